@@ -1,0 +1,70 @@
+//! How a game ended.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::seat::Seat;
+
+/// The most extra figures a game reports for a seat.
+pub const MAX_STATS: usize = 3;
+
+/// One seat's result.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SeatOutcome {
+    /// The game's official score ([`crate::ScoreInfo`] says what it means).
+    pub score: f64,
+    /// 1 for the best; equal seats share a place.
+    pub place: u8,
+    /// Extra figures, named by [`crate::GameInfo::stats`]; unused ones are 0.
+    #[serde(default)]
+    pub stats: [f64; MAX_STATS],
+}
+
+/// The result of a game.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// In seat order.
+    pub seats: Vec<SeatOutcome>,
+    /// In a few words how it ended: `five in a line`, `caught`, `crash of seat 1`.
+    pub ended: Cow<'static, str>,
+    /// Set when a fault loses not just this game but the whole match for a seat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub match_lost_by: Option<Seat>,
+}
+
+impl Outcome {
+    /// An outcome where a higher score is a better place.
+    pub fn ranked(scores: &[f64], ended: impl Into<Cow<'static, str>>) -> Self {
+        let seats = scores
+            .iter()
+            .map(|&score| {
+                let better = scores.iter().filter(|&&other| other > score).count();
+                SeatOutcome { score, place: better as u8 + 1, stats: [0.0; MAX_STATS] }
+            })
+            .collect();
+        Self { seats, ended: ended.into(), match_lost_by: None }
+    }
+
+    /// 1 for a win, 0 for a loss; those who share the first place share the win.
+    pub fn win_share(&self, seat: Seat) -> f64 {
+        let first = self.seats.iter().filter(|s| s.place == 1).count();
+        match self.seats.get(seat.index()) {
+            Some(s) if s.place == 1 => 1.0 / first.max(1) as f64,
+            _ => 0.0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_share_a_place_and_the_win() {
+        let outcome = Outcome::ranked(&[3.0, 7.0, 7.0, 1.0], "played out");
+        assert_eq!(outcome.seats.iter().map(|s| s.place).collect::<Vec<_>>(), [3, 1, 1, 4]);
+        assert!((outcome.win_share(Seat(1)) - 0.5).abs() < 1e-12);
+        assert!(outcome.win_share(Seat(0)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,135 @@
+//! Places at one game.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The most seats a game may have: a [`SeatSet`] is one machine word.
+pub const MAX_SEATS: usize = 64;
+
+/// A place at one game, counted from 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Seat(pub u8);
+
+impl Seat {
+    /// The seat as an index into per-seat lists.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// All seats of a game with `count` of them.
+    pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
+        (0..count.min(MAX_SEATS)).map(|i| Self(i as u8))
+    }
+}
+
+impl fmt::Display for Seat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// A set of seats, such as those that must answer now. Iterates in seat order.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct SeatSet(u64);
+
+impl SeatSet {
+    /// No seat: nobody has to answer, the game is over.
+    pub const EMPTY: Self = Self(0);
+
+    /// Just this seat.
+    #[inline]
+    pub const fn one(seat: Seat) -> Self {
+        Self(1 << (seat.0 & 63))
+    }
+
+    /// The seats 0 to `count - 1`.
+    #[inline]
+    pub const fn first(count: usize) -> Self {
+        if count >= MAX_SEATS { Self(u64::MAX) } else { Self((1 << count) - 1) }
+    }
+
+    /// True when no seat is in it.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many seats are in it.
+    #[inline]
+    pub const fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether this seat is in it.
+    #[inline]
+    pub const fn contains(self, seat: Seat) -> bool {
+        self.0 >> (seat.0 & 63) & 1 == 1
+    }
+
+    /// Puts a seat into it.
+    #[inline]
+    pub const fn insert(&mut self, seat: Seat) {
+        self.0 |= 1 << (seat.0 & 63);
+    }
+
+    /// Takes a seat out of it.
+    #[inline]
+    pub const fn remove(&mut self, seat: Seat) {
+        self.0 &= !(1 << (seat.0 & 63));
+    }
+}
+
+#[allow(clippy::copy_iterator, reason = "one machine word: a copy is what one means by `for seat in set`")]
+impl Iterator for SeatSet {
+    type Item = Seat;
+
+    #[inline]
+    fn next(&mut self) -> Option<Seat> {
+        if self.0 == 0 {
+            return None;
+        }
+        let seat = Seat(self.0.trailing_zeros() as u8);
+        self.0 &= self.0 - 1;
+        Some(seat)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let len = self.0.count_ones() as usize;
+        (len, Some(len))
+    }
+}
+
+impl ExactSizeIterator for SeatSet {}
+
+impl FromIterator<Seat> for SeatSet {
+    fn from_iter<I: IntoIterator<Item = Seat>>(seats: I) -> Self {
+        let mut set = Self::EMPTY;
+        for seat in seats {
+            set.insert(seat);
+        }
+        set
+    }
+}
+
+impl fmt::Debug for SeatSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.map(|s| s.0)).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seat_set_iterates_in_seat_order_and_holds_64() {
+        let set: SeatSet = [Seat(63), Seat(0), Seat(5)].into_iter().collect();
+        assert_eq!(set.collect::<Vec<_>>(), [Seat(0), Seat(5), Seat(63)]);
+        assert_eq!(SeatSet::first(64).len(), 64);
+        assert_eq!(SeatSet::first(2).collect::<Vec<_>>(), [Seat(0), Seat(1)]);
+        assert!(SeatSet::first(0).is_empty());
+    }
+}
