@@ -1,0 +1,9 @@
+//! The five games: one folder each, with rules, scoring, view frames and house bots; and the registry of them.
+//!
+//! Pure code: no I/O, no clock, no threads, no ambient randomness, and no panic on any input.
+
+pub mod solitude_scramble;
+
+pub mod registry;
+
+pub use registry::{Hosted, UnknownGame, Visitor, infos, visit};

@@ -1,0 +1,100 @@
+//! The turn as a game of four: everybody answers everybody else's odds, the better a move the more often.
+
+use std::sync::OnceLock;
+
+use agon_core::QuickRng;
+
+use super::habits::draw;
+use super::reckon::{EVEN, Odds, expected};
+use crate::solitude_scramble::board::{Move, Side};
+use crate::solitude_scramble::state::{Observation, Scores};
+
+/// Plays the own share of the solution.
+pub(super) fn choose(seen: &Observation<'_>, rng: &mut QuickRng) -> Move {
+    let odds = solution(seen.deal.scores());
+    draw(odds[seen.deal.side(seen.seat) as usize], rng)
+}
+
+/// The solution for these scores, by side. Solved when first needed; who sits where does not matter.
+pub(super) fn solution(scores: Scores) -> &'static [Odds; 4] {
+    static SOLVED: [OnceLock<[Odds; 4]>; 7776] = [const { OnceLock::new() }; 7776];
+    let index = scores.0.iter().fold(0, |index, &score| index * 6 + (usize::from(score).wrapping_sub(1)) % 6);
+    SOLVED[index].get_or_init(|| solve(scores))
+}
+
+/// How sharply a better move is preferred at the end of the search: odds in proportion to expected points to
+/// the power of 2^SHARPNESS.
+const SHARPNESS: u32 = 3;
+/// At most so many steps at each sharpness.
+const STEPS: u32 = 600;
+/// How far a step goes towards the best answers: further, and neighbours swing to and fro.
+const STEP: f64 = 0.08;
+const CLOSE: f64 = 1e-6;
+
+/// A quantal response equilibrium: odds of a move in proportion to a power of its expected points, for all four
+/// at once. Starts from even odds and sharpens step by step, so that equal sides stay equal. Powers are
+/// squarings only: the same bits on every machine.
+fn solve(scores: Scores) -> [Odds; 4] {
+    let mut odds = [EVEN; 4];
+    for sharpness in 0..=SHARPNESS {
+        for _ in 0..STEPS {
+            if step(scores, &mut odds, sharpness) < CLOSE {
+                break;
+            }
+        }
+    }
+    odds
+}
+
+/// Moves all odds a little towards what answers them; returns the largest change.
+fn step(scores: Scores, odds: &mut [Odds; 4], sharpness: u32) -> f64 {
+    let wanted = Side::ALL.map(|side| response(expected(scores, side, odds), sharpness));
+    let mut largest: f64 = 0.0;
+    for (p, wanted) in odds.iter_mut().flatten().zip(wanted.iter().flatten()) {
+        let change = STEP * (wanted - *p);
+        *p += change;
+        largest = largest.max(change.abs());
+    }
+    largest
+}
+
+fn response(expected: [f64; 3], sharpness: u32) -> Odds {
+    let most = expected.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let weights = expected.map(|points| (0..sharpness).fold(points / most, |power, _| power * power));
+    let sum: f64 = weights.iter().sum();
+    weights.map(|weight| weight / sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_solution_answers_itself() {
+        let mut worst: f64 = 0.0;
+        for code in (0..7776).step_by(11) {
+            let scores = Scores([1, 6, 36, 216, 1296].map(|n| (code / n % 6) as u8 + 1));
+            let odds = solution(scores);
+            for side in Side::ALL {
+                let own = odds[side as usize];
+                assert!((own.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+                let answer = response(expected(scores, side, odds), SHARPNESS);
+                worst = own.iter().zip(answer).fold(worst, |worst, (p, q)| worst.max((p - q).abs()));
+            }
+        }
+        assert!(worst < 0.02, "off by {worst}");
+    }
+
+    #[test]
+    fn on_an_even_board_all_sides_do_the_same_and_the_centre_is_shunned() {
+        let odds = solve(Scores([3; 5]));
+        assert!(
+            odds.iter()
+                .flatten()
+                .zip(odds.iter().cycle().skip(1).flatten())
+                .all(|(p, q)| (p - q).abs() < 1e-12)
+        );
+        assert!(odds[0][Move::Center as usize] < 0.2);
+        assert!((odds[0][Move::Left as usize] - odds[0][Move::Right as usize]).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,189 @@
+//! Solitude Scramble: four bots, five platforms, and points only for who stands alone.
+//!
+//! Each turn the sides are dealt anew and the platforms get scores from 1 to 6; then all four choose LEFT, RIGHT or
+//! CENTER at once. Nothing is hidden but the others' minds, so the whole history is every bot's to read.
+//!
+//! - [`board`]: sides, platforms, moves, and which leads where
+//! - [`state`]: what is dealt, the golden rule, the match so far, what a seat sees
+//! - [`history`]: the match in the published JSON shape
+//! - [`view`]: frames for graphical viewers, pictures for terminals
+//! - [`bots`]: the house bots
+
+use std::time::Duration;
+
+use agon_core::{
+    Assets, Better, ClockRule, Cost, Default, Game, GameInfo, Kind, Lifetime, Outcome, QuickRng, Refusal,
+    Reply, RequestInfo, RoleInfo, ScoreInfo, Seat, SeatCount, SeatSet, Settings, SettingsError, Spec,
+    StatInfo,
+};
+
+pub mod board;
+pub mod bots;
+pub mod history;
+pub mod state;
+pub mod view;
+
+use board::Move;
+use state::{Observation, SEATS, State};
+
+static INFO: GameInfo = GameInfo {
+    id: "solitude-scramble",
+    title: "Solitude Scramble",
+    summary: "four bots choose a platform at once; only who stands alone on one scores",
+    rules_version: 1,
+    seats: SeatCount { min: SEATS, max: SEATS },
+    roles: &[RoleInfo { name: "player", better: Better::Higher }],
+    settings: &[
+        Spec {
+            name: "turns",
+            help: "turns of a match",
+            kind: Kind::Int { min: 1, max: MAX_TURNS as i64 },
+            default: Default::Int(TURNS as i64),
+        },
+        Spec {
+            name: "seconds",
+            help: "thinking time for each answer, in seconds",
+            kind: Kind::Real { min: 0.001, max: 3600.0 },
+            default: Default::Real(SECONDS),
+        },
+    ],
+    requests: &[RequestInfo {
+        name: "move",
+        asks: "where to go from your side, facing the centre: LEFT, RIGHT or CENTER",
+        example: "LEFT",
+    }],
+    faults: [Cost::ForfeitMove; 4],
+    clock: "2 s for each answer",
+    lifetime: Lifetime::Call,
+    names_shown: true,
+    score: ScoreInfo { name: "points", unit: "", decimals: 2 },
+    stats: &[
+        StatInfo { name: "alone", decimals: 2 },
+        StatInfo { name: "collisions", decimals: 2 },
+        StatInfo { name: "forfeits", decimals: 2 },
+    ],
+};
+
+const TURNS: u16 = 10;
+const MAX_TURNS: u16 = 1000;
+const SECONDS: f64 = 2.0;
+
+/// The rules: how many turns, how long to think.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SolitudeScramble {
+    turns: u16,
+    limit: Duration,
+}
+
+impl SolitudeScramble {
+    /// The number of turns of a match.
+    pub const fn turns(&self) -> u16 {
+        self.turns
+    }
+
+    /// Whether all turns are played.
+    #[inline]
+    pub fn is_over(&self, state: &State) -> bool {
+        state.history().len() >= self.turns.into()
+    }
+}
+
+impl Game for SolitudeScramble {
+    type State = State;
+    type Observation<'s> = Observation<'s>;
+    type Answer = Move;
+
+    fn info() -> &'static GameInfo {
+        &INFO
+    }
+
+    fn new(settings: &Settings, seats: usize, _assets: &Assets) -> Result<Self, SettingsError> {
+        if seats != SEATS {
+            let what = format!("Solitude Scramble is played by {SEATS} bots, not {seats}");
+            return Err(SettingsError::one(what, "name four bots"));
+        }
+        let turns = settings.int("turns").unwrap_or(TURNS.into()).clamp(1, MAX_TURNS.into()) as u16;
+        let seconds = settings.real("seconds").unwrap_or(SECONDS);
+        let limit = Duration::try_from_secs_f64(seconds).map_err(|_| {
+            SettingsError::one(format!("`{seconds}` seconds are no time to think"), "such as seconds=2")
+        })?;
+        Ok(Self { turns, limit })
+    }
+
+    fn seats(&self) -> usize {
+        SEATS
+    }
+
+    fn clock(&self) -> ClockRule {
+        ClockRule::PerAnswer { limit: self.limit }
+    }
+
+    fn start(&self, seed: u64) -> State {
+        State::new(seed, self.turns)
+    }
+
+    #[inline]
+    fn to_move(&self, state: &State) -> SeatSet {
+        if self.is_over(state) { SeatSet::EMPTY } else { SeatSet::first(SEATS) }
+    }
+
+    #[inline]
+    fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation<'s> {
+        Observation { seat, turns: self.turns, deal: *state.deal(), history: state.history() }
+    }
+
+    #[inline]
+    fn check(&self, state: &State, seat: Seat, _answer: Move) -> Result<(), Refusal> {
+        // From every side all three moves lead somewhere: what can be wrong is only who moves, and when.
+        let mut reasons = Vec::new();
+        if seat.index() >= SEATS {
+            reasons.push(format!("there is no seat {seat}"));
+        }
+        if self.is_over(state) {
+            reasons.push("the match is over".to_owned());
+        }
+        Refusal::unless_empty(reasons)
+    }
+
+    fn apply(&self, state: &mut State, replies: &[Reply<Move>]) {
+        if self.is_over(state) {
+            return;
+        }
+        let moves = std::array::from_fn(|seat| replies.get(seat).and_then(|reply| reply.answer()));
+        let last = state.history().len() + 1 >= self.turns.into();
+        state.play(moves, last);
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        if !self.is_over(state) {
+            return None;
+        }
+        let mut outcome = Outcome::ranked(&state.totals().map(f64::from), "all turns played");
+        for (seat, result) in Seat::all(SEATS).zip(&mut outcome.seats) {
+            let count =
+                |is: &dyn Fn(&state::Turn) -> bool| state.history().iter().filter(|t| is(t)).count() as f64;
+            result.stats = [
+                count(&|turn| turn.awards[seat.index()] > 0),
+                count(&|turn| turn.collided(seat)),
+                count(&|turn| turn.moves[seat.index()].is_none()),
+            ];
+        }
+        Some(outcome)
+    }
+
+    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Move> {
+        if self.to_move(state).contains(seat) { rng.pick(&Move::ALL) } else { None }
+    }
+
+    fn resample(&self, state: &State, _seat: Seat, rng: &mut QuickRng) -> State {
+        state.with_future(rng.next_u64())
+    }
+
+    fn write_answer(answer: Move, out: &mut Vec<u8>) {
+        out.push(answer.letter());
+    }
+
+    fn read_answer(text: &str) -> Result<Move, String> {
+        Move::read(text).ok_or_else(|| "expected LEFT, RIGHT or CENTER (or L, R, C)".to_owned())
+    }
+}

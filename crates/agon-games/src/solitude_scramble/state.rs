@@ -1,0 +1,287 @@
+//! A match in progress: what is dealt each turn, what was played, who scored.
+
+use agon_core::Seat;
+use agon_core::random::{Rng, Stream};
+use serde::Serialize;
+use serde::ser::{SerializeMap, SerializeStruct, Serializer};
+
+use super::board::{Move, Platform, Side, move_name};
+
+/// The number of seats.
+pub const SEATS: usize = 4;
+
+/// The highest score of a platform; the lowest is 1.
+pub const TOP_SCORE: u8 = 6;
+
+/// The points on offer on the five platforms, in the order of [`Platform::ALL`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Scores(pub [u8; 5]);
+
+impl Scores {
+    /// The points of one platform.
+    #[inline]
+    pub const fn of(self, platform: Platform) -> u8 {
+        self.0[platform as usize]
+    }
+}
+
+impl Serialize for Scores {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(5))?;
+        for platform in Platform::ALL {
+            map.serialize_entry(platform.name(), &self.of(platform))?;
+        }
+        map.end()
+    }
+}
+
+/// What is drawn anew for each turn: the platforms' scores and who stands on which side.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Deal {
+    scores: Scores,
+    sides: [Side; SEATS],
+}
+
+impl Deal {
+    /// How many there are: 6^5 scores, 4! ways to take sides.
+    pub const COUNT: u32 = 7776 * 24;
+
+    /// A given deal. `None` unless all scores are from 1 to 6 and the four sides differ.
+    pub fn new(scores: [u8; 5], sides: [Side; SEATS]) -> Option<Self> {
+        let fair = scores.iter().all(|score| (1..=TOP_SCORE).contains(score));
+        let all_sides = Side::ALL.iter().all(|side| sides.contains(side));
+        (fair && all_sides).then_some(Self { scores: Scores(scores), sides })
+    }
+
+    /// The deal of a number below [`Deal::COUNT`]: each number is another deal, so that one uniform draw gives
+    /// scores and sides that are uniform and independent.
+    pub fn numbered(number: u32) -> Self {
+        let mut rest = number;
+        let mut take = |n: u32| {
+            let digit = rest % n;
+            rest /= n;
+            digit as usize
+        };
+        let scores = Scores([(); 5].map(|()| take(6) as u8 + 1));
+        let mut sides = Side::ALL;
+        for last in (1..SEATS).rev() {
+            sides.swap(last, take(last as u32 + 1));
+        }
+        Self { scores, sides }
+    }
+
+    fn draw(rng: &mut Rng) -> Self {
+        Self::numbered(rng.below(Self::COUNT))
+    }
+
+    /// The points on offer.
+    #[inline]
+    pub const fn scores(&self) -> Scores {
+        self.scores
+    }
+
+    /// The sides in seat order.
+    #[inline]
+    pub const fn sides(&self) -> &[Side; SEATS] {
+        &self.sides
+    }
+
+    /// Where a seat stands.
+    #[inline]
+    pub const fn side(&self, seat: Seat) -> Side {
+        self.sides[seat.index() % SEATS]
+    }
+
+    /// Who stands on a side.
+    pub fn seat_on(&self, side: Side) -> Seat {
+        Seat(self.sides.iter().position(|&s| s == side).unwrap_or(0) as u8)
+    }
+
+    /// Where a move leads a seat.
+    #[inline]
+    pub const fn platform(&self, seat: Seat, chosen: Move) -> Platform {
+        self.side(seat).platform(chosen)
+    }
+
+    /// What a seat would get for a move if nobody else went there.
+    #[inline]
+    pub const fn value(&self, seat: Seat, chosen: Move) -> u8 {
+        self.scores.of(self.platform(seat, chosen))
+    }
+}
+
+/// A turn that has been played.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// Its number, from 1.
+    pub number: u16,
+    /// What was dealt.
+    pub deal: Deal,
+    /// In seat order; `None` for a forfeit.
+    pub moves: [Option<Move>; SEATS],
+    /// Points in seat order.
+    pub awards: [u8; SEATS],
+}
+
+impl Turn {
+    /// The golden rule: who stands alone on a platform gets its points. A forfeit stands on none and blocks nobody.
+    pub fn score(number: u16, deal: Deal, moves: [Option<Move>; SEATS]) -> Self {
+        let mut visitors = [0u8; 5];
+        for (side, chosen) in deal.sides.iter().zip(moves) {
+            if let Some(chosen) = chosen {
+                visitors[side.platform(chosen) as usize] += 1;
+            }
+        }
+        let mut awards = [0; SEATS];
+        for ((side, chosen), award) in deal.sides.iter().zip(moves).zip(&mut awards) {
+            if let Some(platform) = chosen.map(|chosen| side.platform(chosen))
+                && visitors[platform as usize] == 1
+            {
+                *award = deal.scores.of(platform);
+            }
+        }
+        Self { number, deal, moves, awards }
+    }
+
+    /// The platform a seat went to, `None` for a forfeit.
+    pub fn went(&self, seat: Seat) -> Option<Platform> {
+        self.moves[seat.index() % SEATS].map(|chosen| self.deal.platform(seat, chosen))
+    }
+
+    /// Who went to a platform, in seat order.
+    pub fn visitors(&self, platform: Platform) -> impl Iterator<Item = Seat> {
+        Seat::all(SEATS).filter(move |&seat| self.went(seat) == Some(platform))
+    }
+
+    /// Whether a seat moved and met somebody. (Each platform is worth at least a point: alone is never 0.)
+    pub fn collided(&self, seat: Seat) -> bool {
+        self.moves[seat.index() % SEATS].is_some() && self.awards[seat.index() % SEATS] == 0
+    }
+}
+
+impl Serialize for Turn {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Turn", 5)?;
+        fields.serialize_field("turn", &self.number)?;
+        fields.serialize_field("platform_scores", &self.deal.scores)?;
+        fields.serialize_field("sides", &self.deal.sides)?;
+        fields.serialize_field("moves", &self.moves.map(move_name))?;
+        fields.serialize_field("awards", &self.awards)?;
+        fields.end()
+    }
+}
+
+/// A match in progress.
+#[derive(Clone, Debug)]
+pub struct State {
+    deal: Deal,
+    history: Vec<Turn>,
+    totals: [u16; SEATS],
+    rng: Rng,
+}
+
+impl State {
+    /// The start of the match this seed gives, with room for so many turns.
+    pub fn new(seed: u64, turns: u16) -> Self {
+        let mut rng = Rng::new(seed, Stream::Game);
+        let deal = Deal::draw(&mut rng);
+        Self { deal, history: Vec::with_capacity(turns.into()), totals: [0; SEATS], rng }
+    }
+
+    /// What is dealt for the turn to be played; after the end, the last one.
+    #[inline]
+    pub const fn deal(&self) -> &Deal {
+        &self.deal
+    }
+
+    /// Puts another deal in place of the one drawn for this turn.
+    pub const fn lay(&mut self, deal: Deal) {
+        self.deal = deal;
+    }
+
+    /// The turns played so far.
+    #[inline]
+    pub fn history(&self) -> &[Turn] {
+        &self.history
+    }
+
+    /// The points so far, in seat order.
+    #[inline]
+    pub const fn totals(&self) -> &[u16; SEATS] {
+        &self.totals
+    }
+
+    /// Plays the turn, and deals the next if one is to come.
+    pub(super) fn play(&mut self, moves: [Option<Move>; SEATS], last: bool) {
+        let turn = Turn::score(self.history.len() as u16 + 1, self.deal, moves);
+        for (total, award) in self.totals.iter_mut().zip(turn.awards) {
+            *total += u16::from(award);
+        }
+        self.history.push(turn);
+        if !last {
+            self.deal = Deal::draw(&mut self.rng);
+        }
+    }
+
+    /// The same match with other deals to come.
+    pub(super) fn with_future(&self, seed: u64) -> Self {
+        Self { rng: Rng::new(seed, Stream::Game), ..self.clone() }
+    }
+}
+
+/// What a seat sees: this turn's deal and every turn before it. Nothing is hidden but the moves to come.
+#[derive(Clone, Copy, Debug)]
+pub struct Observation<'s> {
+    /// Who looks.
+    pub seat: Seat,
+    /// How many turns the match has.
+    pub turns: u16,
+    /// What is dealt for this turn.
+    pub deal: Deal,
+    /// The turns before this one.
+    pub history: &'s [Turn],
+}
+
+impl Observation<'_> {
+    /// The number of the turn to be played, from 1.
+    #[inline]
+    pub const fn turn(&self) -> u16 {
+        self.history.len() as u16 + 1
+    }
+}
+
+impl Serialize for Observation<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Observation", 6)?;
+        fields.serialize_field("seat", &self.seat)?;
+        fields.serialize_field("turn", &self.turn())?;
+        fields.serialize_field("turns", &self.turns)?;
+        fields.serialize_field("platform_scores", &self.deal.scores)?;
+        fields.serialize_field("sides", &self.deal.sides)?;
+        fields.serialize_field("history", &self.history)?;
+        fields.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn each_number_is_another_deal_and_all_deals_are_there() {
+        let deals: HashSet<Deal> = (0..Deal::COUNT).map(Deal::numbered).collect();
+        assert_eq!(deals.len(), Deal::COUNT as usize);
+        assert!(deals.iter().all(|deal| Deal::new(deal.scores.0, deal.sides) == Some(*deal)));
+    }
+
+    #[test]
+    fn a_deal_that_cannot_be_drawn_is_refused() {
+        let [n, e, s, w] = Side::ALL;
+        assert!(Deal::new([1, 6, 1, 6, 1], [w, s, e, n]).is_some());
+        assert!(Deal::new([0, 6, 1, 6, 1], [w, s, e, n]).is_none());
+        assert!(Deal::new([1, 7, 1, 6, 1], [w, s, e, n]).is_none());
+        assert!(Deal::new([1, 6, 1, 6, 1], [w, s, e, e]).is_none());
+    }
+}
