@@ -2,6 +2,7 @@
 //!
 //! Pure code: no I/O, no clock, no threads, no ambient randomness, and no panic on any input.
 
+pub mod colour_battle;
 pub mod solitude_scramble;
 
 pub mod registry;

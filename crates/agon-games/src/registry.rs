@@ -34,6 +34,7 @@ macro_rules! games {
 
 games! {
     crate::solitude_scramble::SolitudeScramble,
+    crate::colour_battle::ColourBattle,
 }
 
 /// No game has this id.

@@ -1,0 +1,87 @@
+//! Bots that look one step far, or not at all.
+
+use agon_core::{Bot, QuickRng};
+
+use super::super::{ColourBattle, Move, Seen};
+use super::sight::{Worth, neighbours, occupied, worth};
+
+/// Goes anywhere.
+pub(super) struct Random {
+    rng: QuickRng,
+}
+
+impl Random {
+    pub(super) const fn new() -> Self {
+        Self { rng: QuickRng::new(0) }
+    }
+}
+
+impl Bot<ColourBattle> for Random {
+    fn begin(&mut self, seed: u64) {
+        self.rng = QuickRng::new(seed);
+    }
+
+    fn answer(&mut self, _: &Seen<'_>) -> Move {
+        self.rng.pick(&Move::STEPS).unwrap_or(Move::Stay)
+    }
+}
+
+/// Sweeps the canvas row by row, up and down again.
+pub(super) struct Sweeper {
+    across: Move,
+    along: Move,
+}
+
+impl Sweeper {
+    pub(super) const fn new() -> Self {
+        Self { across: Move::Right, along: Move::Up }
+    }
+}
+
+impl Bot<ColourBattle> for Sweeper {
+    fn begin(&mut self, seed: u64) {
+        self.across = if seed & 1 == 0 { Move::Right } else { Move::Left };
+        self.along = if seed & 2 == 0 { Move::Up } else { Move::Down };
+    }
+
+    fn answer(&mut self, seen: &Seen<'_>) -> Move {
+        let blocked = |step| seen.position.after(step, seen.grid.side()) == seen.position;
+        if !blocked(self.across) {
+            return self.across;
+        }
+        self.across = if self.across == Move::Right { Move::Left } else { Move::Right };
+        if blocked(self.along) {
+            self.along = if self.along == Move::Up { Move::Down } else { Move::Up };
+        }
+        self.along
+    }
+}
+
+/// Takes a tile beside it if it can, else wanders on.
+pub(super) struct ShortSighted {
+    rng: QuickRng,
+    heading: Move,
+}
+
+impl ShortSighted {
+    pub(super) const fn new() -> Self {
+        Self { rng: QuickRng::new(0), heading: Move::Up }
+    }
+}
+
+impl Bot<ColourBattle> for ShortSighted {
+    fn begin(&mut self, seed: u64) {
+        self.rng = QuickRng::new(seed);
+    }
+
+    fn answer(&mut self, seen: &Seen<'_>) -> Move {
+        let takes = |tile| worth(seen.grid.at(tile), seen.id) == Worth::Take && !occupied(seen, tile);
+        let good: Vec<Move> = neighbours(seen).filter(|(_, to)| takes(*to)).map(|(step, _)| step).collect();
+        if let Some(step) = self.rng.pick(&good) {
+            self.heading = step;
+        } else if seen.position.after(self.heading, seen.grid.side()) == seen.position {
+            self.heading = self.rng.pick(&Move::STEPS).unwrap_or(Move::Stay);
+        }
+        self.heading
+    }
+}
