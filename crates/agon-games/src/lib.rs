@@ -3,6 +3,7 @@
 //! Pure code: no I/O, no clock, no threads, no ambient randomness, and no panic on any input.
 
 pub mod colour_battle;
+pub mod connect_five;
 pub mod solitude_scramble;
 
 pub mod registry;

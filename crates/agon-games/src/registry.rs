@@ -35,6 +35,7 @@ macro_rules! games {
 games! {
     crate::solitude_scramble::SolitudeScramble,
     crate::colour_battle::ColourBattle,
+    crate::connect_five::ConnectFive,
 }
 
 /// No game has this id.

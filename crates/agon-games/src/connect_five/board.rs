@@ -1,0 +1,193 @@
+//! The grid: 9 columns, 7 rows, one bit for each cell and player.
+//!
+//! Cells are counted column by column from the bottom left (`column * 7 + height`), so that the next free cell of
+//! a column is found by counting ones, and a line in any direction is a fixed distance between bits.
+
+use serde::{Serialize, Serializer};
+
+/// How many columns there are.
+pub const COLUMNS: usize = 9;
+/// How many rows there are.
+pub const ROWS: usize = 7;
+/// How many pieces fit.
+pub const CELLS: usize = COLUMNS * ROWS;
+
+/// Every cell.
+pub(super) const ALL: u64 = (1 << CELLS) - 1;
+/// The lowest cell of each column.
+pub(super) const BOTTOM: u64 = every_column(0);
+/// The highest cell of each column.
+const TOP: u64 = every_column(ROWS as u32 - 1);
+
+/// The cell at this height in each column.
+const fn every_column(height: u32) -> u64 {
+    let mut mask = 0;
+    let mut column = 0;
+    while column < COLUMNS as u32 {
+        mask |= 1 << (column * ROWS as u32 + height);
+        column += 1;
+    }
+    mask
+}
+
+const LOW_STARTS: u64 = every_column(0) | every_column(1) | every_column(2);
+const HIGH_STARTS: u64 = every_column(4) | every_column(5) | every_column(6);
+
+/// For each direction (column, row, rising, falling diagonal): the distance between neighbouring cells of
+/// a line, and the cells where a line of five can start. A line that would leave the grid to the right
+/// ends past the last bit, so only top and bottom need a mask.
+pub(super) const DIRECTIONS: [(u32, u64); 4] = [(1, LOW_STARTS), (7, ALL), (8, LOW_STARTS), (6, HIGH_STARTS)];
+
+/// What a player marks the board with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mark {
+    /// Player 1, who moves first.
+    X,
+    /// Player 2.
+    O,
+}
+
+impl Mark {
+    /// The player number, as it stands on the board: 1 or 2.
+    #[inline]
+    pub const fn number(self) -> u8 {
+        self as u8 + 1
+    }
+
+    /// The other player's mark.
+    #[inline]
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::X => Self::O,
+            Self::O => Self::X,
+        }
+    }
+
+    /// The letter.
+    pub const fn letter(self) -> &'static str {
+        match self {
+            Self::X => "X",
+            Self::O => "O",
+        }
+    }
+}
+
+/// The grid with its pieces.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Board {
+    pieces: [u64; 2],
+}
+
+impl Board {
+    /// A board from rows as bots see them: the top row first, 0 empty, 1 and 2 the players.
+    /// Pieces may float; other numbers count as empty.
+    pub fn from_rows(rows: &[[u8; COLUMNS]; ROWS]) -> Self {
+        let mut board = Self::default();
+        for (row, cells) in rows.iter().enumerate() {
+            for (column, &cell) in cells.iter().enumerate() {
+                if let 1 | 2 = cell {
+                    board.pieces[cell as usize - 1] |= 1 << (column * ROWS + ROWS - 1 - row);
+                }
+            }
+        }
+        board
+    }
+
+    /// The rows as bots see them: the top row first, 0 empty, 1 and 2 the players.
+    pub fn rows(&self) -> [[u8; COLUMNS]; ROWS] {
+        let mut rows = [[0; COLUMNS]; ROWS];
+        for (row, cells) in rows.iter_mut().enumerate() {
+            for (column, cell) in cells.iter_mut().enumerate() {
+                let bit = column * ROWS + ROWS - 1 - row;
+                *cell = (self.pieces[0] >> bit & 1) as u8 + 2 * (self.pieces[1] >> bit & 1) as u8;
+            }
+        }
+        rows
+    }
+
+    /// A player's pieces, one bit each.
+    #[inline]
+    pub const fn pieces(&self, mark: Mark) -> u64 {
+        self.pieces[mark as usize]
+    }
+
+    /// The cells that hold a piece.
+    #[inline]
+    pub const fn taken(&self) -> u64 {
+        self.pieces[0] | self.pieces[1]
+    }
+
+    /// How many pieces a column holds.
+    #[inline]
+    pub const fn height(&self, column: usize) -> usize {
+        height(self.taken(), column)
+    }
+
+    /// Whether this is a column with room for a piece.
+    #[inline]
+    pub const fn has_room(&self, column: usize) -> bool {
+        column < COLUMNS && self.height(column) < ROWS
+    }
+
+    /// Whether no column has room.
+    #[inline]
+    pub const fn is_full(&self) -> bool {
+        self.taken() & TOP == TOP
+    }
+
+    /// Lets a piece fall into a column. Nothing happens without room.
+    #[inline]
+    pub const fn drop_into(&mut self, column: usize, mark: Mark) {
+        if self.has_room(column) {
+            self.pieces[mark as usize] |= 1 << (column * ROWS + self.height(column));
+        }
+    }
+
+    /// Whether a player has five in a line.
+    #[inline]
+    pub fn has_five(&self, mark: Mark) -> bool {
+        has_five(self.pieces(mark))
+    }
+
+    /// All cells of a player's lines of five or more.
+    pub fn line(&self, mark: Mark) -> u64 {
+        let pieces = self.pieces(mark);
+        let mut cells = 0;
+        for (step, starts) in DIRECTIONS {
+            let lines = fives(pieces, step) & starts;
+            cells |= lines | lines << step | lines << (2 * step) | lines << (3 * step) | lines << (4 * step);
+        }
+        cells
+    }
+}
+
+impl Serialize for Board {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.rows().serialize(serializer)
+    }
+}
+
+/// How many pieces a column of these taken cells holds.
+#[inline]
+pub(super) const fn height(taken: u64, column: usize) -> usize {
+    let free = !(taken >> (column * ROWS)) & ((1 << ROWS) - 1) | 1 << ROWS;
+    free.trailing_zeros() as usize
+}
+
+/// The bits that start five pieces, each `step` from the last. Some may wrap around an edge.
+#[inline]
+const fn fives(pieces: u64, step: u32) -> u64 {
+    let two = pieces & pieces >> step;
+    two & two >> (2 * step) & pieces >> (4 * step)
+}
+
+/// Whether these pieces hold five in a line.
+#[inline]
+pub(super) const fn has_five(pieces: u64) -> bool {
+    let column = fives(pieces, 1) & LOW_STARTS;
+    let row = fives(pieces, 7);
+    let rising = fives(pieces, 8) & LOW_STARTS;
+    let falling = fives(pieces, 6) & HIGH_STARTS;
+    column | row | rising | falling != 0
+}

@@ -1,0 +1,27 @@
+//! A game of Connect Five allocates next to nothing: league phases play millions of moves.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use agon_core::{Assets, Game, QuickRng, Reply, Settings};
+use agon_games::connect_five::ConnectFive;
+
+#[test]
+fn a_whole_game_allocates_at_most_a_handful_of_times() {
+    let game =
+        ConnectFive::new(&Settings::defaults(ConnectFive::info().settings), 2, &Assets::none()).unwrap();
+    for seed in 0..200 {
+        let mut rng = QuickRng::new(seed);
+        let mut state = game.start(seed);
+        let moves = allocation_counter::measure(|| {
+            state = game.start(seed);
+            while let Some(seat) = game.to_move(&state).next() {
+                let answer = game.sample(&state, seat, &mut rng).unwrap();
+                assert_eq!(game.check(&state, seat, answer), Ok(()));
+                assert_eq!(game.observe(&state, seat).played, 0);
+                game.apply(&mut state, &[Reply::Answer(answer)]);
+            }
+        });
+        assert_eq!(moves.count_total, 0, "start, moves and drift");
+        let result = allocation_counter::measure(|| drop(game.outcome(&state)));
+        assert!(result.count_total <= 3, "the outcome's list: {}", result.count_total);
+    }
+}
