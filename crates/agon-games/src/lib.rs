@@ -4,6 +4,7 @@
 
 pub mod colour_battle;
 pub mod connect_five;
+pub mod hide_and_seek;
 pub mod solitude_scramble;
 
 pub mod registry;

@@ -36,6 +36,7 @@ games! {
     crate::solitude_scramble::SolitudeScramble,
     crate::colour_battle::ColourBattle,
     crate::connect_five::ConnectFive,
+    crate::hide_and_seek::HideAndSeek,
 }
 
 /// No game has this id.

@@ -1,0 +1,70 @@
+//! Hiders that need no belief: random, still, running, lurking.
+
+use agon_core::Bot;
+
+use super::super::cells::Cell;
+use super::super::{Answer, Direction, HideAndSeek, Observation};
+use super::chart::{Chart, Lazy};
+use super::known::Known;
+use super::seekers::towards;
+use super::step;
+
+pub use super::seekers::Random;
+
+/// Never moves.
+#[derive(Default)]
+pub struct Still;
+
+impl Bot<HideAndSeek> for Still {
+    fn answer(&mut self, _: &Observation<'_>) -> Answer {
+        Answer::Step(Direction::Stay)
+    }
+}
+
+/// Runs from where it last saw the seeker.
+#[derive(Default)]
+pub struct Running(Lazy<Chart>);
+
+impl Bot<HideAndSeek> for Running {
+    fn begin(&mut self, _: u64) {
+        *self = Self::default();
+    }
+
+    fn answer(&mut self, seen: &Observation<'_>) -> Answer {
+        let chart = self.0.get(seen.game_map, Chart::new);
+        let goal = chart.cells.iter().copied().max_by_key(|&cell| chart.distance(seen.enemy_pos, cell));
+        step(seen.pos, goal.map_or(seen.pos, |goal| towards(chart, seen.pos, goal)))
+    }
+}
+
+/// The perfect escape when seen, else a cell that few others see.
+#[derive(Default)]
+pub struct Lurking(Lazy<Known>);
+
+impl Bot<HideAndSeek> for Lurking {
+    fn begin(&mut self, _: u64) {
+        *self = Self::default();
+    }
+
+    fn answer(&mut self, seen: &Observation<'_>) -> Answer {
+        let Known { chart, pursuit } = self.0.get(seen.game_map, Known::new);
+        let exposure = |cell: Cell| chart.view(cell).len() as i32;
+        let to = if seen.enemy_is_visible {
+            let view = chart.view(seen.enemy_pos);
+            let worth = |to: Cell| {
+                let hidden = if view.contains(to) { 0 } else { 6 };
+                (i32::from(pursuit.hider_moved(seen.enemy_pos, to)) + hidden, -exposure(to))
+            };
+            chart.near(seen.pos).iter().copied().max_by_key(|&to| worth(to))
+        } else {
+            let worth = |cell: Cell| {
+                i32::from(chart.distance(seen.enemy_pos, cell))
+                    - 4 * i32::from(chart.distance(seen.pos, cell))
+                    - exposure(cell)
+            };
+            let goal = chart.cells.iter().copied().max_by_key(|&cell| worth(cell));
+            goal.map(|goal| towards(chart, seen.pos, goal))
+        };
+        step(seen.pos, to.unwrap_or(seen.pos))
+    }
+}

@@ -1,0 +1,263 @@
+//! Competitive Hide and Seek: a seeker hunts a hider through a room of 20 x 20 cells with walls that block the view.
+//!
+//! Cells are `[x, y]`, x to the right and y downwards, so `UP` is y - 1. The seeker moves on every step,
+//! the hider on every second one, after the seeker. The score of both is the number of steps until they stand on
+//! the same cell. The room comes from `map_seed` and the spawns from `game_seed`, bit for bit as the public generator
+//! makes them.
+//!
+//! [`cells`] and [`map`] are the room, [`vision`] says who sees whom, [`state`] plays the turns.
+
+mod answer;
+mod bots;
+mod cells;
+mod map;
+mod state;
+mod view;
+mod vision;
+
+use std::time::Duration;
+
+use agon_core::{
+    Assets, Better, ClockRule, Cost, Default, Fault, Game, GameInfo, House, HouseBot, Kind, Lifetime,
+    Outcome, QuickRng, Refusal, Reply, RequestInfo, Rng, RoleInfo, ScoreInfo, Seat, SeatCount, SeatOutcome,
+    SeatSet, Settings, SettingsError, Spec, StatInfo, Stream,
+};
+use serde::Serialize;
+
+pub use answer::Answer;
+pub use cells::{CELLS, Cell, CellSet, Direction, SIDE};
+pub use map::{Map, Start};
+pub use state::{Ending, HIDER, LastTurn, SEEKER, Sight, State, Trail, enemy};
+pub use vision::{field_of_view, line, see_each_other};
+
+const SEED: Kind = Kind::Int { min: 0, max: u32::MAX as i64 };
+
+const SETTINGS: &[Spec] = &[
+    Spec {
+        name: "map_seed",
+        help: "the seed of the map",
+        kind: SEED,
+        default: Default::Drawn("the first draw of a given game_seed, else the game's own seed"),
+    },
+    Spec {
+        name: "game_seed",
+        help: "the seed of the spawns",
+        kind: SEED,
+        default: Default::Drawn("the game's own seed (32 bits drawn from it if it is larger)"),
+    },
+    Spec {
+        name: "steps",
+        help: "steps without a catch that make it the hider's game",
+        kind: Kind::Int { min: 1, max: 100_000 },
+        default: Default::Int(4000),
+    },
+    Spec {
+        name: "seconds",
+        help: "thinking time of both players together",
+        kind: Kind::Int { min: 1, max: 86_400 },
+        default: Default::Int(300),
+    },
+];
+
+static INFO: GameInfo = GameInfo {
+    id: "hide-and-seek",
+    title: "Competitive Hide and Seek",
+    summary: "a fast seeker hunts a hider through a room with walls that block the view; steps to the catch count",
+    rules_version: 1,
+    seats: SeatCount { min: 2, max: 2 },
+    roles: &[
+        RoleInfo { name: "seeker", better: Better::Lower },
+        RoleInfo { name: "hider", better: Better::Higher },
+    ],
+    settings: SETTINGS,
+    requests: &[RequestInfo {
+        name: "move",
+        asks: "one step: LEFT (x-1), RIGHT (x+1), UP (y-1), DOWN (y+1) or STAY; or the cell to stand on as x,y",
+        example: "LEFT",
+    }],
+    faults: [Cost::Stay; 4],
+    clock: "300 s a game for both together; past it the one who thought less wins (the hider's thinking counts double)",
+    lifetime: Lifetime::Game,
+    names_shown: false,
+    score: ScoreInfo { name: "steps", unit: "", decimals: 1 },
+    stats: &[
+        StatInfo { name: "enemy in sight %", decimals: 1 },
+        StatInfo { name: "cells walked", decimals: 1 },
+    ],
+};
+
+/// The rules, with the settings of one game.
+#[derive(Clone, Debug)]
+pub struct HideAndSeek {
+    map_seed: Option<u32>,
+    game_seed: Option<u32>,
+    steps: u32,
+    limit: Duration,
+}
+
+/// What a player is told before its move.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Observation<'s> {
+    /// `seeker` or `hider`.
+    pub role: &'static str,
+    /// The step being taken, from 1.
+    pub step: u32,
+    /// The last step of the game.
+    pub steps: u32,
+    /// Where the player stands.
+    pub pos: Cell,
+    /// Whether the enemy is in sight now.
+    pub enemy_is_visible: bool,
+    /// Where the enemy is if visible, else where it was last known to be.
+    pub enemy_pos: Cell,
+    /// Where the player spawned.
+    pub spawn_position: Cell,
+    /// Where the enemy spawned.
+    pub enemy_spawn_position: Cell,
+    /// The room.
+    pub game_map: &'s Map,
+}
+
+impl HideAndSeek {
+    /// The number of steps after which the hider has won.
+    pub const fn steps(&self) -> u32 {
+        self.steps
+    }
+
+    /// The two seeds of a game: as set, else from the game's own seed.
+    fn seeds(&self, seed: u64) -> (Option<u32>, u32) {
+        let own =
+            || u32::try_from(seed).unwrap_or_else(|_| (Rng::new(seed, Stream::Game).next_u64() >> 32) as u32);
+        match (self.map_seed, self.game_seed) {
+            (None, None) => (Some(own()), own()),
+            (map_seed, game_seed) => (map_seed, game_seed.unwrap_or_else(own)),
+        }
+    }
+
+    /// The score, once the game is over.
+    fn score(&self, state: &State) -> Option<u32> {
+        state.ending.map(|ending| match ending {
+            Ending::Caught => state.step,
+            Ending::TimeOver(SEEKER) => 1,
+            Ending::Escaped | Ending::TimeOver(_) => self.steps,
+        })
+    }
+}
+
+impl Game for HideAndSeek {
+    type State = State;
+    type Observation<'s> = Observation<'s>;
+    type Answer = Answer;
+
+    fn info() -> &'static GameInfo {
+        &INFO
+    }
+
+    fn new(settings: &Settings, seats: usize, _: &Assets) -> Result<Self, SettingsError> {
+        if !INFO.seats.allows(seats) {
+            return Err(SettingsError::one(
+                format!("Hide and Seek has 2 seats, not {seats}"),
+                "name one seeker and one hider",
+            ));
+        }
+        let seed = |name| settings.int(name).and_then(|n| u32::try_from(n).ok());
+        let number =
+            |name, default| settings.int(name).and_then(|n| u32::try_from(n).ok()).unwrap_or(default);
+        Ok(Self {
+            map_seed: seed("map_seed"),
+            game_seed: seed("game_seed"),
+            steps: number("steps", 4000).max(1),
+            limit: Duration::from_secs(number("seconds", 300).into()),
+        })
+    }
+
+    fn seats(&self) -> usize {
+        2
+    }
+
+    fn clock(&self) -> ClockRule {
+        // The hider moves half as often, so its thinking counts double.
+        ClockRule::Shared { limit: self.limit, weights: vec![1, 2] }
+    }
+
+    fn start(&self, seed: u64) -> State {
+        let (map_seed, game_seed) = self.seeds(seed);
+        State::new(Start::generate(map_seed, game_seed))
+    }
+
+    fn to_move(&self, state: &State) -> SeatSet {
+        if state.ending.is_some() { SeatSet::EMPTY } else { SeatSet::one(state.turn) }
+    }
+
+    fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation<'s> {
+        let sight = state.sight(seat);
+        Observation {
+            role: INFO.role(seat).name,
+            step: state.step,
+            steps: self.steps,
+            pos: state.cell(seat),
+            enemy_is_visible: sight.enemy_is_visible,
+            enemy_pos: sight.enemy_pos,
+            spawn_position: state.start.spawns[seat.index() & 1],
+            enemy_spawn_position: state.start.spawns[enemy(seat).index() & 1],
+            game_map: state.map(),
+        }
+    }
+
+    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), Refusal> {
+        state.target(seat, answer).map(|_| ())
+    }
+
+    fn apply(&self, state: &mut State, replies: &[Reply<Answer>]) {
+        let reply = replies.first().copied().unwrap_or(Reply::Fault(Fault::Crash));
+        state.play(reply, self.steps);
+    }
+
+    fn expire(&self, state: &mut State, least: Seat) {
+        if state.ending.is_none() {
+            state.ending = Some(Ending::TimeOver(least));
+        }
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        let score = f64::from(self.score(state)?);
+        let (winner, ended) = match state.ending? {
+            Ending::Caught => (SEEKER, "caught"),
+            Ending::Escaped => (HIDER, "not caught"),
+            Ending::TimeOver(SEEKER) => (SEEKER, "time over, the seeker thought less"),
+            Ending::TimeOver(winner) => (winner, "time over, the hider thought less"),
+        };
+        let seats = [SEEKER, HIDER].map(|seat| {
+            let i = seat.index();
+            let in_sight = 100.0 * f64::from(state.sightings[i]) / f64::from(state.turns[i].max(1));
+            SeatOutcome {
+                score,
+                place: if seat == winner { 1 } else { 2 },
+                stats: [in_sight.min(100.0), f64::from(state.walked[i]), 0.0],
+            }
+        });
+        Some(Outcome { seats: seats.to_vec(), ended: ended.into(), match_lost_by: None })
+    }
+
+    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+        state.sample(seat, rng)
+    }
+
+    fn resample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> State {
+        state.resample(seat, rng)
+    }
+
+    fn write_answer(answer: Answer, out: &mut Vec<u8>) {
+        answer.write(out);
+    }
+
+    fn read_answer(text: &str) -> Result<Answer, String> {
+        Answer::read(text)
+    }
+}
+
+impl House for HideAndSeek {
+    fn bots() -> &'static [HouseBot<Self>] {
+        bots::ALL
+    }
+}

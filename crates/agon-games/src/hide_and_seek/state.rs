@@ -1,0 +1,289 @@
+//! A game in progress: whose move it is, what each player has been told, and when it is over.
+
+use agon_core::{Fault, QuickRng, Refusal, Reply, Seat};
+
+use super::answer::Answer;
+use super::cells::{Cell, CellSet, Direction};
+use super::map::{Map, Start};
+use super::vision::{field_of_view, see_each_other};
+
+/// The seat of the seeker.
+pub const SEEKER: Seat = Seat(0);
+/// The seat of the hider.
+pub const HIDER: Seat = Seat(1);
+/// How many cells a trail remembers.
+pub const TRAIL: usize = 12;
+
+/// The other player's seat.
+pub const fn enemy(seat: Seat) -> Seat {
+    if seat.0 == SEEKER.0 { HIDER } else { SEEKER }
+}
+
+/// What a player was told before its last move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sight {
+    /// Whether it saw the enemy then.
+    pub enemy_is_visible: bool,
+    /// Where the enemy was: exact if visible, else the last place known.
+    pub enemy_pos: Cell,
+    /// The step at which the enemy was there; 0 for the spawn.
+    pub since: u32,
+}
+
+/// How a game ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ending {
+    /// Both stand on the same cell.
+    Caught,
+    /// All steps were taken without a catch.
+    Escaped,
+    /// The clock ran out; this seat thought least and wins.
+    TimeOver(Seat),
+}
+
+/// What the last turn was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LastTurn {
+    /// Who moved.
+    pub seat: Seat,
+    /// In which step.
+    pub step: u32,
+    /// From here.
+    pub from: Cell,
+    /// To here; the same cell for a stay.
+    pub to: Cell,
+    /// Set when it stayed because of a fault.
+    pub fault: Option<Fault>,
+}
+
+/// The last cells a player stood on, the newest first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Trail([Option<Cell>; TRAIL]);
+
+impl Trail {
+    fn push(&mut self, cell: Cell) {
+        self.0.rotate_right(1);
+        self.0[0] = Some(cell);
+    }
+
+    /// The cells, the newest first.
+    pub fn iter(&self) -> impl Iterator<Item = Cell> + '_ {
+        self.0.iter().flatten().copied()
+    }
+}
+
+/// All of a game in progress.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// Map, spawns and their seeds.
+    pub(crate) start: Start,
+    /// Where the two stand.
+    pub(crate) cells: [Cell; 2],
+    /// What the two know of each other.
+    pub(crate) sights: [Sight; 2],
+    /// The step being taken, from 1.
+    pub(crate) step: u32,
+    /// Who moves now.
+    pub(crate) turn: Seat,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) last: Option<LastTurn>,
+    pub(crate) trails: [Trail; 2],
+    /// Turns taken, turns with the enemy in sight and cells walked, for the statistics.
+    pub(crate) turns: [u32; 2],
+    pub(crate) sightings: [u32; 2],
+    pub(crate) walked: [u32; 2],
+}
+
+impl State {
+    /// The first step, seeker to move.
+    pub fn new(start: Start) -> Self {
+        let [seeker, hider] = start.spawns;
+        let visible = see_each_other(&start.map, seeker, hider);
+        let sight = |enemy_pos| Sight { enemy_is_visible: visible, enemy_pos, since: 0 };
+        let mut state = Self {
+            start,
+            cells: start.spawns,
+            sights: [sight(hider), sight(seeker)],
+            step: 1,
+            turn: SEEKER,
+            ending: None,
+            last: None,
+            trails: [Trail([None; TRAIL]); 2],
+            turns: [0; 2],
+            sightings: [0; 2],
+            walked: [0; 2],
+        };
+        state.pass_to(SEEKER);
+        state
+    }
+
+    /// The room.
+    #[inline]
+    pub const fn map(&self) -> &Map {
+        &self.start.map
+    }
+
+    /// Where this seat's player stands.
+    #[inline]
+    pub const fn cell(&self, seat: Seat) -> Cell {
+        self.cells[seat.index() & 1]
+    }
+
+    /// What this seat was told before its last move.
+    #[inline]
+    pub const fn sight(&self, seat: Seat) -> Sight {
+        self.sights[seat.index() & 1]
+    }
+
+    /// Whether the two see each other right now.
+    pub fn see_each_other(&self) -> bool {
+        see_each_other(self.map(), self.cells[0], self.cells[1])
+    }
+
+    /// The cell an answer leads to, or every reason why it leads nowhere.
+    pub fn target(&self, seat: Seat, answer: Answer) -> Result<Cell, Refusal> {
+        let mut reasons = Vec::new();
+        if self.ending.is_some() {
+            reasons.push("the game is over".to_owned());
+        } else if seat != self.turn {
+            reasons.push("it is the other player's move".to_owned());
+        }
+        let from = self.cell(seat);
+        let (x, y) = match answer {
+            Answer::Step(direction) => {
+                let (dx, dy) = direction.offset();
+                (from.x() as i32 + dx, from.y() as i32 + dy)
+            }
+            Answer::To { x, y } => (x, y),
+        };
+        let Some(to) = Cell::new(x, y) else {
+            reasons.push(format!("[{x}, {y}] is off the map, x and y go from 0 to 19"));
+            if i64::from(x).abs_diff(from.x() as i64) + i64::from(y).abs_diff(from.y() as i64) > 1 {
+                reasons.push(too_far(x, y, from));
+            }
+            return Err(Refusal { reasons });
+        };
+        if !self.map().is_empty(to) {
+            reasons.push(format!("{to} is a wall"));
+        }
+        if from.manhattan(to) > 1 {
+            reasons.push(too_far(x, y, from));
+        }
+        Refusal::unless_empty(reasons).map(|()| to)
+    }
+
+    /// One player's move. Whatever is wrong with it, the player stays where it was.
+    pub fn play(&mut self, reply: Reply<Answer>, steps: u32) {
+        if self.ending.is_some() {
+            return;
+        }
+        let seat = self.turn;
+        let from = self.cell(seat);
+        let (to, fault) = match reply {
+            Reply::Fault(fault) => (from, Some(fault)),
+            Reply::Answer(answer) => {
+                self.target(seat, answer).map_or((from, Some(Fault::Illegal)), |to| (to, None))
+            }
+        };
+        let mine = seat.index() & 1;
+        self.turns[mine] += 1;
+        self.walked[mine] += u32::from(to != from);
+        self.trails[mine].push(from);
+        self.cells[mine] = to;
+        self.last = Some(LastTurn { seat, step: self.step, from, to, fault });
+        self.go_on(steps);
+    }
+
+    /// Ends the game or passes the move on: the hider moves on every second step, after the seeker.
+    fn go_on(&mut self, steps: u32) {
+        if self.cells[0] == self.cells[1] {
+            self.ending = Some(Ending::Caught);
+            for seat in [SEEKER, HIDER] {
+                self.tell(seat);
+            }
+        } else if self.turn == SEEKER && self.step.is_multiple_of(2) {
+            self.pass_to(HIDER);
+        } else if self.step >= steps {
+            self.ending = Some(Ending::Escaped);
+        } else {
+            self.step += 1;
+            self.pass_to(SEEKER);
+        }
+    }
+
+    fn pass_to(&mut self, seat: Seat) {
+        self.turn = seat;
+        self.tell(seat);
+        self.sightings[seat.index() & 1] += u32::from(self.sight(seat).enemy_is_visible);
+    }
+
+    /// Tells a player what it sees now.
+    fn tell(&mut self, seat: Seat) {
+        let enemy_is_visible = self.see_each_other();
+        let enemy_pos = self.cell(enemy(seat));
+        let sight = &mut self.sights[seat.index() & 1];
+        sight.enemy_is_visible = enemy_is_visible;
+        if enemy_is_visible {
+            *sight = Sight { enemy_is_visible, enemy_pos, since: self.step };
+        }
+    }
+
+    /// A legal answer, each with the same chance.
+    pub fn sample(&self, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+        if self.ending.is_some() || seat != self.turn {
+            return None;
+        }
+        let from = self.cell(seat);
+        let mut legal = [Direction::Stay; 5];
+        let mut count = 0;
+        for direction in Direction::ALL.into_iter().filter(|&d| self.map().step(from, d).is_some()) {
+            legal[count] = direction;
+            count += 1;
+        }
+        rng.pick(&legal[..count]).map(Answer::Step)
+    }
+
+    /// Another state that this seat cannot tell from this one: an unseen enemy stands elsewhere, on a cell it
+    /// can have reached since it was last seen and that this seat does not see from where it stands.
+    #[must_use]
+    pub fn resample(&self, seat: Seat, rng: &mut QuickRng) -> Self {
+        let mut other = self.clone();
+        let sight = self.sight(seat);
+        if sight.enemy_is_visible || self.ending.is_some() {
+            return other;
+        }
+        let hidden = self.map().empty().minus(&field_of_view(self.map(), self.cell(seat)));
+        let possible: Vec<Cell> = self.reach(seat, sight).intersection(&hidden).iter().collect();
+        let theirs = enemy(seat).index() & 1;
+        if let Some(cell) = rng.pick(&possible) {
+            other.cells[theirs] = cell;
+        }
+        // What it did out of sight is hidden too.
+        other.trails[theirs] = Trail([None; TRAIL]);
+        other.last = self.last.filter(|last| last.seat == seat);
+        // How often it saw this player, and how far it walked, say where it was.
+        other.sightings[theirs] = 0;
+        other.walked[theirs] = 0;
+        other.sights[theirs].enemy_is_visible = other.see_each_other();
+        other
+    }
+
+    /// Where the enemy can be after as many moves as it has made since this seat last saw it.
+    fn reach(&self, seat: Seat, sight: Sight) -> CellSet {
+        let moves = if seat == SEEKER {
+            // The hider has moved at the end of each even step since.
+            (self.step.saturating_sub(1) / 2).saturating_sub(sight.since.saturating_sub(1) / 2)
+        } else {
+            self.step.saturating_sub(sight.since)
+        };
+        let mut reach = CellSet::one(sight.enemy_pos);
+        for _ in 0..moves.min(400) {
+            reach = reach.grown(self.map().empty());
+        }
+        reach
+    }
+}
+
+fn too_far(x: i32, y: i32, from: Cell) -> String {
+    format!("[{x}, {y}] is not one cell left, right, up or down of {from}")
+}

@@ -1,0 +1,266 @@
+//! How a game looks: frames for the web viewer, the picture for the terminal, the map as text.
+
+use std::fmt::Write as _;
+
+use agon_core::{Eye, Ink, Picture, Seat, Style, View};
+use serde_json::{Value as Json, json};
+
+use super::cells::{Cell, CellSet, Direction, SIDE};
+use super::state::{Ending, HIDER, LastTurn, SEEKER, State, enemy};
+use super::vision::{field_of_view, line};
+use super::{HideAndSeek, Map};
+
+impl View for HideAndSeek {
+    fn frame(&self, state: &State) -> Json {
+        let sees = state.see_each_other();
+        let player = |seat: Seat| {
+            let sight = state.sight(seat);
+            json!({
+                "pos": state.cell(seat),
+                "spawn": state.start.spawns[seat.index() & 1],
+                "enemy_is_visible": sight.enemy_is_visible,
+                "enemy_pos": sight.enemy_pos,
+                "enemy_pos_since": sight.since,
+                "view": field_of_view(state.map(), state.cell(seat)).rows(),
+                "walked": state.walked[seat.index() & 1],
+            })
+        };
+        json!({
+            "map": state.map(),
+            "map_seed": state.start.map_seed,
+            "game_seed": state.start.game_seed,
+            "step": state.step,
+            "steps": self.steps,
+            "turn": state.ending.is_none().then_some(state.turn),
+            "sees": sees,
+            "line": sees.then(|| line(state.cell(SEEKER), state.cell(HIDER)).iter().collect::<Vec<_>>()),
+            "seeker": player(SEEKER),
+            "hider": player(HIDER),
+            "last": state.last.map(frame_of_last),
+            "ending": state.ending.map(ending_name),
+            "score": self.score(state),
+        })
+    }
+
+    fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
+        let panel = panel(self, state, eye, names);
+        let mut picture = Picture::new();
+        heading(self, state, &mut picture);
+        picture.line().put(format!("   {}", ruler()), Style::ink(Ink::Faint));
+        let marks = marks(state, eye);
+        let mut notes = panel.lines.into_iter();
+        for y in 0..SIDE {
+            picture.line().put(format!("{y:2} "), Style::ink(Ink::Faint));
+            for x in 0..SIDE {
+                let cell = Cell::from_index(y * SIDE + x);
+                let (text, style) = marks[cell.index()].unwrap_or_else(|| floor(state.map(), cell));
+                picture.put(text, style);
+            }
+            if let Some(spans) = notes.next() {
+                picture.text("   ");
+                for span in spans {
+                    picture.put(span.text, span.style);
+                }
+            }
+        }
+        picture
+    }
+
+    fn show(&self, state: &State) -> String {
+        let map = state.map();
+        let mut out = format!(
+            "Map is generated with seed {}. Good connectivity? {}. Wall fraction: {:.2}.\n",
+            state.start.map_seed,
+            if map.is_connected() { "True" } else { "False" },
+            map.wall_fraction(),
+        );
+        out.push_str(&matrix(map));
+        out.push_str("0 - empty\n1 - wall\n2 - seeker\n3 - hider\n");
+        let [seeker, hider] = state.start.spawns;
+        // Writing into a string does not fail.
+        let _ = write!(out, "\nseeker spawns at {seeker}\nhider spawns at {hider}\n");
+        out
+    }
+}
+
+fn frame_of_last(last: LastTurn) -> Json {
+    json!({
+        "seat": last.seat,
+        "step": last.step,
+        "from": last.from,
+        "to": last.to,
+        "move": Direction::between(last.from, last.to).map(Direction::name),
+        "fault": last.fault,
+    })
+}
+
+const fn ending_name(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Caught => "caught",
+        Ending::Escaped => "not caught",
+        Ending::TimeOver(SEEKER) => "time over, the seeker wins",
+        Ending::TimeOver(_) => "time over, the hider wins",
+    }
+}
+
+/// The map as `NumPy` prints it, rows = y and columns = x.
+fn matrix(map: &Map) -> String {
+    let row = |y: usize| {
+        let digits = (0..SIDE).map(|x| if map.is_empty(Cell::from_index(y * SIDE + x)) { "0" } else { "1" });
+        format!("[{}]", digits.collect::<Vec<_>>().join(" "))
+    };
+    let rows: Vec<String> = (0..SIDE).map(row).collect();
+    format!("[{}]\n", rows.join("\n "))
+}
+
+fn ruler() -> String {
+    (0..SIDE).flat_map(|x| [char::from(b'0' + (x % 10) as u8), ' ']).collect()
+}
+
+fn heading(game: &HideAndSeek, state: &State, picture: &mut Picture) {
+    picture
+        .line()
+        .put(format!("Hide and Seek   step {} of {}", state.step, game.steps), Style::default().bold());
+    let seeds = format!("   map {}, game {}", state.start.map_seed, state.start.game_seed);
+    picture.put(seeds, Style::ink(Ink::Faint));
+}
+
+fn floor(map: &Map, cell: Cell) -> (&'static str, Style) {
+    if map.is_empty(cell) {
+        ("\u{b7} ", Style::ink(Ink::Faint))
+    } else {
+        ("\u{2588}\u{2588}", Style::default())
+    }
+}
+
+type Marks = Vec<Option<(&'static str, Style)>>;
+
+const fn ink(seat: Seat) -> Ink {
+    Ink::Seat(seat.0)
+}
+
+/// What stands on the floor, the more important painted over the less.
+fn marks(state: &State, eye: Eye) -> Marks {
+    let mut marks: Marks = vec![None; SIDE * SIDE];
+    let mut put = |cell: Cell, text, style| marks[cell.index()] = Some((text, style));
+    let shown = |seat| eye == Eye::All || eye == Eye::Seat(seat);
+    for (seat, footprint) in [(SEEKER, "+ "), (HIDER, "o ")] {
+        if shown(seat) {
+            for cell in state.trails[seat.index()].iter() {
+                put(cell, footprint, Style::ink(ink(seat)));
+            }
+        }
+    }
+    for cell in sight_line(state, eye).iter() {
+        put(cell, "* ", Style::ink(Ink::Accent));
+    }
+    for (seat, belief) in [(SEEKER, "h "), (HIDER, "s ")] {
+        if shown(seat) && (eye != Eye::All || !state.see_each_other()) {
+            put(state.sight(seat).enemy_pos, belief, Style::ink(ink(enemy(seat))));
+        }
+    }
+    for (seat, letter) in [(HIDER, "H "), (SEEKER, "S ")] {
+        // A player's own place, and the enemy's while the player sees it.
+        let sight = state.sight(enemy(seat));
+        if shown(seat) {
+            put(state.cell(seat), letter, Style::ink(ink(seat)).bold());
+        } else if sight.enemy_is_visible {
+            put(sight.enemy_pos, letter, Style::ink(ink(seat)).bold());
+        }
+    }
+    if state.ending == Some(Ending::Caught) {
+        put(state.cell(SEEKER), "SH", Style::ink(Ink::Bad).bold());
+    }
+    marks
+}
+
+/// The cells between the two while they see each other, as far as this eye can know it.
+fn sight_line(state: &State, eye: Eye) -> CellSet {
+    match eye {
+        Eye::All if state.see_each_other() => line(state.cell(SEEKER), state.cell(HIDER)),
+        Eye::Seat(seat) if state.turn == seat && state.sight(seat).enemy_is_visible => {
+            line(state.cell(seat), state.sight(seat).enemy_pos)
+        }
+        _ => CellSet::EMPTY,
+    }
+}
+
+/// The notes beside the map.
+fn panel(game: &HideAndSeek, state: &State, eye: Eye, names: &[String]) -> Picture {
+    let mut notes = Picture::new();
+    for seat in [SEEKER, HIDER] {
+        player_notes(state, eye, seat, names, &mut notes);
+    }
+    verdict(game, state, eye, &mut notes);
+    notes.line();
+    let legend = match eye {
+        Eye::All => [
+            "+ o   their last steps",
+            "h     last place the seeker saw H",
+            "s     last place the hider saw S",
+            "*     the line of sight",
+        ],
+        Eye::Seat(SEEKER) => {
+            ["+     your last steps", "h     last place you saw H", "*     the line of sight", ""]
+        }
+        Eye::Seat(_) => {
+            ["o     your last steps", "s     last place you saw S", "*     the line of sight", ""]
+        }
+    };
+    for text in legend {
+        notes.line().put(text, Style::ink(Ink::Faint));
+    }
+    notes
+}
+
+fn player_notes(state: &State, eye: Eye, seat: Seat, names: &[String], notes: &mut Picture) {
+    let (letter, role) = if seat == SEEKER { ("S", "seeker") } else { ("H", "hider") };
+    let name: String = names.get(seat.index()).map_or(role, String::as_str).chars().take(24).collect();
+    notes.line().put(format!("{letter} {name}"), Style::ink(ink(seat)).bold());
+    if name != role {
+        notes.put(format!(" ({role})"), Style::ink(Ink::Faint));
+    }
+    if state.ending.is_none() && state.turn == seat {
+        notes.put(" to move", Style::ink(Ink::Accent));
+    }
+    if eye != Eye::All && eye != Eye::Seat(seat) {
+        let sight = state.sight(enemy(seat));
+        let place = sight.enemy_pos;
+        let text = match (sight.enemy_is_visible, sight.since) {
+            (true, _) => format!("  at {place}"),
+            (false, 0) => format!("  out of sight, spawned at {place}"),
+            (false, step) => format!("  out of sight, at {place} in step {step}"),
+        };
+        notes.line().text(text);
+        notes.line();
+        return;
+    }
+    notes.line().text(format!("  at {}", state.cell(seat)));
+    if let Some(last) = state.last.filter(|last| last.seat == seat) {
+        let word = Direction::between(last.from, last.to).map_or("", Direction::name);
+        match last.fault {
+            Some(fault) => notes.put(format!(", stays ({fault})"), Style::ink(Ink::Bad)),
+            None => notes.text(format!(", last move {word}")),
+        };
+    }
+    notes.line();
+}
+
+fn verdict(game: &HideAndSeek, state: &State, eye: Eye, notes: &mut Picture) {
+    let sees = match eye {
+        Eye::All => state.see_each_other(),
+        Eye::Seat(seat) => state.sight(seat).enemy_is_visible,
+    };
+    notes.line();
+    match (state.ending, game.score(state)) {
+        (Some(ending), Some(score)) => {
+            notes.put(format!("{}: {score} steps", ending_name(ending)), Style::ink(Ink::Accent).bold());
+        }
+        _ if sees => {
+            notes.put("they see each other", Style::ink(Ink::Good).bold());
+        }
+        _ => {
+            notes.put("they do not see each other", Style::ink(Ink::Faint));
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Hide and Seek: each rule of the rule book, the vectors of the public generator, and what must always hold.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "tests")]
+
+mod always;
+mod house;
+mod vectors;
+
+use std::time::Duration;
+
+use agon_core::{Assets, Better, ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, Settings, View};
+use agon_games::hide_and_seek::{Answer, Cell, Direction, HIDER, HideAndSeek, Map, SEEKER, Start, State};
+
+const L: Direction = Direction::Left;
+const R: Direction = Direction::Right;
+const U: Direction = Direction::Up;
+const D: Direction = Direction::Down;
+const S: Direction = Direction::Stay;
+
+fn cell(x: i32, y: i32) -> Cell {
+    Cell::new(x, y).unwrap()
+}
+
+fn game(pairs: &[(&str, &str)]) -> HideAndSeek {
+    let settings = Settings::parse(HideAndSeek::info().settings, pairs.iter().copied()).unwrap();
+    HideAndSeek::new(&settings, 2, &Assets::none()).unwrap()
+}
+
+/// A game in a room with these walls.
+fn room(walls: &[(i32, i32)], seeker: (i32, i32), hider: (i32, i32)) -> State {
+    let map = Map::new(walls.iter().map(|&(x, y)| cell(x, y)).collect());
+    let spawns = [cell(seeker.0, seeker.1), cell(hider.0, hider.1)];
+    State::new(Start { map_seed: 0, game_seed: 0, map, spawns })
+}
+
+fn go(game: &HideAndSeek, state: &mut State, direction: Direction) {
+    game.apply(state, &[Reply::Answer(Answer::Step(direction))]);
+}
+
+/// Plays these moves in turn, whoever is to move.
+fn play(game: &HideAndSeek, state: &mut State, moves: &[Direction]) {
+    for &direction in moves {
+        go(game, state, direction);
+    }
+}
+
+fn mover(game: &HideAndSeek, state: &State) -> Option<Seat> {
+    game.to_move(state).next()
+}
+
+fn score(game: &HideAndSeek, state: &State) -> Option<(f64, f64, u8, u8)> {
+    let outcome = game.outcome(state)?;
+    let [seeker, hider] = outcome.seats[..] else { panic!("two seats") };
+    Some((seeker.score, hider.score, seeker.place, hider.place))
+}
+
+// ---- moving ----
+
+#[test]
+fn the_seeker_moves_every_step_and_the_hider_on_every_second_one_after_the_seeker() {
+    let game = game(&[]);
+    let mut state = room(&[], (0, 0), (19, 19));
+    let mut turns = Vec::new();
+    while turns.len() < 9 {
+        turns.push((game.frame(&state)["step"].as_u64().unwrap(), mover(&game, &state).unwrap()));
+        go(&game, &mut state, S);
+    }
+    let expected = [(1, 0), (2, 0), (2, 1), (3, 0), (4, 0), (4, 1), (5, 0), (6, 0), (6, 1)];
+    assert_eq!(turns, expected.map(|(step, seat)| (step, Seat(seat))));
+}
+
+#[test]
+fn a_step_is_one_cell_left_right_up_down_or_none() {
+    let game = game(&[]);
+    for (direction, to) in [(L, (4, 5)), (R, (6, 5)), (U, (5, 4)), (D, (5, 6)), (S, (5, 5))] {
+        for answer in [Answer::Step(direction), Answer::To { x: to.0, y: to.1 }] {
+            let mut state = room(&[], (5, 5), (19, 19));
+            assert_eq!(game.check(&state, SEEKER, answer), Ok(()));
+            game.apply(&mut state, &[Reply::Answer(answer)]);
+            assert_eq!(state.cell(SEEKER), cell(to.0, to.1), "{direction:?}");
+        }
+    }
+}
+
+#[test]
+fn a_move_that_breaks_the_rules_leaves_the_player_where_it_was_and_every_reason_is_named() {
+    let game = game(&[]);
+    let state = room(&[(1, 0), (9, 9)], (0, 0), (19, 19));
+    let cases: [(Answer, &[&str]); 7] = [
+        (Answer::Step(R), &["[1, 0] is a wall"]),
+        (Answer::To { x: 1, y: 0 }, &["[1, 0] is a wall"]),
+        (Answer::Step(U), &["[0, -1] is off the map, x and y go from 0 to 19"]),
+        (Answer::To { x: 1, y: 1 }, &["[1, 1] is not one cell left, right, up or down of [0, 0]"]),
+        (Answer::To { x: 0, y: 2 }, &["[0, 2] is not one cell left, right, up or down of [0, 0]"]),
+        (
+            Answer::To { x: 9, y: 9 },
+            &["[9, 9] is a wall", "[9, 9] is not one cell left, right, up or down of [0, 0]"],
+        ),
+        (
+            Answer::To { x: i32::MIN, y: i32::MAX },
+            &[
+                "[-2147483648, 2147483647] is off the map, x and y go from 0 to 19",
+                "[-2147483648, 2147483647] is not one cell left, right, up or down of [0, 0]",
+            ],
+        ),
+    ];
+    for (answer, reasons) in cases {
+        assert_eq!(game.check(&state, SEEKER, answer).unwrap_err().reasons, reasons);
+        let mut next = state.clone();
+        game.apply(&mut next, &[Reply::Answer(answer)]);
+        assert_eq!(next.cell(SEEKER), cell(0, 0));
+        assert_eq!(game.frame(&next)["last"]["fault"], "illegal");
+        assert_eq!(game.frame(&next)["step"], 2, "the step is taken all the same");
+    }
+    assert!(game.check(&state, HIDER, Answer::Step(S)).is_err(), "not the hider's move");
+}
+
+#[test]
+fn every_fault_is_a_stay() {
+    assert_eq!(HideAndSeek::info().faults, [Cost::Stay; 4]);
+    let game = game(&[]);
+    for fault in Fault::ALL {
+        let mut state = room(&[], (5, 5), (19, 19));
+        game.apply(&mut state, &[Reply::Fault(fault)]);
+        game.apply(&mut state, &[Reply::Answer(Answer::Step(R))]);
+        game.apply(&mut state, &[Reply::Fault(fault)]);
+        assert_eq!((state.cell(SEEKER), state.cell(HIDER)), (cell(6, 5), cell(19, 19)));
+        assert_eq!((mover(&game, &state), game.outcome(&state).is_some()), (Some(SEEKER), false));
+    }
+    let mut state = room(&[], (5, 5), (19, 19));
+    game.apply(&mut state, &[]);
+    assert_eq!(game.frame(&state)["last"]["fault"], "crash", "no reply counts as a crash");
+}
+
+// ---- the end ----
+
+#[test]
+fn caught_as_soon_as_the_seeker_stands_on_the_hiders_cell_and_the_first_step_counts_1() {
+    let game = game(&[]);
+    let mut state = room(&[], (5, 5), (6, 5));
+    go(&game, &mut state, R);
+    assert_eq!(score(&game, &state), Some((1.0, 1.0, 1, 2)));
+    assert_eq!(game.outcome(&state).unwrap().ended, "caught");
+    assert!(mover(&game, &state).is_none());
+}
+
+#[test]
+fn a_hider_that_steps_onto_the_seeker_is_caught_in_that_step() {
+    let game = game(&[]);
+    let mut state = room(&[], (5, 5), (7, 5));
+    play(&game, &mut state, &[S, R, L]);
+    assert_eq!(score(&game, &state), Some((2.0, 2.0, 1, 2)));
+}
+
+#[test]
+fn two_that_swap_cells_pass_each_other_only_one_after_the_other_and_so_meet() {
+    let game = game(&[]);
+    let mut state = room(&[], (5, 5), (7, 5));
+    // The seeker steps next to the hider, then onto it before the hider can step away.
+    play(&game, &mut state, &[R, R]);
+    assert_eq!(score(&game, &state), Some((2.0, 2.0, 1, 2)));
+}
+
+#[test]
+fn after_the_last_step_without_a_catch_it_is_the_hiders_game() {
+    assert_eq!(game(&[]).steps(), 4000);
+    let game = game(&[("steps", "4")]);
+    let mut state = room(&[], (0, 0), (19, 19));
+    play(&game, &mut state, &[S; 5]);
+    assert_eq!(mover(&game, &state), Some(HIDER), "the hider's move of the last step still counts");
+    go(&game, &mut state, S);
+    assert_eq!(score(&game, &state), Some((4.0, 4.0, 2, 1)));
+    assert_eq!(game.outcome(&state).unwrap().ended, "not caught");
+
+    let mut caught = room(&[], (0, 0), (0, 3));
+    play(&game, &mut caught, &[S, S, S, S, D, U]);
+    assert_eq!(score(&game, &caught), Some((4.0, 4.0, 2, 1)), "one cell apart is not caught");
+    let mut caught = room(&[], (0, 0), (0, 2));
+    play(&game, &mut caught, &[S, S, S, S, D, U]);
+    assert_eq!(score(&game, &caught), Some((4.0, 4.0, 1, 2)), "a catch by the very last move");
+}
+
+#[test]
+fn when_the_clock_runs_out_the_player_who_thought_less_wins_with_the_best_score() {
+    let game = game(&[]);
+    let limit = Duration::from_mins(5);
+    assert_eq!(game.clock(), ClockRule::Shared { limit, weights: vec![1, 2] });
+    for (least, expected) in [(SEEKER, (1.0, 1.0, 1, 2)), (HIDER, (4000.0, 4000.0, 2, 1))] {
+        let mut state = room(&[], (0, 0), (19, 19));
+        play(&game, &mut state, &[S; 7]);
+        game.expire(&mut state, least);
+        assert_eq!(score(&game, &state), Some(expected));
+        assert!(mover(&game, &state).is_none());
+    }
+}
+
+#[test]
+fn roles_and_lifetime_are_those_of_the_rule_book() {
+    let info = HideAndSeek::info();
+    assert_eq!((info.role(SEEKER).name, info.role(SEEKER).better), ("seeker", Better::Lower));
+    assert_eq!((info.role(HIDER).name, info.role(HIDER).better), ("hider", Better::Higher));
+    assert_eq!((info.lifetime, info.names_shown), (Lifetime::Game, false));
+    assert!(HideAndSeek::new(&Settings::defaults(info.settings), 3, &Assets::none()).is_err());
+}
+
+// ---- what a player is told ----
+
+#[test]
+fn at_the_start_both_know_the_map_and_both_spawns() {
+    let game = game(&[]);
+    let state = game.start(5);
+    for seat in [SEEKER, HIDER] {
+        let seen = game.observe(&state, seat);
+        assert_eq!(seen.enemy_pos, seen.enemy_spawn_position);
+        assert_eq!(seen.pos, seen.spawn_position);
+        assert_eq!(seen.game_map, state.map());
+    }
+}
+
+#[test]
+fn an_enemy_out_of_sight_keeps_its_last_known_place() {
+    let game = game(&[]);
+    // A wall from [5, 0] to [5, 4]; the hider walks along its far side.
+    let wall: Vec<(i32, i32)> = (0..5).map(|y| (5, y)).collect();
+    let mut state = room(&wall, (3, 5), (7, 5));
+    assert!(game.observe(&state, SEEKER).enemy_is_visible);
+    play(&game, &mut state, &[S, S, U]);
+    let seen = game.observe(&state, SEEKER);
+    assert_eq!((seen.enemy_is_visible, seen.enemy_pos), (false, cell(7, 5)), "hider at [7, 4]");
+    play(&game, &mut state, &[D, S]);
+    let seen = game.observe(&state, HIDER);
+    assert_eq!((seen.enemy_is_visible, seen.enemy_pos), (true, cell(3, 6)));
+    play(&game, &mut state, &[U]);
+    let seen = game.observe(&state, SEEKER);
+    assert_eq!(
+        (seen.enemy_is_visible, seen.enemy_pos),
+        (false, cell(7, 4)),
+        "seen before its step in between"
+    );
+}
+
+#[test]
+fn a_sighting_between_two_of_its_own_moves_is_not_told() {
+    let game = game(&[]);
+    // The seeker passes a gap in the wall between two moves of the hider.
+    let wall: Vec<(i32, i32)> = (0..20).filter(|&y| y != 6).map(|y| (5, y)).collect();
+    let mut state = room(&wall, (3, 5), (7, 6));
+    assert!(!state.see_each_other());
+    go(&game, &mut state, D);
+    assert!(state.see_each_other());
+    assert!(game.observe(&state, SEEKER).enemy_is_visible, "the seeker moves again and is told");
+    go(&game, &mut state, D);
+    assert!(!state.see_each_other());
+    let seen = game.observe(&state, HIDER);
+    assert_eq!(
+        (seen.enemy_is_visible, seen.enemy_pos),
+        (false, cell(3, 5)),
+        "the hider is told only before its move"
+    );
+}
