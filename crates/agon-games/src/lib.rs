@@ -6,6 +6,7 @@ pub mod colour_battle;
 pub mod connect_five;
 pub mod hide_and_seek;
 pub mod solitude_scramble;
+pub mod word_racer;
 
 pub mod registry;
 

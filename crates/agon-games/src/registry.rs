@@ -37,6 +37,7 @@ games! {
     crate::colour_battle::ColourBattle,
     crate::connect_five::ConnectFive,
     crate::hide_and_seek::HideAndSeek,
+    crate::word_racer::WordRacer,
 }
 
 /// No game has this id.

@@ -1,0 +1,277 @@
+//! Word Racer: two players fill a hidden 7 x 7 board each with the same 49 letters, called in turn, and
+//! score the words in rows and columns.
+//!
+//! - [`board`]: letters, positions, lines. [`words`]: the word list. [`scoring`]: points and words found.
+//! - [`state`]: the rules, turn by turn. [`answer`]: `Q 17` and `17`.
+//! - [`view`]: frame and picture. [`bots`]: the house bots.
+
+pub mod answer;
+pub mod board;
+pub mod bots;
+pub mod scoring;
+pub mod state;
+pub mod view;
+pub mod words;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_core::random::series_seed;
+use agon_core::{
+    Assets, Better, ClockRule, Cost, Default, Game, GameInfo, Kind, Lifetime, Outcome, QuickRng, Refusal,
+    Reply, RequestInfo, Rng, RoleInfo, ScoreInfo, Seat, SeatCount, SeatSet, Settings, SettingsError, Spec,
+    StatInfo, Stream, Value, WhenSpent,
+};
+use serde::Serialize;
+
+pub use answer::Answer;
+pub use board::{Board, CELLS, CENTRE, Letter, SIDE};
+pub use scoring::{Found, POINTS, board_points, found_words, line_points};
+pub use state::{Asked, State, TURNS, other};
+pub use words::{BadLine, WordList};
+
+/// What the `words` setting is called when nobody gives a list.
+const BUILT_IN: &str = "built-in";
+
+static INFO: GameInfo = GameInfo {
+    id: "word-racer",
+    title: "Word Racer",
+    summary: "fill a hidden 7 x 7 board with letters both players call; words in rows and columns score",
+    rules_version: 1,
+    seats: SeatCount { min: 2, max: 2 },
+    roles: &[RoleInfo { name: "player", better: Better::Higher }],
+    settings: &[
+        Spec {
+            name: "first",
+            help: "the seat that calls first",
+            kind: Kind::Int { min: 0, max: 1 },
+            default: Default::Int(0),
+        },
+        Spec {
+            name: "letter",
+            help: "the first letter, in the centre of both boards",
+            kind: Kind::Choice(&[
+                "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R",
+                "S", "T", "U", "V", "W", "X", "Y", "Z",
+            ]),
+            default: Default::Drawn("uniform from A to Z"),
+        },
+        Spec {
+            name: "seconds",
+            help: "time for all of a player's answers in a game, in seconds",
+            kind: Kind::Real { min: 0.01, max: 86_400.0 },
+            default: Default::Real(10.0),
+        },
+        Spec {
+            name: "words",
+            help: "the words that give points: a file with one word of 2 to 7 letters a line, or built-in",
+            kind: Kind::Asset,
+            default: Default::Word(BUILT_IN),
+        },
+    ],
+    requests: &[
+        RequestInfo {
+            name: "call",
+            asks: "a letter for both to write down, and the position where you write it",
+            example: "Q 17",
+        },
+        RequestInfo {
+            name: "place",
+            asks: "the position where you write the letter the other called",
+            example: "17",
+        },
+    ],
+    faults: [Cost::LoseGame; 4],
+    clock: "10 s for all of a player's answers in a game",
+    lifetime: Lifetime::Game,
+    names_shown: false,
+    score: ScoreInfo { name: "points", unit: "", decimals: 2 },
+    stats: &[StatInfo { name: "word points", decimals: 1 }],
+};
+
+/// What stays the same during a game.
+#[derive(Clone, Debug)]
+pub struct WordRacer {
+    first: Seat,
+    letter: Option<Letter>,
+    limit: Duration,
+    words: Arc<WordList>,
+}
+
+impl WordRacer {
+    /// The words that give points.
+    pub const fn words(&self) -> &Arc<WordList> {
+        &self.words
+    }
+
+    /// The word points of both boards, in seat order.
+    pub fn points(&self, state: &State) -> [u32; 2] {
+        [Seat(0), Seat(1)].map(|seat| board_points(&self.words, state.board(seat)))
+    }
+}
+
+/// What one seat may see: its own board and the letters called, not where the other wrote them.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Observation<'s> {
+    /// The own board, row by row, `.` for an empty cell.
+    pub board: &'s Board,
+    /// Whether this seat calls first.
+    pub first: bool,
+    /// The turn, 1 to 48.
+    pub turn: usize,
+    /// The letters called so far, in order; the one to place now is the last. Callers alternate.
+    pub calls: &'s [Letter],
+    /// Where this seat wrote them.
+    pub places: &'s [u8],
+    /// The letter to place; `None` when one is to be called.
+    pub letter: Option<Letter>,
+    /// The words that give points.
+    #[serde(skip)]
+    pub words: &'s WordList,
+}
+
+impl Observation<'_> {
+    /// Whether this seat called letter `turn`, counted from 0.
+    pub const fn called(&self, turn: usize) -> bool {
+        self.first == turn.is_multiple_of(2)
+    }
+}
+
+impl Game for WordRacer {
+    type State = State;
+    type Observation<'s> = Observation<'s>;
+    type Answer = Answer;
+
+    fn info() -> &'static GameInfo {
+        &INFO
+    }
+
+    fn new(settings: &Settings, seats: usize, assets: &Assets) -> Result<Self, SettingsError> {
+        if !INFO.seats.allows(seats) {
+            return Err(SettingsError::one(
+                format!("Word Racer is for 2 players, not {seats}"),
+                "name two bots",
+            ));
+        }
+        let letter = settings.word("letter").and_then(|word| word.chars().next()).and_then(Letter::read);
+        let seconds = settings.real("seconds").unwrap_or(10.0);
+        Ok(Self {
+            first: Seat(u8::from(settings.int("first") == Some(1))),
+            letter,
+            limit: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(10)),
+            words: word_list(settings.word("words").unwrap_or(BUILT_IN), assets)?,
+        })
+    }
+
+    fn seats(&self) -> usize {
+        2
+    }
+
+    fn clock(&self) -> ClockRule {
+        ClockRule::Bank { limit: self.limit, spent: WhenSpent::Timeout }
+    }
+
+    /// Games 2k and 2k + 1 have the same first letter, with the first move swapped.
+    fn in_series(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
+        let mut settings = settings.clone();
+        let first = settings.int("first").unwrap_or(0);
+        settings.set("first", Value::Int((first ^ i64::from(index & 1)) & 1));
+        (settings, series_seed(seed, index / 2))
+    }
+
+    fn start(&self, seed: u64) -> State {
+        let drawn = || Letter::from_code(Rng::new(seed, Stream::Game).below(26) as u8);
+        let letter = self.letter.or_else(drawn).unwrap_or(Letter::A);
+        State::new(self.first, letter)
+    }
+
+    fn to_move(&self, state: &State) -> SeatSet {
+        state.to_move()
+    }
+
+    fn request(&self, state: &State, _seat: Seat) -> usize {
+        usize::from(matches!(state.asked(), Some((_, Asked::Place(_)))))
+    }
+
+    fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation<'s> {
+        let letter = match state.asked() {
+            Some((mover, Asked::Place(letter))) if mover == seat => Some(letter),
+            _ => None,
+        };
+        Observation {
+            board: state.board(seat),
+            first: state.first() == seat,
+            turn: (state.turns_done() + 1).min(TURNS),
+            calls: state.calls(),
+            places: state.places(seat),
+            letter,
+            words: &self.words,
+        }
+    }
+
+    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), Refusal> {
+        state.check(seat, answer)
+    }
+
+    fn apply(&self, state: &mut State, replies: &[Reply<Answer>]) {
+        state.apply(replies.first().copied());
+    }
+
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        if state.asked().is_some() {
+            return None;
+        }
+        let points = self.points(state);
+        let mut outcome = match state.fault() {
+            Some((seat, fault)) => {
+                let mut scores = [3.0; 2];
+                scores[seat.index() & 1] = 0.0;
+                Outcome::ranked(&scores, format!("{fault} of seat {seat}"))
+            }
+            None => match points[0].cmp(&points[1]) {
+                std::cmp::Ordering::Greater => Outcome::ranked(&[3.0, 0.0], "boards full"),
+                std::cmp::Ordering::Less => Outcome::ranked(&[0.0, 3.0], "boards full"),
+                std::cmp::Ordering::Equal => Outcome::ranked(&[1.0, 1.0], "boards full, equal points"),
+            },
+        };
+        for (seat, points) in outcome.seats.iter_mut().zip(points) {
+            seat.stats[0] = f64::from(points);
+        }
+        Some(outcome)
+    }
+
+    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+        state.sample(seat, rng)
+    }
+
+    fn resample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> State {
+        state.resample(seat, rng)
+    }
+
+    fn write_answer(answer: Answer, out: &mut Vec<u8>) {
+        answer.write(out);
+    }
+
+    fn read_answer(text: &str) -> Result<Answer, String> {
+        Answer::read(text)
+    }
+}
+
+/// The word list a setting names: the project's own, or a file given with its hash.
+fn word_list(name: &str, assets: &Assets) -> Result<Arc<WordList>, SettingsError> {
+    if name == BUILT_IN {
+        return Ok(WordList::built_in());
+    }
+    let content = assets.get(name).ok_or_else(|| {
+        SettingsError::one(
+            format!("setting `words`: no word list {name} was given"),
+            "give the file itself, or leave the setting out for the built-in list",
+        )
+    })?;
+    WordList::given(content).map_err(|bad| {
+        SettingsError::one(
+            format!("setting `words`: line {} of the word list is `{}`", bad.number, bad.text),
+            "each line holds one word of 2 to 7 letters A to Z",
+        )
+    })
+}

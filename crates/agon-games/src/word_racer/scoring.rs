@@ -1,0 +1,120 @@
+//! Points: for each row and each column the set of non-overlapping words that gives most, exactly.
+
+use serde::Serialize;
+
+use super::board::{Board, LINES, Letter, Line, SIDE, cell_of};
+use super::words::WordList;
+
+/// The points of a word by its length.
+pub const POINTS: [u8; SIDE + 1] = [0, 0, 1, 2, 3, 5, 8, 13];
+
+/// The points of one row or column.
+#[inline]
+pub fn line_points(words: &WordList, line: Line) -> u32 {
+    u32::from(best_from(words, line)[0])
+}
+
+/// The points of a whole board.
+pub fn board_points(words: &WordList, board: &Board) -> u32 {
+    (0..LINES).map(|line| line_points(words, board.line(line))).sum()
+}
+
+/// For each place of a line the most points that the places from there on can give: the best of leaving it
+/// out and of each word that begins there.
+#[inline]
+fn best_from(words: &WordList, line: Line) -> [u8; SIDE + 1] {
+    let mut best = [0; SIDE + 1];
+    for start in (0..SIDE - 1).rev() {
+        let mut most = best[start + 1];
+        let mut next = words.begin(line[start], line[start + 1]);
+        let mut end = start + 2;
+        while let Some(prefix) = next {
+            if words.is_word(prefix) {
+                most = most.max(POINTS[end - start] + best[end]);
+            }
+            next = if end < SIDE { words.follow(prefix, line[end]) } else { None };
+            end += 1;
+        }
+        best[start] = most;
+    }
+    best
+}
+
+/// A word that was counted.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Found {
+    /// The word.
+    pub word: String,
+    /// Its row (0 to 6), or 7 and its column.
+    pub line: usize,
+    /// The position of its first letter.
+    pub start: usize,
+    /// The positions of all its letters.
+    pub cells: Vec<usize>,
+    /// What it gives.
+    pub points: u8,
+}
+
+/// The words counted in a board, rows first. Where several sets give the same points, the one with the
+/// longest word furthest to the left (or top) is named.
+pub fn found_words(words: &WordList, board: &Board) -> Vec<Found> {
+    (0..LINES).flat_map(|line| found_in_line(words, board, line)).collect()
+}
+
+fn found_in_line(words: &WordList, board: &Board, line: usize) -> Vec<Found> {
+    let codes = board.line(line);
+    let best = best_from(words, codes);
+    let mut found = Vec::new();
+    let mut start = 0;
+    while start < SIDE {
+        let ends = word_ends(words, codes, start);
+        let end = ends.into_iter().rev().find(|&end| POINTS[end - start] + best[end] == best[start]);
+        let Some(end) = end else {
+            start += 1;
+            continue;
+        };
+        let cells: Vec<usize> = (start..end).map(|i| cell_of(line, i)).collect();
+        let word = cells.iter().filter_map(|&cell| board.get(cell)).map(Letter::to_char).collect();
+        found.push(Found { word, line, start: cell_of(line, start), cells, points: POINTS[end - start] });
+        start = end;
+    }
+    found
+}
+
+/// Where the words that begin at this place end (one past their last letter), shortest first.
+fn word_ends(words: &WordList, line: Line, start: usize) -> Vec<usize> {
+    let mut ends = Vec::new();
+    let mut prefix = WordList::start();
+    for (place, &code) in line.iter().enumerate().skip(start) {
+        let Some(longer) = words.follow(prefix, code) else { break };
+        prefix = longer;
+        if words.is_word(prefix) {
+            ends.push(place + 1);
+        }
+    }
+    ends
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::board::EMPTY;
+    use super::*;
+
+    fn line(text: &str) -> Line {
+        let mut codes = [EMPTY; SIDE];
+        for (code, character) in codes.iter_mut().zip(text.chars()) {
+            *code = Letter::read(character).map_or(EMPTY, Letter::code);
+        }
+        codes
+    }
+
+    #[test]
+    fn the_longest_word_is_not_always_the_best() {
+        // Greedy takes BCDE (3) and leaves AB, EF alone; AB + CD + EF would be 3 too; ABC + DEF is 4.
+        let list = WordList::read("t", b"BCDE\nABC\nDEF\nAB").unwrap();
+        assert_eq!(line_points(&list, line("ABCDEF.")), 4);
+        assert_eq!(line_points(&list, line("XBCDEF.")), 3);
+        assert_eq!(line_points(&list, line("AB.CDEF")), 3);
+        assert_eq!(line_points(&list, line("AB.CD.F")), 1);
+    }
+}

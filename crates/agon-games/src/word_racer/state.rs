@@ -1,0 +1,184 @@
+//! A game in progress: two boards, the letters called so far, and whose turn it is.
+
+use agon_core::{Fault, QuickRng, Refusal, Reply, Seat, SeatSet};
+
+use super::answer::Answer;
+use super::board::{Board, CELLS, CENTRE, Letter};
+
+/// Letters called in a game: every cell but the centre.
+pub const TURNS: usize = CELLS - 1;
+
+/// What a seat is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asked {
+    /// To call a letter and write it down.
+    Call,
+    /// To write down the letter the other called.
+    Place(Letter),
+}
+
+/// All of a game in progress.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct State {
+    pub(super) first: Seat,
+    pub(super) boards: [Board; 2],
+    /// The letters called, in order; the callers alternate.
+    pub(super) calls: Vec<Letter>,
+    /// Where each seat wrote them, in the same order.
+    pub(super) places: [Vec<u8>; 2],
+    pub(super) fault: Option<(Seat, Fault)>,
+}
+
+impl State {
+    /// The start: the first letter in the centre of both boards.
+    pub fn new(first: Seat, letter: Letter) -> Self {
+        Self {
+            first: Seat(first.0 & 1),
+            boards: [Board::with_first(letter); 2],
+            calls: Vec::with_capacity(TURNS),
+            places: [Vec::with_capacity(TURNS), Vec::with_capacity(TURNS)],
+            fault: None,
+        }
+    }
+
+    /// A seat's board.
+    pub fn board(&self, seat: Seat) -> &Board {
+        &self.boards[seat.index() & 1]
+    }
+
+    /// The letters called so far, in order.
+    pub fn calls(&self) -> &[Letter] {
+        &self.calls
+    }
+
+    /// Where a seat wrote the letters called so far, in the same order.
+    pub fn places(&self, seat: Seat) -> &[u8] {
+        &self.places[seat.index() & 1]
+    }
+
+    /// The seat that calls first.
+    pub const fn first(&self) -> Seat {
+        self.first
+    }
+
+    /// The fault that ended the game, and whose it was.
+    pub const fn fault(&self) -> Option<(Seat, Fault)> {
+        self.fault
+    }
+
+    /// Who calls letter `turn`, counted from 0.
+    pub const fn caller(&self, turn: usize) -> Seat {
+        Seat(self.first.0 ^ (turn as u8 & 1))
+    }
+
+    /// Letters that stand in both boards.
+    pub fn turns_done(&self) -> usize {
+        self.places[0].len().min(self.places[1].len())
+    }
+
+    /// Who is asked what now; `None` when the game is over.
+    pub fn asked(&self) -> Option<(Seat, Asked)> {
+        let turn = self.turns_done();
+        if self.fault.is_some() || turn >= TURNS {
+            return None;
+        }
+        let caller = self.caller(turn);
+        Some(match self.calls.get(turn) {
+            None => (caller, Asked::Call),
+            Some(&letter) => (other(caller), Asked::Place(letter)),
+        })
+    }
+
+    /// The seat to move, as a set.
+    pub fn to_move(&self) -> SeatSet {
+        self.asked().map_or(SeatSet::EMPTY, |(seat, _)| SeatSet::one(seat))
+    }
+
+    /// Whether an answer is allowed now, else every reason why not.
+    pub fn check(&self, seat: Seat, answer: Answer) -> Result<(), Refusal> {
+        let Some((mover, asked)) = self.asked() else { return Err(Refusal::because("the game is over")) };
+        if seat != mover {
+            return Err(Refusal::because(format!("seat {mover} is to move, not seat {seat}")));
+        }
+        let mut reasons = Vec::new();
+        match (asked, answer) {
+            (Asked::Call, Answer::Place { .. }) => {
+                reasons.push("a letter is to be called: answer LETTER POSITION".to_owned());
+            }
+            (Asked::Place(letter), Answer::Call { .. }) => {
+                reasons.push(format!("{letter} was called and is to be placed: answer POSITION"));
+            }
+            _ => {}
+        }
+        let position = answer.position();
+        let board = self.board(seat);
+        match board.get(position as usize) {
+            _ if position as usize >= CELLS => {
+                reasons.push(format!("position {position} is not on the board (0 to 48)"));
+            }
+            Some(letter) => reasons.push(format!("position {position} already holds {letter}")),
+            None => {}
+        }
+        Refusal::unless_empty(reasons)
+    }
+
+    /// Plays one answer of the seat to move.
+    pub fn apply(&mut self, reply: Option<Reply<Answer>>) {
+        let Some((seat, asked)) = self.asked() else { return };
+        match reply {
+            None => self.fault = Some((seat, Fault::Crash)),
+            Some(Reply::Fault(fault)) => self.fault = Some((seat, fault)),
+            Some(Reply::Answer(answer)) => match (self.check(seat, answer), asked, answer) {
+                (Ok(()), Asked::Call, Answer::Call { letter, position }) => {
+                    self.calls.push(letter);
+                    self.write(seat, letter, position);
+                }
+                (Ok(()), Asked::Place(letter), Answer::Place { position }) => {
+                    self.write(seat, letter, position);
+                }
+                _ => self.fault = Some((seat, Fault::Illegal)),
+            },
+        }
+    }
+
+    fn write(&mut self, seat: Seat, letter: Letter, position: u32) {
+        self.boards[seat.index() & 1].put(position as usize, letter);
+        self.places[seat.index() & 1].push(position as u8);
+    }
+
+    /// A uniformly random legal answer.
+    pub fn sample(&self, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+        let (_, asked) = self.asked().filter(|(mover, _)| *mover == seat)?;
+        let free: Vec<usize> = self.board(seat).free().collect();
+        let position = rng.pick(&free)? as u32;
+        Some(match asked {
+            Asked::Place(_) => Answer::Place { position },
+            Asked::Call => Answer::Call { letter: Letter::from_code(rng.below(26) as u8)?, position },
+        })
+    }
+
+    /// The same game with the letters on the other board written elsewhere.
+    #[must_use]
+    pub fn resample(&self, seat: Seat, rng: &mut QuickRng) -> Self {
+        let mut state = self.clone();
+        let hidden = other(seat).index() & 1;
+        let mut positions: Vec<u8> = (0..CELLS as u8).filter(|&p| usize::from(p) != CENTRE).collect();
+        rng.shuffle(&mut positions);
+        positions.truncate(self.places[hidden].len());
+        let mut board = Board::EMPTY;
+        if let Some(letter) = self.boards[hidden].get(CENTRE) {
+            board.put(CENTRE, letter);
+        }
+        for (&letter, &position) in self.calls.iter().zip(&positions) {
+            board.put(position.into(), letter);
+        }
+        state.boards[hidden] = board;
+        state.places[hidden] = positions;
+        state
+    }
+}
+
+/// The other of the two seats.
+pub const fn other(seat: Seat) -> Seat {
+    Seat((seat.0 & 1) ^ 1)
+}

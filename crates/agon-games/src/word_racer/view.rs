@@ -1,0 +1,262 @@
+//! How to look at a game: the frame for graphical viewers and the picture for terminals.
+
+use agon_core::{Eye, Game as _, Ink, Picture, Seat, Style, View};
+use serde_json::{Value as Json, json};
+
+use super::board::{Board, CENTRE, SIDE};
+use super::scoring::{Found, found_words};
+use super::state::{Asked, State, TURNS, other};
+use super::{WordRacer, board_points};
+
+/// The width of one board with the words of its rows, in the picture.
+const WIDTH: usize = 44;
+
+/// The most characters of a name that are shown.
+const NAME: usize = 20;
+
+const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
+
+impl View for WordRacer {
+    fn frame(&self, state: &State) -> Json {
+        let asked = state.asked();
+        let outcome = self.outcome(state);
+        json!({
+            "turn": state.turns_done(),
+            "turns": TURNS,
+            "first": state.first(),
+            "start": state.board(Seat(0)).get(CENTRE),
+            "to_move": asked.map(|(seat, _)| seat),
+            "asked": asked.map(|(_, asked)| match asked {
+                Asked::Call => "call",
+                Asked::Place(_) => "place",
+            }),
+            "calls": state.calls().iter().map(|letter| letter.to_char()).collect::<String>(),
+            "places": SEATS.map(|seat| state.places(seat)),
+            "last": last_turn(state),
+            "boards": SEATS.map(|seat| state.board(seat)),
+            "words": SEATS.map(|seat| found_words(self.words(), state.board(seat))),
+            "points": self.points(state),
+            "fault": state.fault().map(|(seat, fault)| json!({"seat": seat, "fault": fault})),
+            "result": outcome.map(|outcome| json!({
+                "ended": outcome.ended,
+                "scores": outcome.seats.iter().map(|seat| seat.score).collect::<Vec<_>>(),
+            })),
+        })
+    }
+
+    fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
+        let names = SEATS.map(|seat| name_of(names, seat));
+        // Boards are hidden from the opponent until the end of the game.
+        let shown: Vec<Seat> = match eye {
+            Eye::Seat(seat) if state.asked().is_some() => vec![Seat(seat.0 & 1)],
+            _ => SEATS.to_vec(),
+        };
+        let mut picture = Picture::new();
+        self.draw_heading(&mut picture, state, &shown, &names);
+        picture.line();
+        let blocks: Vec<Picture> =
+            shown.iter().map(|&seat| self.draw_board(state, seat, &names[seat.index()])).collect();
+        side_by_side(&mut picture, &blocks);
+        picture
+    }
+}
+
+/// The last letter called: by whom, and where it stands on each board (`null` where it is not placed yet).
+fn last_turn(state: &State) -> Json {
+    let Some(turn) = state.calls().len().checked_sub(1) else { return Json::Null };
+    json!({
+        "caller": state.caller(turn),
+        "letter": state.calls()[turn],
+        "positions": SEATS.map(|seat| state.places(seat).get(turn)),
+    })
+}
+
+fn name_of(names: &[String], seat: Seat) -> String {
+    let name = names.get(seat.index()).map_or_else(|| format!("seat {seat}"), Clone::clone);
+    name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(NAME).collect()
+}
+
+impl WordRacer {
+    fn draw_heading(&self, picture: &mut Picture, state: &State, shown: &[Seat], names: &[String; 2]) {
+        let turn = (state.turns_done() + 1).min(TURNS);
+        picture.line().put("Word Racer", Style::default().bold()).text(format!("  turn {turn} of {TURNS}"));
+        picture.line();
+        draw_last_turn(picture, state, shown, names);
+        picture.line();
+        match (state.asked(), state.fault()) {
+            (Some((seat, Asked::Call)), _) => {
+                draw_name(picture, names, seat);
+                picture.text(" calls the next letter");
+            }
+            (Some((seat, Asked::Place(letter))), _) => {
+                draw_name(picture, names, seat);
+                picture.text(" has to place ").put(letter.to_string(), Style::ink(Ink::Accent).bold());
+            }
+            (None, Some((seat, fault))) => {
+                picture.put(format!("{fault} of {}: ", names[seat.index()]), Style::ink(Ink::Bad).bold());
+                draw_name(picture, names, other(seat));
+                picture.text(" wins");
+            }
+            (None, None) => {
+                let points = self.points(state);
+                let best = usize::from(points[1] > points[0]);
+                if points[0] == points[1] {
+                    picture.text("a draw");
+                } else {
+                    draw_name(picture, names, SEATS[best]);
+                    picture.text(" wins");
+                }
+                picture.text(format!(", {} to {}", points[best], points[1 - best]));
+            }
+        }
+    }
+
+    /// One board: letters of a counted word are joined, with `-` along rows and `|` down columns.
+    fn draw_board(&self, state: &State, seat: Seat, name: &str) -> Picture {
+        let board = state.board(seat);
+        let found = found_words(self.words(), board);
+        let newest = state.places(seat).last().map(|&position| usize::from(position));
+        let points = board_points(self.words(), board);
+        let mut picture = Picture::new();
+        picture.line().put(name, Style::ink(Ink::Seat(seat.0)).bold());
+        picture.text(format!("  {points} points"));
+        picture.line();
+        for row in 0..SIDE {
+            draw_row(&mut picture, board, &found, row, newest);
+            if row + 1 < SIDE {
+                draw_between(&mut picture, &found, row);
+            }
+        }
+        draw_columns(&mut picture, &found);
+        picture
+    }
+}
+
+fn draw_name(picture: &mut Picture, names: &[String; 2], seat: Seat) {
+    picture.put(names[seat.index() & 1].clone(), Style::ink(Ink::Seat(seat.0)).bold());
+}
+
+fn draw_last_turn(picture: &mut Picture, state: &State, shown: &[Seat], names: &[String; 2]) {
+    let Some(turn) = state.calls().len().checked_sub(1) else {
+        if let Some(letter) = state.board(Seat(0)).get(CENTRE) {
+            picture.text("first letter ").put(letter.to_string(), Style::ink(Ink::Accent).bold());
+        }
+        return;
+    };
+    let caller = state.caller(turn);
+    draw_name(picture, names, caller);
+    picture.text(" called ").put(state.calls()[turn].to_string(), Style::ink(Ink::Accent).bold());
+    for &seat in shown {
+        if let Some(position) = state.places(seat).get(turn) {
+            picture.text(", ");
+            draw_name(picture, names, seat);
+            picture.text(format!(" at {position}"));
+        }
+    }
+}
+
+fn in_row_word(found: &[Found], cell: usize) -> bool {
+    found.iter().any(|f| f.line < SIDE && f.cells.contains(&cell))
+}
+
+fn in_column_word(found: &[Found], cell: usize) -> bool {
+    found.iter().any(|f| f.line >= SIDE && f.cells.contains(&cell))
+}
+
+/// Whether two neighbouring cells belong to the same counted word.
+fn joined(found: &[Found], cell: usize, next: usize) -> bool {
+    found.iter().any(|f| f.cells.windows(2).any(|pair| pair == [cell, next]))
+}
+
+fn draw_row(picture: &mut Picture, board: &Board, found: &[Found], row: usize, newest: Option<usize>) {
+    picture.line().put(format!("{:>3}  ", row * SIDE), Style::ink(Ink::Faint));
+    for column in 0..SIDE {
+        let cell = row * SIDE + column;
+        let text = board.get(cell).map_or_else(|| ".".to_owned(), |letter| letter.to_string());
+        let ink = match (board.get(cell), in_row_word(found, cell), in_column_word(found, cell)) {
+            (None, ..) => Ink::Faint,
+            (_, true, true) => Ink::Accent,
+            (_, true, false) | (_, false, true) => Ink::Good,
+            (_, false, false) => Ink::Plain,
+        };
+        let paper = if newest == Some(cell) { Ink::Faint } else { Ink::Plain };
+        picture.put(text, Style { ink, paper, bold: matches!(ink, Ink::Accent | Ink::Good) });
+        if column + 1 < SIDE {
+            let link = if joined(found, cell, cell + 1) { "-" } else { " " };
+            picture.put(link, Style::ink(Ink::Good));
+        }
+    }
+    let points = points_of(found, row);
+    if points > 0 {
+        picture.put(format!("  {points:>2}"), Style::ink(Ink::Good).bold());
+        picture.text(format!(" {}", words_of(found, row)));
+    }
+}
+
+fn draw_between(picture: &mut Picture, found: &[Found], row: usize) {
+    picture.line().text("     ");
+    for column in 0..SIDE {
+        let cell = row * SIDE + column;
+        let link = if joined(found, cell, cell + SIDE) { "| " } else { "  " };
+        picture.put(link, Style::ink(Ink::Good));
+    }
+}
+
+/// The points of the columns under them (every other one a line lower, so that they do not touch), and their
+/// words.
+fn draw_columns(picture: &mut Picture, found: &[Found]) {
+    for odd in [0, 1] {
+        picture.line().text("    ");
+        for column in 0..SIDE {
+            let points = points_of(found, SIDE + column);
+            let text = if points > 0 && column % 2 == odd { format!("{points:>2}") } else { "  ".to_owned() };
+            picture.put(text, Style::ink(Ink::Good).bold());
+        }
+    }
+    picture.line();
+    let words: Vec<String> = (SIDE..2 * SIDE)
+        .filter(|&line| points_of(found, line) > 0)
+        .map(|line| words_of(found, line))
+        .collect();
+    let mut width = 0;
+    picture.line();
+    for (i, words) in words.iter().enumerate() {
+        let lead = match (i, width + words.len() + 3 > WIDTH - 4) {
+            (0, _) => "down ",
+            (_, true) => {
+                picture.line();
+                width = 0;
+                "     "
+            }
+            (_, false) => " / ",
+        };
+        width += lead.len() + words.len();
+        picture.put(lead, Style::ink(Ink::Faint)).text(words.clone());
+    }
+}
+
+fn points_of(found: &[Found], line: usize) -> u32 {
+    found.iter().filter(|f| f.line == line).map(|f| u32::from(f.points)).sum()
+}
+
+fn words_of(found: &[Found], line: usize) -> String {
+    found.iter().filter(|f| f.line == line).map(|f| f.word.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// Appends blocks next to each other, each [`WIDTH`] wide.
+fn side_by_side(picture: &mut Picture, blocks: &[Picture]) {
+    let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
+    for row in 0..height {
+        picture.line();
+        let mut missing = 0;
+        for block in blocks {
+            picture.text(" ".repeat(missing));
+            let spans = block.lines.get(row).map_or(&[][..], Vec::as_slice);
+            for span in spans {
+                picture.put(span.text.clone(), span.style);
+            }
+            let width: usize = spans.iter().map(|span| span.text.chars().count()).sum();
+            missing = WIDTH.saturating_sub(width);
+        }
+    }
+}
