@@ -1,0 +1,296 @@
+//! A game of any kind behind one object-safe face.
+
+use std::io;
+use std::ops::Range;
+
+use agon_core::assets::content_hash;
+use agon_core::record::{Record, Recorder, SeatRecord};
+use agon_core::settings::nearest;
+use agon_core::{Assets, GameInfo, Lifetime, Seat, Settings, SettingsError};
+use agon_games::{Hosted, UnknownGame, Visitor};
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use crate::built_in::BuiltIn;
+use crate::film::{Film, FilmOf, ReplayError, header, settings_json};
+use crate::referee::{self, Chair, Console, Played, Room};
+
+/// A house bot, as data.
+#[derive(Clone, Debug, Serialize)]
+pub struct BotInfo {
+    /// Its name, without `house:`.
+    pub name: &'static str,
+    /// The roles it plays.
+    pub roles: Vec<&'static str>,
+    /// How it thinks.
+    pub thinks: &'static str,
+}
+
+/// Who is to sit at a seat.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Seating {
+    /// A house bot, by name.
+    House(String),
+    /// Somebody at the terminal.
+    Human,
+}
+
+impl Seating {
+    /// As it is given on the command line.
+    pub fn spec(&self) -> String {
+        match self {
+            Self::House(name) => format!("house:{name}"),
+            Self::Human => "human".to_owned(),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Self::House(name) => name,
+            Self::Human => "human",
+        }
+    }
+}
+
+/// Names for a game's seats: the bots' own, numbered where two are the same.
+pub fn seat_names(seats: &[Seating]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for seat in seats {
+        let twins = |name: &str| names.iter().any(|n| n == name);
+        let numbered = (2..).map(|i| format!("{}-{i}", seat.name()));
+        let name = std::iter::once(seat.name().to_owned()).chain(numbered).find(|name| !twins(name));
+        names.push(name.unwrap_or_default());
+    }
+    names
+}
+
+/// Why a bot cannot be seated.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}\nhint: {hint}")]
+pub struct SeatingError {
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// A starting position.
+pub struct Shown {
+    /// As text.
+    pub text: String,
+    /// As a view frame.
+    pub frame: Json,
+}
+
+/// What is to be played: some games of a series.
+pub struct Plan<'p> {
+    /// The series' settings.
+    pub settings: &'p Settings,
+    /// The series' seed.
+    pub seed: u64,
+    /// Who sits where.
+    pub seats: &'p [Seating],
+    /// Files in place of what games ship.
+    pub assets: &'p Assets,
+}
+
+/// A game of some kind: everything that can be done without knowing which.
+pub trait Table: Send + Sync {
+    /// What the game is.
+    fn info(&self) -> &'static GameInfo;
+
+    /// Its house bots, weakest first.
+    fn bots(&self) -> Vec<BotInfo>;
+
+    /// Checks settings that belong together, and the number of seats.
+    fn check(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<(), SettingsError>;
+
+    /// Checks that these can sit at this game.
+    fn check_seats(&self, seats: &[Seating]) -> Result<(), SeatingError>;
+
+    /// The starting position of a seed.
+    fn show(
+        &self,
+        settings: &Settings,
+        seats: usize,
+        seed: u64,
+        assets: &Assets,
+    ) -> Result<Shown, SettingsError>;
+
+    /// Plays games of a series one after the other, handing each to `done`. If the game has matches, the games
+    /// are those of one match.
+    fn play(
+        &self,
+        plan: &Plan<'_>,
+        games: Range<u32>,
+        room: &mut Room<'_>,
+        done: &mut dyn FnMut(Played),
+    ) -> Result<(), PlayError>;
+
+    /// Plays a record through the rules.
+    fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError>;
+}
+
+/// Why a game could not be played.
+#[derive(Debug, thiserror::Error)]
+pub enum PlayError {
+    /// These settings make no game.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// These bots cannot sit there.
+    #[error(transparent)]
+    Seating(#[from] SeatingError),
+    /// The terminal or the packer failed.
+    #[error("while playing: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The table of a game, by id.
+pub fn table(id: &str) -> Result<Box<dyn Table>, UnknownGame> {
+    struct SetUp;
+    impl Visitor for SetUp {
+        type Output = Box<dyn Table>;
+        fn visit<G: Hosted>(self) -> Self::Output {
+            Box::new(TableOf::<G>(std::marker::PhantomData))
+        }
+    }
+    agon_games::visit(id, SetUp)
+}
+
+struct TableOf<G>(std::marker::PhantomData<G>);
+
+impl<G: Hosted> Table for TableOf<G> {
+    fn info(&self) -> &'static GameInfo {
+        G::info()
+    }
+
+    fn bots(&self) -> Vec<BotInfo> {
+        let all: Vec<&'static str> = G::info().roles.iter().map(|role| role.name).collect();
+        let roles = |roles: &[&'static str]| if roles.is_empty() { all.clone() } else { roles.to_vec() };
+        G::bots().iter().map(|b| BotInfo { name: b.name, roles: roles(b.roles), thinks: b.thinks }).collect()
+    }
+
+    fn check(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<(), SettingsError> {
+        G::new(settings, seats, assets).map(drop)
+    }
+
+    fn check_seats(&self, seats: &[Seating]) -> Result<(), SeatingError> {
+        let info = G::info();
+        if !info.seats.allows(seats.len()) {
+            let what = format!("{} is played by {}, not by {}", info.id, info.seats.words(), seats.len());
+            let missing = info.seats.min.saturating_sub(seats.len());
+            let hint = match missing {
+                0 => format!("leave out {}", seats.len() - info.seats.max.min(seats.len())),
+                n => {
+                    format!("add {n} more, such as house:{}", G::bots().first().map_or("random", |b| b.name))
+                }
+            };
+            return Err(SeatingError { what, hint });
+        }
+        Seat::all(seats.len()).zip(seats).try_for_each(|(seat, seating)| check_seat::<G>(seat, seating))
+    }
+
+    fn show(
+        &self,
+        settings: &Settings,
+        seats: usize,
+        seed: u64,
+        assets: &Assets,
+    ) -> Result<Shown, SettingsError> {
+        let game = G::new(settings, seats, assets)?;
+        let state = game.start(seed);
+        Ok(Shown { text: game.show(&state), frame: game.frame(&state) })
+    }
+
+    fn play(
+        &self,
+        plan: &Plan<'_>,
+        games: Range<u32>,
+        room: &mut Room<'_>,
+        done: &mut dyn FnMut(Played),
+    ) -> Result<(), PlayError> {
+        self.check_seats(plan.seats)?;
+        let names = seat_names(plan.seats);
+        let records = plan.seats.iter().zip(&names).map(|(s, n)| seat_record::<G>(s, n)).collect();
+        // From game to game only the seed and perhaps a setting change.
+        let mut header = header::<G>(plan.settings, plan.seed, records);
+        let mut described = plan.settings.clone();
+        let mut chairs: Vec<Chair<G>> = Vec::new();
+        for index in games {
+            if chairs.is_empty() || G::info().lifetime != Lifetime::Match {
+                chairs = plan.seats.iter().map(chair).collect();
+            }
+            let (settings, seed) = G::in_series(plan.settings, plan.seed, index);
+            let game = G::new(&settings, plan.seats.len(), plan.assets)?;
+            header.seed = seed;
+            if settings != described {
+                header.settings = settings_json(&settings);
+                described = settings;
+            }
+            let played = referee::play(&game, index, &header, &names, &mut chairs, room)?;
+            let match_lost = played.outcome.match_lost_by.is_some();
+            done(played);
+            if match_lost {
+                break;
+            }
+        }
+        for chair in &mut chairs {
+            if let Chair::Bot(player) = chair {
+                player.match_over();
+            }
+        }
+        Ok(())
+    }
+
+    fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError> {
+        Ok(Box::new(FilmOf::<G>::new(record, assets)?))
+    }
+}
+
+fn check_seat<G: Hosted>(seat: Seat, seating: &Seating) -> Result<(), SeatingError> {
+    let Seating::House(name) = seating else { return Ok(()) };
+    let info = G::info();
+    let role = info.role(seat).name;
+    let fitting = || G::bots().iter().filter(|bot| bot.plays(seat)).map(|bot| bot.name);
+    let list = || fitting().collect::<Vec<_>>().join(", ");
+    match G::bots().iter().find(|bot| bot.name == name) {
+        Some(bot) if bot.plays(seat) => Ok(()),
+        Some(_) => Err(SeatingError {
+            what: format!("seat {seat} is the {role}'s; house:{name} does not play the {role}"),
+            hint: format!("{role}s are {}", list()),
+        }),
+        None => {
+            let near = nearest(name, fitting()).map(|near| format!("did you mean house:{near}? "));
+            let what = format!("{} has no house bot `{name}`", info.id);
+            Err(SeatingError { what, hint: format!("{}there are {}", near.unwrap_or_default(), list()) })
+        }
+    }
+}
+
+/// Bots were checked before: an unknown one would leave the chair to a person who is not there, a crash.
+fn chair<G: Hosted>(seating: &Seating) -> Chair<G> {
+    match seating {
+        Seating::House(name) => G::bots()
+            .iter()
+            .find(|bot| bot.name == name)
+            .map_or(Chair::Person, |bot| Chair::Bot(Box::new(BuiltIn::new((bot.make)())))),
+        Seating::Human => Chair::Person,
+    }
+}
+
+fn seat_record<G: Hosted>(seating: &Seating, name: &str) -> SeatRecord {
+    let bot = seating.spec();
+    // A house bot's content is this program: its version stands for it.
+    let content = format!("{} {} {}", G::info().id, bot, env!("CARGO_PKG_VERSION"));
+    SeatRecord { name: name.to_owned(), bot, hash: content_hash(content.as_bytes()) }
+}
+
+/// A room with nobody in it but, if wanted, a recorder.
+pub fn quiet_room(recorder: Option<&mut Recorder>) -> Room<'_> {
+    Room { reporter: None, console: None, recorder }
+}
+
+/// A room with a person at the terminal.
+pub fn room_for<'r>(console: &'r mut dyn Console, recorder: Option<&'r mut Recorder>) -> Room<'r> {
+    Room { reporter: None, console: Some(console), recorder }
+}

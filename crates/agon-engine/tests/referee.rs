@@ -1,0 +1,266 @@
+//! The referee: clocks, faults, persons, events, series.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use agon_core::record::{Recorder, SeatRecord};
+use agon_core::{
+    Assets, Fault, Game, Lifetime, Picture, Player, QuickRng, Reply, RequestInfo, Response, Seat, Settings,
+    Times,
+};
+use agon_engine::film::{FilmOf, header};
+use agon_engine::referee::{self, Chair, Played, Room};
+use agon_engine::table::{Plan, seat_names};
+use agon_engine::{Console, Event, Film as _, Reporter, Seating, Series, table};
+use agon_games::Hosted;
+use agon_games::colour_battle::ColourBattle;
+use agon_games::connect_five::ConnectFive;
+use agon_games::hide_and_seek::HideAndSeek;
+use agon_games::solitude_scramble::SolitudeScramble;
+use agon_games::word_racer::WordRacer;
+
+/// Answers with the same text each time, taking as long as it is told.
+struct Slow {
+    text: &'static str,
+    times: VecDeque<Duration>,
+    asked: u32,
+}
+
+impl<G: Game> Player<G> for Slow {
+    fn ask(&mut self, _: &G::Observation<'_>, _: Duration) {
+        self.asked += 1;
+    }
+
+    fn answer(&mut self) -> Response<G::Answer> {
+        let wall = self.times.pop_front().unwrap_or_default();
+        // Half of it the bot stood ready and waited: never charged.
+        let times = Times { wall: wall * 2, cpu: wall, wait: wall };
+        Response { reply: Ok(G::read_answer(self.text).unwrap()), times }
+    }
+}
+
+fn slow<G: Game>(text: &'static str, millis: &[u64]) -> Chair<G> {
+    let times = millis.iter().map(|ms| Duration::from_millis(*ms)).collect();
+    Chair::Bot(Box::new(Slow { text, times, asked: 0 }))
+}
+
+fn play<G: Hosted>(pairs: &[(&str, &str)], mut chairs: Vec<Chair<G>>) -> (Played, FilmOf<G>) {
+    let settings = Settings::parse(G::info().settings, pairs.iter().copied()).unwrap();
+    let game = G::new(&settings, chairs.len(), &Assets::none()).unwrap();
+    let names: Vec<String> = (0..chairs.len()).map(|i| format!("bot-{i}")).collect();
+    let seats =
+        names.iter().map(|n| SeatRecord { name: n.clone(), bot: n.clone(), hash: String::new() }).collect();
+    let mut recorder = Recorder::new();
+    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder) };
+    let played =
+        referee::play(&game, 0, &header::<G>(&settings, 7, seats), &names, &mut chairs, &mut room).unwrap();
+    let film = FilmOf::new(common::record(&played), &Assets::none()).unwrap();
+    (played, film)
+}
+
+#[test]
+fn solitude_clock_two_seconds_for_each_call() {
+    let chairs = vec![slow("L", &[2000, 2001, 0]), slow("L", &[]), slow("R", &[]), slow("C", &[])];
+    let (played, film) = play::<SolitudeScramble>(&[], chairs);
+    assert_eq!(
+        played.seats[0].faults,
+        [1, 0, 0, 0],
+        "2.001 s is late, 2 s is not, and waiting is not charged"
+    );
+    assert_eq!(played.faults[0].turn, 2);
+    assert_eq!(played.faults[0].report.fault, Fault::Timeout);
+    assert!(film.record().turns[1].starts_with("!timeout "));
+    assert!(film.record().turns[2].starts_with("L "), "the next call counts again");
+}
+
+#[test]
+fn colour_battle_clock_budget_is_spent_once_and_then_the_bot_stays() {
+    // 10 rounds at 20 ms: 200 ms in all. The third answer goes over it.
+    let chairs = vec![slow("U", &[150, 50, 1, 0, 0]), slow("R", &[20; 10])];
+    let (played, film) = play::<ColourBattle>(&[("rounds", "10")], chairs);
+    let turns = &film.record().turns;
+    assert_eq!(turns[1], "U R");
+    assert_eq!(turns[2], "!timeout R");
+    assert!(turns[3..].iter().all(|turn| turn == "- R"), "{turns:?}");
+    assert_eq!(played.seats[0].answers, 3, "not asked again");
+    assert!(played.faults[0].report.says.contains("200ms are spent, not asked again"), "{:?}", played.faults);
+    assert_eq!(played.seats[1].faults, [0; 4], "20 ms a move on average is allowed");
+}
+
+#[test]
+fn connect_five_clock_a_late_move_loses_the_game() {
+    let (played, _) = play::<ConnectFive>(&[("special", "7,8")], vec![slow("0", &[0, 1001]), slow("1", &[])]);
+    assert_eq!(played.outcome.win_share(Seat(1)).to_bits(), 1f64.to_bits());
+    assert_eq!(played.outcome.match_lost_by, None, "a timeout loses the game, not the match");
+    let (played, _) = play::<ConnectFive>(
+        &[("special", "7,8"), ("seconds", "10")],
+        vec![slow("0", &[0, 1001]), slow("1", &[])],
+    );
+    assert_eq!(played.seats[0].faults[0], 0, "T can be set");
+}
+
+#[test]
+fn hide_and_seek_clock_past_it_who_thought_less_wins_and_the_hider_counts_double() {
+    // The seeker thought 200.5 s, the hider 100 s: doubled, the seeker's is still more.
+    let seeker = || slow("S", &[100_000, 100_000, 500]);
+    let (played, film) = play::<HideAndSeek>(&[], vec![seeker(), slow("S", &[100_000])]);
+    assert_eq!(film.record().expired.unwrap().least, Seat(1));
+    assert_eq!(played.outcome.seats[1].score.to_bits(), 4000f64.to_bits());
+    // The hider 101 s: doubled it is more than the seeker's 200.5 s.
+    let (played, film) = play::<HideAndSeek>(&[], vec![seeker(), slow("S", &[101_000])]);
+    assert_eq!(film.record().expired.unwrap().least, Seat(0));
+    assert_eq!(played.outcome.seats[0].score.to_bits(), 1f64.to_bits());
+}
+
+#[test]
+fn word_racer_clock_ten_seconds_for_all_answers_of_a_game() {
+    let call = |seconds: u64| slow::<WordRacer>("E 0", &[1000 * seconds]);
+    let (played, _) = play::<WordRacer>(&[], vec![call(10), slow("E 0", &[])]);
+    assert_eq!(
+        played.faults[0].report.fault,
+        Fault::Illegal,
+        "ten seconds are in time; the wrong kind of answer is not"
+    );
+    let (played, _) = play::<WordRacer>(&[], vec![slow("E 0", &[10_001]), slow("E 0", &[])]);
+    assert_eq!(played.faults[0].report.fault, Fault::Timeout);
+    assert_eq!(played.outcome.seats[1].score.to_bits(), 3f64.to_bits());
+}
+
+#[test]
+fn a_crash_in_connect_five_loses_the_match() {
+    let script = VecDeque::from([Reply::Fault(Fault::Crash)]);
+    let crash =
+        Chair::Bot(Box::new(common::Scripted::<ConnectFive> { replies: script, time: Duration::ZERO })
+            as Box<dyn Player<_>>);
+    let (played, _) = play::<ConnectFive>(&[], vec![crash, slow("0", &[])]);
+    assert_eq!(played.outcome.match_lost_by, Some(Seat(0)));
+}
+
+#[test]
+fn an_illegal_answer_is_recorded_with_the_answer_and_every_reason() {
+    let (played, _) = play::<ConnectFive>(&[], vec![slow("12", &[]), slow("0", &[])]);
+    let report = &played.faults[0].report;
+    assert_eq!(report.fault, Fault::Illegal);
+    assert!(report.says.starts_with("answered `12`: "), "{}", report.says);
+}
+
+/// A person who types what is in the list.
+struct Typist(VecDeque<&'static str>, Vec<String>);
+
+impl Console for Typist {
+    fn ask(
+        &mut self,
+        _: Seat,
+        _: &Picture,
+        _: &RequestInfo,
+        trouble: Option<&str>,
+    ) -> io::Result<Option<String>> {
+        self.1.extend(trouble.map(str::to_owned));
+        Ok(self.0.pop_front().map(str::to_owned))
+    }
+}
+
+#[test]
+fn a_person_is_asked_again_until_the_answer_is_legal_and_may_leave() {
+    let table = table("connect-five").unwrap();
+    let settings = Settings::defaults(table.info().settings);
+    let seats = [Seating::Human, Seating::House("random".into())];
+    let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
+    let mut typist = Typist(["x", "99", "4"].into(), Vec::new());
+    let mut recorder = Recorder::new();
+    let mut room = Room { reporter: None, console: Some(&mut typist), recorder: Some(&mut recorder) };
+    let mut games = Vec::new();
+    table.play(&plan, 0..5, &mut room, &mut |played| games.push(played)).unwrap();
+    assert_eq!(typist.1.len(), 2, "two tries were refused with a reason: {:?}", typist.1);
+    assert_eq!(games.len(), 1, "leaving the table loses the match: no further game");
+    assert_eq!(games[0].faults[0].report.says, "left the table");
+    assert_eq!(games[0].outcome.win_share(Seat(1)).to_bits(), 1f64.to_bits());
+}
+
+#[test]
+fn reporters_see_every_turn_in_order() {
+    #[derive(Default)]
+    struct Log(Vec<String>);
+    impl Reporter for Log {
+        fn event(&mut self, event: &Event<'_>) {
+            self.0.push(match event {
+                Event::Started { scene, .. } => format!("start {}", scene.frame().is_object()),
+                Event::Turn { turn, .. } => format!("turn {turn}"),
+                Event::Fault { fault, .. } => format!("fault {}", fault.turn),
+                Event::Over { outcome, .. } => format!("over {}", outcome.seats.len()),
+            });
+        }
+    }
+    let table = table("solitude-scramble").unwrap();
+    let settings = Settings::parse(table.info().settings, [("turns", "3")]).unwrap();
+    let seats = ["random", "greedy", "left", "right"].map(|name| Seating::House(name.into()));
+    let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
+    let mut log = Log::default();
+    let mut room = Room { reporter: Some(&mut log), console: None, recorder: None };
+    table.play(&plan, 0..1, &mut room, &mut |_| {}).unwrap();
+    assert_eq!(log.0, ["start true", "turn 1", "turn 2", "turn 3", "over 4"]);
+}
+
+/// Digests of a series with the weakest bots, short settings.
+fn digests(id: &str, seed: u64, jobs: usize) -> Vec<String> {
+    let table = table(id).unwrap();
+    let info = table.info();
+    let (pairs, _) = common::short_settings(id, &mut QuickRng::new(1));
+    let settings = Settings::parse(info.settings, pairs.iter().map(|(n, t)| (*n, t.as_str()))).unwrap();
+    let fitting = |seat: Seat| {
+        let role = info.role(seat).name;
+        let bots = table.bots();
+        let of_role: Vec<_> = bots.iter().filter(|bot| bot.roles.contains(&role)).collect();
+        Seating::House(of_role[seat.index() % of_role.len().min(3)].name.to_owned())
+    };
+    let seats: Vec<Seating> = Seat::all(info.seats.min).map(fitting).collect();
+    let series = Series {
+        table: table.as_ref(),
+        settings: &settings,
+        seed,
+        games: 12,
+        match_games: 5,
+        seats: &seats,
+        assets: &Assets::none(),
+        record: true,
+        jobs,
+    };
+    let mut digests = Vec::new();
+    series
+        .play::<()>(|played| {
+            assert_eq!(played.index as usize, digests.len(), "in order");
+            digests.push(played.record.unwrap().1.to_string());
+            Ok(())
+        })
+        .unwrap();
+    digests
+}
+
+#[test]
+fn the_number_of_threads_never_changes_a_result() {
+    for info in agon_games::infos() {
+        let one = digests(info.id, 7, 1);
+        assert_eq!(one.len(), 12);
+        assert_eq!(one, digests(info.id, 7, 2), "{}", info.id);
+        assert_eq!(one, digests(info.id, 7, 5), "{}", info.id);
+        assert_ne!(one, digests(info.id, 8, 1), "{}", info.id);
+        assert!((1..12).all(|i| one[i] != one[0]), "{}: games of a series differ", info.id);
+    }
+}
+
+#[test]
+fn seats_have_different_names() {
+    let house = |name: &str| Seating::House(name.into());
+    let names = seat_names(&[house("a"), house("a"), house("a-2"), house("a"), Seating::Human]);
+    assert_eq!(names, ["a", "a-2", "a-2-2", "a-3", "human"]);
+}
+
+#[test]
+fn only_connect_five_has_bots_that_live_for_a_match() {
+    let of_match = agon_games::infos().into_iter().filter(|info| info.lifetime == Lifetime::Match);
+    assert_eq!(of_match.map(|info| info.id).collect::<Vec<_>>(), ["connect-five"]);
+}
