@@ -1,0 +1,173 @@
+//! The words of the command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Plays programming-bot competitions: five games, your bots, fair play, true records.
+#[derive(Parser, Debug)]
+#[command(
+    name = "agon",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done; 1 the answer is no; 2 wrong use; 3 something broke.\n\
+                  Data goes to stdout, progress and messages to stderr. NO_COLOR is honoured."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Play a small round of all five games with the house bots and print the tables
+    Demo(Demo),
+    /// List the games, or show one game's seats, settings, clock and faults
+    Games(Games),
+    /// List the house bots of a game, weakest first
+    Bots(Bots),
+    /// Show the starting position of a game
+    Show(Show),
+    /// Play games between bots (or against them yourself)
+    Play(Play),
+    /// Look at a recorded game, or check it against the rules
+    Replay(Replay),
+    /// Check this machine for what Agon needs
+    Doctor(Doctor),
+}
+
+/// `agon demo`
+#[derive(Args, Debug)]
+pub struct Demo {
+    /// Seed of all draws
+    #[arg(long, value_name = "N", default_value = "2026")]
+    pub seed: String,
+    /// Games at once [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+}
+
+/// `agon games`
+#[derive(Args, Debug)]
+pub struct Games {
+    /// Everything about this one
+    pub game: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon bots`
+#[derive(Args, Debug)]
+pub struct Bots {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What makes a game: seed and settings.
+#[derive(Args, Debug, Default)]
+pub struct Setup {
+    /// Seed of every random draw; the same seed and answers give the same game
+    #[arg(long, value_name = "N")]
+    pub seed: Option<String>,
+    /// Change a setting, such as rounds=200; `agon games GAME` lists them
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
+}
+
+/// `agon show`
+#[derive(Args, Debug)]
+pub struct Show {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// Seed and settings.
+    #[command(flatten)]
+    pub setup: Setup,
+    /// Number of seats [default: the fewest the game takes]
+    #[arg(long, value_name = "N")]
+    pub seats: Option<usize>,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon play`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "BOT is house:NAME (see `agon bots GAME`) or human (this terminal), one for each seat."
+)]
+pub struct Play {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// Who sits where, in seat order
+    #[arg(required = true, value_name = "BOT")]
+    pub bots: Vec<String>,
+    /// How many games; the first move alternates where there is one
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub games: u32,
+    /// Games of one match, for games whose bots learn during a match [default: all of them]
+    #[arg(long, value_name = "N")]
+    pub match_games: Option<u32>,
+    /// Seed and settings.
+    #[command(flatten)]
+    pub setup: Setup,
+    /// Games at once [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Keep a record of all games in this file
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+    /// Watch the game in the terminal; a plain text dump when there is none
+    #[arg(long, conflicts_with = "json")]
+    pub watch: bool,
+    /// In a text dump, show every Nth turn [default: about 24 pictures]
+    #[arg(long, value_name = "N", requires = "watch")]
+    pub every: Option<usize>,
+}
+
+/// `agon replay`
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// A file written by `agon play ... --record FILE`
+    pub record: PathBuf,
+    /// Check every turn and result against the rules; exit code 1 if anything differs
+    #[arg(long)]
+    pub verify: bool,
+    /// Watch in the terminal; a plain text dump when there is none
+    #[arg(long, conflicts_with = "json")]
+    pub watch: bool,
+    /// Which game of the file, from 1 [default: all]
+    #[arg(long, value_name = "K")]
+    pub game: Option<usize>,
+    /// In a text dump, show every Nth turn [default: about 24 pictures]
+    #[arg(long, value_name = "N", requires = "watch")]
+    pub every: Option<usize>,
+    /// Write the replay as a page of its own, to be opened in a browser
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "json"])]
+    pub html: Option<PathBuf>,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+    /// With --json: the view frames too, as a first frame and deltas
+    #[arg(long, requires = "json")]
+    pub frames: bool,
+    /// A file the game was played with in place of what Agon ships, such as words=FILE
+    #[arg(long = "set", value_name = "KEY=FILE")]
+    pub settings: Vec<String>,
+}
+
+/// `agon doctor`
+#[derive(Args, Debug)]
+pub struct Doctor {
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}

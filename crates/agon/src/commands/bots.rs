@@ -1,0 +1,25 @@
+//! `agon bots GAME`: the house bots, weakest first.
+
+use serde_json::json;
+
+use crate::cli::Bots;
+use crate::failure::Failure;
+use crate::output;
+
+/// Lists them.
+pub fn run(args: &Bots) -> Result<(), Failure> {
+    let table = agon_engine::table(&args.game)?;
+    let bots = table.bots();
+    if args.json {
+        return output::print_json("bots", json!({"game": args.game, "bots": bots}));
+    }
+    let roles = table.info().roles.len() > 1;
+    let rows = bots.iter().map(|bot| {
+        let mut row = vec![format!("house:{}", bot.name)];
+        row.extend(roles.then(|| bot.roles.join(", ")));
+        row.push(bot.thinks.to_owned());
+        row
+    });
+    let titles: &[&str] = if roles { &["Bot", "Plays", "How it thinks"] } else { &["Bot", "How it thinks"] };
+    output::print(&output::table(titles, rows.collect()))
+}

@@ -1,0 +1,152 @@
+//! `agon doctor`: what this machine has of what Agon needs.
+
+use std::io::IsTerminal as _;
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::json;
+
+use crate::cli::Doctor;
+use crate::failure::{Failure, NO};
+use crate::output;
+
+/// How a check went.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Health {
+    Good,
+    /// Agon works, something is less than it could be.
+    Note,
+    /// Something does not work.
+    Bad,
+}
+
+impl Health {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Note => "note",
+            Self::Bad => "BAD",
+        }
+    }
+}
+
+struct Check {
+    name: &'static str,
+    health: Health,
+    found: String,
+    /// What to do about it.
+    hint: &'static str,
+}
+
+/// Examines the machine.
+pub fn run(args: &Doctor) -> Result<(), Failure> {
+    let checks = [version(), cores(), clocks(), scratch(), terminal(), colour(), games(), python()];
+    if args.json {
+        let list: Vec<_> = checks
+            .iter()
+            .map(|c| json!({"check": c.name, "health": c.health.word(), "found": c.found, "hint": c.hint}))
+            .collect();
+        output::print_json("doctor", json!({"checks": list}))?;
+    } else {
+        let row = |c: &Check| {
+            let hint = if c.health == Health::Good { "" } else { c.hint };
+            vec![c.name.to_owned(), c.health.word().to_owned(), c.found.clone(), hint.to_owned()]
+        };
+        output::print(&output::table(
+            &["Check", "", "Found", "What to do"],
+            checks.iter().map(row).collect(),
+        ))?;
+    }
+    match checks.iter().find(|c| c.health == Health::Bad) {
+        Some(c) => Err(Failure { code: NO, message: format!("{}: {}\nhint: {}", c.name, c.found, c.hint) }),
+        None => Ok(()),
+    }
+}
+
+fn version() -> Check {
+    let found =
+        format!("agon {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+    let health = if cfg!(target_os = "linux") { Health::Good } else { Health::Note };
+    Check { name: "program", health, found, hint: "Linux is where Agon is built and tested" }
+}
+
+fn cores() -> Check {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let health = if cores > 1 { Health::Good } else { Health::Note };
+    Check {
+        name: "cores",
+        health,
+        found: format!("{cores}, so {cores} games at once"),
+        hint: "more cores, more games",
+    }
+}
+
+/// The wall clock is read twice for each answer: a slow one shows in every figure.
+fn clocks() -> Check {
+    const READS: u32 = 10_000;
+    let start = Instant::now();
+    for _ in 0..READS {
+        std::hint::black_box(Instant::now());
+    }
+    let each = start.elapsed() / READS;
+    let health = if each.as_nanos() < 200 { Health::Good } else { Health::Note };
+    let hint = "the kernel's clock source is slow; see /sys/devices/system/clocksource/clocksource0/available_clocksource";
+    Check { name: "clock", health, found: format!("{} a reading", output::time(each)), hint }
+}
+
+fn scratch() -> Check {
+    let path = std::env::temp_dir().join(format!("agon-doctor-{}", std::process::id()));
+    let written = std::fs::write(&path, b"agon").and_then(|()| std::fs::remove_file(&path));
+    let place = std::env::temp_dir().display().to_string();
+    let hint = "set TMPDIR to a folder you may write to";
+    match written {
+        Ok(()) => {
+            Check { name: "scratch", health: Health::Good, found: format!("{place} can be written"), hint }
+        }
+        Err(error) => {
+            Check { name: "scratch", health: Health::Bad, found: format!("{place}: {error}"), hint }
+        }
+    }
+}
+
+fn terminal() -> Check {
+    let both = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
+    let (health, found) = if both {
+        (Health::Good, "--watch and human can use it")
+    } else {
+        (Health::Note, "none: --watch prints text")
+    };
+    Check {
+        name: "terminal",
+        health,
+        found: found.to_owned(),
+        hint: "run agon in a terminal to watch games live",
+    }
+}
+
+fn colour() -> Check {
+    let found = if output::colour() { "on" } else { "off" };
+    let hint = "unset NO_COLOR and run in a terminal for colour";
+    Check { name: "colour", health: Health::Good, found: found.to_owned(), hint }
+}
+
+fn games() -> Check {
+    let infos = agon_games::infos();
+    let bots: usize =
+        infos.iter().filter_map(|info| agon_engine::table(info.id).ok()).map(|t| t.bots().len()).sum();
+    let found = format!("{} games, {bots} house bots", infos.len());
+    Check { name: "games", health: Health::Good, found, hint: "" }
+}
+
+/// Not needed yet: house bots are built in. Authors' bots will be Python programs.
+fn python() -> Check {
+    let hint = "only needed for bots written in Python: install python3";
+    let version = Command::new("python3").arg("--version").output().ok().filter(|out| out.status.success());
+    match version {
+        Some(out) => {
+            let found = String::from_utf8_lossy(&out.stdout).trim().to_owned();
+            Check { name: "python", health: Health::Good, found, hint }
+        }
+        None => Check { name: "python", health: Health::Note, found: "not found".to_owned(), hint },
+    }
+}

@@ -1,0 +1,61 @@
+//! `agon games [GAME]`: what can be played.
+
+use agon_core::settings::Default as Fallback;
+use agon_core::{Fault, GameInfo};
+use serde_json::json;
+
+use crate::cli::Games;
+use crate::failure::Failure;
+use crate::output;
+
+/// Lists the games, or describes one.
+pub fn run(args: &Games) -> Result<(), Failure> {
+    match &args.game {
+        Some(id) => {
+            let info = agon_engine::table(id)?.info();
+            if args.json { output::print_json("game", json!(info)) } else { output::print(&describe(info)) }
+        }
+        None if args.json => output::print_json("games", json!({"games": agon_games::infos()})),
+        None => {
+            let rows = agon_games::infos().into_iter().map(|info| {
+                vec![info.id.to_owned(), info.seats.words(), info.clock.to_owned(), info.summary.to_owned()]
+            });
+            output::print(&output::table(&["Game", "Seats", "Clock", "What it is"], rows.collect()))
+        }
+    }
+}
+
+fn describe(info: &GameInfo) -> String {
+    let roles: Vec<&str> = info.roles.iter().map(|role| role.name).collect();
+    let mut text = format!(
+        "{} ({}), rules version {}\n{}\n\nSeats: {} ({})\nClock: {}\nScore: {}{}\n",
+        info.title,
+        info.id,
+        info.rules_version,
+        info.summary,
+        info.seats.words(),
+        roles.join(", "),
+        info.clock,
+        info.score.name,
+        if info.score.unit.is_empty() { String::new() } else { format!(" in {}", info.score.unit) },
+    );
+    text.push_str("\nA bot is asked\n");
+    for request in info.requests {
+        text.push_str(&format!("  {}: {} (such as {})\n", request.name, request.asks, request.example));
+    }
+    text.push_str("\nA fault costs\n");
+    for fault in Fault::ALL {
+        text.push_str(&format!("  {}: {}\n", fault, info.cost(fault).words()));
+    }
+    let rows = info.settings.iter().map(|spec| {
+        let fallback = match spec.default {
+            Fallback::Drawn(how) => how.to_owned(),
+            Fallback::Int(n) => n.to_string(),
+            Fallback::Real(x) => x.to_string(),
+            Fallback::Word(word) => word.to_owned(),
+        };
+        vec![spec.name.to_owned(), fallback, spec.kind.to_string(), spec.help.to_owned()]
+    });
+    text.push('\n');
+    text + &output::table(&["Setting", "Default", "Takes", "What it is"], rows.collect())
+}

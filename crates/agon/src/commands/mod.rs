@@ -1,0 +1,9 @@
+//! One file for each command.
+
+pub mod bots;
+pub mod demo;
+pub mod doctor;
+pub mod games;
+pub mod play;
+pub mod replay;
+pub mod show;

@@ -1,0 +1,332 @@
+//! `agon play GAME BOT BOT...`: plays games and sums them up.
+
+use agon_core::record::{Digest, Record, Recorder, read_all};
+use agon_core::{Assets, Eye, Fault, GameInfo, Lifetime, Seat, Settings};
+use agon_engine::referee::{Played, Room};
+use agon_engine::table::{Plan, Table, seat_names};
+use agon_engine::{Event, Reporter, Seating, Series, Summary, stats};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value as Json, json};
+
+use crate::cli::Play;
+use crate::console::Terminal;
+use crate::failure::Failure;
+use crate::files::{WholeFile, digest_of};
+use crate::watch::{self, paint};
+use crate::{output, setup};
+
+/// More games than anybody watches are not kept in memory for it.
+const WATCHED: usize = 100;
+/// How many faults are spelled out under the table.
+const FAULTS_SHOWN: usize = 8;
+
+/// What was asked for, understood and checked.
+struct Order<'a> {
+    args: &'a Play,
+    table: Box<dyn Table>,
+    settings: Settings,
+    assets: Assets,
+    seats: Vec<Seating>,
+    seed: u64,
+    jobs: usize,
+}
+
+/// Plays the games.
+pub fn run(args: &Play) -> Result<(), Failure> {
+    let order = understand(args)?;
+    let mut tally = Tally::new(&order)?;
+    if order.seats.contains(&Seating::Human) {
+        play_with_human(&order, &mut tally)?;
+    } else {
+        let progress = progress(args);
+        let series = Series {
+            table: order.table.as_ref(),
+            settings: &order.settings,
+            seed: order.seed,
+            games: args.games,
+            match_games: args.match_games.unwrap_or(args.games),
+            seats: &order.seats,
+            assets: &order.assets,
+            record: tally.keeps_records(),
+            jobs: order.jobs,
+        };
+        series.play(|played| {
+            progress.inc(1);
+            tally.add(played)
+        })?;
+        progress.finish_and_clear();
+    }
+    tally.finish(&order)
+}
+
+fn understand(args: &Play) -> Result<Order<'_>, Failure> {
+    let table = agon_engine::table(&args.game)?;
+    let seed = setup::seed(args.setup.seed.as_deref())?;
+    let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
+    let seats = args.bots.iter().map(|bot| setup::seating(bot)).collect::<Result<Vec<_>, _>>()?;
+    table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
+    table.check(&settings, seats.len(), &assets)?;
+    if args.games == 0 || args.match_games == Some(0) {
+        return Err(Failure::wrong_use(
+            "--games and --match-games: at least one",
+            "leave them out to play one game",
+        ));
+    }
+    if args.match_games.is_some() && table.info().lifetime != Lifetime::Match {
+        let what = format!("--match-games: {} is not played in matches", args.game);
+        return Err(Failure::wrong_use(what, "leave it out; only connect-five's bots live for a match"));
+    }
+    let jobs = setup::jobs(args.jobs)?;
+    Ok(Order { args, table, settings, assets, seats, seed, jobs })
+}
+
+fn progress(args: &Play) -> ProgressBar {
+    if args.games < 2 {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(args.games.into());
+    let style = "{bar:40} {pos}/{len} games  {per_sec}  {eta} left";
+    bar.with_style(ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// Games with a person are played one by one, and end with the whole picture.
+fn play_with_human(order: &Order<'_>, tally: &mut Tally) -> Result<(), Failure> {
+    struct ShowEnd {
+        colour: bool,
+    }
+    impl Reporter for ShowEnd {
+        fn event(&mut self, event: &Event<'_>) {
+            if let Event::Over { scene, outcome, .. } = event {
+                output::note(&format!(
+                    "\n{}\n{}",
+                    paint::ansi(&scene.picture(Eye::All), self.colour),
+                    outcome.ended
+                ));
+            }
+        }
+    }
+    let colour = output::colour();
+    let (mut console, mut show_end) = (Terminal { colour }, ShowEnd { colour });
+    let mut recorder = Recorder::new();
+    let mut room =
+        Room { reporter: Some(&mut show_end), console: Some(&mut console), recorder: Some(&mut recorder) };
+    let plan =
+        Plan { settings: &order.settings, seed: order.seed, seats: &order.seats, assets: &order.assets };
+    let mut result = Ok(());
+    order.table.play(&plan, 0..order.args.games, &mut room, &mut |played| {
+        if result.is_ok() {
+            result = tally.add(played);
+        }
+    })?;
+    result
+}
+
+/// What comes of the games.
+struct Tally {
+    names: Vec<String>,
+    summary: Summary,
+    digests: Vec<Digest>,
+    /// Short results, for JSON and for a single game.
+    results: Vec<Json>,
+    ended: String,
+    faults: Vec<String>,
+    watched: Vec<Record>,
+    file: Option<WholeFile>,
+    keep: bool,
+    watch: bool,
+    json: bool,
+}
+
+impl Tally {
+    fn new(order: &Order<'_>) -> Result<Self, Failure> {
+        let args = order.args;
+        let file = args.record.as_deref().map(|path| WholeFile::create(path, "the record")).transpose()?;
+        Ok(Self {
+            names: seat_names(&order.seats),
+            summary: Summary::default(),
+            digests: Vec::new(),
+            results: Vec::new(),
+            ended: String::new(),
+            faults: Vec::new(),
+            watched: Vec::new(),
+            keep: file.is_some() || args.watch || args.json || args.games == 1,
+            file,
+            watch: args.watch,
+            json: args.json,
+        })
+    }
+
+    const fn keeps_records(&self) -> bool {
+        self.keep
+    }
+
+    fn add(&mut self, played: Played) -> Result<(), Failure> {
+        self.summary.push(&played);
+        for fault in &played.faults {
+            if self.faults.len() < FAULTS_SHOWN {
+                let name = &self.names[fault.seat.index()];
+                let (game, turn, report) = (played.index + 1, fault.turn, &fault.report);
+                self.faults
+                    .push(format!("game {game}, turn {turn}, {name}: {}: {}", report.fault, report.says));
+            }
+        }
+        if self.json {
+            self.results.push(json!({
+                "game": played.index,
+                "seed": played.seed.to_string(),
+                "turns": played.turns,
+                "scores": played.outcome.seats.iter().map(|s| s.score).collect::<Vec<_>>(),
+                "places": played.outcome.seats.iter().map(|s| s.place).collect::<Vec<_>>(),
+                "ended": played.outcome.ended,
+                "digest": played.record.as_ref().map(|(_, digest)| digest),
+            }));
+        }
+        if let Some((bytes, digest)) = &played.record {
+            self.digests.push(*digest);
+            if let Some(file) = &mut self.file {
+                file.add(bytes)?;
+            }
+            if self.watch && self.watched.len() < WATCHED {
+                self.watched.extend(read_all(bytes).unwrap_or_default());
+            }
+        }
+        self.ended = played.outcome.ended.into_owned();
+        Ok(())
+    }
+
+    fn finish(mut self, order: &Order<'_>) -> Result<(), Failure> {
+        if let Some(file) = self.file.take() {
+            file.finish()?;
+        }
+        if self.json {
+            return output::print_json("play", self.json(order));
+        }
+        if self.watch {
+            let films: Result<Vec<_>, _> =
+                self.watched.drain(..).map(|record| order.table.film(record, &order.assets)).collect();
+            let films = films.map_err(|e| Failure { code: crate::failure::BROKE, message: e.to_string() })?;
+            watch::watch(order.table.info(), &films, order.args.every)?;
+        }
+        output::print(&self.text(order))
+    }
+
+    fn text(&self, order: &Order<'_>) -> String {
+        let info = order.table.info();
+        let games = if self.summary.games == 1 {
+            "1 game".to_owned()
+        } else {
+            format!("{} games", self.summary.games)
+        };
+        let mut text = format!("{}: {games}, seed {}\n", info.title, order.seed);
+        text += &summary_table(info, &self.names, &self.summary);
+        if self.summary.games == 1 {
+            text += &format!("ended: {} after {} turns\n", self.ended, self.summary.turns);
+        }
+        for fault in &self.faults {
+            text += &format!("fault: {fault}\n");
+        }
+        let faults: u64 = self.summary.seats.iter().flat_map(|s| s.faults).sum();
+        if faults > self.faults.len() as u64 {
+            text += &format!("fault: and {} more\n", faults - self.faults.len() as u64);
+        }
+        if let Some(digest) = digest_of(&self.digests) {
+            text += &format!("digest: {digest}\n");
+        }
+        if let Some(path) = &order.args.record {
+            text += &format!("record: {}\n", path.display());
+        }
+        text
+    }
+
+    fn json(&self, order: &Order<'_>) -> Json {
+        json!({
+            "game": order.table.info().id,
+            "seed": order.seed.to_string(),
+            "settings": order.settings,
+            "games": self.summary.games,
+            "seats": summary_json(order, &self.names, &self.summary),
+            "results": self.results,
+            "digest": digest_of(&self.digests),
+            "record": order.args.record,
+        })
+    }
+}
+
+/// The table under a series: a row for each seat.
+fn summary_table(info: &GameInfo, names: &[String], summary: &Summary) -> String {
+    let roles = info.roles.len() > 1;
+    let stat_titles: Vec<String> = info.stats.iter().map(|stat| format!(">{}", stat.name)).collect();
+    let score_title = format!(">{} {}", info.score.name, info.score.unit);
+    let mut titles = vec![">Seat", "Bot"];
+    titles.extend(roles.then_some("Role"));
+    titles.extend([score_title.trim_end(), ">Wins"]);
+    titles.extend(stat_titles.iter().map(String::as_str));
+    titles.extend(["Faults", ">Time per answer", ">Longest"]);
+    let rows = Seat::all(names.len()).zip(&summary.seats).map(|(seat, s)| {
+        let mut row = vec![seat.to_string(), names[seat.index()].clone()];
+        row.extend(roles.then(|| info.role(seat).name.to_owned()));
+        row.push(output::estimate(s.score.estimate(), info.score.decimals));
+        row.push(wins(s.wins, summary.games));
+        row.extend(
+            info.stats.iter().zip(&s.stats).map(|(stat, x)| output::estimate(x.estimate(), stat.decimals)),
+        );
+        row.push(faults(s.faults));
+        row.push(output::time(s.time_per_answer()));
+        row.push(output::time(s.longest));
+        row
+    });
+    output::table(&titles, rows.collect())
+}
+
+fn wins(wins: f64, games: u64) -> String {
+    if games == 1 {
+        format!("{wins:.2}").trim_end_matches(".00").to_owned()
+    } else {
+        output::per_cent(stats::share(wins, games))
+    }
+}
+
+/// `none`, or `3 illegal, 1 crash`.
+pub fn faults(counts: [u64; 4]) -> String {
+    let some: Vec<String> = Fault::ALL
+        .iter()
+        .zip(counts)
+        .filter(|(_, n)| *n > 0)
+        .map(|(fault, n)| format!("{n} {fault}"))
+        .collect();
+    if some.is_empty() { "none".to_owned() } else { some.join(", ") }
+}
+
+fn summary_json(order: &Order<'_>, names: &[String], summary: &Summary) -> Json {
+    let info = order.table.info();
+    let seats = Seat::all(names.len()).zip(&summary.seats).map(|(seat, s)| {
+        let stats: serde_json::Map<_, _> = info
+            .stats
+            .iter()
+            .zip(&s.stats)
+            .map(|(stat, x)| (stat.name.to_owned(), json!(x.estimate())))
+            .collect();
+        let faults: serde_json::Map<_, _> =
+            Fault::ALL.iter().zip(s.faults).map(|(fault, n)| (fault.name().to_owned(), json!(n))).collect();
+        json!({
+            "seat": seat,
+            "name": names[seat.index()],
+            "bot": order.seats[seat.index()].spec(),
+            "role": info.role(seat).name,
+            "score": s.score.estimate(),
+            "wins": s.wins,
+            "win_share": stats::share(s.wins, summary.games),
+            "stats": stats,
+            "faults": faults,
+            "answers": s.answers,
+            "time_us": {
+                "mean": output::micros(s.time_per_answer()),
+                "longest": output::micros(s.longest),
+                "wall": output::micros(s.time.wall),
+                "cpu": output::micros(s.time.cpu),
+                "wait": output::micros(s.time.wait),
+            },
+        })
+    });
+    seats.collect()
+}

@@ -1,0 +1,123 @@
+//! `agon replay RECORD`: looks at recorded games, or checks them against the rules.
+
+use std::path::Path;
+
+use agon_core::record::{Digest, Record};
+use agon_core::{GameInfo, Seat};
+use agon_engine::Film;
+use serde_json::{Value as Json, json};
+
+use crate::cli::Replay;
+use crate::failure::Failure;
+use crate::files::{self, WholeFile, digest_of};
+use crate::{output, setup, watch};
+
+/// Replays.
+pub fn run(args: &Replay) -> Result<(), Failure> {
+    let records = files::read(&args.record)?;
+    let digests: Vec<Digest> = records.iter().map(|record| record.digest).collect();
+    let count = records.len();
+    let chosen: Vec<(usize, Record)> = match args.game {
+        None => records.into_iter().enumerate().collect(),
+        Some(k) => {
+            let pick = records.into_iter().enumerate().nth(k.wrapping_sub(1));
+            let what = format!("--game: {} holds {count} games, there is no game {k}", args.record.display());
+            vec![pick.ok_or_else(|| Failure::wrong_use(what, format!("a number from 1 to {count}")))?]
+        }
+    };
+    // A file may hold games of several kinds; frames of one are watched together.
+    let mut films = Vec::new();
+    for (i, record) in chosen {
+        let table = agon_engine::table(&record.header.game)?;
+        let (_, assets) = setup::settings(table.info(), &args.settings)?;
+        let film = table.film(record, &assets).map_err(|e| Failure::replay(&args.record, i + 1, &e))?;
+        films.push((i + 1, table.info(), film));
+    }
+    if args.json {
+        let games: Vec<Json> =
+            films.iter().map(|(i, _, film)| game_json(*i, film.as_ref(), args.frames)).collect();
+        return output::print_json(
+            "replay",
+            json!({"verified": true, "digest": digest_of(&digests), "games": games}),
+        );
+    }
+    if args.watch {
+        let Some((_, info, _)) = films.first() else { return Ok(()) };
+        let info = *info;
+        let films: Vec<_> = films.into_iter().map(|(_, _, film)| film).collect();
+        return watch::watch(info, &films, args.every);
+    }
+    if let Some(path) = &args.html {
+        return write_page(path, &films);
+    }
+    let text = if args.verify {
+        let turns: usize = films.iter().map(|(_, _, film)| film.len() - 1).sum();
+        let games = if films.len() == 1 { "1 game".to_owned() } else { format!("{} games", films.len()) };
+        format!("verified: {games}, {turns} turns, every answer and result follows from the rules\n")
+    } else {
+        output::table(
+            &["> Game", "Kind", ">Seed", ">Turns", "Result", "Ended"],
+            films.iter().map(row).collect(),
+        )
+    };
+    let digest = digest_of(&digests).map_or_else(String::new, |digest| format!("digest: {digest}\n"));
+    output::print(&(text + &digest))
+}
+
+/// One game, one page.
+fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Result<(), Failure> {
+    let [(_, info, film)] = films else {
+        let what = format!("--html: the file holds {} games", films.len());
+        return Err(Failure::wrong_use(what, "choose one with --game K"));
+    };
+    WholeFile::write(path, "the page", watch::page::page(info, film.as_ref()).as_bytes())?;
+    output::print(&format!("page: {}\n", path.display()))
+}
+
+fn row((number, info, film): &(usize, &GameInfo, Box<dyn Film>)) -> Vec<String> {
+    let record = film.record();
+    let result: Vec<String> = Seat::all(record.header.seats.len())
+        .zip(&record.header.seats)
+        .filter_map(|(seat, who)| {
+            let outcome = record.outcome.seats.get(seat.index())?;
+            Some(format!("{} {}", who.name, (outcome.score * 1000.0).round() / 1000.0))
+        })
+        .collect();
+    vec![
+        number.to_string(),
+        info.id.to_owned(),
+        record.header.seed.to_string(),
+        record.turns.len().to_string(),
+        result.join(", "),
+        record.outcome.ended.to_string(),
+    ]
+}
+
+fn game_json(number: usize, film: &dyn Film, frames: bool) -> Json {
+    let record = film.record();
+    let times: Vec<Json> = record
+        .times
+        .iter()
+        .map(|times| {
+            let of = |pick: fn(&agon_core::Times) -> std::time::Duration| {
+                times.iter().map(|t| output::micros(pick(t))).collect::<Vec<_>>()
+            };
+            json!({"wall_us": of(|t| t.wall), "cpu_us": of(|t| t.cpu), "wait_us": of(|t| t.wait)})
+        })
+        .collect();
+    let mut game = json!({
+        "number": number,
+        "header": record.header,
+        "turns": record.turns,
+        "faults": record.faults,
+        "expired": record.expired,
+        "outcome": record.outcome,
+        "times": times,
+        "digest": record.digest,
+    });
+    if frames {
+        let (first, deltas) = film.frames();
+        game["frames"] = json!({"first": first, "deltas": deltas});
+    }
+    game
+}

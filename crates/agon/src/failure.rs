@@ -1,0 +1,130 @@
+//! Errors as people see them: what, where, what now; and the right exit code.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+use agon_core::SettingsError;
+use agon_core::record::RecordError;
+use agon_engine::table::PlayError;
+use agon_engine::{ReplayError, SeriesError};
+use agon_games::UnknownGame;
+
+/// Exit code: the answer is no.
+pub const NO: u8 = 1;
+/// Exit code: wrong use.
+pub const WRONG_USE: u8 = 2;
+/// Exit code: something broke.
+pub const BROKE: u8 = 3;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub struct Failure {
+    /// One of [`NO`], [`WRONG_USE`], [`BROKE`].
+    pub code: u8,
+    /// What and where; further lines may be hints.
+    pub message: String,
+}
+
+impl Failure {
+    /// The user can mend it.
+    pub fn wrong_use(what: impl fmt::Display, hint: impl fmt::Display) -> Self {
+        Self { code: WRONG_USE, message: format!("{what}\nhint: {hint}") }
+    }
+
+    /// Words that make no command: what is wrong in one line, and the parser's tip (or where to look) as the hint.
+    pub fn words(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        let mut what = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let rest: Vec<&str> = lines.collect();
+        // A list such as the missing arguments belongs to the line that announces it.
+        if what.ends_with(':') {
+            let list: Vec<&str> =
+                rest.iter().copied().take_while(|line| !line.starts_with("Usage")).collect();
+            what = format!("{what} {}", list.join(" "));
+        }
+        let tip = rest.iter().find_map(|line| line.strip_prefix("tip: "));
+        let usage = rest.iter().find_map(|line| line.strip_prefix("Usage: "));
+        let hint = tip.or(usage).unwrap_or("`agon --help` lists all commands");
+        Self::wrong_use(what, hint)
+    }
+
+    /// The machine said no.
+    pub fn io(doing: impl fmt::Display, path: &Path, error: &io::Error, hint: &str) -> Self {
+        Self { code: BROKE, message: format!("cannot {doing} {}: {error}\nhint: {hint}", path.display()) }
+    }
+
+    /// Writes it to stderr: `error: ...`, hints in lines of their own.
+    #[allow(clippy::print_stderr, reason = "the one place where errors are shown")]
+    pub fn show(&self) {
+        let mut lines = self.message.lines();
+        eprintln!("error: {}", lines.next().unwrap_or_default());
+        for line in lines {
+            let mark = if line.starts_with("hint: ") { "" } else { "error: " };
+            eprintln!("{mark}{line}");
+        }
+    }
+}
+
+impl From<UnknownGame> for Failure {
+    fn from(error: UnknownGame) -> Self {
+        Self { code: WRONG_USE, message: error.to_string() }
+    }
+}
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        Self { code: WRONG_USE, message: error.to_string() }
+    }
+}
+
+impl From<PlayError> for Failure {
+    fn from(error: PlayError) -> Self {
+        let code = if matches!(error, PlayError::Io(_)) { BROKE } else { WRONG_USE };
+        Self { code, message: error.to_string() }
+    }
+}
+
+impl From<SeriesError<Self>> for Failure {
+    fn from(error: SeriesError<Self>) -> Self {
+        match error {
+            SeriesError::Play(error) => error.into(),
+            SeriesError::Sink(failure) => failure,
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self { code: BROKE, message: format!("{error}\nhint: is the output still there to be written to?") }
+    }
+}
+
+impl Failure {
+    /// A record file that cannot be read as one.
+    pub fn record(path: &Path, error: &RecordError) -> Self {
+        let hint = match error {
+            RecordError::FutureVersion { .. } => "update Agon",
+            RecordError::NotARecord => "records are written by `agon play ... --record FILE`",
+            _ => "take a fresh copy of the file; a record that was changed proves nothing",
+        };
+        let code = if matches!(error, RecordError::FutureVersion { .. }) { WRONG_USE } else { BROKE };
+        Self { code, message: format!("{}: {error}\nhint: {hint}", path.display()) }
+    }
+
+    /// A record whose game does not follow from the rules.
+    pub fn replay(path: &Path, game: usize, error: &ReplayError) -> Self {
+        let code = if matches!(error, ReplayError::OtherRules { .. }) { WRONG_USE } else { NO };
+        let hint = match error {
+            ReplayError::OtherRules { .. } => "replay it with the version of Agon that played it",
+            ReplayError::Settings(_) => {
+                "if it was played with a file of its own, give it again: --set words=FILE"
+            }
+            ReplayError::Differs { .. } => "the record is not what was played",
+        };
+        let text = error.to_string();
+        let what = text.split("\nhint: ").next().unwrap_or_default();
+        Self { code, message: format!("{}: game {game}: {what}\nhint: {hint}", path.display()) }
+    }
+}

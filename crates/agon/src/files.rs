@@ -1,0 +1,92 @@
+//! Files: written whole or not at all, read with care.
+
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use agon_core::record::{Digest, Record, read_all};
+use sha2::{Digest as _, Sha256};
+
+use crate::failure::Failure;
+
+/// A file in the making. It appears under its name only when it is complete.
+pub struct WholeFile {
+    path: PathBuf,
+    /// What it is, for errors: `the record`.
+    what: &'static str,
+    /// The name it has until it is complete.
+    draft: PathBuf,
+    file: Option<File>,
+}
+
+const HINT: &str = "choose a folder that exists and that you may write to";
+
+impl WholeFile {
+    /// Opens the draft, so that a path that cannot be written is found before any work is done.
+    pub fn create(path: &Path, what: &'static str) -> Result<Self, Failure> {
+        if path.is_dir() {
+            let message =
+                format!("cannot write {what} {}: it is a folder\nhint: name a file in it", path.display());
+            return Err(Failure { code: crate::failure::BROKE, message });
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let mut whole = Self { path: path.to_owned(), what, draft, file: None };
+        whole.file = Some(File::create(&whole.draft).map_err(|e| whole.failed(&e, HINT))?);
+        Ok(whole)
+    }
+
+    /// Writes a whole file at once.
+    pub fn write(path: &Path, what: &'static str, content: &[u8]) -> Result<(), Failure> {
+        let mut file = Self::create(path, what)?;
+        file.add(content)?;
+        file.finish()
+    }
+
+    /// Adds to it.
+    pub fn add(&mut self, content: &[u8]) -> Result<(), Failure> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.write_all(content).map_err(|e| self.failed(&e, "is the disk full?"))
+    }
+
+    /// Gives the file its name.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        if let Some(file) = self.file.take() {
+            file.sync_all().map_err(|e| self.failed(&e, HINT))?;
+        }
+        fs::rename(&self.draft, &self.path).map_err(|e| self.failed(&e, HINT))
+    }
+
+    fn failed(&self, error: &std::io::Error, hint: &str) -> Failure {
+        Failure::io(format!("write {}", self.what), &self.path, error, hint)
+    }
+}
+
+impl Drop for WholeFile {
+    /// A draft that was never finished goes away with it.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.draft);
+    }
+}
+
+/// Reads all games of a file.
+pub fn read(path: &Path) -> Result<Vec<Record>, Failure> {
+    let bytes = fs::read(path)
+        .map_err(|e| Failure::io("read", path, &e, "is the path right, and may you read it?"))?;
+    read_all(&bytes).map_err(|e| Failure::record(path, &e))
+}
+
+/// The digest of several games: of one game its own, of more the hash of theirs in order.
+pub fn digest_of(digests: &[Digest]) -> Option<Digest> {
+    match digests {
+        [] => None,
+        [one] => Some(*one),
+        all => {
+            let mut hash = Sha256::new();
+            for digest in all {
+                hash.update(digest.0);
+            }
+            Some(Digest(hash.finalize().into()))
+        }
+    }
+}

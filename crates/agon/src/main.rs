@@ -1,0 +1,50 @@
+//! The command line: words in, tables and progress out. Holds no logic that others need.
+
+mod cli;
+mod commands;
+mod console;
+mod failure;
+mod files;
+mod output;
+mod setup;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use cli::{Cli, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let done = match Cli::try_parse() {
+        Ok(cli) => run(cli.command),
+        Err(error)
+            if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+        {
+            Err(Failure::words(&error))
+        }
+        // Help and version were asked for.
+        Err(error) => error.exit(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.show();
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Games(args) => commands::games::run(&args),
+        Command::Bots(args) => commands::bots::run(&args),
+        Command::Show(args) => commands::show::run(&args),
+        Command::Play(args) => commands::play::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::Doctor(args) => commands::doctor::run(&args),
+    }
+}

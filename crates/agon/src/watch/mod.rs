@@ -1,0 +1,57 @@
+//! `--watch`: a finished game as a film in the terminal, or as plain text where there is none.
+
+mod controls;
+pub mod page;
+pub mod paint;
+mod screen;
+
+use std::io::{self, IsTerminal as _};
+
+use agon_core::{Eye, GameInfo};
+use agon_engine::Film;
+
+use crate::failure::Failure;
+use crate::output;
+
+/// How many pictures a text dump shows unless told otherwise.
+const PICTURES: usize = 24;
+
+/// Shows films.
+pub fn watch(info: &GameInfo, films: &[Box<dyn Film>], every: Option<usize>) -> Result<(), Failure> {
+    if every.is_none() && io::stdout().is_terminal() && io::stdin().is_terminal() {
+        return screen::run(info, films).map_err(Failure::from);
+    }
+    for (number, film) in films.iter().enumerate() {
+        output::print(&dump(info, film.as_ref(), number + 1, every))?;
+    }
+    Ok(())
+}
+
+/// The film as text: the start, every so many turns, every turn with a fault, the end.
+fn dump(info: &GameInfo, film: &dyn Film, number: usize, every: Option<usize>) -> String {
+    let last = film.len() - 1;
+    let step = every.unwrap_or(last / PICTURES + 1).max(1);
+    let colour = output::colour();
+    let mut text = format!("=== {}, game {number}, {}\n", info.title, title(film));
+    for turn in 0..=last {
+        let faults = film.faults(turn);
+        if !turn.is_multiple_of(step) && turn != last && faults.is_empty() {
+            continue;
+        }
+        text += &format!("\n--- {}\n", caption(turn, last));
+        text += &paint::ansi(&film.picture(turn, Eye::All), colour);
+        for fault in faults {
+            text += &format!("fault: seat {}: {}: {}\n", fault.seat, fault.report.fault, fault.report.says);
+        }
+    }
+    text + &format!("\nended: {}\n\n", film.record().outcome.ended)
+}
+
+fn title(film: &dyn Film) -> String {
+    let names: Vec<&str> = film.record().header.seats.iter().map(|seat| seat.name.as_str()).collect();
+    format!("{}, seed {}", names.join(" - "), film.record().header.seed)
+}
+
+fn caption(turn: usize, last: usize) -> String {
+    if turn == 0 { "start".to_owned() } else { format!("turn {turn} of {last}") }
+}

@@ -1,0 +1,179 @@
+//! The film on a whole screen.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use agon_core::{Eye, GameInfo};
+use agon_engine::Film;
+use ratatui::Frame;
+use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use ratatui::layout::{Constraint, Layout};
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::{LineGauge, Paragraph};
+
+use super::controls::{Controls, Key};
+use super::{caption, paint, title};
+use crate::output;
+
+const HELP: &str = "space play/pause  ←/→ step  +/- speed  home/end  ↑/↓ scroll  n/p game  q quit";
+
+/// Shows films until the person quits. The terminal is put back as it was, whatever happens.
+pub fn run(info: &GameInfo, films: &[Box<dyn Film>]) -> io::Result<()> {
+    let mut terminal = ratatui::try_init()?;
+    let mut controls = Controls::new(films.iter().map(|film| film.len()).collect());
+    let mut last = Instant::now();
+    let result = loop {
+        let Some(film) = films.get(controls.film) else { break Ok(()) };
+        if let Err(error) =
+            terminal.draw(|frame| draw(frame, info, film.as_ref(), films.len(), &mut controls))
+        {
+            break Err(error);
+        }
+        match next_key() {
+            Ok(Pressed::Quit) => break Ok(()),
+            Ok(Pressed::Key(key)) => controls.press(key),
+            Ok(Pressed::Nothing) => {}
+            Err(error) => break Err(error),
+        }
+        controls.tick(last.elapsed());
+        last = Instant::now();
+    };
+    ratatui::try_restore()?;
+    result
+}
+
+enum Pressed {
+    Quit,
+    Key(Key),
+    Nothing,
+}
+
+/// Waits a sixtieth of a second for a key.
+fn next_key() -> io::Result<Pressed> {
+    if !event::poll(Duration::from_millis(16))? {
+        return Ok(Pressed::Nothing);
+    }
+    let Event::Key(key) = event::read()? else { return Ok(Pressed::Nothing) };
+    if key.kind == KeyEventKind::Release {
+        return Ok(Pressed::Nothing);
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Ok(match key.code {
+        KeyCode::Char('c') if control => Pressed::Quit,
+        KeyCode::Char('q') | KeyCode::Esc => Pressed::Quit,
+        KeyCode::Char(' ') => Pressed::Key(Key::Toggle),
+        KeyCode::Right | KeyCode::Char('l' | '.') => Pressed::Key(Key::Step),
+        KeyCode::Left | KeyCode::Char('h' | ',') => Pressed::Key(Key::Back),
+        KeyCode::Char('+' | '=' | 'f') => Pressed::Key(Key::Faster),
+        KeyCode::Char('-' | 's') => Pressed::Key(Key::Slower),
+        KeyCode::Home => Pressed::Key(Key::First),
+        KeyCode::End => Pressed::Key(Key::Last),
+        KeyCode::Char('n') => Pressed::Key(Key::NextFilm),
+        KeyCode::Char('p') => Pressed::Key(Key::PreviousFilm),
+        KeyCode::Down | KeyCode::Char('j') => Pressed::Key(Key::Down),
+        KeyCode::Up | KeyCode::Char('k') => Pressed::Key(Key::Up),
+        _ => Pressed::Nothing,
+    })
+}
+
+fn draw(frame: &mut Frame<'_>, info: &GameInfo, film: &dyn Film, films: usize, controls: &mut Controls) {
+    let [head, body, faults, gauge, help] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Min(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+    ])
+    .areas(frame.area());
+    let number = if films > 1 { format!(" (game {} of {films})", controls.film + 1) } else { String::new() };
+    let heading = format!("{}{number}: {}", info.title, title(film));
+    frame.render_widget(Line::styled(heading, Style::default().add_modifier(Modifier::BOLD)), head);
+
+    let text = paint::text(&film.picture(controls.turn, Eye::All), output::colour());
+    controls.scroll = controls.scroll.min((text.height() as u16).saturating_sub(body.height));
+    frame.render_widget(Paragraph::new(text).scroll((controls.scroll, 0)), body);
+
+    let fault = film.faults(controls.turn).first().map(|f| {
+        let name = film.record().header.seats.get(f.seat.index()).map_or("", |seat| seat.name.as_str());
+        format!("fault: {name}: {}: {}", f.report.fault, f.report.says)
+    });
+    frame.render_widget(Line::from(fault.unwrap_or_default()), faults);
+
+    let state = if controls.playing { "▶" } else { "⏸" };
+    let label = format!("{state} {} at {}/s ", caption(controls.turn, controls.last()), controls.speed());
+    let ratio = controls.turn as f64 / controls.last().max(1) as f64;
+    frame.render_widget(
+        LineGauge::default()
+            .filled_symbol("━")
+            .unfilled_symbol("─")
+            .label(label)
+            .ratio(ratio.clamp(0.0, 1.0)),
+        gauge,
+    );
+    frame.render_widget(Line::styled(HELP, Style::default().add_modifier(Modifier::DIM)), help);
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_core::record::{Recorder, read_all};
+    use agon_core::{Assets, Seat, Settings};
+    use agon_engine::table::{Plan, quiet_room};
+    use agon_engine::{Seating, table};
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    /// A film of the weakest bots.
+    fn film(id: &str) -> (&'static GameInfo, Box<dyn Film>) {
+        let table = table(id).unwrap();
+        let info = table.info();
+        let weakest = |seat: Seat| {
+            let bots = table.bots();
+            let bot = bots.iter().find(|bot| bot.roles.contains(&info.role(seat).name)).unwrap();
+            Seating::House(bot.name.to_owned())
+        };
+        let seats: Vec<Seating> = Seat::all(info.seats.min).map(weakest).collect();
+        let settings = Settings::defaults(info.settings);
+        let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
+        let (mut recorder, mut file) = (Recorder::new(), Vec::new());
+        let mut keep = |played: agon_engine::Played| file = played.record.unwrap().0;
+        table.play(&plan, 0..1, &mut quiet_room(Some(&mut recorder)), &mut keep).unwrap();
+        let record = read_all(&file).unwrap().remove(0);
+        (info, table.film(record, &Assets::none()).unwrap())
+    }
+
+    fn screen(info: &GameInfo, film: &dyn Film, turn: usize, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let mut controls = Controls::new(vec![film.len()]);
+        controls.turn = turn;
+        terminal.draw(|frame| draw(frame, info, film, 1, &mut controls)).unwrap();
+        let buffer = terminal.backend().buffer();
+        let row = |y: u16| (0..width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        (0..height).map(row).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn every_game_fits_a_screen_and_shows_where_we_are() {
+        for info in agon_games::infos() {
+            let (info, film) = film(info.id);
+            let last = film.len() - 1;
+            let end = screen(info, film.as_ref(), last, 100, 45);
+            assert!(end.contains(info.title), "{end}");
+            assert!(end.contains(&format!("turn {last} of {last}")), "{end}");
+            assert!(end.contains("space play/pause"), "{end}");
+            assert_ne!(end, screen(info, film.as_ref(), 0, 100, 45), "something happened");
+            let height = film.picture(last, Eye::All).lines.len();
+            assert!(height <= 41, "{}: {height} lines", info.id);
+        }
+    }
+
+    #[test]
+    fn a_small_terminal_is_no_reason_to_die() {
+        let (info, film) = film("connect-five");
+        for (width, height) in [(1, 1), (10, 3), (40, 6)] {
+            screen(info, film.as_ref(), 1, width, height);
+        }
+    }
+}

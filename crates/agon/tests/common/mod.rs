@@ -1,0 +1,72 @@
+//! Runs the program as a person would and writes down what it did.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::path::Path;
+use std::process::Output;
+
+use assert_cmd::Command;
+
+/// Runs `agon` with these words (separated by blanks) in a folder.
+pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_agon"))
+        .args(words.split_whitespace())
+        .current_dir(folder)
+        .env_remove("NO_COLOR")
+        .env("RUST_BACKTRACE", "1")
+        .write_stdin(input)
+        .output()
+        .unwrap()
+}
+
+/// Runs `agon` with these words.
+pub fn run(words: &str) -> Output {
+    run_in(Path::new("."), words, "")
+}
+
+/// Stdout of a run that must succeed.
+pub fn stdout(words: &str) -> String {
+    let output = run(words);
+    assert!(output.status.success(), "agon {words}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// JSON of a run that must succeed.
+pub fn json(words: &str) -> serde_json::Value {
+    serde_json::from_str(&stdout(words)).unwrap()
+}
+
+/// Exit code, stdout and stderr as one text, with what varies masked.
+pub fn whole(words: &str) -> String {
+    let output = run(words);
+    let text = |bytes: &[u8]| mask(&String::from_utf8_lossy(bytes));
+    format!(
+        "$ agon {words}\nexit code {}\n--- stdout\n{}--- stderr\n{}",
+        output.status.code().unwrap_or(-1),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+/// Times become `[time]`, and the width of columns no longer depends on them.
+pub fn mask(text: &str) -> String {
+    text.lines().map(|line| mask_line(line) + "\n").collect()
+}
+
+fn mask_line(line: &str) -> String {
+    if line.chars().any(|c| c == '─') && line.chars().all(|c| c == '─' || c == ' ') {
+        return "───".to_owned();
+    }
+    let is_time =
+        |number: &str, unit: &str| number.parse::<f64>().is_ok() && matches!(unit, "ns" | "us" | "ms" | "s");
+    let words: Vec<&str> = line.split(' ').collect();
+    let Some(last) = words.iter().rposition(|w| !w.is_empty()) else { return String::new() };
+    // Only the columns at the end of a table hold times.
+    if last > 0 && is_time(words[last - 1], words[last]) && line.starts_with(' ') {
+        let mut kept: Vec<&str> = line.split_whitespace().collect();
+        while kept.len() > 1 && is_time(kept[kept.len() - 2], kept[kept.len() - 1]) {
+            kept.truncate(kept.len() - 2);
+        }
+        return format!(" {} [time]", kept.join(" "));
+    }
+    line.to_owned()
+}
