@@ -1,0 +1,51 @@
+# Two commands do all the set-up: `make demo` and `make test`. Everything else is for people who change Agon.
+
+CARGO ?= cargo
+# Tools that are not part of Agon itself are installed here, never into the user's home.
+TOOLS := $(CURDIR)/.tools
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test lint audit bench ladder golden words clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup: ## Check for (and as root install) what the build needs
+	@scripts/setup.sh
+
+build: setup ## Build the program: target/release/agon
+	$(CARGO) build --release --locked -p agon
+
+demo: build ## Play a small round of all five games and print the tables
+	./target/release/agon demo
+
+test: setup ## Run every test
+	$(CARGO) test --workspace --locked
+
+lint: setup $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sources of dependencies
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(TOOLS)/bin/cargo-deny check bans licenses sources
+
+audit: $(TOOLS)/bin/cargo-deny ## Known vulnerabilities of dependencies (needs the advisory database from the network)
+	$(TOOLS)/bin/cargo-deny check advisories
+
+bench: setup ## Measure: the table of floors first, then each game in detail
+	$(CARGO) bench --locked -p agon-engine --bench floors
+	$(CARGO) bench --locked -p agon-games
+
+ladder: setup ## Is each house bot better than the one below it?
+	$(CARGO) run --release --locked -q -p agon-games --example ladder
+
+golden: setup ## Write the golden games and screens anew, to be reviewed as a diff
+	AGON_BLESS=1 INSTA_UPDATE=always $(CARGO) test --workspace --locked
+
+words: ## Make Word Racer's words.dat anew
+	scripts/make-words.sh
+
+clean: ## Remove everything that was built
+	$(CARGO) clean
+	rm -rf $(TOOLS)
+
+$(TOOLS)/bin/cargo-deny:
+	$(CARGO) install cargo-deny --locked --root $(TOOLS)
