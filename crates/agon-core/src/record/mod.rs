@@ -169,7 +169,7 @@ pub enum RecordError {
     #[error("not an Agon record")]
     NotARecord,
     /// The end is missing.
-    #[error("truncated: the file ends in the middle of game {game}")]
+    #[error("truncated or damaged: game {game} is not complete")]
     Truncated {
         /// Counted from 1.
         game: usize,
