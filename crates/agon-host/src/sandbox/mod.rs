@@ -1,0 +1,1 @@
+//! What keeps a bot from doing harm.
