@@ -127,6 +127,7 @@ fn play<G: Game + View>(
         for seat in to_move {
             assert!(seat.index() < game.seats());
             assert!(game.request(&state, seat) < G::info().requests.len());
+            assert_eq!(game.request(&state, seat), G::asked(&game.observe(&state, seat)));
             if look {
                 check_nothing_hidden(game, &state, seat, rng, &names);
             }

@@ -62,6 +62,12 @@ pub trait Game: Sized + Send + Sync + 'static {
         0
     }
 
+    /// The same as [`Game::request`], told by what the seat sees.
+    fn asked(seen: &Self::Observation<'_>) -> usize {
+        let _ = seen;
+        0
+    }
+
     /// What this seat may see now.
     fn observe<'s>(&'s self, state: &'s Self::State, seat: Seat) -> Self::Observation<'s>;
 

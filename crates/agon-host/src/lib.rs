@@ -1,3 +1,22 @@
 //! A running bot: any process, behind a sandbox, on a fair clock. Knows no game's rules.
+//!
+//! - [`program`]: what is to be run, and the one place where it is started
+//! - [`process`]: a running program that is asked and answers, held still in between
+//! - [`timing`]: what an answer cost: wall, processor, and waiting for a processor
+//! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
+//! - [`text`]: a program as a player by a game's own lines of text
+//! - [`sandbox`]: what a bot may not do
 
+mod desk;
+pub mod lines;
+mod message;
+pub mod process;
+pub mod program;
 pub mod sandbox;
+pub mod text;
+pub mod timing;
+mod wire;
+
+pub use lines::{Conditions, Introduction, LinesPlayer};
+pub use program::{Program, ProgramError};
+pub use text::TextPlayer;

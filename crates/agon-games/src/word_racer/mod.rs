@@ -3,11 +3,12 @@
 //!
 //! - [`board`]: letters, positions, lines. [`words`]: the word list. [`scoring`]: points and words found.
 //! - [`state`]: the rules, turn by turn. [`answer`]: `Q 17` and `17`.
-//! - [`view`]: frame and picture. [`bots`]: the house bots.
+//! - [`view`]: frame and picture. [`bots`]: the house bots. [`lines`]: what a program reads on its stdin.
 
 pub mod answer;
 pub mod board;
 pub mod bots;
+pub mod lines;
 pub mod scoring;
 pub mod state;
 pub mod view;
@@ -191,6 +192,10 @@ impl Game for WordRacer {
 
     fn request(&self, state: &State, _seat: Seat) -> usize {
         usize::from(matches!(state.asked(), Some((_, Asked::Place(_)))))
+    }
+
+    fn asked(seen: &Observation<'_>) -> usize {
+        usize::from(seen.letter.is_some())
     }
 
     fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation<'s> {

@@ -1,0 +1,96 @@
+//! Where the engine waits for bots. The bots asked by one thread are watched together: while it waits for one of them,
+//! the time at which each of the others answers is noted, so that nobody is charged for waiting behind somebody else.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, Timespec, poll};
+
+use crate::wire::{Stream, Wire};
+
+/// A wire that its owner and the desk share.
+pub type Shared = Arc<Mutex<Wire>>;
+
+thread_local! {
+    static ASKED: RefCell<Vec<Shared>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A wire, also if somebody panicked while holding it: what a bot wrote is read with care anyway.
+pub fn lock(wire: &Shared) -> MutexGuard<'_, Wire> {
+    wire.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// From now on this bot is watched by everybody who waits on this thread.
+pub fn watch(wire: &Shared) {
+    ASKED.with_borrow_mut(|asked| {
+        if !asked.iter().any(|other| Arc::ptr_eq(other, wire)) {
+            asked.push(Arc::clone(wire));
+        }
+    });
+}
+
+/// It is no longer watched.
+pub fn forget(wire: &Shared) {
+    // A thread that is ending has no desk any more, and nobody to watch.
+    let _ = ASKED.try_with(|asked| {
+        if let Ok(mut asked) = asked.try_borrow_mut() {
+            asked.retain(|other| !Arc::ptr_eq(other, wire));
+        }
+    });
+}
+
+/// Waits until what is wanted from this bot has arrived, or until then. Says whether it has.
+pub fn wait(wire: &Shared, until: Instant) -> bool {
+    // Asked by another thread, it is not on this desk; then only it is watched.
+    let mut watched: Vec<Shared> = ASKED.with_borrow(Clone::clone);
+    if !watched.iter().any(|other| Arc::ptr_eq(other, wire)) {
+        watched.push(Arc::clone(wire));
+    }
+    // Nobody looked since the bots were asked: the first look does not wait.
+    let mut first_look = true;
+    loop {
+        if lock(wire).arrived().is_some() {
+            return true;
+        }
+        let left = until.saturating_duration_since(Instant::now());
+        if !first_look && left.is_zero() {
+            return false;
+        }
+        look(&watched, if first_look { Duration::ZERO } else { left }, !first_look);
+        first_look = false;
+    }
+}
+
+/// Serves whatever is ready within this time.
+fn look(wires: &[Shared], time: Duration, watched: bool) {
+    let mut wires: Vec<MutexGuard<'_, Wire>> = wires.iter().filter_map(|wire| wire.try_lock().ok()).collect();
+    let ready = ready(&wires, time);
+    let now = Instant::now();
+    for (index, stream) in ready {
+        if let Some(wire) = wires.get_mut(index) {
+            wire.serve(stream, watched);
+        }
+    }
+    for wire in &mut wires {
+        wire.saw_nothing(now);
+    }
+}
+
+/// The streams that are ready within this time.
+fn ready(wires: &[MutexGuard<'_, Wire>], time: Duration) -> Vec<(usize, Stream)> {
+    let mut names = Vec::with_capacity(4 * wires.len());
+    let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4 * wires.len());
+    for (index, wire) in wires.iter().enumerate() {
+        for (stream, fd) in wire.streams() {
+            names.push((index, stream));
+            fds.push(fd);
+        }
+    }
+    let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+    // Interrupted is as good as nothing ready: the caller looks again.
+    if poll(&mut fds, Some(&timeout)).is_err() {
+        return Vec::new();
+    }
+    names.into_iter().zip(&fds).filter(|(_, fd)| !fd.revents().is_empty()).map(|(name, _)| name).collect()
+}

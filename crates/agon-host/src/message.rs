@@ -1,0 +1,129 @@
+//! The messages of the JSON-lines protocol, as `docs/protocol.md` describes them.
+
+use agon_core::ClockRule;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+/// Raised when a bot that follows the document would no longer understand.
+pub const PROTOCOL: u32 = 1;
+
+/// What the engine writes.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum Message<'m, O> {
+    /// First of all.
+    Hello(Hello<'m>),
+    /// A game begins.
+    Start { id: u64, number: u32, seed: String },
+    /// An answer is wanted.
+    Turn { id: u64, request: &'m str, limit_ms: u64, observation: O },
+    /// The game is over.
+    End { id: u64 },
+    /// Nothing more will come.
+    Bye,
+}
+
+/// A message without an observation.
+pub type Plain<'m> = Message<'m, ()>;
+
+/// Everything a bot is told once.
+#[derive(Serialize)]
+pub struct Hello<'m> {
+    pub id: u64,
+    pub protocol: u32,
+    pub game: &'m str,
+    pub rules: u32,
+    pub seat: u8,
+    pub seats: usize,
+    pub role: &'m str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<&'m [String]>,
+    pub settings: &'m Map<String, Json>,
+    pub seed: String,
+    pub limits: Limits,
+}
+
+/// How long things may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Limits {
+    pub clock: &'static str,
+    pub clock_ms: u64,
+    pub start_ms: u64,
+    pub end_ms: u64,
+    pub bye_ms: u64,
+}
+
+/// The name of a clock and its time in milliseconds.
+pub fn clock(rule: &ClockRule) -> (&'static str, u64) {
+    let (name, limit) = match rule {
+        ClockRule::PerAnswer { limit } => ("per-answer", limit),
+        ClockRule::Bank { limit, .. } => ("bank", limit),
+        ClockRule::Shared { limit, .. } => ("shared", limit),
+    };
+    (name, limit.as_millis() as u64)
+}
+
+impl<O: Serialize> Message<'_, O> {
+    /// As a line.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        // Writing into memory does not fail, and no observation has a key that is not a string.
+        if serde_json::to_writer(&mut *out, self).is_ok() {
+            out.push(b'\n');
+        }
+    }
+}
+
+/// What a bot writes. Everything else in the line is ignored.
+#[derive(Deserialize)]
+pub struct Answered {
+    pub id: u64,
+    #[serde(default)]
+    pub answer: Option<Json>,
+}
+
+/// Reads a bot's line. The error says what is wrong with it.
+pub fn read(line: &[u8]) -> Result<Answered, String> {
+    let text = line.trim_ascii_start();
+    if !text.starts_with(b"{") {
+        return Err("not a JSON object".to_owned());
+    }
+    serde_json::from_slice(text).map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => "a JSON object without a whole number `id`".to_owned(),
+        _ => "not a JSON object".to_owned(),
+    })
+}
+
+/// An answer in the text form that games read: a string as it is, a number by its digits, a list as JSON.
+pub fn text_of(answer: Option<Json>) -> Result<String, String> {
+    match answer {
+        Some(Json::String(text)) => Ok(text),
+        Some(Json::Number(number)) => Ok(number.to_string()),
+        Some(list @ Json::Array(_)) => Ok(list.to_string()),
+        Some(_) => Err("an `answer` that is neither a string nor a number nor a list".to_owned()),
+        None => Err("no `answer`".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_id_and_answer_are_read() {
+        let read = |line: &str| read(line.as_bytes()).map(|a| (a.id, text_of(a.answer)));
+        assert_eq!(read(r#"{"id":7,"answer":"Q 17"}"#), Ok((7, Ok("Q 17".to_owned()))));
+        assert_eq!(read("  {\"answer\": 4, \"x\": [{}], \"id\": 7}\r"), Ok((7, Ok("4".to_owned()))));
+        assert_eq!(read(r#"{"id":7,"answer":[3,4]}"#), Ok((7, Ok("[3,4]".to_owned()))));
+        assert!(read(r#"{"id":7,"answer":null}"#).unwrap().1.is_err());
+        assert!(read(r#"{"id":7,"answer":true}"#).unwrap().1.is_err());
+        for line in
+            ["", "4", "[7,4]", "{\"id\":7", "{\"id\":7}x", "{\"id\":7,\"answer\":NaN}", "{\"id\":7}\0"]
+        {
+            assert_eq!(read(line), Err("not a JSON object".to_owned()), "{line}");
+        }
+        for line in ["{}", "{\"id\":-7}", "{\"id\":\"7\"}", "{\"id\":7.5}"] {
+            assert!(read(line).unwrap_err().contains("`id`"), "{line}");
+        }
+        assert!(super::read(b"{\"id\":7,\"answer\":\"\xff\"}").is_err());
+    }
+}

@@ -1,0 +1,237 @@
+//! A running program that is asked and answers: on a clock, held still in between, and gone without a trace when it is
+//! no longer needed.
+
+use std::io;
+use std::process::{Child, ExitStatus};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use agon_core::{Fault, FaultReport, Times};
+use rustix::process::Signal;
+
+use crate::desk::{self, Shared, lock};
+use crate::program::{Program, start};
+use crate::wire::{Wire, printable};
+
+pub use crate::wire::{LOG_KEPT, LONGEST_LINE};
+
+/// A program that is past its limit gets so much more before it is stopped: what the kernel says of its waiting for
+/// a processor is behind by the stretch it waits for now. An answer that comes in this time is judged by the clock.
+const GRACE: Duration = Duration::from_millis(50);
+/// On a machine so loaded that nothing moves, an answer is given up after so many times its limit...
+const PATIENCE: u32 = 20;
+/// ...and this.
+const MORE_PATIENCE: Duration = Duration::from_secs(5);
+/// A program that closed its stdout has so long to end by itself, so that its exit status is known.
+const TO_END: Duration = Duration::from_millis(200);
+/// How often it is looked whether a program has ended by itself.
+const TO_LOOK: Duration = Duration::from_millis(1);
+/// Shown of an offending line.
+const SHOWN: usize = 200;
+
+/// Why there is no line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Trouble {
+    /// Not within the limit.
+    Late,
+    /// It ended; how, in words.
+    Ended(String),
+    /// A line longer than [`LONGEST_LINE`], and how it begins.
+    TooLong(String),
+}
+
+/// A program while it runs. Dropped, it is killed with all processes of its group, and waited for.
+#[derive(Debug)]
+pub struct Process {
+    child: Child,
+    wire: Shared,
+    limit: Duration,
+    ended: Option<ExitStatus>,
+}
+
+impl Process {
+    /// Starts a program. `environment` is added to its own; `hold` keeps it still whenever it is not asked.
+    pub fn start(program: &Program, environment: &[(&str, String)], hold: bool) -> io::Result<Self> {
+        let mut child = start(program, environment)?;
+        let wire = Wire::new(&mut child, hold).inspect_err(|_| {
+            let _ = child.kill();
+            let _ = child.wait();
+        })?;
+        Ok(Self { child, wire: Arc::new(Mutex::new(wire)), limit: Duration::MAX, ended: None })
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// What it has written without being asked.
+    pub fn stray(&mut self) -> Option<String> {
+        lock(&self.wire).stray().map(|bytes| shown(&bytes))
+    }
+
+    /// Sends text and expects so many lines. The clock starts; nothing blocks.
+    pub fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
+        self.limit = limit;
+        lock(&self.wire).ask(text, lines);
+        desk::watch(&self.wire);
+    }
+
+    /// Expects so many lines more of what was asked before, on the clock that runs.
+    pub fn expect(&mut self, lines: usize) {
+        lock(&self.wire).want(lines);
+        desk::watch(&self.wire);
+    }
+
+    /// Waits for the expected lines, no longer than the limit (without the time it waited for a processor). Returns what
+    /// they took; the lines are fetched with [`Self::line`].
+    pub fn wait(&mut self) -> (Times, Result<(), Trouble>) {
+        let asked = lock(&self.wire).asked();
+        let patience =
+            asked.at.checked_add(self.limit.saturating_mul(PATIENCE).saturating_add(MORE_PATIENCE));
+        let mut until = asked.at.checked_add(self.limit);
+        let far = Duration::from_hours(1);
+        loop {
+            let now = Instant::now();
+            if desk::wait(&self.wire, until.unwrap_or(now + far)) {
+                desk::forget(&self.wire);
+                return self.look_at_arrival();
+            }
+            let times = lock(&self.wire).mark().since(asked);
+            let over = times.charged().checked_sub(self.limit);
+            if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
+                desk::forget(&self.wire);
+                return (times, Err(Trouble::Late));
+            }
+            let left = self.limit.saturating_add(GRACE).saturating_sub(times.charged());
+            until = Instant::now().checked_add(left + Duration::from_millis(1));
+        }
+    }
+
+    fn look_at_arrival(&mut self) -> (Times, Result<(), Trouble>) {
+        let wire = lock(&self.wire);
+        let times = wire.arrived().unwrap_or_else(|| wire.mark()).since(wire.asked());
+        if let Some(line) = wire.too_long() {
+            return (times, Err(Trouble::TooLong(shown(line))));
+        }
+        (times, Ok(()))
+    }
+
+    /// The next line of those that have arrived. Without one, the program has ended.
+    pub fn line(&mut self) -> Result<Vec<u8>, Trouble> {
+        let line = lock(&self.wire).line();
+        line.ok_or_else(|| Trouble::Ended(self.how_it_ended()))
+    }
+
+    /// The end of what it wrote to stderr.
+    pub fn log(&mut self) -> String {
+        lock(&self.wire).log()
+    }
+
+    /// A report of a fault, with the end of the log.
+    pub fn report(&mut self, fault: Fault, says: impl Into<String>) -> FaultReport {
+        let says = says.into();
+        FaultReport { fault, says, stderr: self.log() }
+    }
+
+    /// Sends a last text, closes its stdin, and lets it end by itself for so long. Then it is killed.
+    pub fn part(mut self, text: &[u8], time: Duration) {
+        let until = Instant::now() + time;
+        lock(&self.wire).ask_to_end(text);
+        while Instant::now() < until && !lock(&self.wire).has_ended() {
+            lock(&self.wire).hang_up();
+            // Its stdout may be closed long before it ends.
+            if desk::wait(&self.wire, until.min(Instant::now() + TO_LOOK)) {
+                std::thread::sleep(TO_LOOK);
+            }
+        }
+        self.kill();
+    }
+
+    /// How it ended. It is killed if only its stdout was closed.
+    fn how_it_ended(&mut self) -> String {
+        let until = Instant::now() + TO_END;
+        // It may be held still.
+        lock(&self.wire).signal(Signal::CONT);
+        let mut ended = lock(&self.wire).has_ended();
+        while !ended && Instant::now() < until {
+            std::thread::sleep(TO_LOOK);
+            let mut wire = lock(&self.wire);
+            wire.log();
+            ended = wire.has_ended();
+        }
+        self.kill();
+        let status = self.ended.filter(|_| ended);
+        let words = status.map_or_else(|| "closed its standard output".to_owned(), ended_how);
+        match lock(&self.wire).unfinished() {
+            [] => words,
+            rest => format!("{words}, after a line without an end: {}", shown(rest)),
+        }
+    }
+
+    /// Ends it and all processes of its group, at once, and waits until it is gone.
+    pub fn kill(&mut self) {
+        desk::forget(&self.wire);
+        let mut wire = lock(&self.wire);
+        wire.signal(Signal::KILL);
+        wire.is_gone();
+        if self.ended.is_none() {
+            let _ = self.child.kill();
+            self.ended = self.child.wait().ok();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A stranger's line as it is shown: short, on one line, nothing in it that a terminal would obey.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    let text = printable(bytes.get(..4 * SHOWN).unwrap_or(bytes)).replace('\n', "\\n").replace('\t', "\\t");
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("`{}`... ({} bytes)", &text[..end], bytes.len()),
+        None => format!("`{text}`"),
+    }
+}
+
+fn ended_how(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt as _;
+    match (status.code(), status.signal()) {
+        (Some(0), _) => "ended by itself".to_owned(),
+        (Some(code), _) => format!("ended with status {code}"),
+        (_, Some(signal)) => format!("was ended by signal {signal}{}", signal_name(signal)),
+        _ => "ended".to_owned(),
+    }
+}
+
+const fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => " (illegal instruction)",
+        6 => " (abort)",
+        7 => " (bus error)",
+        8 => " (arithmetic error)",
+        9 => " (killed)",
+        11 => " (segmentation fault)",
+        15 => " (terminated)",
+        24 => " (processor time limit)",
+        25 => " (file size limit)",
+        31 => " (forbidden system call)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_offending_line_is_shown_short_and_harmless() {
+        assert_eq!(shown(b"LEFT"), "`LEFT`");
+        assert_eq!(shown(b"a\x1b[2J\nb\0"), "`a\\u{1b}[2J\\nb\\u{0}`");
+        let long = shown(&[b'x'; 5000]);
+        assert!(long.ends_with("x`... (5000 bytes)") && long.len() < 230, "{long}");
+    }
+}

@@ -1,0 +1,181 @@
+//! What is to be run for a bot, and the one place where it is started.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// A program with its arguments, the folder it runs in and what its environment holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// The program, then its arguments. No shell reads them.
+    pub words: Vec<String>,
+    /// The folder it runs in.
+    pub folder: PathBuf,
+    /// What its environment holds besides `PATH` and `LANG`.
+    pub environment: Vec<(String, String)>,
+}
+
+/// Why a command cannot be a bot.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{what}\nhint: {hint}")]
+pub struct ProgramError {
+    /// What is wrong.
+    pub what: String,
+    /// What to do.
+    pub hint: String,
+}
+
+impl ProgramError {
+    fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { what: what.into(), hint: hint.into() }
+    }
+}
+
+impl Program {
+    /// A program with arguments.
+    pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>, folder: impl Into<PathBuf>) -> Self {
+        let words = words.into_iter().map(Into::into).collect();
+        Self { words, folder: folder.into(), environment: Vec::new() }
+    }
+
+    /// Reads a command line as people write it: words, `'...'`, `"..."` and `\` before a character. Checks that the
+    /// folder and the program are there.
+    pub fn from_command(command: &str, folder: impl Into<PathBuf>) -> Result<Self, ProgramError> {
+        let program = Self::new(split(command)?, folder);
+        program.locate()?;
+        Ok(program)
+    }
+
+    /// Where the program is: as given if its name holds a `/` (seen from its folder), else on the `PATH`.
+    pub fn locate(&self) -> Result<PathBuf, ProgramError> {
+        let folder = &self.folder;
+        if !folder.is_dir() {
+            return Err(ProgramError::new(
+                format!("there is no folder {}", folder.display()),
+                "name the folder the bot runs in",
+            ));
+        }
+        let Some(name) = self.words.first().filter(|name| !name.is_empty()) else {
+            return Err(ProgramError::new("the command is empty", "such as \"python3 bot.py\""));
+        };
+        if name.contains('/') {
+            let path = folder.join(name);
+            return match runnable(&path) {
+                Some(true) => Ok(path),
+                Some(false) => Err(ProgramError::new(
+                    format!("{} is not a program", path.display()),
+                    format!("mark it as one (chmod +x), or name what runs it, such as \"python3 {name}\""),
+                )),
+                None => Err(ProgramError::new(
+                    format!("there is no file {}", path.display()),
+                    "a path is read from the bot's folder",
+                )),
+            };
+        }
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let found =
+            std::env::split_paths(&paths).map(|dir| dir.join(name)).find(|p| runnable(p) == Some(true));
+        found.ok_or_else(|| {
+            let hint = match runnable(&folder.join(name)) {
+                Some(_) => format!("a file of that name is in the bot's folder: write ./{name}"),
+                None => "install it, or name it by its path".to_owned(),
+            };
+            ProgramError::new(format!("there is no program `{name}` on the PATH"), hint)
+        })
+    }
+}
+
+/// Starts a program with pipes for its standard streams, as the leader of a process group of its own. Every bot is
+/// started here.
+pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Child> {
+    let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
+    // The folder is entered before the program is looked for: only a whole path stays the same.
+    let path = std::path::absolute(path)?;
+    Command::new(path)
+        .args(program.words.get(1..).unwrap_or_default())
+        .current_dir(&program.folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("LANG", "C.UTF-8")
+        .envs(program.environment.iter().map(|(name, value)| (name, value)))
+        .envs(more.iter().map(|(name, value)| (name, value)))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+}
+
+/// Whether a file is there, and can be run.
+fn runnable(path: &Path) -> Option<bool> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let about = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some(about.permissions().mode() & 0o111 != 0)
+}
+
+/// Splits a command into words.
+fn split(command: &str) -> Result<Vec<String>, ProgramError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut rest = command.chars();
+    while let Some(c) = rest.next() {
+        match (quote, c) {
+            (Some(open), _) if c == open => quote = None,
+            (Some('"') | None, '\\') => word.get_or_insert_default().extend(rest.next()),
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None, _) if c.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(ProgramError::new(
+            format!("the command has {open} without its partner: {command}"),
+            "close it",
+        ));
+    }
+    words.extend(word);
+    if words.iter().any(|word| word.contains('\0')) {
+        return Err(ProgramError::new("the command holds a NUL", "leave it out"));
+    }
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_split_as_people_mean_it() {
+        let words = |command| split(command).unwrap();
+        assert_eq!(words("python3 -u  bot.py"), ["python3", "-u", "bot.py"]);
+        assert_eq!(
+            words(r#"java -cp 'my dir' "a \"b\"" c\ d '' "#),
+            ["java", "-cp", "my dir", "a \"b\"", "c d", ""]
+        );
+        assert_eq!(words("  "), [""; 0]);
+        assert!(split("python3 'bot.py").unwrap_err().what.contains("without its partner"));
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_with_a_hint() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("bot"), "#!/bin/sh\n").unwrap();
+        let refused = |command: &str| Program::from_command(command, folder.path()).unwrap_err();
+        assert_eq!(refused("").what, "the command is empty");
+        assert_eq!(
+            refused("no-such-program-here x").what,
+            "there is no program `no-such-program-here` on the PATH"
+        );
+        assert_eq!(refused("bot").hint, "a file of that name is in the bot's folder: write ./bot");
+        assert!(refused("./bot").hint.contains("chmod +x"));
+        assert!(refused("./other").what.starts_with("there is no file "));
+        assert!(refused("./").what.starts_with("there is no file "));
+        assert!(Program::from_command("sh", folder.path()).is_ok());
+        assert!(Program::from_command("sh", "/no/such/folder").unwrap_err().what.contains("no folder"));
+    }
+}

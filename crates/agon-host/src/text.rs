@@ -1,0 +1,113 @@
+//! A program as a player, by a game's own lines of text, such as Word Racer's.
+
+use std::time::Duration;
+
+use agon_core::{Fault, FaultReport, Game, Player, Response, Times};
+
+use crate::process::{Process, Trouble, shown};
+use crate::program::Program;
+
+/// Writes what a program has to read before it answers what the seat sees.
+pub type WriteRequest<G> = fn(&<G as Game>::Observation<'_>, &mut Vec<u8>);
+
+/// A program at a seat that reads what `write` writes, and answers with one line each time.
+///
+/// Its start counts: the process is started by the first request. It is held still whenever it is not asked. Lines it
+/// writes ahead are its next answers.
+pub struct TextPlayer<G: Game> {
+    program: Program,
+    write: WriteRequest<G>,
+    seed: u64,
+    process: Option<Process>,
+    gone: Option<Fault>,
+    trouble: Option<Box<FaultReport>>,
+    text: Vec<u8>,
+}
+
+impl<G: Game> TextPlayer<G> {
+    /// A player that starts this program anew for each game.
+    pub fn new(program: Program, write: WriteRequest<G>) -> Self {
+        Self { program, write, seed: 0, process: None, gone: None, trouble: None, text: Vec::new() }
+    }
+
+    /// The number of its process, while there is one.
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::id)
+    }
+
+    fn start(&mut self) -> Result<Process, Box<FaultReport>> {
+        if let Some(why) = self.gone {
+            let says = format!("not running any more after a {why} earlier in the game");
+            return Err(Box::new(FaultReport::new(Fault::Crash, says)));
+        }
+        let environment = [("AGON_SEED", self.seed.to_string()), ("AGON_GAME", G::info().id.to_owned())];
+        Process::start(&self.program, &environment, true).map_err(|error| {
+            self.gone = Some(Fault::Crash);
+            Box::new(FaultReport::new(Fault::Crash, format!("could not be started: {error}")))
+        })
+    }
+
+    fn stop(&mut self, mut process: Process, trouble: Trouble) -> FaultReport {
+        let (fault, says) = match trouble {
+            Trouble::Late => (Fault::Timeout, "no answer within the limit".to_owned()),
+            Trouble::Ended(how) => (Fault::Crash, how),
+            Trouble::TooLong(line) => (Fault::Garbled, format!("a line longer than 64 KiB: {line}")),
+        };
+        self.gone = Some(fault);
+        process.report(fault, says)
+    }
+}
+
+impl<G: Game> Player<G> for TextPlayer<G> {
+    fn begin(&mut self, seed: u64) {
+        self.seed = seed;
+        self.process = None;
+        self.gone = None;
+        self.trouble = None;
+    }
+
+    fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {
+        if self.process.is_none() {
+            match self.start() {
+                Ok(process) => self.process = Some(process),
+                Err(report) => self.trouble = Some(report),
+            }
+        }
+        if let Some(process) = &mut self.process {
+            self.text.clear();
+            (self.write)(seen, &mut self.text);
+            process.ask(&self.text, 1, limit);
+        }
+    }
+
+    fn answer(&mut self) -> Response<G::Answer> {
+        if let Some(report) = self.trouble.take() {
+            return Response { reply: Err(report), times: Times::default() };
+        }
+        let Some(mut process) = self.process.take() else {
+            let report = FaultReport::new(Fault::Crash, "was not asked");
+            return Response { reply: Err(Box::new(report)), times: Times::default() };
+        };
+        let (times, came) = process.wait();
+        let reply = match came.and_then(|()| process.line()) {
+            Err(trouble) => Err(self.stop(process, trouble).into()),
+            Ok(line) => {
+                let read = std::str::from_utf8(&line).map_err(|_| "not text".to_owned());
+                let answer = read.and_then(|text| G::read_answer(text)).map_err(|what| {
+                    process.report(Fault::Garbled, format!("{what}: {}", shown(&line))).into()
+                });
+                self.process = Some(process);
+                answer
+            }
+        };
+        Response { reply, times }
+    }
+
+    fn game_over(&mut self) {
+        self.process = None;
+    }
+
+    fn match_over(&mut self) {
+        self.process = None;
+    }
+}

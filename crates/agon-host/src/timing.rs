@@ -1,0 +1,151 @@
+//! What an answer cost, measured from outside: the kernel's own figures about a process.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use agon_core::Times;
+
+/// What a process has used since it was started.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Usage {
+    /// On a processor, all threads together.
+    pub cpu: Duration,
+    /// Ready to run, but waiting for a processor, all threads together.
+    pub wait: Duration,
+}
+
+impl Usage {
+    fn plus(self, other: Self) -> Self {
+        Self { cpu: self.cpu + other.cpu, wait: self.wait + other.wait }
+    }
+}
+
+/// A moment in the life of a process.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    /// When.
+    pub at: Instant,
+    /// What it had used by then.
+    pub usage: Usage,
+}
+
+impl Mark {
+    /// What passed from an earlier moment to this one.
+    ///
+    /// Waiting is never more than what is left of the wall time without the processor time: the threads of one bot that
+    /// wait for each other's processor do not make its time stand still.
+    pub fn since(self, earlier: Self) -> Times {
+        let wall = self.at.saturating_duration_since(earlier.at);
+        let cpu = self.usage.cpu.saturating_sub(earlier.usage.cpu);
+        let wait = self.usage.wait.saturating_sub(earlier.usage.wait);
+        Times { wall, cpu, wait: wait.min(wall.saturating_sub(cpu)) }
+    }
+}
+
+/// Reads what a process has used. The files stay open: a reading costs a few microseconds.
+#[derive(Debug)]
+pub struct Meter {
+    tasks: PathBuf,
+    leader: Option<File>,
+}
+
+/// Links of `/proc/PID/task` for a process of one thread: itself, its parent, and the thread.
+const LINKS_OF_ONE_THREAD: u64 = 3;
+
+impl Meter {
+    /// A meter of this process. Where the kernel keeps no such figures, every reading is zero, so that the wall time is
+    /// what is charged.
+    pub fn new(pid: u32) -> Self {
+        let tasks = PathBuf::from(format!("/proc/{pid}/task"));
+        let leader = File::open(format!("/proc/{pid}/schedstat")).ok();
+        Self { tasks, leader }
+    }
+
+    /// What it has used until now. A thread that has ended is no longer counted.
+    pub fn read(&self) -> Usage {
+        let Some(leader) = &self.leader else { return Usage::default() };
+        match std::fs::metadata(&self.tasks) {
+            Ok(about) if about.nlink() > LINKS_OF_ONE_THREAD => self.read_threads().unwrap_or_default(),
+            _ => read_figures(leader).unwrap_or_default(),
+        }
+    }
+
+    fn read_threads(&self) -> io::Result<Usage> {
+        let threads = std::fs::read_dir(&self.tasks)?.flatten();
+        let usage = threads.filter_map(|thread| {
+            let file = File::open(thread.path().join("schedstat")).ok()?;
+            read_figures(&file).ok()
+        });
+        Ok(usage.fold(Usage::default(), Usage::plus))
+    }
+
+    /// Now, and what it has used.
+    pub fn mark(&self) -> Mark {
+        Mark { at: Instant::now(), usage: self.read() }
+    }
+}
+
+/// Nanoseconds on a processor, nanoseconds waiting for one, and how often it had one.
+fn read_figures(file: &File) -> io::Result<Usage> {
+    let mut bytes = [0; 96];
+    let length = file.read_at(&mut bytes, 0)?;
+    let text = std::str::from_utf8(&bytes[..length]).unwrap_or_default();
+    let mut figures = text.split_ascii_whitespace().map(|word| word.parse().map(Duration::from_nanos));
+    match (figures.next(), figures.next()) {
+        (Some(Ok(cpu)), Some(Ok(wait))) => Ok(Usage { cpu, wait }),
+        _ => Err(io::Error::from(io::ErrorKind::InvalidData)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    fn mark(start: Instant, at: u32, cpu: u32, wait: u32) -> Mark {
+        Mark { at: start + at * MS, usage: Usage { cpu: cpu * MS, wait: wait * MS } }
+    }
+
+    #[test]
+    fn waiting_for_a_processor_is_not_charged() {
+        let start = Instant::now();
+        let times = mark(start, 100, 30, 60).since(mark(start, 0, 10, 10));
+        assert_eq!((times.wall, times.cpu, times.wait), (100 * MS, 20 * MS, 50 * MS));
+        assert_eq!(times.charged(), 50 * MS);
+    }
+
+    #[test]
+    fn many_waiting_threads_do_not_make_time_free() {
+        let start = Instant::now();
+        let times = mark(start, 100, 80, 900).since(mark(start, 0, 0, 0));
+        assert_eq!(times.charged(), 80 * MS);
+        let two_cores = mark(start, 100, 190, 900).since(mark(start, 0, 0, 0));
+        assert_eq!(two_cores.charged(), 100 * MS);
+    }
+
+    #[test]
+    fn a_busy_thread_besides_the_first_is_counted() {
+        let meter = Meter::new(std::process::id());
+        let before = meter.mark();
+        let busy = std::thread::spawn(|| {
+            let start = Instant::now();
+            while start.elapsed() < 30 * MS {}
+            // Ends only after the reading: a thread that has ended is not counted.
+            std::thread::park();
+        });
+        std::thread::sleep(60 * MS);
+        let times = meter.mark().since(before);
+        busy.thread().unpark();
+        busy.join().unwrap();
+        assert!(times.cpu >= 2 * MS, "{times:?}");
+    }
+
+    #[test]
+    fn of_a_process_that_is_not_there_nothing_is_known() {
+        assert_eq!(Meter::new(u32::MAX).read(), Usage::default());
+    }
+}

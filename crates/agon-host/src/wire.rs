@@ -1,0 +1,399 @@
+//! The three pipes of a running program: what it still has to be sent, what it has written, the end of its log.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::process::Child;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
+
+use crate::timing::{Mark, Meter};
+
+/// The longest line a bot may write.
+pub const LONGEST_LINE: usize = 64 * 1024;
+/// So much of the end of what a bot writes to stderr is kept.
+pub const LOG_KEPT: usize = 8 * 1024;
+/// As much as a pipe holds by default.
+const CHUNK: usize = 64 * 1024;
+/// So much is read ahead. More than the longest lines that are ever wanted at once, so that either they or one
+/// that is too long are in it.
+const READ_AHEAD: usize = 4 * (LONGEST_LINE + 1);
+/// Wanted is the program's end, whatever it writes.
+const ITS_END: usize = usize::MAX;
+
+/// The pipes of one program. Nothing here blocks.
+#[derive(Debug)]
+pub struct Wire {
+    group: Option<Pid>,
+    exit: Option<OwnedFd>,
+    stdin: Option<OwnedFd>,
+    stdout: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
+    meter: Meter,
+    unsent: Vec<u8>,
+    sent: usize,
+    lines: Lines,
+    log: Log,
+    /// Whether it is held still as soon as it has written what was wanted.
+    hold: bool,
+    held: bool,
+    wanted: usize,
+    asked: Mark,
+    empty_at: Instant,
+    arrived: Option<Mark>,
+}
+
+/// What a wire waits for in a call of `poll`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stream {
+    /// Room for what is still to be sent.
+    In,
+    /// What the bot writes.
+    Out,
+    /// Its log.
+    Log,
+    /// Its end.
+    Exit,
+}
+
+impl Wire {
+    /// Takes the pipes of a program that was started with them.
+    pub fn new(child: &mut Child, hold: bool) -> io::Result<Self> {
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let exit = group.map(|pid| pidfd_open(pid, PidfdFlags::empty())).transpose()?;
+        let wire = Self {
+            group,
+            exit,
+            stdin: child.stdin.take().map(OwnedFd::from),
+            stdout: child.stdout.take().map(OwnedFd::from),
+            stderr: child.stderr.take().map(OwnedFd::from),
+            meter: Meter::new(child.id()),
+            unsent: Vec::new(),
+            sent: 0,
+            lines: Lines::default(),
+            log: Log::default(),
+            hold,
+            held: false,
+            wanted: 0,
+            asked: Mark { at: Instant::now(), usage: crate::timing::Usage::default() },
+            empty_at: Instant::now(),
+            arrived: None,
+        };
+        for pipe in [&wire.stdin, &wire.stdout, &wire.stderr].into_iter().flatten() {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(wire)
+    }
+
+    /// Sends text and wants so many lines more from now on. Starts the clock.
+    pub fn ask(&mut self, text: &[u8], lines: usize) {
+        self.asked = self.meter.mark();
+        self.empty_at = self.asked.at;
+        self.wanted = lines;
+        self.arrived = None;
+        self.unsent.extend_from_slice(text);
+        self.send();
+        self.resume();
+        self.look();
+    }
+
+    /// Wants so many lines more of what was asked before. The clock goes on.
+    pub fn want(&mut self, lines: usize) {
+        self.wanted = lines;
+        self.arrived = None;
+        self.resume();
+        self.look();
+    }
+
+    /// Sends a last text; wanted is the end.
+    pub fn ask_to_end(&mut self, text: &[u8]) {
+        self.hold = false;
+        self.ask(text, ITS_END);
+    }
+
+    /// When the clock was started.
+    pub fn asked(&self) -> Mark {
+        self.asked
+    }
+
+    /// When all that was wanted had arrived, or the program had ended.
+    pub fn arrived(&self) -> Option<Mark> {
+        self.arrived
+    }
+
+    /// Now, and what the program has used.
+    pub fn mark(&self) -> Mark {
+        self.meter.mark()
+    }
+
+    /// The next line that has arrived.
+    pub fn line(&mut self) -> Option<Vec<u8>> {
+        self.lines.take()
+    }
+
+    /// Whether something was written that nobody asked for.
+    pub fn stray(&mut self) -> Option<Vec<u8>> {
+        self.read_out();
+        if self.lines.bytes.is_empty() { None } else { Some(self.lines.take_all()) }
+    }
+
+    /// Whether a line is longer than allowed, and how it begins.
+    pub fn too_long(&self) -> Option<&[u8]> {
+        self.lines.too_long()
+    }
+
+    /// What was written after the last whole line.
+    pub fn unfinished(&self) -> &[u8] {
+        &self.lines.bytes
+    }
+
+    /// The end of the log, safe to show.
+    pub fn log(&mut self) -> String {
+        self.read_log();
+        printable(&self.log.bytes)
+    }
+
+    /// Closes its stdin once everything is sent.
+    pub fn hang_up(&mut self) {
+        if self.unsent.is_empty() {
+            self.stdin = None;
+        }
+    }
+
+    /// The streams to wait for, with their events.
+    pub fn streams(&self) -> impl Iterator<Item = (Stream, PollFd<'_>)> {
+        let waits = self.arrived.is_none();
+        let to_send = if self.sent < self.unsent.len() { self.stdin.as_ref() } else { None };
+        let out = if waits { self.stdout.as_ref() } else { None };
+        let exit = if waits { self.exit.as_ref() } else { None };
+        [
+            on(Stream::In, to_send, PollFlags::OUT),
+            on(Stream::Out, out, PollFlags::IN),
+            on(Stream::Log, self.stderr.as_ref(), PollFlags::IN),
+            on(Stream::Exit, exit, PollFlags::IN),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Serves a stream that is ready. `watched` is false when nobody looked for a while, so that what is there may have
+    /// come earlier than now.
+    pub fn serve(&mut self, stream: Stream, watched: bool) {
+        match stream {
+            Stream::In => self.send(),
+            Stream::Log => self.read_log(),
+            Stream::Out => self.read_out(),
+            Stream::Exit => {
+                self.read_out();
+                self.stdout = None;
+                self.exit = None;
+            }
+        }
+        self.settle(watched);
+    }
+
+    /// Notes that nothing more is there at this moment.
+    pub fn saw_nothing(&mut self, now: Instant) {
+        if self.arrived.is_none() {
+            self.empty_at = now;
+        }
+    }
+
+    /// Whether all that was wanted is there; if so, notes the time and holds the program still.
+    fn settle(&mut self, watched: bool) {
+        if self.wanted == ITS_END {
+            self.lines.take_all();
+        }
+        let complete = self.lines.has(self.wanted) || self.too_long().is_some() || self.stdout.is_none();
+        if self.arrived.is_some() || !complete {
+            return;
+        }
+        let mut mark = self.meter.mark();
+        if !watched {
+            // It came at some time since somebody last looked. Charged is what is certain: until then it had not come,
+            // and so long it was at work.
+            let used = mark.since(self.asked);
+            mark.at = mark.at.min(self.empty_at.max(self.asked.at + used.cpu + used.wait));
+        }
+        self.arrived = Some(mark);
+        if self.hold {
+            self.signal(Signal::STOP);
+            self.held = true;
+        }
+    }
+
+    fn look(&mut self) {
+        self.settle(false);
+    }
+
+    fn resume(&mut self) {
+        if std::mem::take(&mut self.held) {
+            self.signal(Signal::CONT);
+        }
+    }
+
+    /// Sends a signal to the program and all processes of its group. That nobody is left is no trouble.
+    pub fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// Whether the program has ended. It still is there to be waited for, so that its number stays its own.
+    pub fn has_ended(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        self.group.is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)) | Err(_)))
+    }
+
+    /// It was waited for: its number may be somebody else's from now on.
+    pub fn is_gone(&mut self) {
+        self.group = None;
+    }
+
+    fn send(&mut self) {
+        while let (Some(stdin), Some(rest)) = (&self.stdin, self.unsent.get(self.sent..))
+            && !rest.is_empty()
+        {
+            match rustix::io::write(stdin, rest) {
+                Ok(count) => self.sent += count,
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(rustix::io::Errno::INTR) => {}
+                // It reads no more: what it does instead of answering will show.
+                Err(_) => self.stdin = None,
+            }
+        }
+        self.unsent.clear();
+        self.sent = 0;
+    }
+
+    fn read_out(&mut self) {
+        while self.lines.bytes.len() < READ_AHEAD
+            && let Some(stdout) = &self.stdout
+        {
+            match read_into(stdout, &mut self.lines.bytes) {
+                Ok(0) => self.stdout = None,
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(_) => self.stdout = None,
+            }
+        }
+    }
+
+    /// Reads a few chunks at most: a bot that floods its log must not keep us here.
+    fn read_log(&mut self) {
+        for _ in 0..4 {
+            let Some(stderr) = &self.stderr else { return };
+            match read_into(stderr, &mut self.log.bytes) {
+                Ok(0) => self.stderr = None,
+                Ok(_) => self.log.trim(),
+                Err(rustix::io::Errno::AGAIN) => return,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => self.stderr = None,
+            }
+        }
+    }
+}
+
+fn on(stream: Stream, fd: Option<&OwnedFd>, flags: PollFlags) -> Option<(Stream, PollFd<'_>)> {
+    fd.map(|fd| (stream, PollFd::new(fd, flags)))
+}
+
+fn read_into(fd: &OwnedFd, bytes: &mut Vec<u8>) -> rustix::io::Result<usize> {
+    bytes.reserve(CHUNK);
+    rustix::io::read(fd, rustix::buffer::spare_capacity(bytes))
+}
+
+/// Bytes cut into lines.
+#[derive(Default, Debug)]
+struct Lines {
+    bytes: Vec<u8>,
+}
+
+impl Lines {
+    /// Whether so many lines are whole.
+    fn has(&self, count: usize) -> bool {
+        count == 0 || self.bytes.iter().filter(|&&byte| byte == b'\n').nth(count - 1).is_some()
+    }
+
+    /// The first line, without its end.
+    fn take(&mut self) -> Option<Vec<u8>> {
+        let end = self.bytes.iter().position(|&byte| byte == b'\n')?;
+        let mut line: Vec<u8> = self.bytes.drain(..=end).collect();
+        line.pop();
+        Some(line)
+    }
+
+    fn take_all(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+
+    fn too_long(&self) -> Option<&[u8]> {
+        self.bytes.split(|&byte| byte == b'\n').find(|line| line.len() > LONGEST_LINE)
+    }
+}
+
+/// The end of a log.
+#[derive(Default, Debug)]
+struct Log {
+    bytes: Vec<u8>,
+}
+
+impl Log {
+    fn trim(&mut self) {
+        let excess = self.bytes.len().saturating_sub(LOG_KEPT);
+        self.bytes.drain(..excess);
+    }
+}
+
+/// Bytes of a stranger as text: control characters other than line ends and tabs are spelt out.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for c in String::from_utf8_lossy(bytes).chars() {
+        if c.is_control() && c != '\n' && c != '\t' {
+            text.extend(c.escape_default());
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cut_and_the_rest_is_kept() {
+        let mut lines = Lines { bytes: b"one\n\ntwo".to_vec() };
+        assert!(lines.has(2) && !lines.has(3));
+        assert_eq!(lines.take().unwrap(), b"one");
+        assert_eq!(lines.take().unwrap(), b"");
+        assert_eq!(lines.take(), None);
+        assert_eq!(lines.take_all(), b"two");
+    }
+
+    #[test]
+    fn a_line_may_be_64_kib_long_and_no_longer() {
+        let mut lines = Lines { bytes: vec![b'x'; LONGEST_LINE] };
+        assert!(lines.too_long().is_none());
+        lines.bytes.push(b'\n');
+        assert!(lines.too_long().is_none());
+        lines.bytes[LONGEST_LINE] = b'x';
+        assert_eq!(lines.too_long().map(<[u8]>::len), Some(LONGEST_LINE + 1));
+    }
+
+    #[test]
+    fn the_end_of_a_log_is_kept() {
+        let mut log = Log { bytes: (0..=255).cycle().take(3 * LOG_KEPT).collect() };
+        log.trim();
+        assert_eq!((log.bytes.len(), log.bytes.last()), (LOG_KEPT, Some(&255)));
+    }
+
+    #[test]
+    fn what_could_harm_a_terminal_is_spelt_out() {
+        assert_eq!(printable(b"a\tb\n\x1b[31m\0\xff"), "a\tb\n\\u{1b}[31m\\u{0}\u{fffd}");
+    }
+}
