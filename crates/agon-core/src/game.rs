@@ -44,6 +44,11 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// The clock under these settings.
     fn clock(&self) -> ClockRule;
 
+    /// Whether the time a program takes to start counts as part of its first answer.
+    fn start_counts() -> bool {
+        false
+    }
+
     /// Settings and seed of game `index` of a series (or match) that was started with these. Game 0 is the
     /// game one gets alone. Overridden where the first move alternates or something is drawn once for a match.
     fn in_series(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {

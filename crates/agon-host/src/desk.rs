@@ -24,6 +24,8 @@ pub fn lock(wire: &Shared) -> MutexGuard<'_, Wire> {
 /// From now on this bot is watched by everybody who waits on this thread.
 pub fn watch(wire: &Shared) {
     ASKED.with_borrow_mut(|asked| {
+        // Nobody else holds a wire whose owner was dropped on another thread.
+        asked.retain(|other| Arc::strong_count(other) > 1);
         if !asked.iter().any(|other| Arc::ptr_eq(other, wire)) {
             asked.push(Arc::clone(wire));
         }

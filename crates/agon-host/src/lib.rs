@@ -1,6 +1,7 @@
 //! A running bot: any process, behind a sandbox, on a fair clock. Knows no game's rules.
 //!
 //! - [`program`]: what is to be run, and the one place where it is started
+//! - [`handle`]: a hold on a running program, whatever started it
 //! - [`process`]: a running program that is asked and answers, held still in between
 //! - [`timing`]: what an answer cost: wall, processor, and waiting for a processor
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
@@ -8,6 +9,7 @@
 //! - [`sandbox`]: what a bot may not do
 
 mod desk;
+pub mod handle;
 pub mod lines;
 mod message;
 pub mod process;

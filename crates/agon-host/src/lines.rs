@@ -67,11 +67,13 @@ impl Conditions {
     /// The usual ones for a game.
     pub fn of<G: Game>() -> Self {
         let lifetime = G::info().lifetime;
+        // Only who plays on after a game has something to learn from it.
+        let [end, bye] = if lifetime == Lifetime::Match { [10, 60] } else { [1, 1] };
         Self {
             start: Duration::from_secs(10),
-            end: Duration::from_secs(10),
-            bye: Duration::from_secs(if lifetime == Lifetime::Match { 60 } else { 1 }),
-            start_is_charged: false,
+            end: Duration::from_secs(end),
+            bye: Duration::from_secs(bye),
+            start_is_charged: G::start_counts(),
             hold: true,
             stateless: lifetime == Lifetime::Call,
         }

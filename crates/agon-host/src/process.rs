@@ -2,12 +2,10 @@
 //! no longer needed.
 
 use std::io;
-use std::process::{Child, ExitStatus};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agon_core::{Fault, FaultReport, Times};
-use rustix::process::Signal;
 
 use crate::desk::{self, Shared, lock};
 use crate::program::{Program, start};
@@ -43,26 +41,23 @@ pub enum Trouble {
 /// A program while it runs. Dropped, it is killed with all processes of its group, and waited for.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
+    id: u32,
     wire: Shared,
     limit: Duration,
-    ended: Option<ExitStatus>,
 }
 
 impl Process {
     /// Starts a program. `environment` is added to its own; `hold` keeps it still whenever it is not asked.
     pub fn start(program: &Program, environment: &[(&str, String)], hold: bool) -> io::Result<Self> {
-        let mut child = start(program, environment)?;
-        let wire = Wire::new(&mut child, hold).inspect_err(|_| {
-            let _ = child.kill();
-            let _ = child.wait();
-        })?;
-        Ok(Self { child, wire: Arc::new(Mutex::new(wire)), limit: Duration::MAX, ended: None })
+        let handle = start(program, environment)?;
+        let id = handle.id();
+        let wire = Arc::new(Mutex::new(Wire::new(handle, hold)?));
+        Ok(Self { id, wire, limit: Duration::MAX })
     }
 
     /// Its number.
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.id
     }
 
     /// What it has written without being asked.
@@ -74,12 +69,6 @@ impl Process {
     pub fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
         self.limit = limit;
         lock(&self.wire).ask(text, lines);
-        desk::watch(&self.wire);
-    }
-
-    /// Expects so many lines more of what was asked before, on the clock that runs.
-    pub fn expect(&mut self, lines: usize) {
-        lock(&self.wire).want(lines);
         desk::watch(&self.wire);
     }
 
@@ -138,7 +127,7 @@ impl Process {
     pub fn part(mut self, text: &[u8], time: Duration) {
         let until = Instant::now() + time;
         lock(&self.wire).ask_to_end(text);
-        while Instant::now() < until && !lock(&self.wire).has_ended() {
+        while Instant::now() < until && lock(&self.wire).handle().ended().is_none() {
             lock(&self.wire).hang_up();
             // Its stdout may be closed long before it ends.
             if desk::wait(&self.wire, until.min(Instant::now() + TO_LOOK)) {
@@ -151,34 +140,26 @@ impl Process {
     /// How it ended. It is killed if only its stdout was closed.
     fn how_it_ended(&mut self) -> String {
         let until = Instant::now() + TO_END;
-        // It may be held still.
-        lock(&self.wire).signal(Signal::CONT);
-        let mut ended = lock(&self.wire).has_ended();
-        while !ended && Instant::now() < until {
+        lock(&self.wire).resume();
+        let mut ended = lock(&self.wire).handle().ended();
+        while ended.is_none() && Instant::now() < until {
             std::thread::sleep(TO_LOOK);
             let mut wire = lock(&self.wire);
             wire.log();
-            ended = wire.has_ended();
+            ended = wire.handle().ended();
         }
         self.kill();
-        let status = self.ended.filter(|_| ended);
-        let words = status.map_or_else(|| "closed its standard output".to_owned(), ended_how);
+        let words = ended.unwrap_or_else(|| "closed its standard output".to_owned());
         match lock(&self.wire).unfinished() {
             [] => words,
             rest => format!("{words}, after a line without an end: {}", shown(rest)),
         }
     }
 
-    /// Ends it and all processes of its group, at once, and waits until it is gone.
+    /// Ends it and all it has started, at once, and waits until it is gone.
     pub fn kill(&mut self) {
         desk::forget(&self.wire);
-        let mut wire = lock(&self.wire);
-        wire.signal(Signal::KILL);
-        wire.is_gone();
-        if self.ended.is_none() {
-            let _ = self.child.kill();
-            self.ended = self.child.wait().ok();
-        }
+        lock(&self.wire).handle().kill();
     }
 }
 
@@ -194,32 +175,6 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("`{}`... ({} bytes)", &text[..end], bytes.len()),
         None => format!("`{text}`"),
-    }
-}
-
-fn ended_how(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt as _;
-    match (status.code(), status.signal()) {
-        (Some(0), _) => "ended by itself".to_owned(),
-        (Some(code), _) => format!("ended with status {code}"),
-        (_, Some(signal)) => format!("was ended by signal {signal}{}", signal_name(signal)),
-        _ => "ended".to_owned(),
-    }
-}
-
-const fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        4 => " (illegal instruction)",
-        6 => " (abort)",
-        7 => " (bus error)",
-        8 => " (arithmetic error)",
-        9 => " (killed)",
-        11 => " (segmentation fault)",
-        15 => " (terminated)",
-        24 => " (processor time limit)",
-        25 => " (file size limit)",
-        31 => " (forbidden system call)",
-        _ => "",
     }
 }
 

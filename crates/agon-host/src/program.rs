@@ -3,7 +3,9 @@
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+
+use crate::handle::{Handle, Unguarded};
 
 /// A program with its arguments, the folder it runs in and what its environment holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,13 +88,12 @@ impl Program {
     }
 }
 
-/// Starts a program with pipes for its standard streams, as the leader of a process group of its own. Every bot is
-/// started here.
-pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Child> {
+/// Starts a program with pipes for its standard streams. Every bot is started here.
+pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Box<dyn Handle>> {
     let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
     // The folder is entered before the program is looked for: only a whole path stays the same.
     let path = std::path::absolute(path)?;
-    Command::new(path)
+    let child = Command::new(path)
         .args(program.words.get(1..).unwrap_or_default())
         .current_dir(&program.folder)
         .env_clear()
@@ -104,7 +105,8 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Ch
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .process_group(0)
-        .spawn()
+        .spawn()?;
+    Ok(Box::new(Unguarded::new(child)?))
 }
 
 /// Whether a file is there, and can be run.

@@ -1,15 +1,12 @@
 //! The three pipes of a running program: what it still has to be sent, what it has written, the end of its log.
 
 use std::io;
-use std::os::fd::OwnedFd;
-use std::process::Child;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags};
-use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
-};
 
+use crate::handle::{Handle, Pipes};
 use crate::timing::{Mark, Meter};
 
 /// The longest line a bot may write.
@@ -27,8 +24,7 @@ const ITS_END: usize = usize::MAX;
 /// The pipes of one program. Nothing here blocks.
 #[derive(Debug)]
 pub struct Wire {
-    group: Option<Pid>,
-    exit: Option<OwnedFd>,
+    handle: Box<dyn Handle>,
     stdin: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
@@ -60,17 +56,18 @@ pub enum Stream {
 }
 
 impl Wire {
-    /// Takes the pipes of a program that was started with them.
-    pub fn new(child: &mut Child, hold: bool) -> io::Result<Self> {
-        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        let exit = group.map(|pid| pidfd_open(pid, PidfdFlags::empty())).transpose()?;
-        let wire = Self {
-            group,
-            exit,
-            stdin: child.stdin.take().map(OwnedFd::from),
-            stdout: child.stdout.take().map(OwnedFd::from),
-            stderr: child.stderr.take().map(OwnedFd::from),
-            meter: Meter::new(child.id()),
+    /// The pipes of a program that was just started.
+    pub fn new(mut handle: Box<dyn Handle>, hold: bool) -> io::Result<Self> {
+        let Pipes { stdin, stdout, stderr } = handle.take_pipes();
+        for pipe in [&stdin, &stdout, &stderr].into_iter().flatten() {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(Self {
+            meter: Meter::new(handle.id()),
+            handle,
+            stdin,
+            stdout,
+            stderr,
             unsent: Vec::new(),
             sent: 0,
             lines: Lines::default(),
@@ -81,11 +78,7 @@ impl Wire {
             asked: Mark { at: Instant::now(), usage: crate::timing::Usage::default() },
             empty_at: Instant::now(),
             arrived: None,
-        };
-        for pipe in [&wire.stdin, &wire.stdout, &wire.stderr].into_iter().flatten() {
-            rustix::io::ioctl_fionbio(pipe, true)?;
-        }
-        Ok(wire)
+        })
     }
 
     /// Sends text and wants so many lines more from now on. Starts the clock.
@@ -97,15 +90,7 @@ impl Wire {
         self.unsent.extend_from_slice(text);
         self.send();
         self.resume();
-        self.look();
-    }
-
-    /// Wants so many lines more of what was asked before. The clock goes on.
-    pub fn want(&mut self, lines: usize) {
-        self.wanted = lines;
-        self.arrived = None;
-        self.resume();
-        self.look();
+        self.settle(false);
     }
 
     /// Sends a last text; wanted is the end.
@@ -168,11 +153,11 @@ impl Wire {
         let waits = self.arrived.is_none();
         let to_send = if self.sent < self.unsent.len() { self.stdin.as_ref() } else { None };
         let out = if waits { self.stdout.as_ref() } else { None };
-        let exit = if waits { self.exit.as_ref() } else { None };
+        let exit = (waits && self.stdout.is_some()).then(|| self.handle.exit());
         [
-            on(Stream::In, to_send, PollFlags::OUT),
-            on(Stream::Out, out, PollFlags::IN),
-            on(Stream::Log, self.stderr.as_ref(), PollFlags::IN),
+            on(Stream::In, to_send.map(|fd| fd.as_fd()), PollFlags::OUT),
+            on(Stream::Out, out.map(|fd| fd.as_fd()), PollFlags::IN),
+            on(Stream::Log, self.stderr.as_ref().map(|fd| fd.as_fd()), PollFlags::IN),
             on(Stream::Exit, exit, PollFlags::IN),
         ]
         .into_iter()
@@ -189,7 +174,6 @@ impl Wire {
             Stream::Exit => {
                 self.read_out();
                 self.stdout = None;
-                self.exit = None;
             }
         }
         self.settle(watched);
@@ -220,37 +204,21 @@ impl Wire {
         }
         self.arrived = Some(mark);
         if self.hold {
-            self.signal(Signal::STOP);
+            self.handle.pause();
             self.held = true;
         }
     }
 
-    fn look(&mut self) {
-        self.settle(false);
-    }
-
-    fn resume(&mut self) {
+    /// Lets it go on if it was held still.
+    pub fn resume(&mut self) {
         if std::mem::take(&mut self.held) {
-            self.signal(Signal::CONT);
+            self.handle.resume();
         }
     }
 
-    /// Sends a signal to the program and all processes of its group. That nobody is left is no trouble.
-    pub fn signal(&self, signal: Signal) {
-        if let Some(group) = self.group {
-            let _ = kill_process_group(group, signal);
-        }
-    }
-
-    /// Whether the program has ended. It still is there to be waited for, so that its number stays its own.
-    pub fn has_ended(&self) -> bool {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        self.group.is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)) | Err(_)))
-    }
-
-    /// It was waited for: its number may be somebody else's from now on.
-    pub fn is_gone(&mut self) {
-        self.group = None;
+    /// The program itself.
+    pub fn handle(&mut self) -> &mut dyn Handle {
+        self.handle.as_mut()
     }
 
     fn send(&mut self) {
@@ -297,8 +265,8 @@ impl Wire {
     }
 }
 
-fn on(stream: Stream, fd: Option<&OwnedFd>, flags: PollFlags) -> Option<(Stream, PollFd<'_>)> {
-    fd.map(|fd| (stream, PollFd::new(fd, flags)))
+fn on(stream: Stream, fd: Option<BorrowedFd<'_>>, flags: PollFlags) -> Option<(Stream, PollFd<'_>)> {
+    fd.map(|fd| (stream, PollFd::from_borrowed_fd(fd, flags)))
 }
 
 fn read_into(fd: &OwnedFd, bytes: &mut Vec<u8>) -> rustix::io::Result<usize> {

@@ -1,5 +1,7 @@
 //! Honest programs play all five games to the end, against house bots, by the real rules.
 
+#![allow(clippy::unwrap_used, clippy::similar_names, reason = "a test may panic")]
+
 mod common;
 
 use agon_core::Seat;
@@ -139,7 +141,8 @@ while True:
         sys.exit(0)
 ",
     );
-    let played = play_match::<ConnectFive>(&[], 11, 6, vec![Sitter::Program(counts), Sitter::House("random")]);
+    let played =
+        play_match::<ConnectFive>(&[], 11, 6, vec![Sitter::Program(counts), Sitter::House("random")]);
     assert_eq!(played.len(), 6);
     assert!(played.iter().all(|game| game.faults.is_empty()), "{:?}", played[0].faults);
 }

@@ -172,6 +172,10 @@ impl Game for WordRacer {
         ClockRule::Bank { limit: self.limit, spent: WhenSpent::Timeout }
     }
 
+    fn start_counts() -> bool {
+        true
+    }
+
     /// Games 2k and 2k + 1 have the same first letter, with the first move swapped.
     fn in_series(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
         let mut settings = settings.clone();

@@ -1,5 +1,6 @@
 //! Programs at a table: players for tests, and a game between them.
 #![allow(dead_code, reason = "each test file uses its part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
@@ -25,7 +26,8 @@ pub fn python() -> String {
     PYTHON
         .get_or_init(|| {
             let ask = ["-c", "import sys; print(sys.executable)"];
-            let output = std::process::Command::new("python3").args(ask).output().expect("python3 is installed");
+            let output =
+                std::process::Command::new("python3").args(ask).output().expect("python3 is installed");
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
         })
         .clone()
@@ -116,7 +118,8 @@ pub fn play_match<G: Hosted>(
     for index in 0..games {
         let (settings, seed) = G::in_series(&series, seed, index);
         let game = G::new(&settings, names.len(), &Assets::none()).unwrap();
-        let seat = |name: &String| SeatRecord { name: name.clone(), bot: "test".into(), hash: "sha256:0".into() };
+        let seat =
+            |name: &String| SeatRecord { name: name.clone(), bot: "test".into(), hash: "sha256:0".into() };
         let header = header::<G>(&settings, seed, names.iter().map(seat).collect());
         let played = referee::play(&game, index, &header, &names, &mut chairs, &mut room).unwrap();
         let lost = played.outcome.match_lost_by.is_some();

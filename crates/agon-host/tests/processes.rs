@@ -1,0 +1,168 @@
+//! Nothing is left behind: no process, no zombie, no descriptor; and no log is too long.
+
+#![allow(clippy::unwrap_used, clippy::similar_names, reason = "a test may panic")]
+
+mod common;
+
+use agon_core::{Assets, Game, Player, Seat};
+use agon_games::colour_battle::ColourBattle;
+use agon_host::{Conditions, Introduction, LinesPlayer, Program};
+use common::{Sitter, alone, children, example_in_python, faults, is_there, ms, play, script};
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+fn player(program: Program) -> LinesPlayer<ColourBattle> {
+    let settings = common::settings::<ColourBattle>(&[]);
+    let game = ColourBattle::new(&settings, 2, &Assets::none()).unwrap();
+    let told = Introduction::new(&game, &settings, Seat(0), &[]);
+    LinesPlayer::new(program, told, Conditions::of::<ColourBattle>())
+}
+
+#[test]
+fn a_log_of_any_length_blocks_nobody_and_its_end_is_kept() {
+    let _alone = alone();
+    let talks = script(
+        "
+while True:
+    m = hear()
+    if m['type'] != 'turn': ready(m); continue
+    for i in range(40): sys.stderr.write('x' * 99999 + '\\n')
+    sys.stderr.write('the end\\n')
+    answer(m, 'NOWHERE')
+",
+    );
+    let played =
+        play::<ColourBattle>(&[("rounds", "3")], 1, vec![Sitter::Program(talks), Sitter::House("random")]);
+    for fault in faults(&played, 0) {
+        assert_eq!(fault.report.fault, agon_core::Fault::Garbled, "{}", fault.report.says);
+        assert_eq!(fault.report.stderr.len(), 8 * 1024);
+        assert!(fault.report.stderr.ends_with("x\nthe end\n"));
+    }
+}
+
+#[test]
+fn a_long_game_with_long_lines_to_read_goes_through() {
+    let _alone = alone();
+    // It reads nothing for a while: what does not fit into the pipe is sent bit by bit.
+    let slow_reader = script(
+        "
+while True:
+    time.sleep(0.02)
+    m = hear()
+    answer(m, 'UP') if m['type'] == 'turn' else ready(m)
+",
+    );
+    let mut sitters: Vec<Sitter<ColourBattle>> = (0..63).map(|_| Sitter::House("random")).collect();
+    sitters.push(Sitter::Program(slow_reader));
+    let played = play::<ColourBattle>(&[("rounds", "20"), ("move_ms", "200")], 1, sitters);
+    assert!(played.faults.is_empty(), "{:?}", played.faults);
+}
+
+#[test]
+fn a_dropped_player_leaves_nobody_behind() {
+    let _alone = alone();
+    let forks = script(
+        "
+child = os.fork()
+if child == 0: time.sleep(20); os._exit(0)
+print(child, file=sys.stderr, flush=True)
+m = hear()
+answer(m, 'NOWHERE')
+time.sleep(20)
+",
+    );
+    let settings = common::settings::<ColourBattle>(&[]);
+    let game = ColourBattle::new(&settings, 2, &Assets::none()).unwrap();
+    let state = game.start(1);
+    let mut player = player(forks);
+    player.begin(1);
+    player.ask(&game.observe(&state, Seat(0)), ms(2000));
+    let report = player.answer().reply.unwrap_err();
+    let (bot, child) = (player.process_id().unwrap(), report.stderr.trim().parse().unwrap());
+    assert!(is_there(bot) && is_there(child));
+    drop(player);
+    assert!(!is_there(bot), "killed and waited for");
+    // The grandchild is waited for by whoever adopts it.
+    let gone = |pid: u32| match std::fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.contains(") Z "),
+        Err(_) => true,
+    };
+    for _ in 0..200 {
+        if gone(child) {
+            return;
+        }
+        std::thread::sleep(ms(5));
+    }
+    panic!("a child of the bot is still running");
+}
+
+#[test]
+fn a_hundred_games_leave_nothing() {
+    let _alone = alone();
+    let before = (children(), descriptors());
+    for seed in 0..100 {
+        let program = if seed % 4 == 0 { script("hear(); os._exit(1)") } else { example_in_python() };
+        let sitters = vec![Sitter::Program(program), Sitter::House("random")];
+        play::<ColourBattle>(&[("rounds", "2")], seed, sitters);
+    }
+    assert_eq!((children(), descriptors()), before);
+}
+
+/// Told `bye`, a bot can finish what it does; it is not waited for longer than its limit.
+#[test]
+fn a_bot_is_given_time_to_leave() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("learnt");
+    let body = format!(
+        "
+while True:
+    m = hear()
+    if m['type'] == 'bye': break
+    answer(m, 'UP')
+time.sleep(0.1)
+open({file:?}, 'w').write('much')
+if os.environ.get('STAYS'): time.sleep(30)
+"
+    );
+    for stays in [false, true] {
+        let _ = std::fs::remove_file(&file);
+        let mut program = script(&body);
+        if stays {
+            program.environment.push(("STAYS".to_owned(), "1".to_owned()));
+        }
+        let begin = std::time::Instant::now();
+        play::<ColourBattle>(&[("rounds", "2")], 1, vec![Sitter::Program(program), Sitter::House("random")]);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "much");
+        assert_eq!(begin.elapsed() >= ms(1000), stays, "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < ms(4000), "{:?}", begin.elapsed());
+    }
+}
+
+/// A rough figure for the log of the test run: what a request and its answer cost besides the bot's own thinking.
+#[test]
+fn an_answer_costs_little() {
+    let _alone = alone();
+    let answers = common::bare_script(
+        "
+import sys
+read, write = sys.stdin.readline, sys.stdout.write
+for i in range(1, 10**9):
+    if not read(): break
+    write('{\"id\":%d,\"answer\":\"UP\"}\\n' % i); sys.stdout.flush()
+",
+    );
+    let sitters = vec![Sitter::Program(answers), Sitter::House("sweeper")];
+    let begin = std::time::Instant::now();
+    let played = play::<ColourBattle>(&[("rounds", "5000")], 1, sitters);
+    assert!(played.faults.is_empty(), "{:?}", played.faults);
+    let tally = &played.seats[0];
+    eprintln!(
+        "per answer: {:?} in all, {:?} wall of the bot, {:?} processor",
+        begin.elapsed() / tally.answers,
+        tally.time.wall / tally.answers,
+        tally.time.cpu / tally.answers
+    );
+}

@@ -1,0 +1,203 @@
+//! Clocks: who is late, who is not, and what is charged.
+
+#![allow(clippy::unwrap_used, clippy::similar_names, reason = "a test may panic")]
+
+mod common;
+
+use std::time::Instant;
+
+use agon_core::Fault;
+use agon_games::colour_battle::ColourBattle;
+use agon_games::connect_five::ConnectFive;
+use agon_games::hide_and_seek::HideAndSeek;
+use agon_games::word_racer::{WordRacer, lines::write_request};
+use agon_host::{Conditions, TextPlayer};
+use common::{Sitter, alone, bare_script, faults, first_fault, ms, play, script};
+
+/// Does this before each answer in Connect Five.
+fn before_each_answer(what: &str) -> agon_host::Program {
+    script(&format!(
+        "
+def busy(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+while True:
+    m = hear()
+    if m['type'] == 'turn':
+        {what}
+        answer(m, next(c for c in range(9) if m['observation']['board'][0][c] == 0))
+    else:
+        ready(m)
+"
+    ))
+}
+
+#[test]
+fn a_bot_that_sleeps_or_spins_past_its_limit_is_stopped_soon_after_it() {
+    let _alone = alone();
+    for what in ["time.sleep(60)", "busy(60)", "sys.stdout.write('{'); sys.stdout.flush(); time.sleep(60)"] {
+        let begin = Instant::now();
+        let sitters = vec![Sitter::Program(before_each_answer(what)), Sitter::House("random")];
+        let played = play::<ConnectFive>(&[("seconds", "0.3")], 1, sitters);
+        assert_eq!(first_fault(&played).0, Fault::Timeout, "{what}");
+        let charged = played.seats[0].longest;
+        assert!(charged > ms(300) && charged < ms(500), "{what}: {charged:?}");
+        assert!(begin.elapsed() < ms(5000), "{what}: {:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn an_answer_just_too_late_is_late_and_the_bot_lives() {
+    let _alone = alone();
+    let sitters = vec![Sitter::Program(before_each_answer("busy(0.13)")), Sitter::House("random")];
+    let played = play::<ConnectFive>(&[("seconds", "0.1")], 1, sitters);
+    assert_eq!(first_fault(&played).0, Fault::Timeout);
+}
+
+#[test]
+fn wall_and_processor_time_are_told_apart() {
+    let _alone = alone();
+    let sitters = vec![Sitter::Program(before_each_answer("time.sleep(0.02)")), Sitter::House("random")];
+    let sleeper = play::<ConnectFive>(&[], 1, sitters).seats[0];
+    let sitters = vec![Sitter::Program(before_each_answer("busy(0.02)")), Sitter::House("random")];
+    let spinner = play::<ConnectFive>(&[], 1, sitters).seats[0];
+    assert!(sleeper.time.wall >= sleeper.answers * ms(20), "{sleeper:?}");
+    assert!(sleeper.time.cpu < sleeper.answers * ms(10), "{sleeper:?}");
+    assert!(spinner.time.cpu >= spinner.answers * ms(19), "{spinner:?}");
+}
+
+/// Four busy processes for each core, and a bot that uses half its limit on the processor: no timeout.
+#[test]
+fn a_loaded_machine_loses_no_game_for_anyone() {
+    let _alone = alone();
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let load: Vec<_> = (0..4 * cores)
+        .map(|_| {
+            let spin = "import time\nend = time.time() + 8\nwhile time.time() < end: pass";
+            std::process::Command::new(common::python()).args(["-c", spin]).spawn().unwrap()
+        })
+        .collect();
+    let slow_start = Conditions { start: ms(60_000), ..Conditions::of::<ConnectFive>() };
+    let bot = |what: &str| Sitter::ProgramWith(before_each_answer(what), slow_start);
+    let honest =
+        play::<ConnectFive>(&[("seconds", "0.04")], 1, vec![bot("busy(0.02)"), Sitter::House("random")]);
+    let greedy =
+        play::<ConnectFive>(&[("seconds", "0.04")], 1, vec![bot("busy(0.052)"), Sitter::House("random")]);
+    for mut process in load {
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    let tally = &honest.seats[0];
+    assert!(honest.faults.is_empty(), "{:?} {tally:?}", honest.faults);
+    assert!(tally.time.wall > tally.time.cpu, "{tally:?}");
+    eprintln!(
+        "under load: wall {:?}, processor {:?}, waiting {:?}",
+        tally.time.wall, tally.time.cpu, tally.time.wait
+    );
+    assert_eq!(first_fault(&greedy).0, Fault::Timeout);
+}
+
+/// Seat 0 answers at once, seat 1 after 30 ms: waiting for seat 1 is not charged to anybody else.
+#[test]
+fn nobody_is_charged_for_waiting_behind_somebody_else() {
+    let _alone = alone();
+    let bot = |sleep: f64| {
+        Sitter::Program(script(&format!(
+            "
+while True:
+    m = hear()
+    if m['type'] == 'turn': time.sleep({sleep}); answer(m, 'UP')
+    else: ready(m)
+"
+        )))
+    };
+    // The slow one first: it is waited for first.
+    let played =
+        play::<ColourBattle>(&[("rounds", "10"), ("move_ms", "100")], 1, vec![bot(0.03), bot(0.0), bot(0.0)]);
+    assert!(played.faults.is_empty());
+    let wall = |seat: usize| played.seats[seat].time.wall;
+    assert!(wall(0) >= ms(300), "{:?}", wall(0));
+    assert!(wall(1) < ms(100) && wall(2) < ms(100), "{:?} {:?}", wall(1), wall(2));
+}
+
+/// A second thread that counts while nobody asks: held still, it does not come far.
+#[test]
+fn nobody_thinks_while_nobody_asks() {
+    let _alone = alone();
+    let counts = || {
+        script(
+            "
+import threading
+steps = 0
+def count():
+    global steps
+    while True: steps += 1; time.sleep(0.001)
+threading.Thread(target=count, daemon=True).start()
+before = 0
+while True:
+    m = hear()
+    if m['type'] == 'turn':
+        print(steps - before, file=sys.stderr, flush=True)
+        answer(m, 'NOWHERE')
+        before = steps
+    else: ready(m)
+",
+        )
+    };
+    let slow = || {
+        Sitter::Program(script(
+            "
+while True:
+    m = hear()
+    if m['type'] == 'turn': time.sleep(0.2); answer(m, 'UP')
+    else: ready(m)
+",
+        ))
+    };
+    let counted = |hold| {
+        let conditions = Conditions { hold, ..Conditions::of::<ColourBattle>() };
+        let played = play::<ColourBattle>(
+            &[("rounds", "3"), ("move_ms", "500")],
+            1,
+            vec![slow(), Sitter::ProgramWith(counts(), conditions)],
+        );
+        let log = &faults(&played, 1).last().unwrap().report.stderr;
+        log.lines().last().unwrap().parse::<u32>().unwrap()
+    };
+    let (held, free) = (counted(true), counted(false));
+    assert!(held < 40 && free > 60, "{held} {free}");
+}
+
+/// The start of a Word Racer program counts, by its own protocol and by JSON lines; unless the organiser says otherwise.
+#[test]
+fn a_start_that_counts_is_charged() {
+    let _alone = alone();
+    let sleepy = "import time; time.sleep(0.6); input(); input(); print('Q 0', flush=True); time.sleep(9)";
+    let player = Box::new(TextPlayer::<WordRacer>::new(bare_script(sleepy), write_request));
+    let played =
+        play::<WordRacer>(&[("seconds", "0.8")], 2, vec![Sitter::Player(player), Sitter::House("random")]);
+    assert_eq!(first_fault(&played).0, Fault::Timeout);
+    assert!(played.seats[0].time.wall >= ms(600), "{:?}", played.seats[0]);
+
+    let late = "import time; time.sleep(0.5)\n";
+    let program = common::example_in_python();
+    let source = std::fs::read_to_string(program.folder.join("bot.py")).unwrap();
+    let program = bare_script(&format!("{late}{source}"));
+    let free = Conditions { start_is_charged: false, ..Conditions::of::<WordRacer>() };
+    for (conditions, counts) in [(Conditions::of::<WordRacer>(), true), (free, false)] {
+        let sitters = vec![Sitter::ProgramWith(program.clone(), conditions), Sitter::House("random")];
+        let played = play::<WordRacer>(&[], 2, sitters);
+        assert!(played.faults.is_empty(), "{:?}", played.faults);
+        assert_eq!(played.seats[0].longest >= ms(500), counts, "{:?}", played.seats[0]);
+    }
+}
+
+/// The shared clock of Hide and Seek: who sleeps past it loses it.
+#[test]
+fn a_shared_clock_runs_out() {
+    let _alone = alone();
+    let sleeps = script("m = hear(); time.sleep(30)");
+    let sitters = vec![Sitter::Program(sleeps), Sitter::House("still-hider")];
+    let played = play::<HideAndSeek>(&[("seconds", "1")], 1, sitters);
+    assert!(played.outcome.ended.starts_with("time over"), "{:?}", played.outcome);
+}
