@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, Timespec, poll};
 
+use crate::timing::own_wait;
 use crate::wire::{Stream, Wire};
 
 /// A wire that its owner and the desk share.
@@ -59,19 +60,22 @@ pub fn wait(wire: &Shared, until: Instant) -> bool {
         if !first_look && left.is_zero() {
             return false;
         }
-        look(&watched, if first_look { Duration::ZERO } else { left }, !first_look);
+        look(&watched, if first_look { Duration::ZERO } else { left }, first_look);
         first_look = false;
     }
 }
 
 /// Serves whatever is ready within this time.
-fn look(wires: &[Shared], time: Duration, watched: bool) {
+fn look(wires: &[Shared], time: Duration, first: bool) {
     let mut wires: Vec<MutexGuard<'_, Wire>> = wires.iter().filter_map(|wire| wire.try_lock().ok()).collect();
+    let waited = own_wait();
     let ready = ready(&wires, time);
     let now = Instant::now();
+    // While we ourselves wait for a processor, nobody looks.
+    let unseen = if first { Duration::MAX } else { own_wait().saturating_sub(waited) };
     for (index, stream) in ready {
         if let Some(wire) = wires.get_mut(index) {
-            wire.serve(stream, watched);
+            wire.serve(stream, unseen);
         }
     }
     for wire in &mut wires {

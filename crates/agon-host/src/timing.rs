@@ -88,6 +88,14 @@ impl Meter {
     }
 }
 
+/// How long this very thread has waited for a processor since it was started.
+pub fn own_wait() -> Duration {
+    thread_local! {
+        static FIGURES: Option<File> = File::open("/proc/thread-self/schedstat").ok();
+    }
+    FIGURES.with(|file| file.as_ref().and_then(|file| read_figures(file).ok()).unwrap_or_default().wait)
+}
+
 /// Nanoseconds on a processor, nanoseconds waiting for one, and how often it had one.
 fn read_figures(file: &File) -> io::Result<Usage> {
     let mut bytes = [0; 96];

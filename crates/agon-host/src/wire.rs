@@ -2,7 +2,7 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
@@ -90,7 +90,7 @@ impl Wire {
         self.unsent.extend_from_slice(text);
         self.send();
         self.resume();
-        self.settle(false);
+        self.settle(Duration::MAX);
     }
 
     /// Sends a last text; wanted is the end.
@@ -164,9 +164,9 @@ impl Wire {
         .flatten()
     }
 
-    /// Serves a stream that is ready. `watched` is false when nobody looked for a while, so that what is there may have
-    /// come earlier than now.
-    pub fn serve(&mut self, stream: Stream, watched: bool) {
+    /// Serves a stream that is ready. For the time `unseen` nobody could look, so that what is there may have come
+    /// so much earlier.
+    pub fn serve(&mut self, stream: Stream, unseen: Duration) {
         match stream {
             Stream::In => self.send(),
             Stream::Log => self.read_log(),
@@ -176,7 +176,7 @@ impl Wire {
                 self.stdout = None;
             }
         }
-        self.settle(watched);
+        self.settle(unseen);
     }
 
     /// Notes that nothing more is there at this moment.
@@ -187,7 +187,7 @@ impl Wire {
     }
 
     /// Whether all that was wanted is there; if so, notes the time and holds the program still.
-    fn settle(&mut self, watched: bool) {
+    fn settle(&mut self, unseen: Duration) {
         if self.wanted == ITS_END {
             self.lines.take_all();
         }
@@ -196,12 +196,11 @@ impl Wire {
             return;
         }
         let mut mark = self.meter.mark();
-        if !watched {
-            // It came at some time since somebody last looked. Charged is what is certain: until then it had not come,
-            // and so long it was at work.
-            let used = mark.since(self.asked);
-            mark.at = mark.at.min(self.empty_at.max(self.asked.at + used.cpu + used.wait));
-        }
+        // It came at some time while nobody could look. Charged is what is certain: when somebody last looked it had not
+        // come, and so long it was at work.
+        let used = mark.since(self.asked);
+        let earliest = mark.at.checked_sub(unseen).unwrap_or(self.empty_at).max(self.empty_at);
+        mark.at = mark.at.min(earliest.max(self.asked.at + used.cpu + used.wait));
         self.arrived = Some(mark);
         if self.hold {
             self.handle.pause();

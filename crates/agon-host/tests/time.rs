@@ -73,7 +73,7 @@ fn a_loaded_machine_loses_no_game_for_anyone() {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let load: Vec<_> = (0..4 * cores)
         .map(|_| {
-            let spin = "import time\nend = time.time() + 8\nwhile time.time() < end: pass";
+            let spin = "import time\nend = time.time() + 20\nwhile time.time() < end: pass";
             std::process::Command::new(common::python()).args(["-c", spin]).spawn().unwrap()
         })
         .collect();
@@ -89,7 +89,7 @@ fn a_loaded_machine_loses_no_game_for_anyone() {
     }
     let tally = &honest.seats[0];
     assert!(honest.faults.is_empty(), "{:?} {tally:?}", honest.faults);
-    assert!(tally.time.wall > tally.time.cpu, "{tally:?}");
+    assert!(tally.time.charged() < tally.time.cpu + tally.answers * ms(5), "{tally:?}");
     eprintln!(
         "under load: wall {:?}, processor {:?}, waiting {:?}",
         tally.time.wall, tally.time.cpu, tally.time.wait
@@ -115,9 +115,9 @@ while True:
     let played =
         play::<ColourBattle>(&[("rounds", "10"), ("move_ms", "100")], 1, vec![bot(0.03), bot(0.0), bot(0.0)]);
     assert!(played.faults.is_empty());
-    let wall = |seat: usize| played.seats[seat].time.wall;
-    assert!(wall(0) >= ms(300), "{:?}", wall(0));
-    assert!(wall(1) < ms(100) && wall(2) < ms(100), "{:?} {:?}", wall(1), wall(2));
+    let charged = |seat: usize| played.seats[seat].time.charged();
+    assert!(charged(0) >= ms(295), "{:?}", charged(0));
+    assert!(charged(1) < ms(100) && charged(2) < ms(100), "{:?} {:?}", charged(1), charged(2));
 }
 
 /// A second thread that counts while nobody asks: held still, it does not come far.
@@ -149,7 +149,7 @@ while True:
             "
 while True:
     m = hear()
-    if m['type'] == 'turn': time.sleep(0.2); answer(m, 'UP')
+    if m['type'] == 'turn': time.sleep(0.4); answer(m, 'UP')
     else: ready(m)
 ",
         ))
@@ -165,7 +165,7 @@ while True:
         log.lines().last().unwrap().parse::<u32>().unwrap()
     };
     let (held, free) = (counted(true), counted(false));
-    assert!(held < 40 && free > 60, "{held} {free}");
+    assert!(free > held + 20, "{held} {free}");
 }
 
 /// The start of a Word Racer program counts, by its own protocol and by JSON lines; unless the organiser says otherwise.
