@@ -15,6 +15,9 @@ use crate::random::{QuickRng, series_seed};
 use crate::seat::{Seat, SeatSet};
 use crate::settings::{Settings, SettingsError};
 
+/// Writes what a program has to read before it answers what a seat sees.
+pub type WriteLines<G> = fn(&<G as Game>::Observation<'_>, &mut Vec<u8>);
+
 /// The rules of a game. The value itself is what stays the same during a game: settings, number of seats,
 /// word list. All that changes is in [`Game::State`].
 ///
@@ -47,6 +50,12 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// Whether the time a program takes to start counts as part of its first answer.
     fn start_counts() -> bool {
         false
+    }
+
+    /// The game's own lines of text for programs, where it has some: writes what a program has to read before it
+    /// answers what the seat sees. Without them programs are spoken to by the JSON-lines protocol.
+    fn own_lines() -> Option<WriteLines<Self>> {
+        None
     }
 
     /// Settings and seed of game `index` of a series (or match) that was started with these. Game 0 is the

@@ -18,4 +18,4 @@ pub use film::{Film, ReplayError};
 pub use referee::{Console, Played, SeatTally};
 pub use series::{Series, SeriesError};
 pub use stats::{Estimate, Summary};
-pub use table::{BotInfo, Seating, Shown, Table, table};
+pub use table::{BotInfo, ProgramSeat, Seating, Shown, Table, table};

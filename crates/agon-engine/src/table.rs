@@ -8,6 +8,7 @@ use agon_core::record::{Record, Recorder, SeatRecord};
 use agon_core::settings::nearest;
 use agon_core::{Assets, GameInfo, Lifetime, Seat, Settings, SettingsError};
 use agon_games::{Hosted, UnknownGame, Visitor};
+use agon_host::{Conditions, Introduction, LinesPlayer, Program, TextPlayer};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -33,6 +34,23 @@ pub enum Seating {
     House(String),
     /// Somebody at the terminal.
     Human,
+    /// A program of the author's own.
+    Program(ProgramSeat),
+}
+
+/// A program that is to sit at a seat.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramSeat {
+    /// Its name in tables.
+    pub name: String,
+    /// As it was given on the command line.
+    pub spec: String,
+    /// Hash of its content.
+    pub hash: String,
+    /// What is run.
+    pub program: Program,
+    /// Whether it is spoken to by JSON lines even if the game has lines of its own.
+    pub json_lines: bool,
 }
 
 impl Seating {
@@ -41,6 +59,7 @@ impl Seating {
         match self {
             Self::House(name) => format!("house:{name}"),
             Self::Human => "human".to_owned(),
+            Self::Program(seat) => seat.spec.clone(),
         }
     }
 
@@ -48,6 +67,7 @@ impl Seating {
         match self {
             Self::House(name) => name,
             Self::Human => "human",
+            Self::Program(seat) => &seat.name,
         }
     }
 }
@@ -217,11 +237,12 @@ impl<G: Hosted> Table for TableOf<G> {
         let mut described = plan.settings.clone();
         let mut chairs: Vec<Chair<G>> = Vec::new();
         for index in games {
-            if chairs.is_empty() || G::info().lifetime != Lifetime::Match {
-                chairs = plan.seats.iter().map(chair).collect();
-            }
             let (settings, seed) = G::in_series(plan.settings, plan.seed, index);
             let game = G::new(&settings, plan.seats.len(), plan.assets)?;
+            if chairs.is_empty() || G::info().lifetime != Lifetime::Match {
+                let seat = |seat: Seat| chair(&plan.seats[seat.index()], &game, &settings, seat, &names);
+                chairs = Seat::all(plan.seats.len()).map(seat).collect();
+            }
             header.seed = seed;
             if settings != described {
                 header.settings = settings_json(&settings);
@@ -248,7 +269,14 @@ impl<G: Hosted> Table for TableOf<G> {
 }
 
 fn check_seat<G: Hosted>(seat: Seat, seating: &Seating) -> Result<(), SeatingError> {
-    let Seating::House(name) = seating else { return Ok(()) };
+    let name = match seating {
+        Seating::House(name) => name,
+        Seating::Human => return Ok(()),
+        Seating::Program(one) => {
+            let refused = |e: agon_host::ProgramError| SeatingError { what: e.what, hint: e.hint };
+            return one.program.locate().map(drop).map_err(refused);
+        }
+    };
     let info = G::info();
     let role = info.role(seat).name;
     let fitting = || G::bots().iter().filter(|bot| bot.plays(seat)).map(|bot| bot.name);
@@ -268,8 +296,21 @@ fn check_seat<G: Hosted>(seat: Seat, seating: &Seating) -> Result<(), SeatingErr
 }
 
 /// Bots were checked before: an unknown one would leave the chair to a person who is not there, a crash.
-fn chair<G: Hosted>(seating: &Seating) -> Chair<G> {
+fn chair<G: Hosted>(
+    seating: &Seating,
+    game: &G,
+    settings: &Settings,
+    seat: Seat,
+    names: &[String],
+) -> Chair<G> {
     match seating {
+        Seating::Program(one) => Chair::Bot(match (G::own_lines(), one.json_lines) {
+            (Some(write), false) => Box::new(TextPlayer::new(one.program.clone(), write)),
+            _ => {
+                let told = Introduction::new(game, settings, seat, names);
+                Box::new(LinesPlayer::new(one.program.clone(), told, Conditions::of::<G>()))
+            }
+        }),
         Seating::House(name) => G::bots()
             .iter()
             .find(|bot| bot.name == name)
@@ -280,9 +321,12 @@ fn chair<G: Hosted>(seating: &Seating) -> Chair<G> {
 
 fn seat_record<G: Hosted>(seating: &Seating, name: &str) -> SeatRecord {
     let bot = seating.spec();
-    // A house bot's content is this program: its version stands for it.
-    let content = format!("{} {} {}", G::info().id, bot, env!("CARGO_PKG_VERSION"));
-    SeatRecord { name: name.to_owned(), bot, hash: content_hash(content.as_bytes()) }
+    let hash = match seating {
+        Seating::Program(seat) => seat.hash.clone(),
+        // A house bot's content is this program: its version stands for it.
+        _ => content_hash(format!("{} {} {}", G::info().id, bot, env!("CARGO_PKG_VERSION")).as_bytes()),
+    };
+    SeatRecord { name: name.to_owned(), bot, hash }
 }
 
 /// A room with nobody in it but, if wanted, a recorder.

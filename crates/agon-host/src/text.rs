@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
+use agon_core::game::WriteLines;
 use agon_core::{Fault, FaultReport, Game, Player, Response, Times};
 
 use crate::process::{Process, Trouble, shown};
 use crate::program::Program;
-
-/// Writes what a program has to read before it answers what the seat sees.
-pub type WriteRequest<G> = fn(&<G as Game>::Observation<'_>, &mut Vec<u8>);
 
 /// A program at a seat that reads what `write` writes, and answers with one line each time.
 ///
@@ -16,7 +14,7 @@ pub type WriteRequest<G> = fn(&<G as Game>::Observation<'_>, &mut Vec<u8>);
 /// writes ahead are its next answers.
 pub struct TextPlayer<G: Game> {
     program: Program,
-    write: WriteRequest<G>,
+    write: WriteLines<G>,
     seed: u64,
     process: Option<Process>,
     gone: Option<Fault>,
@@ -26,7 +24,7 @@ pub struct TextPlayer<G: Game> {
 
 impl<G: Game> TextPlayer<G> {
     /// A player that starts this program anew for each game.
-    pub fn new(program: Program, write: WriteRequest<G>) -> Self {
+    pub fn new(program: Program, write: WriteLines<G>) -> Self {
         Self { program, write, seed: 0, process: None, gone: None, trouble: None, text: Vec::new() }
     }
 

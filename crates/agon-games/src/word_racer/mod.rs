@@ -176,6 +176,10 @@ impl Game for WordRacer {
         true
     }
 
+    fn own_lines() -> Option<agon_core::game::WriteLines<Self>> {
+        Some(lines::write_request)
+    }
+
     /// Games 2k and 2k + 1 have the same first letter, with the first move swapped.
     fn in_series(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
         let mut settings = settings.clone();
