@@ -1,1 +1,61 @@
 //! What keeps a bot from doing harm.
+//!
+//! A bot is a process we do not trust. Between it and everything else stand several layers, each of which works without the
+//! others ([`Kind`]). Which of them a machine offers is found by trying ([`probe`]); what a bot may do is plain data ([`Policy`]); and a
+//! small launcher, which is the same program started again with a single thread, puts itself behind all of them and becomes the bot.
+//!
+//! ```text
+//!   engine ──socket──> launcher ──┬── first process of the namespace (where there is one)
+//!     │                           └── the bot ── whatever it starts
+//!     └──────── pipes ───────────────────┘
+//! ```
+//!
+//! The launcher stays: it is the parent of all the bot leaves behind, ends all of it when the engine says so or is gone, and
+//! keeps the bot's process id from being used again before that. What the engine gets is a [`Jailed`].
+//!
+//! What no layer gives: without namespaces a bot can learn that a file it may not read exists (`stat`); without a cgroup the memory
+//! limit holds for each process, and a bot may have several; a folder that is kept is measured ten times a second, so a bot
+//! can overshoot by what it writes in between.
+
+mod call_lists;
+mod calls;
+mod cgroup;
+mod enter;
+mod files;
+mod kernel;
+mod launch;
+mod layer;
+mod limits;
+mod namespaces;
+mod policy;
+mod probe;
+mod spawn;
+mod wire;
+
+use std::sync::OnceLock;
+
+pub use launch::launch_if_asked;
+pub use layer::{Kind, Layer};
+pub use policy::{Limits, Policy, User, Writable};
+pub use spawn::{Jailed, Launcher, SandboxError, Stream, Streams};
+pub use wire::Ended;
+
+/// The launcher that is this very program.
+fn own() -> Result<&'static Launcher, SandboxError> {
+    static OWN: OnceLock<Launcher> = OnceLock::new();
+    if let Some(own) = OWN.get() {
+        return Ok(own);
+    }
+    let launcher = Launcher::this_program()?;
+    Ok(OWN.get_or_init(|| launcher))
+}
+
+/// Every layer, tried on this machine by this program, once.
+pub fn probe() -> Result<Vec<Layer>, SandboxError> {
+    own()?.probe().map(<[Layer]>::to_vec)
+}
+
+/// Starts a bot behind the sandbox, with this program as the launcher: its `main` must call [`launch_if_asked`] first.
+pub fn spawn(policy: &Policy, streams: Streams) -> Result<Jailed, SandboxError> {
+    own()?.spawn(policy, streams)
+}

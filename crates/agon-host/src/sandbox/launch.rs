@@ -1,0 +1,286 @@
+//! The launcher: the same program started again, single-threaded, between the engine and one bot.
+//!
+//! It stays while the bot runs, for three reasons: it is the parent of everything the bot leaves behind, it can end all of
+//! it, and it notices when the engine is gone. It runs no code of the bot's and the bot cannot reach it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::lchown;
+use std::path::Path;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode as FileMode, OFlags};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process,
+    kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, setsid,
+    waitid, waitpid,
+};
+
+use super::cgroup::Cgroups;
+use super::enter::{self, Prepared};
+use super::policy::User;
+use super::wire::{self, Ended, Failure, Job, Launch, News, Step as _};
+use super::{kernel, limits, namespaces, probe};
+
+/// The argument that makes a program the launcher.
+pub(super) const ASKED: &str = "--agon-launch";
+
+/// How often a folder without an exact limit is looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often the launcher looks for orphans to reap when nothing happens.
+const REAP: Duration = Duration::from_secs(1);
+
+/// Becomes the launcher if this program was started as one, and then never comes back. `main` calls this before anything else,
+/// while there is one thread.
+pub fn launch_if_asked() {
+    if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(ASKED)) {
+        kernel::exit_now(i32::from(run().is_err()));
+    }
+}
+
+fn run() -> io::Result<()> {
+    kernel::close_from(3)?;
+    let control = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+    let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, FileMode::empty())?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(&nothing)?;
+    rustix::stdio::dup2_stderr(&nothing)?;
+    // A terminal's Ctrl-C is for the engine to decide about.
+    let _ = setsid();
+    let (job, fds) = wire::receive::<Job>(&control)?;
+    match job {
+        Job::Probe { cgroups } => wire::send(&control, &News::Probed(probe::all(&cgroups)), &[]),
+        Job::Launch(launch) => match Running::start(&launch, fds) {
+            Ok(running) => running.supervise(&control),
+            Err(failure) => wire::send(&control, &News::Failed(failure), &[]),
+        },
+    }
+}
+
+/// A bot and everything around it, seen from the launcher.
+struct Running<'a> {
+    launch: &'a Launch,
+    bot: Pid,
+    /// The first process of the bot's namespace; when it ends, the kernel ends all others.
+    first: Option<Pid>,
+    cgroups: Cgroups,
+}
+
+impl<'a> Running<'a> {
+    fn start(launch: &'a Launch, fds: Vec<OwnedFd>) -> Result<Self, Failure> {
+        let Launch { policy, plan, name } = launch;
+        set_child_subreaper(Some(getpid())).step("keeping what the bot leaves behind")?;
+        let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
+        let doors = cgroups.doors().step("cgroup")?;
+        let others = limits::others(plan);
+        prepare_folders(launch)?;
+        let (report, write_report) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
+        let mut first = None;
+        if let Some(mode) = plan.mode {
+            namespaces::open(mode)?;
+            first = Some(fork_first()?);
+        }
+        let Some(bot) = kernel::fork().step("fork")? else {
+            drop(report);
+            enter::become_bot(Prepared { launch, fds, report: write_report, doors, others });
+            kernel::exit_now(127);
+        };
+        drop((write_report, fds, doors));
+        let running = Self { launch, bot, first, cgroups };
+        let mut said = Vec::new();
+        io::Read::read_to_end(&mut fs::File::from(report), &mut said).step("waiting for the bot to start")?;
+        if said.is_empty() {
+            return Ok(running);
+        }
+        running.end_all();
+        Err(serde_json::from_slice(&said).step("starting the bot")?)
+    }
+
+    /// Waits until the bot has ended, the engine is gone or a folder is full; then ends everything.
+    fn supervise(&self, control: &OwnedFd) -> io::Result<()> {
+        let started = wire::send(control, &News::Started { pid: self.bot.as_raw_nonzero().get() }, &[]);
+        if started.is_ok() && let Some(ended) = self.watch(control) {
+            self.kill();
+            let _ = wire::send(control, &News::Ended(ended), &[]);
+            // The bot's process id stays its own until the engine lets go.
+            let _ = wait_for_end(control);
+        }
+        self.end_all();
+        Ok(())
+    }
+
+    /// How the bot ended, or nothing if the engine no longer wants it.
+    fn watch(&self, control: &OwnedFd) -> Option<Ended> {
+        let bot = pidfd_open(self.bot, PidfdFlags::empty()).ok()?;
+        let inexact = || {
+            let exact = self.launch.plan.mode.is_some();
+            self.launch.policy.writable.iter().filter(move |writable| writable.kept || !exact)
+        };
+        let timeout = if inexact().next().is_some() { LOOK } else { REAP };
+        loop {
+            let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
+            match poll(&mut fds, Some(&timeout.try_into().ok()?)) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return None,
+            }
+            let (asked, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
+            if gone {
+                return Some(how_it_ended(self.bot));
+            }
+            if asked {
+                return None;
+            }
+            if let Some(full) = inexact().find(|writable| size(&writable.path, writable.bytes) > writable.bytes) {
+                return Some(Ended::FolderFull(full.path.clone()));
+            }
+            self.reap_orphans();
+        }
+    }
+
+    /// Reaps what the bot left behind while it still runs.
+    fn reap_orphans(&self) {
+        while let Some(orphan) = kernel::peek_ended() {
+            if orphan == self.bot || Some(orphan) == self.first {
+                break;
+            }
+            let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
+        }
+    }
+
+    /// Ends the bot and all it started, without waiting.
+    fn kill(&self) {
+        self.cgroups.kill();
+        if let Some(first) = self.first {
+            let _ = kill_process(first, Signal::KILL);
+        }
+        // Nothing of the bot's can leave its group, and no fork escapes a signal to a group.
+        let _ = kill_process_group(self.bot, Signal::KILL);
+        let _ = kill_process(self.bot, Signal::KILL);
+    }
+
+    /// Ends everything and waits until it is gone.
+    fn end_all(&self) {
+        self.kill();
+        // The bot first: its namespace does not end before it is reaped.
+        let _ = waitpid(Some(self.bot), WaitOptions::empty());
+        loop {
+            match waitpid(None, WaitOptions::NOHANG) {
+                Ok(Some(_)) | Err(Errno::INTR) => {}
+                Ok(None) => {
+                    for child in children() {
+                        let _ = kill_process(child, Signal::KILL);
+                    }
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+                Err(_) => break,
+            }
+        }
+        if self.launch.plan.mode.is_none() {
+            for scratch in self.launch.policy.writable.iter().filter(|writable| !writable.kept) {
+                let _ = empty(&scratch.path);
+            }
+        }
+    }
+}
+
+/// The first process of the namespace: does nothing but reap, and takes all others with it when it ends.
+fn fork_first() -> Result<Pid, Failure> {
+    let Some(pid) = kernel::fork().step("fork")? else {
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+        let _ = limits::drop_privileges(None);
+        kernel::ignore_children();
+        let _ = kernel::close_from(0);
+        loop {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+    };
+    Ok(pid)
+}
+
+/// Gives the bot's user the folders it may write to, and empties its scratch.
+fn prepare_folders(launch: &Launch) -> Result<(), Failure> {
+    let exact = launch.plan.mode.is_some();
+    for writable in launch.policy.writable.iter().filter(|writable| writable.kept || !exact) {
+        let step = format!("preparing {}", writable.path.display());
+        if !writable.kept {
+            empty(&writable.path).step(&step)?;
+        }
+        if let Some(user) = launch.plan.user {
+            give(&writable.path, user).step(&step)?;
+        }
+    }
+    Ok(())
+}
+
+fn empty(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) }?;
+    }
+    Ok(())
+}
+
+fn give(path: &Path, user: User) -> io::Result<()> {
+    lchown(path, Some(user.uid), Some(user.gid))?;
+    if path.symlink_metadata()?.is_dir() {
+        for entry in fs::read_dir(path)? {
+            give(&entry?.path(), user)?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes in a folder, counted until there are more than `enough`. Every entry counts at least a block.
+fn size(folder: &Path, enough: u64) -> u64 {
+    let mut sum = 0;
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let Ok(metadata) = entry.metadata() else { continue };
+            sum += metadata.len().max(4096).next_multiple_of(4096);
+            if sum > enough {
+                return sum;
+            }
+            if metadata.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    sum
+}
+
+/// Children of the launcher, as the kernel lists them.
+fn children() -> Vec<Pid> {
+    let own = getpid().as_raw_nonzero();
+    let list = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
+    list.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect()
+}
+
+/// How a process that has ended did so, without reaping it.
+fn how_it_ended(pid: Pid) -> Ended {
+    match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+        Ok(Some(status)) => match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => Ended::Exited(code),
+            (None, Some(signal)) => Ended::Signalled(signal),
+            (None, None) => Ended::Stopped,
+        },
+        _ => Ended::Stopped,
+    }
+}
+
+fn wait_for_end(control: &OwnedFd) -> io::Result<()> {
+    let control: BorrowedFd<'_> = control.as_fd();
+    loop {
+        let mut fds = [PollFd::new(&control, PollFlags::IN)];
+        match poll(&mut fds, None) {
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+            Ok(_) => return Ok(()),
+        }
+    }
+}

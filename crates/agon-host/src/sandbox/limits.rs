@@ -1,0 +1,87 @@
+//! The kernel's limits for each process, and the privileges that are given up.
+
+use std::fs;
+
+use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
+    set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+};
+
+use super::policy::{Limits, User};
+use super::wire::{Failure, Mode, Plan, Step as _};
+
+/// Sets all limits. `others` is how many processes and threads count against the same limit without being the bot's.
+pub(super) fn set(limits: &Limits, others: u64) -> Result<(), Failure> {
+    let processes = u64::from(limits.processes) + others;
+    lower(Resource::Core, 0)?;
+    lower(Resource::Data, limits.memory)?;
+    lower(Resource::Stack, STACK.min(limits.memory))?;
+    if let Some(bytes) = limits.address_space {
+        lower(Resource::As, bytes)?;
+    }
+    lower(Resource::Nproc, processes)?;
+    lower(Resource::Nofile, u64::from(limits.open_files))?;
+    lower(Resource::Fsize, limits.file_size)?;
+    lower(Resource::Cpu, limits.cpu_seconds)?;
+    lower(Resource::Memlock, 64 << 10)?;
+    lower(Resource::Msgqueue, 0)?;
+    lower(Resource::Nice, 0)?;
+    lower(Resource::Rtprio, 0)
+}
+
+/// What programs usually get.
+const STACK: u64 = 8 << 20;
+
+fn lower(resource: Resource, most: u64) -> Result<(), Failure> {
+    // A limit that is lower already stays: only a privileged process could raise it, and a bot never needs it to be.
+    let most = getrlimit(resource).maximum.map_or(most, |already| already.min(most));
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    setrlimit(resource, limit).map_err(|error| Failure::new(format!("limit of {resource:?}"), error))
+}
+
+/// How many processes and threads count against the bot's limit without being its own.
+///
+/// A user of its own has none. In a user namespace the launcher, the namespace's first process and the bot itself are the
+/// only ones. Otherwise everything the same user runs counts, and the limit can only be set relative to it.
+pub(super) fn others(plan: &Plan) -> u64 {
+    match (plan.user, plan.mode) {
+        (Some(user), _) if user.is_apart() => 0,
+        (Some(user), _) => tasks_of(user.uid),
+        (None, Some(Mode::WithUser)) => 2,
+        (None, _) => tasks_of(getuid().as_raw()),
+    }
+}
+
+/// How many threads a user has.
+fn tasks_of(uid: u32) -> u64 {
+    let Ok(processes) = fs::read_dir("/proc") else { return 4096 };
+    let threads = |status: String| {
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse::<u64>().ok();
+        (field("Uid:") == Some(u64::from(uid))).then(|| field("Threads:")).flatten()
+    };
+    let statuses = processes.flatten().filter_map(|process| fs::read_to_string(process.path().join("status")).ok());
+    statuses.filter_map(threads).sum()
+}
+
+/// Becomes the bot's user, if there is one, and gives up every capability for good.
+pub(super) fn drop_privileges(user: Option<User>) -> Result<(), Failure> {
+    clear_ambient_capability_set().step("ambient capabilities")?;
+    for capability in CapabilitySet::all().iter() {
+        // What this kernel does not know, or this process may not do, it cannot pass on either.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    if let Some(User { uid, gid }) = user {
+        become_user(uid, gid)?;
+    }
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).step("capabilities")?;
+    set_no_new_privs(true).step("no new privileges")
+}
+
+fn become_user(uid: u32, gid: u32) -> Result<(), Failure> {
+    let (uid, gid) = (rustix::process::Uid::from_raw(uid), rustix::process::Gid::from_raw(gid));
+    set_thread_groups(&[]).step("groups")?;
+    set_thread_res_gid(gid, gid, gid).step("group")?;
+    set_thread_res_uid(uid, uid, uid).step("user")
+}

@@ -1,0 +1,160 @@
+//! A world of its own: processes, network, IPC, host name, and a root folder that holds what the policy names and nothing else.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+use rustix::mount::{
+    MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
+    move_mount, open_tree, unmount,
+};
+use rustix::process::{chdir, getgid, getuid, pivot_root};
+use rustix::thread::UnshareFlags;
+
+use super::files::DEVICES;
+use super::kernel;
+use super::policy::{Policy, User};
+use super::wire::{Failure, Mode, Step as _};
+
+/// The launcher's part: everything it forks from now on is in a new process namespace (and in its user namespace).
+pub(super) fn open(mode: Mode) -> Result<(), Failure> {
+    match mode {
+        Mode::Plain => kernel::unshare(UnshareFlags::NEWPID).step("process namespace"),
+        Mode::WithUser => {
+            let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
+            kernel::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID).step("user and process namespace")?;
+            // Everybody is who they were, and nobody else exists.
+            fs::write("/proc/self/setgroups", "deny").step("user namespace")?;
+            fs::write("/proc/self/uid_map", format!("{uid} {uid} 1")).step("user namespace")?;
+            fs::write("/proc/self/gid_map", format!("{gid} {gid} 1")).step("user namespace")
+        }
+    }
+}
+
+/// The bot's part, before it gives up its privileges: its own mounts, network, IPC and host name.
+pub(super) fn enter(policy: &Policy, user: Option<User>) -> Result<(), Failure> {
+    let flags = UnshareFlags::NEWNS | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
+    kernel::unshare(flags).step("mount, network, IPC and host name namespaces")?;
+    rustix::system::sethostname(b"agon").step("host name")?;
+    build_root(policy, user)
+}
+
+/// A tree to be seen inside, taken from outside.
+struct Tree {
+    at: PathBuf,
+    mount: OwnedFd,
+    is_folder: bool,
+}
+
+/// Makes the new root, in an order in which a nested path comes after what it is nested in.
+fn build_root(policy: &Policy, user: Option<User>) -> Result<(), Failure> {
+    mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("mount namespace")?;
+    let trees = trees(policy)?;
+    let base = ["/tmp", "/run", "/mnt", "/var", "/proc"].into_iter().find(|path| Path::new(path).is_dir());
+    let base = base.ok_or_else(|| Failure::new("mount namespace", "there is no folder to mount on"))?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("agon", base, "tmpfs", flags, Some(c"size=1m,nr_inodes=4096,mode=755")).step("mounting the new root")?;
+    chdir(base).step("entering the new root")?;
+    for tree in &trees {
+        attach(tree).map_err(|error| Failure::new(format!("showing {} inside", tree.at.display()), error))?;
+    }
+    for writable in policy.writable.iter().filter(|writable| !writable.kept) {
+        let owner = user.map_or_else(
+            || (getuid().as_raw(), getgid().as_raw()),
+            |user| (user.uid, user.gid),
+        );
+        let options = format!("size={},nr_inodes=16384,mode=700,uid={},gid={}", writable.bytes, owner.0, owner.1);
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        let at = inside(&writable.path);
+        make_place(&at, true).step("making the scratch folder")?;
+        let options = std::ffi::CString::new(options).step("making the scratch folder")?;
+        mount("scratch", &at, "tmpfs", flags, Some(options.as_c_str())).step("making the scratch folder")?;
+    }
+    mount_proc().step("mounting /proc")?;
+    pivot_root(".", ".").step("changing the root")?;
+    unmount(".", UnmountFlags::DETACH).step("leaving the old root")?;
+    chdir("/").step("entering the new root")?;
+    seal().step("making the new root read-only")
+}
+
+/// A `/proc` with the bot's processes in it, and nothing else. Where it cannot be mounted (in many containers) there is none.
+fn mount_proc() -> io::Result<()> {
+    fs::create_dir_all("proc")?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC | MountFlags::RDONLY;
+    let _ = mount("proc", "proc", "proc", flags, Some(c"subset=pid,hidepid=2"));
+    Ok(())
+}
+
+fn seal() -> io::Result<()> {
+    let root = open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
+    kernel::mount_attributes(root.as_fd(), u64::from(MountAttrFlags::MOUNT_ATTR_RDONLY.bits()), false)
+}
+
+/// Takes a copy of every mount the policy names, with the attributes it shall have.
+fn trees(policy: &Policy) -> Result<Vec<Tree>, Failure> {
+    let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    let read_only = quiet | MountAttrFlags::MOUNT_ATTR_RDONLY;
+    let mut wanted: Vec<(PathBuf, MountAttrFlags)> = Vec::new();
+    wanted.extend(policy.executable.iter().map(|path| (path.clone(), read_only)));
+    wanted.push((policy.program.clone(), read_only));
+    // A readable folder may hold an executable one, or the program: what may be run there, Landlock says.
+    wanted.extend(policy.readable.iter().map(|path| (path.clone(), read_only)));
+    let kept = policy.writable.iter().filter(|writable| writable.kept);
+    wanted.extend(kept.map(|kept| (kept.path.clone(), quiet | MountAttrFlags::MOUNT_ATTR_NOEXEC)));
+    wanted.extend(DEVICES.iter().map(|device| (device.into(), MountAttrFlags::MOUNT_ATTR_NOSUID)));
+    let mut places = Vec::new();
+    for (path, attributes) in wanted {
+        let real = fs::canonicalize(&path).map_err(|error| Failure::new(format!("finding {}", path.display()), error))?;
+        places.push((real.clone(), real.clone(), attributes));
+        if real != path {
+            places.push((path, real, attributes));
+        }
+    }
+    places.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut trees: Vec<Tree> = Vec::new();
+    let mut shown: Vec<(PathBuf, MountAttrFlags)> = Vec::new();
+    for (at, from, attributes) in places {
+        let covered = |(path, has): &(PathBuf, MountAttrFlags)| {
+            // A symbolic link inside a tree that is shown is there already.
+            at.starts_with(path) && (*has == attributes || at != from)
+        };
+        if shown.iter().any(covered) {
+            continue;
+        }
+        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        let step = |error: io::Error| Failure::new(format!("taking {}", from.display()), error);
+        let mount = open_tree(CWD, &from, flags).map_err(|error| step(error.into()))?;
+        kernel::mount_attributes(mount.as_fd(), u64::from(attributes.bits()), true).map_err(step)?;
+        trees.push(Tree { at: at.clone(), mount, is_folder: from.is_dir() });
+        shown.push((at, attributes));
+    }
+    Ok(trees)
+}
+
+fn attach(tree: &Tree) -> io::Result<()> {
+    let at = inside(&tree.at);
+    make_place(&at, tree.is_folder)?;
+    move_mount(tree.mount.as_fd(), "", CWD, &at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+    Ok(())
+}
+
+/// A path below the new root, which is the working folder while it is built.
+fn inside(path: &Path) -> PathBuf {
+    Path::new(".").join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Something to mount on: a folder, or an empty file.
+fn make_place(at: &Path, is_folder: bool) -> io::Result<()> {
+    if at.exists() {
+        return Ok(());
+    }
+    if is_folder {
+        return fs::create_dir_all(at);
+    }
+    if let Some(above) = at.parent() {
+        fs::create_dir_all(above)?;
+    }
+    fs::File::create(at).map(|_| ())
+}

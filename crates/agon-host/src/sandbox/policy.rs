@@ -1,0 +1,203 @@
+//! What a bot may do, as plain data.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::layer::Kind;
+
+/// Everything the sandbox must know about one bot. It serialises; nothing in it is a handle.
+///
+/// A path means the same inside and outside: the sandbox hides, it does not rename. Whatever is not named here does not
+/// exist for the bot, apart from `/dev/null`, `/dev/random`, `/dev/urandom` and (with namespaces) a `/proc` that shows
+/// the bot's own processes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    /// The program to run, as an absolute path.
+    pub program: PathBuf,
+    /// Its arguments, without the program's own name.
+    pub arguments: Vec<String>,
+    /// The whole environment of the bot.
+    pub environment: BTreeMap<String, String>,
+    /// The working folder, as an absolute path below one of the paths named here.
+    pub folder: PathBuf,
+    /// Files and folders (with all below) that can be read.
+    pub readable: Vec<PathBuf>,
+    /// Files and folders (with all below) that can be read and run.
+    pub executable: Vec<PathBuf>,
+    /// Folders that can be written.
+    pub writable: Vec<Writable>,
+    /// How much of everything.
+    pub limits: Limits,
+    /// Who the bot runs as when Agon runs as root. Without one, an id that no other bot of this machine has.
+    pub user: Option<User>,
+    /// Layers without which the bot must not start.
+    pub required: Vec<Kind>,
+    /// Layers that are left out on purpose.
+    pub without: Vec<Kind>,
+}
+
+/// A folder the bot can write to. It must exist.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Writable {
+    /// Where.
+    pub path: PathBuf,
+    /// How much may be in it. Exact for a folder that is not kept, where there are namespaces; otherwise the launcher
+    /// looks ten times a second and ends a bot that is over.
+    pub bytes: u64,
+    /// What the bot writes is there when it has ended. Otherwise the folder is the bot's scratch and starts out empty.
+    pub kept: bool,
+}
+
+/// Who the bot runs as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct User {
+    /// The user id, not 0.
+    pub uid: u32,
+    /// The group id, not 0. There are no other groups.
+    pub gid: u32,
+}
+
+impl User {
+    /// The first of the ids that belong to bots: above those of people, services and containers.
+    const FIRST_APART: u32 = 1_900_000_000;
+
+    /// An id that no other bot has, as long as this process has started fewer than 4096 since.
+    pub(super) fn apart(process: u32, number: u32) -> Self {
+        let id = Self::FIRST_APART + process % 60_000 * 4096 + number % 4096;
+        Self { uid: id, gid: id }
+    }
+
+    /// Whether this is one of those.
+    pub(super) fn is_apart(self) -> bool {
+        self.uid >= Self::FIRST_APART
+    }
+
+    /// `nobody`, where ids are few.
+    pub(super) const NOBODY: Self = Self { uid: 65534, gid: 65534 };
+}
+
+/// How much a bot may use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of memory of its own, for each process; for all of them together where there is a cgroup.
+    pub memory: u64,
+    /// Bytes of address space for each process. `None` for programs that reserve far more than they use (Java, Node, Go).
+    pub address_space: Option<u64>,
+    /// Processes and threads together. With 1 the bot can start neither.
+    pub processes: u32,
+    /// Open descriptors.
+    pub open_files: u32,
+    /// Bytes in any one file.
+    pub file_size: u64,
+    /// Seconds of processor time for each process: a backstop behind the game's clock.
+    pub cpu_seconds: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory: 512 << 20,
+            address_space: Some(16 << 30),
+            processes: 16,
+            open_files: 64,
+            file_size: 64 << 20,
+            cpu_seconds: 3600,
+        }
+    }
+}
+
+/// Where programs and libraries live. Those that exist on this machine become executable.
+const SYSTEM_EXECUTABLE: [&str; 8] =
+    ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib"];
+
+/// What programs read besides. Nothing here tells the bot about people or their files.
+const SYSTEM_READABLE: [&str; 5] =
+    ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/usr/lib/locale"];
+
+impl Policy {
+    /// A policy for a program in a folder: it can read the folder and the system's programs and libraries, write nowhere,
+    /// and has the default limits.
+    pub fn new(program: impl Into<PathBuf>, folder: impl Into<PathBuf>) -> Self {
+        let folder = folder.into();
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            environment: BTreeMap::from([
+                ("LANG".to_owned(), "C.UTF-8".to_owned()),
+                ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+            ]),
+            readable: existing(&SYSTEM_READABLE).chain([folder.clone()]).collect(),
+            executable: existing(&SYSTEM_EXECUTABLE).collect(),
+            folder,
+            writable: Vec::new(),
+            limits: Limits::default(),
+            user: None,
+            required: vec![Kind::Landlock, Kind::Seccomp, Kind::Limits, Kind::Privileges],
+            without: Vec::new(),
+        }
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn arguments<S: Into<String>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable of the bot's environment.
+    #[must_use]
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    /// Makes a folder the bot's scratch: empty at the start, at most this much in it, gone at the end.
+    #[must_use]
+    pub fn scratch(mut self, path: impl Into<PathBuf>, bytes: u64) -> Self {
+        self.writable.push(Writable { path: path.into(), bytes, kept: false });
+        self
+    }
+
+    /// What is wrong with the policy itself, if anything.
+    pub(super) fn fault(&self) -> Option<String> {
+        let folders = self.writable.iter().map(|writable| &writable.path);
+        let paths = [&self.program, &self.folder];
+        let mut paths =
+            paths.into_iter().chain(&self.readable).chain(&self.executable).chain(folders.clone());
+        if let Some(path) = paths.find(|path| !plain(path)) {
+            return Some(format!("{} is not an absolute path without '..'", path.display()));
+        }
+        if let Some(user) = self.user
+            && (user.uid == 0 || user.gid == 0)
+        {
+            return Some("a bot must not run as user or group 0".to_owned());
+        }
+        if let Some(kind) = self.required.iter().find(|kind| self.without.contains(kind)) {
+            return Some(format!("the layer '{kind}' is both required and left out"));
+        }
+        if self.limits.processes == 0 {
+            return Some("a bot needs at least one process".to_owned());
+        }
+        let text = |text: &String| text.contains('\0');
+        if self.arguments.iter().any(text) || self.environment.iter().any(|(k, v)| text(k) || text(v)) {
+            return Some("an argument or a variable contains a NUL character".to_owned());
+        }
+        None
+    }
+
+    /// Whether a layer is to be entered where it exists.
+    pub(super) fn wants(&self, kind: Kind) -> bool {
+        !self.without.contains(&kind)
+    }
+}
+
+/// Whether a path says where it is by itself.
+fn plain(path: &Path) -> bool {
+    path.is_absolute() && !path.components().any(|part| part == std::path::Component::ParentDir)
+}
+
+fn existing(paths: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
+    paths.iter().map(PathBuf::from).filter(|path| path.exists())
+}

@@ -1,0 +1,381 @@
+//! The engine's side: starting a bot behind the sandbox, and ending it.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
+use rustix::process::{Pid, Signal, getpid, kill_process_group};
+
+use super::launch::ASKED;
+use super::layer::{Kind, Layer};
+use super::policy::{Policy, User};
+use super::wire::{self, Ended, Found, Job, Launch, MOST_DESCRIPTORS, News, Plan};
+
+/// Ending everything takes a millisecond. Past this the launcher itself is ended.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Why a bot could not be started behind the sandbox.
+#[derive(Debug, thiserror::Error)]
+pub enum SandboxError {
+    /// The launcher did not start.
+    #[error("the launcher {} did not start: {source}", launcher.display())]
+    Launcher {
+        /// The program.
+        launcher: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The launcher ended without a word.
+    #[error("the launcher ended without saying why ({0}); was `launch_if_asked` called first thing in `main`?")]
+    Silent(io::Error),
+    /// Layers that the policy requires do not work here.
+    #[error("the sandbox lacks what is required: {}", missing_words(.0))]
+    Missing(Vec<Layer>),
+    /// The policy contradicts itself.
+    #[error("the policy cannot be kept: {0}")]
+    Policy(String),
+    /// A layer could not be entered, or the program could not be started.
+    #[error("{step}: {reason}")]
+    Failed {
+        /// What was tried.
+        step: String,
+        /// Why it did not work.
+        reason: String,
+    },
+    /// The machine ran out of something.
+    #[error("cannot start a bot: {0}")]
+    Io(#[from] io::Error),
+}
+
+fn missing_words(layers: &[Layer]) -> String {
+    let words = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
+    layers.iter().map(words).collect::<Vec<_>>().join("; ")
+}
+
+/// One of a bot's standard descriptors.
+#[derive(Debug, Default)]
+pub enum Stream {
+    /// A pipe; the other end is in [`Jailed`].
+    #[default]
+    Pipe,
+    /// Nothing: reading gives the end, writing vanishes.
+    Null,
+    /// This.
+    Given(OwnedFd),
+}
+
+/// The descriptors a bot starts with. It has no others.
+#[derive(Debug, Default)]
+pub struct Streams {
+    /// Descriptor 0.
+    pub stdin: Stream,
+    /// Descriptor 1.
+    pub stdout: Stream,
+    /// Descriptor 2.
+    pub stderr: Stream,
+    /// Descriptors 3, 4 and so on; at most 29.
+    pub extra: Vec<OwnedFd>,
+}
+
+/// The program that puts bots behind the sandbox, and what it found about this machine.
+#[derive(Debug)]
+pub struct Launcher {
+    command: Vec<PathBuf>,
+    cgroups: Vec<PathBuf>,
+    found: OnceLock<Found>,
+}
+
+impl Launcher {
+    /// A program whose `main` calls [`super::launch_if_asked`].
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self { command: vec![program.into()], cgroups: Vec::new(), found: OnceLock::new() }
+    }
+
+    /// This program.
+    pub fn this_program() -> io::Result<Self> {
+        std::env::current_exe().map(Self::new)
+    }
+
+    /// Starts the launcher through another command, which must not change its standard input.
+    #[must_use]
+    pub fn through<P: Into<PathBuf>>(mut self, command: impl IntoIterator<Item = P>) -> Self {
+        let program = std::mem::take(&mut self.command);
+        self.command = command.into_iter().map(Into::into).chain(program).collect();
+        self
+    }
+
+    /// Folders of cgroup hierarchies below which groups for bots may be made. Agon uses none that it was not given.
+    #[must_use]
+    pub fn cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
+        self.cgroups = folders.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Every layer, tried here once.
+    pub fn probe(&self) -> Result<&[Layer], SandboxError> {
+        self.found().map(|found| found.layers.as_slice())
+    }
+
+    fn found(&self) -> Result<&Found, SandboxError> {
+        if let Some(found) = self.found.get() {
+            return Ok(found);
+        }
+        let (mut child, control) = self.start()?;
+        let job = Job::Probe { cgroups: self.cgroups.clone() };
+        let news = wire::send(&control, &job, &[]).and_then(|()| wire::receive::<News>(&control));
+        drop(control);
+        child.wait()?;
+        match news {
+            Ok((News::Probed(found), _)) => Ok(self.found.get_or_init(|| found)),
+            Ok(_) => Err(SandboxError::Silent(io::ErrorKind::InvalidData.into())),
+            Err(error) => Err(SandboxError::Silent(error)),
+        }
+    }
+
+    fn start(&self) -> Result<(Child, OwnedFd), SandboxError> {
+        let (ours, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).map_err(io::Error::from)?;
+        let mut command = Command::new(&self.command[0]);
+        command.args(&self.command[1..]).arg(ASKED).env_clear();
+        command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = command.spawn();
+        let child = child.map_err(|source| SandboxError::Launcher { launcher: self.command[0].clone(), source })?;
+        Ok((child, ours))
+    }
+
+    /// Starts a bot. When this comes back without an error, the bot's own program runs, behind every layer.
+    pub fn spawn(&self, policy: &Policy, streams: Streams) -> Result<Jailed, SandboxError> {
+        if let Some(fault) = policy.fault() {
+            return Err(SandboxError::Policy(fault));
+        }
+        let plan = self.plan(policy)?;
+        let (fds, ends) = open_streams(streams)?;
+        if fds.len() > MOST_DESCRIPTORS {
+            return Err(SandboxError::Policy(format!("more than {MOST_DESCRIPTORS} descriptors for a bot")));
+        }
+        let kinds = plan.kinds.clone();
+        let name = format!("agon-{}-{}", getpid().as_raw_nonzero(), next_number());
+        let launch = Box::new(Launch { policy: policy.clone(), plan, name });
+        let (launcher, control) = self.start()?;
+        let mut jailed = Jailed { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
+        let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
+        wire::send(&jailed.control, &Job::Launch(launch), &borrowed).map_err(SandboxError::Silent)?;
+        drop(fds);
+        match wire::receive::<News>(&jailed.control).map_err(SandboxError::Silent)?.0 {
+            News::Started { pid } => jailed.pid = Pid::from_raw(pid),
+            News::Failed(failure) => {
+                return Err(SandboxError::Failed { step: failure.step, reason: failure.reason });
+            }
+            News::Probed(_) | News::Ended(_) => {
+                return Err(SandboxError::Silent(io::ErrorKind::InvalidData.into()));
+            }
+        }
+        Ok(jailed)
+    }
+
+    /// Everything that works here and was not left out, if that includes all that is required.
+    fn plan(&self, policy: &Policy) -> Result<Plan, SandboxError> {
+        let found = self.found()?;
+        let missing = |layer: &&Layer| policy.required.contains(&layer.kind) && !layer.active;
+        let missing: Vec<Layer> = found.layers.iter().filter(missing).cloned().collect();
+        if !missing.is_empty() {
+            return Err(SandboxError::Missing(missing));
+        }
+        let active = found.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
+        let wanted = |kind: &Kind| {
+            let part_of_landlock = matches!(kind, Kind::LandlockNetwork | Kind::LandlockScopes);
+            policy.wants(*kind) && (!part_of_landlock || policy.wants(Kind::Landlock))
+        };
+        let kinds: Vec<Kind> = active.filter(wanted).collect();
+        let has = |kind: Kind| kinds.contains(&kind);
+        let chosen = || {
+            let apart = User::apart(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
+            if found.many_users { apart } else { User::NOBODY }
+        };
+        Ok(Plan {
+            mode: found.mode.filter(|_| has(Kind::Namespaces)),
+            landlock: if has(Kind::Landlock) { found.landlock } else { 0 },
+            user: has(Kind::User).then(|| policy.user.unwrap_or_else(chosen)),
+            cgroups: if has(Kind::Cgroup) { self.cgroups.clone() } else { Vec::new() },
+            kinds,
+        })
+    }
+}
+
+/// Counts bots, for names and user ids.
+fn next_number() -> u32 {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
+#[derive(Debug, Default)]
+struct Ends {
+    stdin: Option<PipeWriter>,
+    stdout: Option<PipeReader>,
+    stderr: Option<PipeReader>,
+}
+
+/// The bot's ends of its descriptors, and ours.
+fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, Ends)> {
+    let mut ends = Ends::default();
+    let null = || std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
+    let stdin = match streams.stdin {
+        Stream::Null => null()?,
+        Stream::Given(fd) => fd,
+        Stream::Pipe => {
+            let (read, write) = io::pipe()?;
+            ends.stdin = Some(write);
+            read.into()
+        }
+    };
+    let output = |stream: Stream, end: &mut Option<PipeReader>| -> io::Result<OwnedFd> {
+        Ok(match stream {
+            Stream::Null => null()?,
+            Stream::Given(fd) => fd,
+            Stream::Pipe => {
+                let (read, write) = io::pipe()?;
+                *end = Some(read);
+                write.into()
+            }
+        })
+    };
+    let stdout = output(streams.stdout, &mut ends.stdout)?;
+    let stderr = output(streams.stderr, &mut ends.stderr)?;
+    Ok(([stdin, stdout, stderr].into_iter().chain(streams.extra).collect(), ends))
+}
+
+/// A bot that runs behind the sandbox. Dropping it ends the bot and everything the bot has started.
+///
+/// It can be polled ([`AsFd`]): readable means the bot has ended.
+#[derive(Debug)]
+pub struct Jailed {
+    launcher: Child,
+    control: OwnedFd,
+    pid: Option<Pid>,
+    kinds: Vec<Kind>,
+    ended: Option<Ended>,
+    gone: bool,
+    ends: Ends,
+}
+
+impl Jailed {
+    /// The bot's process, as it is known outside. The number is the bot's until [`Jailed::kill_all`].
+    pub fn pid(&self) -> Pid {
+        self.pid.unwrap_or(Pid::INIT)
+    }
+
+    /// The layers the bot is behind.
+    pub fn layers(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// Our end of the bot's input, once.
+    pub fn take_stdin(&mut self) -> Option<PipeWriter> {
+        self.ends.stdin.take()
+    }
+
+    /// Our end of the bot's output, once.
+    pub fn take_stdout(&mut self) -> Option<PipeReader> {
+        self.ends.stdout.take()
+    }
+
+    /// Our end of the bot's error output, once.
+    pub fn take_stderr(&mut self) -> Option<PipeReader> {
+        self.ends.stderr.take()
+    }
+
+    /// Holds the bot and everything it has started still.
+    pub fn pause(&self) -> io::Result<()> {
+        self.signal(Signal::STOP)
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) -> io::Result<()> {
+        self.signal(Signal::CONT)
+    }
+
+    fn signal(&self, signal: Signal) -> io::Result<()> {
+        match self.pid {
+            // The launcher reaps the bot only when we let go, so the number cannot be anyone else's.
+            Some(pid) if !self.gone => Ok(kill_process_group(pid, signal)?),
+            _ => Ok(()),
+        }
+    }
+
+    /// How the bot ended, if it has.
+    pub fn try_wait(&mut self) -> Option<Ended> {
+        self.wait_for(Some(Duration::ZERO))
+    }
+
+    /// Waits until the bot has ended, but not longer than `limit`.
+    pub fn wait_for(&mut self, limit: Option<Duration>) -> Option<Ended> {
+        if self.ended.is_none() && readable(&self.control, limit) {
+            self.ended = Some(match wire::receive::<News>(&self.control) {
+                Ok((News::Ended(ended), _)) => ended,
+                _ => Ended::Stopped,
+            });
+        }
+        self.ended.clone()
+    }
+
+    /// Ends the bot and everything it has started, and waits until all of it is gone. What the bot wrote before can still be read.
+    pub fn kill_all(&mut self) -> Ended {
+        let ended = self.try_wait().unwrap_or(Ended::Stopped);
+        self.ended = Some(ended.clone());
+        if self.gone {
+            return ended;
+        }
+        self.ends.stdin = None;
+        let _ = shutdown(&self.control, Shutdown::Both);
+        let deadline = Instant::now() + PATIENCE;
+        let mut pause = Duration::from_micros(100);
+        while matches!(self.launcher.try_wait(), Ok(None)) {
+            if Instant::now() > deadline {
+                // The bot and its namespace's first process die with the launcher; the group is asked once more.
+                let _ = self.signal(Signal::KILL);
+                let _ = self.launcher.kill();
+                let _ = self.launcher.wait();
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+        self.gone = true;
+        ended
+    }
+}
+
+impl AsFd for Jailed {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.control.as_fd()
+    }
+}
+
+impl Drop for Jailed {
+    fn drop(&mut self) {
+        self.kill_all();
+    }
+}
+
+/// Whether something can be read within `limit`.
+fn readable(fd: &OwnedFd, limit: Option<Duration>) -> bool {
+    let deadline = limit.map(|limit| Instant::now() + limit);
+    loop {
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = left.map(|left| rustix::event::Timespec {
+            tv_sec: left.as_secs() as i64,
+            tv_nsec: i64::from(left.subsec_nanos()),
+        });
+        let mut fds = [PollFd::new(fd, PollFlags::IN)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(count) => return count > 0,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return true,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! An arena for hostile programs: folders, a launcher, and every situation a bot can be started in.
+
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use agon_host::sandbox::{Ended, Jailed, Kind, Launcher, Policy, SandboxError, Streams};
+
+/// Who starts the launcher, and with which layers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Situation {
+    /// As root, every layer there is.
+    Root,
+    /// As root, without namespaces.
+    RootBare,
+    /// As an ordinary user, every layer there is.
+    User,
+    /// As an ordinary user, without namespaces: Landlock, seccomp and limits alone.
+    UserBare,
+    /// The same without Landlock's scopes, as on kernels before 6.12.
+    UserOld,
+}
+
+impl Situation {
+    /// All that can be had here.
+    pub fn all() -> Vec<Self> {
+        let all = [Self::Root, Self::RootBare, Self::User, Self::UserBare, Self::UserOld];
+        all.into_iter().filter(|one| is_root() || !matches!(one, Self::Root | Self::RootBare)).collect()
+    }
+
+    pub fn is_root(self) -> bool {
+        matches!(self, Self::Root | Self::RootBare)
+    }
+
+    /// Layers that are left out.
+    pub fn without(self) -> Vec<Kind> {
+        match self {
+            Self::Root | Self::User => vec![],
+            Self::RootBare | Self::UserBare => vec![Kind::Namespaces],
+            Self::UserOld => vec![Kind::Namespaces, Kind::LandlockNetwork, Kind::LandlockScopes],
+        }
+    }
+}
+
+pub fn is_root() -> bool {
+    rustix::process::getuid().is_root()
+}
+
+const ORDINARY: u32 = 65534;
+
+/// Launchers are shared by all tests, so that probing happens once.
+pub fn launcher(situation: Situation) -> &'static Launcher {
+    static ROOT: OnceLock<Launcher> = OnceLock::new();
+    static USER: OnceLock<Launcher> = OnceLock::new();
+    if situation.is_root() || !is_root() {
+        return ROOT.get_or_init(|| Launcher::new(program()));
+    }
+    USER.get_or_init(|| Launcher::new(program()).through(as_ordinary()))
+}
+
+/// The command that makes what follows an ordinary user's.
+pub fn as_ordinary() -> [String; 4] {
+    ["/usr/bin/setpriv".into(), format!("--reuid={ORDINARY}"), format!("--regid={ORDINARY}"), "--clear-groups".into()]
+}
+
+/// A copy of the launcher where anybody can run it.
+fn program() -> PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let copy = || {
+        let built = PathBuf::from(env!("CARGO_BIN_EXE_agon-launch"));
+        let others_reach_it = built.ancestors().all(|path| {
+            path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o005 == 0o005)
+        });
+        assert!(others_reach_it || !is_root(), "the build folder must be readable by others for these tests");
+        built
+    };
+    PROGRAM.get_or_init(copy).clone()
+}
+
+/// The interpreter that every user can run.
+pub fn python() -> PathBuf {
+    let found = ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| Path::new(path).exists());
+    PathBuf::from(found.expect("these tests need python3 in /usr"))
+}
+
+/// Folders for one test: a bot's, another bot's, and a scratch.
+pub struct Arena {
+    home: tempfile::TempDir,
+    pub situation: Situation,
+}
+
+/// What came of a program.
+#[derive(Debug)]
+pub struct Outcome {
+    pub stdout: String,
+    pub stderr: String,
+    pub ended: Ended,
+}
+
+pub const SCRATCH: u64 = 4 << 20;
+
+impl Arena {
+    pub fn new(situation: Situation) -> Self {
+        let home = tempfile::Builder::new().prefix("agon-test-").tempdir().expect("a temporary folder");
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).expect("set mode");
+        for folder in ["bot", "other", "scratch"] {
+            fs::create_dir(home.path().join(folder)).expect("make folder");
+        }
+        fs::write(home.path().join("other/secret.txt"), "secret").expect("write");
+        fs::write(home.path().join("bot/own.txt"), "own").expect("write");
+        if is_root() && !situation.is_root() {
+            // The ordinary user owns everything, so that only the sandbox stands in the way.
+            for path in ["", "bot", "bot/own.txt", "other", "other/secret.txt", "scratch"] {
+                chown(home.path().join(path), Some(ORDINARY), Some(ORDINARY)).expect("chown");
+            }
+        }
+        Self { home, situation }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.home.path().join(name)
+    }
+
+    /// A policy for a Python program, with scratch and the situation's layers.
+    pub fn policy(&self, code: &str) -> Policy {
+        let code = format!("{PRELUDE}\n{code}");
+        let paths = ["bot", "other", "scratch"].map(|name| self.path(name).display().to_string());
+        let mut policy = Policy::new(python(), self.path("bot"))
+            .arguments(["-I", "-B", "-S", "-c", &code])
+            .arguments(paths)
+            .scratch(self.path("scratch"), SCRATCH);
+        policy.limits.memory = 256 << 20;
+        policy.limits.cpu_seconds = 20;
+        policy.without = self.situation.without();
+        policy.required.extend((!policy.without.contains(&Kind::Namespaces)).then_some(Kind::Namespaces));
+        policy.required.extend(self.situation.is_root().then_some(Kind::User));
+        policy
+    }
+
+    pub fn spawn(&self, policy: &Policy) -> Result<Jailed, SandboxError> {
+        launcher(self.situation).spawn(policy, Streams::default())
+    }
+
+    /// Runs a program to its end, at most 20 seconds.
+    pub fn run_policy(&self, policy: &Policy) -> Outcome {
+        let mut jailed = self.spawn(policy).unwrap_or_else(|error| panic!("{:?}: {error}", self.situation));
+        drop(jailed.take_stdin());
+        let mut stdout = jailed.take_stdout().expect("stdout");
+        let mut stderr = jailed.take_stderr().expect("stderr");
+        let reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            stderr.read_to_end(&mut bytes).expect("read stderr");
+            bytes
+        });
+        let output = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            stdout.read_to_end(&mut bytes).expect("read stdout");
+            bytes
+        });
+        jailed.wait_for(Some(Duration::from_secs(20)));
+        let ended = jailed.kill_all();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        let stdout = text(output.join().expect("stdout"));
+        Outcome { stdout, stderr: text(reader.join().expect("stderr")), ended }
+    }
+
+    /// Runs Python code to its end.
+    pub fn run(&self, code: &str) -> Outcome {
+        self.run_policy(&self.policy(code))
+    }
+
+    /// Runs attacks and sees each of them fail. `count` is how many there must be.
+    pub fn repels(&self, count: usize, attacks: &str) {
+        let outcome = self.run(attacks);
+        let refused = outcome.stdout.lines().filter(|line| line.starts_with("refused ")).count();
+        assert!(!outcome.stdout.contains("HOLE"), "{:?}: {outcome:#?}", self.situation);
+        assert_eq!(refused, count, "{:?}: {outcome:#?}", self.situation);
+        assert_eq!(outcome.ended, Ended::Exited(0), "{:?}: {outcome:#?}", self.situation);
+    }
+}
+
+/// Does something in a fresh arena for every situation.
+pub fn everywhere(test: impl Fn(&Arena)) {
+    for situation in Situation::all() {
+        test(&Arena::new(situation));
+    }
+}
+
+/// What hostile programs share: `attack` says whether something that must fail did.
+const PRELUDE: &str = r#"
+import ctypes, errno, os, signal, sys, time
+BOT, OTHER, SCRATCH = sys.argv[1:4]
+libc = ctypes.CDLL(None, use_errno=True)
+def call(number, *arguments):
+    ctypes.set_errno(0)
+    result = libc.syscall(ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments])
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+def attack(name, what):
+    try:
+        result = what()
+    except Exception as error:
+        print("refused", name, repr(error), flush=True)
+    else:
+        print("HOLE", name, repr(result)[:200], flush=True)
+"#;
