@@ -14,7 +14,9 @@ use jail::{Arena, SCRATCH, Situation, everywhere, is_root, launcher};
 #[test]
 fn it_runs_and_has_its_streams() {
     everywhere(|arena| {
-        let policy = arena.policy("line = input()\nprint('got', line, flush=True)\nprint('words', file=sys.stderr)\nsys.exit(7)");
+        let policy = arena.policy(
+            "line = input()\nprint('got', line, flush=True)\nprint('words', file=sys.stderr)\nsys.exit(7)",
+        );
         let mut jailed = arena.spawn(&policy).expect("spawn");
         writeln!(jailed.take_stdin().expect("stdin"), "hello").expect("write");
         let mut answer = String::new();
@@ -23,7 +25,12 @@ fn it_runs_and_has_its_streams() {
         let mut words = String::new();
         BufReader::new(jailed.take_stderr().expect("stderr")).read_line(&mut words).expect("read");
         assert_eq!(words, "words\n");
-        assert_eq!(jailed.wait_for(Some(Duration::from_secs(10))), Some(Ended::Exited(7)), "{:?}", arena.situation);
+        assert_eq!(
+            jailed.wait_for(Some(Duration::from_secs(10))),
+            Some(Ended::Exited(7)),
+            "{:?}",
+            arena.situation
+        );
         assert!(jailed.layers().contains(&Kind::Landlock));
     });
 }
@@ -66,7 +73,7 @@ fn the_pid_is_the_bots_own() {
 #[test]
 fn foreign_files_cannot_be_read() {
     everywhere(|arena| {
-        let parent = std::process::id();
+        let parent = arena.victim();
         arena.repels(
             11,
             &format!(
@@ -86,6 +93,38 @@ assert open("own.txt").read() == "own"
 "#
             ),
         );
+    });
+}
+
+/// The same attacks without a sandbox: they must succeed, or the tests here would show nothing.
+#[test]
+fn attacks_are_real() {
+    everywhere(|arena| {
+        let victim = arena.victim();
+        let mut policy = arena.policy(&format!(
+            r#"
+import mmap, signal, socket
+attack("passwd", lambda: open("/etc/passwd").read())
+attack("other bot", lambda: open(OTHER + "/secret.txt").read())
+attack("socket", lambda: socket.socket(socket.AF_INET))
+attack("unix", lambda: socket.socket(socket.AF_UNIX))
+attack("signal", lambda: os.kill({victim}, 0))
+attack("limits of others", lambda: call(302, {victim}, 7, None, ctypes.create_string_buffer(16)))
+attack("environment", lambda: open("/proc/{victim}/environ", "rb").read(1))
+attack("own file", lambda: open(BOT + "/own.txt", "r+"))
+attack("other mode", lambda: os.chmod(OTHER, 0o755))
+attack("memfd", lambda: os.memfd_create("x"))
+attack("shared", lambda: mmap.mmap(-1, 2 << 30))
+attack("memory", lambda: bytearray(512 << 20))
+attack("owning a pipe", lambda: __import__("fcntl").fcntl(1, 8, {victim}))
+attack("session", lambda: os.fork() or os.setsid())
+"#
+        ));
+        policy.required.clear();
+        policy.without = Kind::ALL.to_vec();
+        let outcome = arena.run_policy(&policy);
+        assert!(!outcome.stdout.contains("refused"), "{:?} {outcome:#?}", arena.situation);
+        assert!(outcome.stdout.matches("HOLE").count() >= 14, "{:?} {outcome:#?}", arena.situation);
     });
 }
 
@@ -143,7 +182,11 @@ else:
         assert!(!outcome.stdout.contains("HOLE"), "{:?} {outcome:?}", arena.situation);
         if matches!(arena.situation, Situation::Root | Situation::User) {
             let most = SCRATCH >> 20;
-            assert!(outcome.stdout.starts_with(&format!("refused after {} True", most - 1)) || outcome.stdout.starts_with(&format!("refused after {most} True")), "{outcome:?}");
+            assert!(
+                outcome.stdout.starts_with(&format!("refused after {} True", most - 1))
+                    || outcome.stdout.starts_with(&format!("refused after {most} True")),
+                "{outcome:?}"
+            );
         } else {
             assert_eq!(outcome.ended, Ended::FolderFull(arena.path("scratch")), "{:?}", arena.situation);
         }
@@ -161,7 +204,12 @@ fn a_kept_folder_is_kept_and_bounded() {
             "assert open(SCRATCH + '/learnt').read() == 'much'\nfor n in range(9): open(SCRATCH + '/%d' % n, 'w').write('x' * (1 << 20))\ntime.sleep(5)",
         );
         policy.writable[0].kept = true;
-        assert_eq!(arena.run_policy(&policy).ended, Ended::FolderFull(arena.path("scratch")), "{:?}", arena.situation);
+        assert_eq!(
+            arena.run_policy(&policy).ended,
+            Ended::FolderFull(arena.path("scratch")),
+            "{:?}",
+            arena.situation
+        );
     });
 }
 
@@ -199,10 +247,10 @@ assert b.recv(1) == b"x"
 #[test]
 fn nobody_outside_gets_a_signal() {
     everywhere(|arena| {
-        let parent = std::process::id();
+        let parent = arena.victim();
         // Signal 0 only asks whether one could; nothing harmful is ever sent.
         arena.repels(
-            8,
+            10,
             &format!(
                 r#"
 attack("engine", lambda: os.kill({parent}, 0))
@@ -211,6 +259,9 @@ attack("engine's thread", lambda: call(200, {parent}, 0))
 attack("init", lambda: os.kill(1, 0) if {parent} != 1 and os.getpid() > 5 else os.kill({parent}, 0))
 attack("launcher", lambda: os.kill(os.getppid() or {parent}, 0))
 attack("queued", lambda: call(129, {parent}, 0, ctypes.create_string_buffer(128)))
+attack("by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open({parent}), 0))
+import fcntl
+attack("by owning a pipe", lambda: fcntl.fcntl(1, fcntl.F_SETOWN, {parent}))
 attack("limits of others", lambda: call(302, {parent}, 7, None, ctypes.create_string_buffer(16)))
 attack("processors of others", lambda: os.sched_setaffinity({parent}, {{0}}))
 seen = []
@@ -228,8 +279,9 @@ assert len(seen) == 2
 fn privileged_calls_are_refused() {
     everywhere(|arena| {
         arena.repels(
-            24,
+            25,
             r#"
+attack("a timer that wakes", lambda: call(222, 0, 0, ctypes.create_string_buffer(8)))
 attack("unshare user", lambda: call(272, 0x10000000))
 attack("unshare mount", lambda: call(272, 0x20000))
 attack("clone user", lambda: call(56, 0x10000000 | 17, 0, 0, 0, 0))
@@ -450,11 +502,16 @@ print(found, os.umask(0) == 0o77, resource.getrlimit(resource.RLIMIT_CORE), os.g
 #[test]
 fn extra_descriptors_arrive_by_number() {
     everywhere(|arena| {
-        let (mut ours, theirs) = std::io::pipe().map(|(read, write)| (BufReader::new(read), write)).expect("pipe");
+        let (mut ours, theirs) =
+            std::io::pipe().map(|(read, write)| (BufReader::new(read), write)).expect("pipe");
         let second = fs::File::open(arena.path("other/secret.txt")).expect("open");
         let policy = arena.policy("os.write(3, os.read(4, 100) + b'\\n')");
-        let streams =
-            Streams { stdout: Stream::Null, stderr: Stream::Null, extra: vec![theirs.into(), second.into()], ..Streams::default() };
+        let streams = Streams {
+            stdout: Stream::Null,
+            stderr: Stream::Null,
+            extra: vec![theirs.into(), second.into()],
+            ..Streams::default()
+        };
         let mut jailed = launcher(arena.situation).spawn(&policy, streams).expect("spawn");
         let mut line = String::new();
         ours.read_line(&mut line).expect("read");
@@ -512,6 +569,51 @@ fn a_missing_layer_is_refused_by_name() {
     });
 }
 
+/// Folders in which this process's groups are the topmost, so that a group made there takes nothing away from anybody.
+fn cgroup_folders() -> Vec<&'static str> {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let topmost = |line: &str| own.lines().any(|own| own.ends_with(line));
+    let folders = [("/sys/fs/cgroup/pids", ":pids:/"), ("/sys/fs/cgroup/unified", "0::/")];
+    folders
+        .into_iter()
+        .filter(|(path, line)| is_root() && fs::exists(path).unwrap_or(false) && topmost(line))
+        .map(|(path, _)| path)
+        .collect()
+}
+
+#[test]
+fn a_cgroup_bounds_and_goes_away() {
+    let folders = cgroup_folders();
+    if !folders.contains(&"/sys/fs/cgroup/pids") {
+        return;
+    }
+    let groups = || -> Vec<String> {
+        let names = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("list").flatten());
+        let own = format!("agon-{}-", std::process::id());
+        names
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with(&own))
+            .collect()
+    };
+    let arena = Arena::new(Situation::Root);
+    let launcher = Launcher::new(env!("CARGO_BIN_EXE_agon-launch")).cgroups(folders.clone());
+    let mut policy = arena.policy(
+        "made = 0\ntry:\n    for _ in range(50):\n        if os.fork() == 0:\n            time.sleep(10)\n        made += 1\nexcept OSError: print(made, flush=True)\ntime.sleep(10)",
+    );
+    policy.required.push(Kind::Cgroup);
+    policy.without = vec![Kind::Namespaces, Kind::Limits];
+    policy.required.retain(|kind| !policy.without.contains(kind));
+    policy.limits.processes = 7;
+    let mut jailed = launcher.spawn(&policy, Streams::default()).expect("spawn");
+    let mut line = String::new();
+    BufReader::new(jailed.take_stdout().expect("stdout")).read_line(&mut line).expect("read");
+    assert_eq!(line, "6\n");
+    assert_eq!(groups().len(), folders.len());
+    jailed.kill_all();
+    assert_eq!(groups(), Vec::<String>::new());
+    assert_eq!(processes_naming(&arena), Vec::<String>::new());
+}
+
 #[test]
 fn every_layer_is_probed() {
     for situation in [Situation::Root, Situation::User] {
@@ -544,16 +646,24 @@ fn starting_is_quick() {
     everywhere(|arena| {
         let mut policy = arena.policy("");
         policy.program = "/bin/true".into();
-        let mut times: Vec<Duration> = Vec::new();
-        for _ in 0..20 {
+        let mut times: [Vec<Duration>; 3] = Default::default();
+        for _ in 0..21 {
             let start = Instant::now();
             let mut jailed = arena.spawn(&policy).expect("spawn");
+            times[0].push(start.elapsed());
             jailed.wait_for(None);
+            times[1].push(start.elapsed());
             jailed.kill_all();
-            times.push(start.elapsed());
+            times[2].push(start.elapsed());
         }
-        times.sort();
-        println!("{:?}: start, run and end of /bin/true: median {:?}", arena.situation, times[10]);
-        assert!(times[10] < Duration::from_millis(500));
+        for part in &mut times {
+            part.sort();
+        }
+        let [started, ended, gone] = times.map(|part| part[10]);
+        println!(
+            "{:?}: /bin/true started after {started:?}, ended after {ended:?}, gone after {gone:?}",
+            arena.situation
+        );
+        assert!(gone < Duration::from_millis(500));
     });
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use rustix::process::Pid;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
-    apply_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter,
 };
 
 use super::call_lists::{ALLOWED, ALLOWED_HERE, REFUSED, REFUSED_HERE};
@@ -42,13 +42,14 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 /// Puts both filters on this process, for good. `own` is the process's id as it sees it itself.
 pub(super) fn restrict(wishes: Wishes, own: Pid) -> Result<(), Failure> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).step("seccomp")?;
-    let program = |rules: Rules, otherwise: SeccompAction, matched: SeccompAction| -> Result<BpfProgram, Failure> {
-        let filter = SeccompFilter::new(rules, otherwise, matched, arch).step("seccomp")?;
-        filter.try_into().step("seccomp")
-    };
+    let program =
+        |rules: Rules, otherwise: SeccompAction, matched: SeccompAction| -> Result<BpfProgram, Failure> {
+            let filter = SeccompFilter::new(rules, otherwise, matched, arch).step("seccomp")?;
+            filter.try_into().step("seccomp")
+        };
     let errno = |number: i32| SeccompAction::Errno(number.unsigned_abs());
-    let listed = program(allowed(wishes, own)?, errno(libc::ENOSYS), SeccompAction::Allow)?;
-    let refused = program(refused(wishes)?, SeccompAction::Allow, errno(libc::EPERM))?;
+    let listed = program(allowed(wishes)?, errno(libc::ENOSYS), SeccompAction::Allow)?;
+    let refused = program(refused(wishes, own)?, SeccompAction::Allow, errno(libc::EPERM))?;
     apply_filter(&listed).step("seccomp")?;
     // Of two filters that both refuse, the answer of the one added last counts.
     apply_filter(&refused).step("seccomp")
@@ -64,19 +65,26 @@ fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, Failure> {
     values.iter().map(|&value| low(argument, SeccompCmpOp::Eq, value)).collect()
 }
 
+/// One rule that matches whatever is none of `values`.
+fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, Failure> {
+    let differs = |&value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value);
+    let conditions = values.iter().map(differs).collect::<Result<_, _>>().step("seccomp")?;
+    SeccompRule::new(conditions).step("seccomp")
+}
+
 /// What a bot may call.
-fn allowed(wishes: Wishes, own: Pid) -> Result<Rules, Failure> {
+fn allowed(wishes: Wishes) -> Result<Rules, Failure> {
     let mut rules: Rules = ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
     rules.extend(ALLOWED_HERE.iter().map(|&call| (call, Vec::new())));
-    let own = own.as_raw_nonzero().get() as u64;
-    // Another's limits, or its own ones raised, are not the bot's business.
-    rules.insert(libc::SYS_prlimit64, any_of(0, &[0])?);
+    rules.insert(libc::SYS_prlimit64, Vec::new());
     rules.insert(libc::SYS_ioctl, any_of(1, &IOCTLS)?);
     rules.insert(libc::SYS_prctl, any_of(0, &PRCTLS)?);
     // A pair of stream sockets leads nowhere else; asyncio and Node need it. Kinds are masked from their flags.
-    let unix = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::AF_UNIX as u64).step("seccomp")?;
+    let unix = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::AF_UNIX as u64)
+        .step("seccomp")?;
     let stream = SeccompCmpOp::MaskedEq(0xf);
-    let stream = SeccompCondition::new(1, SeccompCmpArgLen::Dword, stream, libc::SOCK_STREAM as u64).step("seccomp")?;
+    let stream = SeccompCondition::new(1, SeccompCmpArgLen::Dword, stream, libc::SOCK_STREAM as u64)
+        .step("seccomp")?;
     rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix, stream]).step("seccomp")?]);
     if wishes.may_fork {
         rules.insert(libc::SYS_clone, vec![low(0, SeccompCmpOp::MaskedEq(NEW_NAMESPACES), 0)?]);
@@ -84,17 +92,7 @@ fn allowed(wishes: Wishes, own: Pid) -> Result<Rules, Failure> {
             rules.insert(call, Vec::new());
         }
     }
-    if wishes.signals_stay_inside {
-        for call in SIGNALS {
-            rules.insert(call, Vec::new());
-        }
-    } else {
-        // Itself, and with 0 its own group, which it cannot leave.
-        rules.insert(libc::SYS_kill, any_of(0, &[own, 0])?);
-        for call in [libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_tgsigqueueinfo] {
-            rules.insert(call, any_of(0, &[own])?);
-        }
-    }
+    rules.extend(SIGNALS.map(|call| (call, Vec::new())));
     if wishes.truncate_is_guarded {
         rules.insert(libc::SYS_truncate, Vec::new());
     }
@@ -102,7 +100,7 @@ fn allowed(wishes: Wishes, own: Pid) -> Result<Rules, Failure> {
 }
 
 /// What is refused in so many words, and what is refused although its call is allowed.
-fn refused(wishes: Wishes) -> Result<Rules, Failure> {
+fn refused(wishes: Wishes, own: Pid) -> Result<Rules, Failure> {
     let mut rules: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     rules.extend(REFUSED_HERE.iter().map(|&call| (call, Vec::new())));
     let masked = |mask: i32, value: i32| (SeccompCmpOp::MaskedEq(mask as u64), value as u64);
@@ -118,9 +116,20 @@ fn refused(wishes: Wishes) -> Result<Rules, Failure> {
     // The address argument of `sendto`: a pair needs none.
     let null = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).step("seccomp")?;
     rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![null]).step("seccomp")?]);
+    // A descriptor's owner gets signals when something happens to it, `SIGCONT` among them.
+    rules.insert(libc::SYS_fcntl, any_of(1, &OWNERS)?);
+    // Another's limits are not the bot's business.
+    rules.insert(libc::SYS_prlimit64, vec![none_of(0, &[0])?]);
     if !wishes.signals_stay_inside {
-        // A descriptor's owner gets signals when something happens to it.
-        rules.insert(libc::SYS_fcntl, any_of(1, &OWNERS)?);
+        let own = own.as_raw_nonzero().get() as u64;
+        // Itself, and with 0 its own group, which it cannot leave.
+        rules.insert(libc::SYS_kill, vec![none_of(0, &[own, 0])?]);
+        for call in
+            [libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo]
+        {
+            rules.insert(call, vec![none_of(0, &[own])?]);
+        }
+        rules.insert(libc::SYS_pidfd_send_signal, Vec::new());
     }
     if wishes.may_fork {
         rules.insert(libc::SYS_clone, new_namespace_rules()?);
@@ -141,7 +150,8 @@ fn new_namespace_rules() -> Result<Vec<SeccompRule>, Failure> {
 }
 
 /// `CLONE_NEW*`: time, mount, cgroup, host name, IPC, user, process, network.
-const NEW_NAMESPACES: u64 = 0x80 | 0x2_0000 | 0x200_0000 | 0x400_0000 | 0x800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000;
+const NEW_NAMESPACES: u64 =
+    0x80 | 0x2_0000 | 0x200_0000 | 0x400_0000 | 0x800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000;
 
 /// Terminal questions (`isatty`), bytes waiting, non-blocking and close-on-exec. Everything else, `TIOCSTI` first, is closed.
 const IOCTLS: [u64; 7] = [
@@ -179,7 +189,7 @@ const FORKS: &[i64] = &[];
 /// `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`.
 const OWNERS: [u64; 3] = [8, 10, 15];
 
-/// Sending signals, when another layer keeps them inside.
+/// Sending signals: to whom, another layer or the second filter says.
 const SIGNALS: [i64; 7] = [
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -189,4 +199,3 @@ const SIGNALS: [i64; 7] = [
     libc::SYS_pidfd_send_signal,
     libc::SYS_pidfd_open,
 ];
-

@@ -52,7 +52,10 @@ impl Cgroups {
 
     /// Where a process writes `0` to join. Opened before it gives up the right to.
     pub(super) fn doors(&self) -> io::Result<Vec<File>> {
-        self.folders.iter().map(|folder| OpenOptions::new().write(true).open(folder.join("cgroup.procs"))).collect()
+        self.folders
+            .iter()
+            .map(|folder| OpenOptions::new().write(true).open(folder.join("cgroup.procs")))
+            .collect()
     }
 
     /// Ends every process in the groups.
@@ -97,5 +100,6 @@ fn set(folder: &Path, file: &str, value: &str) -> io::Result<()> {
     if !path.exists() {
         return Ok(());
     }
-    fs::write(&path, value).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    fs::write(&path, value)
+        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
 }

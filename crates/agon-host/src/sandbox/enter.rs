@@ -13,7 +13,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Mode as FileMode;
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::process::{
-    DumpableBehavior, Signal, chdir, getpid, set_dumpable_behavior, set_parent_process_death_signal, setsid, umask,
+    DumpableBehavior, Signal, chdir, getpid, set_dumpable_behavior, set_parent_process_death_signal, setsid,
+    umask,
 };
 
 use super::layer::Kind;
@@ -63,13 +64,14 @@ fn enter(prepared: Prepared<'_>, report: BorrowedFd<'_>, first_free: i32) -> Res
     if plan.has(Kind::Limits) {
         limits::set(&policy.limits, prepared.others)?;
     }
-    if plan.has(Kind::Privileges) {
+    if plan.has(Kind::Privileges) || plan.user.is_some() {
         limits::drop_privileges(plan.user)?;
     }
     // Changing who one is forgets both.
     guard(report)?;
     let folder = &policy.folder;
-    chdir(folder).map_err(|error| Failure::new(format!("the bot's user cannot enter {}", folder.display()), error))?;
+    chdir(folder)
+        .map_err(|error| Failure::new(format!("the bot's user cannot enter {}", folder.display()), error))?;
     if plan.has(Kind::Landlock) {
         files::restrict(policy, plan)?;
     }
@@ -91,7 +93,8 @@ fn guard(report: BorrowedFd<'_>) -> Result<(), Failure> {
     set_parent_process_death_signal(Some(Signal::KILL)).step("dying with the launcher")?;
     // Had the launcher died before, nobody would read the report any more.
     let mut fds = [PollFd::new(&report, PollFlags::empty())];
-    poll(&mut fds, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 })).step("looking for the launcher")?;
+    poll(&mut fds, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 }))
+        .step("looking for the launcher")?;
     if fds[0].revents().contains(PollFlags::ERR) {
         return Err(Failure::new("dying with the launcher", "it has died already"));
     }

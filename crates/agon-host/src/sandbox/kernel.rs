@@ -1,7 +1,10 @@
 //! What no safe wrapper offers: a handful of system calls, each behind a function that cannot be misused by its caller.
 //!
 //! Everything here is called by the launcher only, which is single-threaded from its first line to its last.
-#![allow(unsafe_code, reason = "fork, close_range, dup2 onto a number, mount_setattr and signal have no safe wrapper")]
+#![allow(
+    unsafe_code,
+    reason = "fork, close_range, dup2 onto a number, mount_setattr and signal have no safe wrapper"
+)]
 
 use std::fs::File;
 use std::io::{self, Read as _};

@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::fs::lchown;
+use std::os::unix::fs::{PermissionsExt as _, lchown};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ use rustix::fs::{Mode as FileMode, OFlags};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process,
-    kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior, set_parent_process_death_signal, setsid,
-    waitid, waitpid,
+    kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior,
+    set_parent_process_death_signal, setsid, waitid, waitpid,
 };
 
 use super::cgroup::Cgroups;
@@ -78,7 +78,8 @@ impl<'a> Running<'a> {
         let doors = cgroups.doors().step("cgroup")?;
         let others = limits::others(plan);
         prepare_folders(launch)?;
-        let (report, write_report) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
+        let (report, write_report) =
+            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
         let mut first = None;
         if let Some(mode) = plan.mode {
             namespaces::open(mode)?;
@@ -103,7 +104,9 @@ impl<'a> Running<'a> {
     /// Waits until the bot has ended, the engine is gone or a folder is full; then ends everything.
     fn supervise(&self, control: &OwnedFd) -> io::Result<()> {
         let started = wire::send(control, &News::Started { pid: self.bot.as_raw_nonzero().get() }, &[]);
-        if started.is_ok() && let Some(ended) = self.watch(control) {
+        if started.is_ok()
+            && let Some(ended) = self.watch(control)
+        {
             self.kill();
             let _ = wire::send(control, &News::Ended(ended), &[]);
             // The bot's process id stays its own until the engine lets go.
@@ -134,7 +137,9 @@ impl<'a> Running<'a> {
             if asked {
                 return None;
             }
-            if let Some(full) = inexact().find(|writable| size(&writable.path, writable.bytes) > writable.bytes) {
+            if let Some(full) =
+                inexact().find(|writable| size(&writable.path, writable.bytes) > writable.bytes)
+            {
                 return Some(Ended::FolderFull(full.path.clone()));
             }
             self.reap_orphans();
@@ -220,7 +225,24 @@ fn prepare_folders(launch: &Launch) -> Result<(), Failure> {
 fn empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_type()?.is_dir() { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) }?;
+        if !entry.file_type()?.is_dir() {
+            fs::remove_file(entry.path())?;
+        } else if fs::remove_dir_all(entry.path()).is_err() {
+            // A bot can make folders that even their owner cannot list.
+            open_up(&entry.path())?;
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+fn open_up(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
     }
     Ok(())
 }
@@ -235,14 +257,20 @@ fn give(path: &Path, user: User) -> io::Result<()> {
     Ok(())
 }
 
-/// Bytes in a folder, counted until there are more than `enough`. Every entry counts at least a block.
+/// Bytes in a folder, counted until there are more than `enough`. Every entry counts at least a block, and a folder that
+/// cannot be listed (too deep, or made unreadable) as too much.
 fn size(folder: &Path, enough: u64) -> u64 {
     let mut sum = 0;
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(_) => return u64::MAX,
+        };
+        for entry in entries.flatten() {
             let Ok(metadata) = entry.metadata() else { continue };
-            sum += metadata.len().max(4096).next_multiple_of(4096);
+            sum += metadata.len().max(1).next_multiple_of(4096);
             if sum > enough {
                 return sum;
             }

@@ -66,8 +66,12 @@ impl Kind {
             Self::Landlock => "the kernel refuses every file that was not named",
             Self::LandlockNetwork => "the kernel refuses every TCP connection",
             Self::LandlockScopes => "no signals and no abstract sockets to anyone outside",
-            Self::Seccomp => "no sockets, no tracing, no mounting, no new namespaces: only the system calls a bot needs",
-            Self::Limits => "memory, processes, descriptors, file sizes and processor time are bounded; no core dumps",
+            Self::Seccomp => {
+                "no sockets, no tracing, no mounting, no new namespaces: only the system calls a bot needs"
+            }
+            Self::Limits => {
+                "memory, processes, descriptors, file sizes and processor time are bounded; no core dumps"
+            }
             Self::Cgroup => "memory and processes are bounded for all of a bot's processes together",
             Self::User => "each bot is a user of its own, who owns nothing",
             Self::Privileges => "no capabilities, and no program can give any",
@@ -88,7 +92,9 @@ impl Kind {
             Self::LandlockNetwork => "Linux 6.7 or newer with Landlock",
             Self::LandlockScopes => "Linux 6.12 or newer with Landlock",
             Self::Seccomp => "a kernel with CONFIG_SECCOMP_FILTER=y on x86-64, arm64 or riscv64",
-            Self::Limits => "the limits Agon itself was started with are lower than what bots need: raise them (ulimit)",
+            Self::Limits => {
+                "the limits Agon itself was started with are lower than what bots need: raise them (ulimit)"
+            }
             Self::Cgroup => {
                 "give Agon a cgroup folder it may write to, with memory and pids enabled (systemd: Delegate=yes)"
             }

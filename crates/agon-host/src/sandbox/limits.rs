@@ -4,8 +4,8 @@ use std::fs;
 
 use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set, set_capabilities,
-    set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
 
 use super::policy::{Limits, User};
@@ -57,10 +57,19 @@ pub(super) fn others(plan: &Plan) -> u64 {
 fn tasks_of(uid: u32) -> u64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 4096 };
     let threads = |status: String| {
-        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse::<u64>().ok();
+        let field = |name: &str| {
+            status
+                .lines()
+                .find_map(|line| line.strip_prefix(name))?
+                .split_whitespace()
+                .next()?
+                .parse::<u64>()
+                .ok()
+        };
         (field("Uid:") == Some(u64::from(uid))).then(|| field("Threads:")).flatten()
     };
-    let statuses = processes.flatten().filter_map(|process| fs::read_to_string(process.path().join("status")).ok());
+    let statuses =
+        processes.flatten().filter_map(|process| fs::read_to_string(process.path().join("status")).ok());
     statuses.filter_map(threads).sum()
 }
 
@@ -75,7 +84,8 @@ pub(super) fn drop_privileges(user: Option<User>) -> Result<(), Failure> {
         become_user(uid, gid)?;
     }
     let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).step("capabilities")?;
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .step("capabilities")?;
     set_no_new_privs(true).step("no new privileges")
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::CWD;
 use rustix::mount::{
-    MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, mount_change,
-    move_mount, open_tree, unmount,
+    MountAttrFlags, MountFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount,
+    mount_change, move_mount, open_tree, unmount,
 };
 use rustix::process::{chdir, getgid, getuid, pivot_root};
 use rustix::thread::UnshareFlags;
@@ -24,7 +24,8 @@ pub(super) fn open(mode: Mode) -> Result<(), Failure> {
         Mode::Plain => kernel::unshare(UnshareFlags::NEWPID).step("process namespace"),
         Mode::WithUser => {
             let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
-            kernel::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID).step("user and process namespace")?;
+            kernel::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID)
+                .step("user and process namespace")?;
             // Everybody is who they were, and nobody else exists.
             fs::write("/proc/self/setgroups", "deny").step("user namespace")?;
             fs::write("/proc/self/uid_map", format!("{uid} {uid} 1")).step("user namespace")?;
@@ -55,17 +56,16 @@ fn build_root(policy: &Policy, user: Option<User>) -> Result<(), Failure> {
     let base = ["/tmp", "/run", "/mnt", "/var", "/proc"].into_iter().find(|path| Path::new(path).is_dir());
     let base = base.ok_or_else(|| Failure::new("mount namespace", "there is no folder to mount on"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
-    mount("agon", base, "tmpfs", flags, Some(c"size=1m,nr_inodes=4096,mode=755")).step("mounting the new root")?;
+    mount("agon", base, "tmpfs", flags, Some(c"size=1m,nr_inodes=4096,mode=755"))
+        .step("mounting the new root")?;
     chdir(base).step("entering the new root")?;
     for tree in &trees {
         attach(tree).map_err(|error| Failure::new(format!("showing {} inside", tree.at.display()), error))?;
     }
     for writable in policy.writable.iter().filter(|writable| !writable.kept) {
-        let owner = user.map_or_else(
-            || (getuid().as_raw(), getgid().as_raw()),
-            |user| (user.uid, user.gid),
-        );
-        let options = format!("size={},nr_inodes=16384,mode=700,uid={},gid={}", writable.bytes, owner.0, owner.1);
+        let owner = user.map_or_else(|| (getuid().as_raw(), getgid().as_raw()), |user| (user.uid, user.gid));
+        let options =
+            format!("size={},nr_inodes=16384,mode=700,uid={},gid={}", writable.bytes, owner.0, owner.1);
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         let at = inside(&writable.path);
         make_place(&at, true).step("making the scratch folder")?;
@@ -106,7 +106,8 @@ fn trees(policy: &Policy) -> Result<Vec<Tree>, Failure> {
     wanted.extend(DEVICES.iter().map(|device| (device.into(), MountAttrFlags::MOUNT_ATTR_NOSUID)));
     let mut places = Vec::new();
     for (path, attributes) in wanted {
-        let real = fs::canonicalize(&path).map_err(|error| Failure::new(format!("finding {}", path.display()), error))?;
+        let real = fs::canonicalize(&path)
+            .map_err(|error| Failure::new(format!("finding {}", path.display()), error))?;
         places.push((real.clone(), real.clone(), attributes));
         if real != path {
             places.push((path, real, attributes));
@@ -123,7 +124,8 @@ fn trees(policy: &Policy) -> Result<Vec<Tree>, Failure> {
         if shown.iter().any(covered) {
             continue;
         }
-        let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
+        let flags =
+            OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
         let step = |error: io::Error| Failure::new(format!("taking {}", from.display()), error);
         let mount = open_tree(CWD, &from, flags).map_err(|error| step(error.into()))?;
         kernel::mount_attributes(mount.as_fd(), u64::from(attributes.bits()), true).map_err(step)?;

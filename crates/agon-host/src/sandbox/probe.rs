@@ -31,7 +31,9 @@ pub(super) fn all(cgroups: &[PathBuf]) -> Found {
 fn layer(kind: Kind, result: Result<String, Failure>) -> Layer {
     match result {
         Ok(detail) => Layer { kind, active: true, detail },
-        Err(failure) => Layer { kind, active: false, detail: format!("{}: {}", failure.step, failure.reason) },
+        Err(failure) => {
+            Layer { kind, active: false, detail: format!("{}: {}", failure.step, failure.reason) }
+        }
     }
 }
 
@@ -149,7 +151,9 @@ fn try_limits() -> Result<String, Failure> {
         return Err(Failure::new("limits", "fewer descriptors than a bot needs"));
     }
     limits::set(&wanted, 0)?;
-    if getrlimit(Resource::Core).maximum == Some(0) && getrlimit(Resource::Data).maximum == Some(wanted.memory) {
+    if getrlimit(Resource::Core).maximum == Some(0)
+        && getrlimit(Resource::Data).maximum == Some(wanted.memory)
+    {
         return Ok("memory, processes, descriptors, file size, processor time".to_owned());
     }
     Err(Failure::new("limits", "memory is limited to less than a bot usually gets"))

@@ -20,6 +20,9 @@ use super::wire::{self, Ended, Found, Job, Launch, MOST_DESCRIPTORS, News, Plan}
 /// Ending everything takes a millisecond. Past this the launcher itself is ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Starting takes milliseconds, on a very busy machine seconds. Past this something hangs.
+const START: Duration = Duration::from_secs(30);
+
 /// Why a bot could not be started behind the sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
@@ -32,7 +35,9 @@ pub enum SandboxError {
         source: io::Error,
     },
     /// The launcher ended without a word.
-    #[error("the launcher ended without saying why ({0}); was `launch_if_asked` called first thing in `main`?")]
+    #[error(
+        "the launcher ended without saying why ({0}); was `launch_if_asked` called first thing in `main`?"
+    )]
     Silent(io::Error),
     /// Layers that the policy requires do not work here.
     #[error("the sandbox lacks what is required: {}", missing_words(.0))]
@@ -139,13 +144,14 @@ impl Launcher {
     }
 
     fn start(&self) -> Result<(Child, OwnedFd), SandboxError> {
-        let (ours, theirs) =
-            socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).map_err(io::Error::from)?;
+        let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+            .map_err(io::Error::from)?;
         let mut command = Command::new(&self.command[0]);
         command.args(&self.command[1..]).arg(ASKED).env_clear();
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
-        let child = child.map_err(|source| SandboxError::Launcher { launcher: self.command[0].clone(), source })?;
+        let child =
+            child.map_err(|source| SandboxError::Launcher { launcher: self.command[0].clone(), source })?;
         Ok((child, ours))
     }
 
@@ -167,6 +173,9 @@ impl Launcher {
         let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
         wire::send(&jailed.control, &Job::Launch(launch), &borrowed).map_err(SandboxError::Silent)?;
         drop(fds);
+        if !readable(&jailed.control, Some(START)) {
+            return Err(SandboxError::Silent(io::ErrorKind::TimedOut.into()));
+        }
         match wire::receive::<News>(&jailed.control).map_err(SandboxError::Silent)?.0 {
             News::Started { pid } => jailed.pid = Pid::from_raw(pid),
             News::Failed(failure) => {

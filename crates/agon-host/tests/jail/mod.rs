@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -63,33 +64,44 @@ pub fn launcher(situation: Situation) -> &'static Launcher {
 
 /// The command that makes what follows an ordinary user's.
 pub fn as_ordinary() -> [String; 4] {
-    ["/usr/bin/setpriv".into(), format!("--reuid={ORDINARY}"), format!("--regid={ORDINARY}"), "--clear-groups".into()]
+    [
+        "/usr/bin/setpriv".into(),
+        format!("--reuid={ORDINARY}"),
+        format!("--regid={ORDINARY}"),
+        "--clear-groups".into(),
+    ]
 }
 
-/// A copy of the launcher where anybody can run it.
+/// The launcher, which everybody must be able to run.
 fn program() -> PathBuf {
-    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    let copy = || {
-        let built = PathBuf::from(env!("CARGO_BIN_EXE_agon-launch"));
-        let others_reach_it = built.ancestors().all(|path| {
-            path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o005 == 0o005)
-        });
-        assert!(others_reach_it || !is_root(), "the build folder must be readable by others for these tests");
-        built
-    };
-    PROGRAM.get_or_init(copy).clone()
+    let built = PathBuf::from(env!("CARGO_BIN_EXE_agon-launch"));
+    let open = |path: &Path| path.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o001 != 0);
+    assert!(
+        !is_root() || built.ancestors().all(open),
+        "the build folder must be reachable by others for these tests"
+    );
+    built
 }
 
 /// The interpreter that every user can run.
 pub fn python() -> PathBuf {
-    let found = ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| Path::new(path).exists());
+    let found =
+        ["/usr/bin/python3", "/usr/local/bin/python3"].into_iter().find(|path| Path::new(path).exists());
     PathBuf::from(found.expect("these tests need python3 in /usr"))
 }
 
 /// Folders for one test: a bot's, another bot's, and a scratch.
 pub struct Arena {
     home: tempfile::TempDir,
+    victim: Child,
     pub situation: Situation,
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        self.victim.kill().expect("the victim still runs");
+        self.victim.wait().expect("wait");
+    }
 }
 
 /// What came of a program.
@@ -117,7 +129,18 @@ impl Arena {
                 chown(home.path().join(path), Some(ORDINARY), Some(ORDINARY)).expect("chown");
             }
         }
-        Self { home, situation }
+        let mut command = vec!["/bin/sleep".to_owned(), "60".to_owned()];
+        if is_root() && !situation.is_root() {
+            command.splice(0..0, as_ordinary());
+        }
+        let victim =
+            Command::new(&command[0]).args(&command[1..]).stdin(Stdio::null()).spawn().expect("a victim");
+        Self { home, victim, situation }
+    }
+
+    /// A process of the same user as the launcher's: only the sandbox keeps a bot of that user from it.
+    pub fn victim(&self) -> u32 {
+        self.victim.id()
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -175,6 +198,7 @@ impl Arena {
     /// Runs attacks and sees each of them fail. `count` is how many there must be.
     pub fn repels(&self, count: usize, attacks: &str) {
         let outcome = self.run(attacks);
+        println!("{:?}\n{}", self.situation, outcome.stdout); // what each attack met, with --nocapture
         let refused = outcome.stdout.lines().filter(|line| line.starts_with("refused ")).count();
         assert!(!outcome.stdout.contains("HOLE"), "{:?}: {outcome:#?}", self.situation);
         assert_eq!(refused, count, "{:?}: {outcome:#?}", self.situation);
