@@ -47,6 +47,33 @@ fn a_shell_can_start_programs() {
     });
 }
 
+/// Whatever of these is installed: runtimes with threads, timers and large reservations of their own.
+#[test]
+fn common_runtimes_start() {
+    everywhere(|arena| {
+        let mut policy = arena.policy(
+            "import asyncio, threading\nasyncio.run(asyncio.sleep(0.01))\nt = threading.Thread(target=lambda: print('ok'))\nt.start()\nt.join()",
+        );
+        assert_eq!(arena.run_policy(&policy).stdout, "ok\n", "{:?}", arena.situation);
+        policy.limits.address_space = None;
+        policy.limits.memory = 1 << 30;
+        policy.limits.processes = 64;
+        for (program, arguments, says) in [
+            ("/usr/bin/node", ["-e", "setTimeout(() => console.log('ok'), 5)"], "ok\n"),
+            ("/usr/bin/java", ["-Xmx64m", "-version"], ""),
+        ] {
+            if !fs::exists(program).expect("exists") {
+                continue;
+            }
+            policy.program = program.into();
+            policy.arguments = arguments.map(Into::into).to_vec();
+            let outcome = arena.run_policy(&policy);
+            assert_eq!(outcome.ended, Ended::Exited(0), "{:?} {program} {outcome:?}", arena.situation);
+            assert_eq!(outcome.stdout, says, "{:?} {program} {outcome:?}", arena.situation);
+        }
+    });
+}
+
 #[test]
 fn the_pid_is_the_bots_own() {
     everywhere(|arena| {
@@ -115,7 +142,7 @@ attack("own file", lambda: open(BOT + "/own.txt", "r+"))
 attack("other mode", lambda: os.chmod(OTHER, 0o755))
 attack("memfd", lambda: os.memfd_create("x"))
 attack("shared", lambda: mmap.mmap(-1, 2 << 30))
-attack("memory", lambda: bytearray(512 << 20))
+attack("memory", lambda: len(bytearray(300 << 20)))
 attack("owning a pipe", lambda: __import__("fcntl").fcntl(1, 8, {victim}))
 attack("session", lambda: os.fork() or os.setsid())
 "#
@@ -190,6 +217,31 @@ else:
         } else {
             assert_eq!(outcome.ended, Ended::FolderFull(arena.path("scratch")), "{:?}", arena.situation);
         }
+    });
+}
+
+/// Folders that cannot be listed hide nothing, and are gone at the end all the same.
+#[test]
+fn hidden_folders_count_and_go() {
+    everywhere(|arena| {
+        let outcome = arena.run(
+            r#"
+os.mkdir(SCRATCH + "/deep")
+os.chdir(SCRATCH + "/deep")
+for _ in range(30):
+    os.mkdir("d" * 200)
+    os.chdir("d" * 200)
+os.mkdir(SCRATCH + "/dark", 0o300)
+open(SCRATCH + "/dark/file", "w").write("x")
+print("made", flush=True)
+time.sleep(0.5)
+"#,
+        );
+        assert_eq!(outcome.stdout, "made\n", "{:?} {outcome:?}", arena.situation);
+        let exact = matches!(arena.situation, Situation::Root | Situation::User);
+        let expected = if exact { Ended::Exited(0) } else { Ended::FolderFull(arena.path("scratch")) };
+        assert_eq!(outcome.ended, expected, "{:?}", arena.situation);
+        assert_eq!(fs::read_dir(arena.path("scratch")).expect("list").count(), 0, "{:?}", arena.situation);
     });
 }
 

@@ -113,8 +113,13 @@ const SYSTEM_EXECUTABLE: [&str; 8] =
     ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib"];
 
 /// What programs read besides. Nothing here tells the bot about people or their files.
-const SYSTEM_READABLE: [&str; 5] =
-    ["/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime", "/usr/share/zoneinfo", "/usr/lib/locale"];
+const SYSTEM_READABLE: [&str; 5] = [
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/localtime",
+    "/etc/ssl/openssl.cnf",
+    "/usr/share/zoneinfo",
+];
 
 impl Policy {
     /// A policy for a program in a folder: it can read the folder and the system's programs and libraries, write nowhere,
@@ -128,7 +133,7 @@ impl Policy {
                 ("LANG".to_owned(), "C.UTF-8".to_owned()),
                 ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
             ]),
-            readable: existing(&SYSTEM_READABLE).chain([folder.clone()]).collect(),
+            readable: existing(&SYSTEM_READABLE).chain(java_settings()).chain([folder.clone()]).collect(),
             executable: existing(&SYSTEM_EXECUTABLE).collect(),
             folder,
             writable: Vec::new(),
@@ -200,4 +205,13 @@ fn plain(path: &Path) -> bool {
 
 fn existing(paths: &'static [&'static str]) -> impl Iterator<Item = PathBuf> {
     paths.iter().map(PathBuf::from).filter(|path| path.exists())
+}
+
+/// Debian keeps Java's own settings, without which it does not start, apart from Java.
+fn java_settings() -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir("/etc").into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| name.starts_with("java-") && name.ends_with("-openjdk"))
+    })
 }
