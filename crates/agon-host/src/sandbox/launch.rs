@@ -55,7 +55,10 @@ fn run() -> io::Result<()> {
     match job {
         Job::Probe { cgroups } => wire::send(&control, &News::Probed(probe::all(&cgroups)), &[]),
         Job::Launch(launch) => match Running::start(&launch, fds) {
-            Ok(running) => running.supervise(&control),
+            Ok(running) => {
+                running.supervise(&control);
+                Ok(())
+            }
             Err(failure) => wire::send(&control, &News::Failed(failure), &[]),
         },
     }
@@ -102,7 +105,7 @@ impl<'a> Running<'a> {
     }
 
     /// Waits until the bot has ended, the engine is gone or a folder is full; then ends everything.
-    fn supervise(&self, control: &OwnedFd) -> io::Result<()> {
+    fn supervise(&self, control: &OwnedFd) {
         let started = wire::send(control, &News::Started { pid: self.bot.as_raw_nonzero().get() }, &[]);
         if started.is_ok()
             && let Some(ended) = self.watch(control)
@@ -113,7 +116,6 @@ impl<'a> Running<'a> {
             let _ = wait_for_end(control);
         }
         self.end_all();
-        Ok(())
     }
 
     /// How the bot ended, or nothing if the engine no longer wants it.
@@ -201,7 +203,7 @@ fn fork_first() -> Result<Pid, Failure> {
         kernel::ignore_children();
         let _ = kernel::close_from(0);
         loop {
-            std::thread::sleep(Duration::from_secs(3600));
+            std::thread::sleep(Duration::from_hours(1));
         }
     };
     Ok(pid)

@@ -93,6 +93,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
+    #[expect(clippy::needless_pass_by_value, reason = "errors are given away here")]
     pub(super) fn new(step: impl Into<String>, reason: impl ToString) -> Self {
         Self { step: step.into(), reason: reason.to_string() }
     }

@@ -1,4 +1,6 @@
 //! An arena for hostile programs: folders, a launcher, and every situation a bot can be started in.
+#![allow(clippy::expect_used, clippy::print_stdout, reason = "this is a part of tests")]
+#![allow(dead_code, reason = "no test needs all of it")]
 
 use std::fs;
 use std::io::Read as _;
@@ -204,6 +206,17 @@ impl Arena {
         assert_eq!(refused, count, "{:?}: {outcome:#?}", self.situation);
         assert_eq!(outcome.ended, Ended::Exited(0), "{:?}: {outcome:#?}", self.situation);
     }
+}
+
+/// Processes with this arena's path among their arguments.
+pub fn processes_naming(arena: &Arena) -> Vec<String> {
+    let needle = arena.path("bot").display().to_string();
+    let lines = fs::read_dir("/proc").expect("proc").flatten().filter_map(|process| {
+        let line = fs::read(process.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        line.contains(&needle).then_some(line)
+    });
+    lines.collect()
 }
 
 /// Does something in a fresh arena for every situation.

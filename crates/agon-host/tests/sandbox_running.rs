@@ -1,0 +1,352 @@
+//! Programs behind the sandbox: they start, have what they were given and nothing else, and are gone when they should be.
+
+mod jail;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::time::{Duration, Instant};
+
+use agon_host::sandbox::{Ended, Kind, Launcher, Policy, SandboxError, Stream, Streams};
+
+use jail::{Arena, Situation, everywhere, is_root, launcher, processes_naming};
+
+#[test]
+fn it_runs_and_has_its_streams() {
+    everywhere(|arena| {
+        let policy = arena.policy(
+            "line = input()\nprint('got', line, flush=True)\nprint('words', file=sys.stderr)\nsys.exit(7)",
+        );
+        let mut jailed = arena.spawn(&policy).expect("spawn");
+        writeln!(jailed.take_stdin().expect("stdin"), "hello").expect("write");
+        let mut answer = String::new();
+        BufReader::new(jailed.take_stdout().expect("stdout")).read_line(&mut answer).expect("read");
+        assert_eq!(answer, "got hello\n");
+        let mut words = String::new();
+        BufReader::new(jailed.take_stderr().expect("stderr")).read_line(&mut words).expect("read");
+        assert_eq!(words, "words\n");
+        assert_eq!(
+            jailed.wait_for(Some(Duration::from_secs(10))),
+            Some(Ended::Exited(7)),
+            "{:?}",
+            arena.situation
+        );
+        assert!(jailed.layers().contains(&Kind::Landlock));
+    });
+}
+
+#[test]
+fn a_shell_can_start_programs() {
+    everywhere(|arena| {
+        let mut policy = arena.policy("");
+        policy.program = "/bin/sh".into();
+        policy.arguments = vec!["-c".into(), "cat own.txt | tr a-z A-Z; kill -SEGV $$".into()];
+        let outcome = arena.run_policy(&policy);
+        assert_eq!(outcome.stdout, "OWN", "{:?} {outcome:?}", arena.situation);
+        assert_eq!(outcome.ended, Ended::Signalled(11), "{:?}", arena.situation);
+    });
+}
+
+/// Whatever of these is installed: runtimes with threads, timers and large reservations of their own.
+#[test]
+fn common_runtimes_start() {
+    everywhere(|arena| {
+        let mut policy = arena.policy(
+            "import asyncio, threading\nasyncio.run(asyncio.sleep(0.01))\nt = threading.Thread(target=lambda: print('ok'))\nt.start()\nt.join()",
+        );
+        assert_eq!(arena.run_policy(&policy).stdout, "ok\n", "{:?}", arena.situation);
+        policy.limits.address_space = None;
+        policy.limits.memory = 1 << 30;
+        policy.limits.processes = 64;
+        for (program, arguments, says) in [
+            ("/usr/bin/node", ["-e", "setTimeout(() => console.log('ok'), 5)"], "ok\n"),
+            ("/usr/bin/java", ["-Xmx64m", "-version"], ""),
+        ] {
+            if !fs::exists(program).expect("exists") {
+                continue;
+            }
+            policy.program = program.into();
+            policy.arguments = arguments.map(Into::into).to_vec();
+            let outcome = arena.run_policy(&policy);
+            assert_eq!(outcome.ended, Ended::Exited(0), "{:?} {program} {outcome:?}", arena.situation);
+            assert_eq!(outcome.stdout, says, "{:?} {program} {outcome:?}", arena.situation);
+        }
+    });
+}
+
+#[test]
+fn the_pid_is_the_bots_own() {
+    everywhere(|arena| {
+        let mut jailed = arena.spawn(&arena.policy("time.sleep(10)")).expect("spawn");
+        let pid = jailed.pid().as_raw_nonzero();
+        let line = fs::read(format!("/proc/{pid}/cmdline")).expect("cmdline");
+        assert!(line.starts_with(b"/usr/"), "{:?}", String::from_utf8_lossy(&line));
+        let state = || {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("stat");
+            stat.rsplit(')').next().and_then(|rest| rest.trim().chars().next())
+        };
+        jailed.pause().expect("pause");
+        std::thread::sleep(Duration::from_millis(20));
+        assert_eq!(state(), Some('T'), "{:?}", arena.situation);
+        jailed.resume().expect("resume");
+        std::thread::sleep(Duration::from_millis(20));
+        assert_ne!(state(), Some('T'), "{:?}", arena.situation);
+        assert_eq!(jailed.try_wait(), None);
+        assert_eq!(jailed.kill_all(), Ended::Stopped);
+        assert!(!fs::exists(format!("/proc/{pid}")).expect("exists"));
+    });
+}
+
+#[test]
+fn what_is_left_behind_is_gone() {
+    everywhere(|arena| {
+        // A daemon in the usual way: two forks, its own session where that is allowed, all signals ignored.
+        let policy = arena.policy(
+            r#"
+if os.fork() == 0:
+    try: os.setsid()
+    except OSError: pass
+    if os.fork() == 0:
+        for number in range(1, 32):
+            try: signal.signal(number, signal.SIG_IGN)
+            except OSError: pass
+        print("daemon", flush=True)
+        time.sleep(15)
+    os._exit(0)
+time.sleep(0.3)
+"#,
+        );
+        for drop_only in [false, true] {
+            let mut jailed = arena.spawn(&policy).expect("spawn");
+            let mut stdout = BufReader::new(jailed.take_stdout().expect("stdout"));
+            let mut line = String::new();
+            stdout.read_line(&mut line).expect("read");
+            assert_eq!(line, "daemon\n", "{:?}", arena.situation);
+            assert!(!processes_naming(arena).is_empty());
+            if !drop_only {
+                assert_eq!(jailed.wait_for(Some(Duration::from_secs(5))), Some(Ended::Exited(0)));
+                jailed.kill_all();
+            }
+            drop(jailed);
+            assert_eq!(processes_naming(arena), Vec::<String>::new(), "{:?}", arena.situation);
+        }
+    });
+}
+
+#[test]
+fn a_bot_ends_with_the_engine() {
+    // The engine is this test's own binary, started again to run the helper below, and killed hard.
+    let program = std::env::current_exe().expect("own path");
+    let arena = Arena::new(Situation::all()[0]);
+    let mut engine = std::process::Command::new(program)
+        .args(["--exact", "helper_engine_that_is_killed", "--ignored", "--nocapture"])
+        .env("AGON_TEST_ARENA", arena.path(""))
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("start");
+    let stdout = BufReader::new(engine.stdout.take().expect("stdout"));
+    let ready = stdout.lines().map_while(Result::ok).any(|line| line.contains("bots are running"));
+    assert!(ready);
+    assert_eq!(processes_naming(&arena).len(), Situation::all().len());
+    engine.kill().expect("kill");
+    engine.wait().expect("wait");
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while !processes_naming(&arena).is_empty() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(processes_naming(&arena), Vec::<String>::new());
+}
+
+#[test]
+#[ignore = "a part of another test"]
+fn helper_engine_that_is_killed() {
+    let Some(home) = std::env::var_os("AGON_TEST_ARENA").map(std::path::PathBuf::from) else { return };
+    let mut running = Vec::new();
+    for situation in Situation::all() {
+        let mut policy = Policy::new("/bin/sleep", home.join("bot")).arguments(["10"]);
+        policy.program = jail::python();
+        policy.arguments = ["-I", "-S", "-c", "import time; time.sleep(15)"].map(Into::into).to_vec();
+        policy.arguments.push(home.join("bot").display().to_string());
+        policy.without = situation.without();
+        running.push(launcher(situation).spawn(&policy, Streams::default()).expect("spawn"));
+    }
+    println!("bots are running");
+    std::thread::sleep(Duration::from_secs(15));
+}
+
+#[test]
+fn environment_and_descriptors_are_clean() {
+    everywhere(|arena| {
+        let outcome = arena.run(
+            r#"
+import resource
+print(sorted(k for k in os.environ if k != "LC_CTYPE"))
+found = []
+for fd in range(200):
+    try:
+        os.fstat(fd)
+        found.append(fd)
+    except OSError:
+        pass
+print(found, os.umask(0) == 0o77, resource.getrlimit(resource.RLIMIT_CORE), os.getcwd() == BOT, os.getpid() == os.getsid(0))
+"#,
+        );
+        let expected = "['LANG', 'PATH']\n[0, 1, 2] True (0, 0) True True\n";
+        assert_eq!(outcome.stdout, expected, "{:?} {outcome:?}", arena.situation);
+    });
+}
+
+#[test]
+fn extra_descriptors_arrive_by_number() {
+    everywhere(|arena| {
+        let (mut ours, theirs) =
+            std::io::pipe().map(|(read, write)| (BufReader::new(read), write)).expect("pipe");
+        let second = fs::File::open(arena.path("other/secret.txt")).expect("open");
+        let policy = arena.policy("os.write(3, os.read(4, 100) + b'\\n')");
+        let streams = Streams {
+            stdout: Stream::Null,
+            stderr: Stream::Null,
+            extra: vec![theirs.into(), second.into()],
+            ..Streams::default()
+        };
+        let mut jailed = launcher(arena.situation).spawn(&policy, streams).expect("spawn");
+        let mut line = String::new();
+        ours.read_line(&mut line).expect("read");
+        assert_eq!(line, "secret\n", "{:?}", arena.situation);
+        assert!(jailed.take_stdout().is_none());
+    });
+}
+
+#[test]
+fn failures_are_named() {
+    everywhere(|arena| {
+        let mut policy = arena.policy("");
+        policy.program = arena.path("bot/missing");
+        let error = arena.spawn(&policy).expect_err("no such program").to_string();
+        assert!(error.contains("missing"), "{error}");
+        let mut policy = arena.policy("");
+        policy.folder = arena.path("nowhere");
+        let error = arena.spawn(&policy).expect_err("no such folder").to_string();
+        assert!(error.contains("nowhere"), "{error}");
+        let mut policy = arena.policy("");
+        policy.program = arena.path("bot/own.txt");
+        let error = arena.spawn(&policy).expect_err("not a program").to_string();
+        assert!(error.contains("own.txt"), "{error}");
+        let mut policy = arena.policy("");
+        policy.folder = "relative".into();
+        assert!(matches!(arena.spawn(&policy), Err(SandboxError::Policy(_))));
+        assert_eq!(processes_naming(arena), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_missing_layer_is_refused_by_name() {
+    everywhere(|arena| {
+        let mut policy = arena.policy("");
+        policy.required.push(Kind::Cgroup);
+        let error = arena.spawn(&policy).expect_err("no cgroup was given");
+        assert!(error.to_string().contains("cgroup"), "{error}");
+        assert!(matches!(error, SandboxError::Missing(layers) if layers.len() == 1));
+        let mut policy = arena.policy("");
+        policy.without.push(Kind::Seccomp);
+        assert!(matches!(arena.spawn(&policy), Err(SandboxError::Policy(_))));
+    });
+}
+
+/// Folders in which this process's groups are the topmost, so that a group made there takes nothing away from anybody.
+fn cgroup_folders() -> Vec<&'static str> {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let topmost = |line: &str| own.lines().any(|own| own.ends_with(line));
+    let folders = [("/sys/fs/cgroup/pids", ":pids:/"), ("/sys/fs/cgroup/unified", "0::/")];
+    folders
+        .into_iter()
+        .filter(|(path, line)| is_root() && fs::exists(path).unwrap_or(false) && topmost(line))
+        .map(|(path, _)| path)
+        .collect()
+}
+
+#[test]
+fn a_cgroup_bounds_and_goes_away() {
+    let folders = cgroup_folders();
+    if !folders.contains(&"/sys/fs/cgroup/pids") {
+        return;
+    }
+    let groups = || -> Vec<String> {
+        let names = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("list").flatten());
+        let own = format!("agon-{}-", std::process::id());
+        names
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .filter(|name| name.starts_with(&own))
+            .collect()
+    };
+    let arena = Arena::new(Situation::Root);
+    let launcher = Launcher::new(env!("CARGO_BIN_EXE_agon-launch")).cgroups(folders.clone());
+    let mut policy = arena.policy(
+        "made = 0\ntry:\n    for _ in range(50):\n        if os.fork() == 0:\n            time.sleep(10)\n        made += 1\nexcept OSError: print(made, flush=True)\ntime.sleep(10)",
+    );
+    policy.required.push(Kind::Cgroup);
+    policy.without = vec![Kind::Namespaces, Kind::Limits];
+    policy.required.retain(|kind| !policy.without.contains(kind));
+    policy.limits.processes = 7;
+    let mut jailed = launcher.spawn(&policy, Streams::default()).expect("spawn");
+    let mut line = String::new();
+    BufReader::new(jailed.take_stdout().expect("stdout")).read_line(&mut line).expect("read");
+    assert_eq!(line, "6\n");
+    assert_eq!(groups().len(), folders.len());
+    jailed.kill_all();
+    assert_eq!(groups(), Vec::<String>::new());
+    assert_eq!(processes_naming(&arena), Vec::<String>::new());
+}
+
+#[test]
+fn every_layer_is_probed() {
+    for situation in [Situation::Root, Situation::User] {
+        if situation.is_root() && !is_root() {
+            continue;
+        }
+        let layers = launcher(situation).probe().expect("probe");
+        let kinds: Vec<Kind> = layers.iter().map(|layer| layer.kind).collect();
+        assert_eq!(kinds, Kind::ALL);
+        for layer in layers {
+            println!("{situation:?} {:17} {:5} {}", layer.name(), layer.active, layer.detail);
+            assert!(!layer.detail.is_empty() && !layer.what().is_empty() && !layer.how_to_get().is_empty());
+        }
+        let active = |kind: Kind| layers.iter().any(|layer| layer.kind == kind && layer.active);
+        assert!(active(Kind::Seccomp) && active(Kind::Limits) && active(Kind::Privileges));
+        assert_eq!(active(Kind::User), situation.is_root());
+    }
+}
+
+#[test]
+fn a_launcher_that_is_none_is_found_out() {
+    let launcher = Launcher::new("/bin/true");
+    assert!(matches!(launcher.probe(), Err(SandboxError::Silent(_))));
+    let launcher = Launcher::new("/nowhere/agon");
+    assert!(matches!(launcher.probe(), Err(SandboxError::Launcher { .. })));
+}
+
+#[test]
+fn starting_is_quick() {
+    everywhere(|arena| {
+        let mut policy = arena.policy("");
+        policy.program = "/bin/true".into();
+        let mut times: [Vec<Duration>; 3] = Default::default();
+        for _ in 0..21 {
+            let start = Instant::now();
+            let mut jailed = arena.spawn(&policy).expect("spawn");
+            times[0].push(start.elapsed());
+            jailed.wait_for(None);
+            times[1].push(start.elapsed());
+            jailed.kill_all();
+            times[2].push(start.elapsed());
+        }
+        for part in &mut times {
+            part.sort();
+        }
+        let [started, ended, gone] = times.map(|part| part[10]);
+        println!(
+            "{:?}: /bin/true started after {started:?}, ended after {ended:?}, gone after {gone:?}",
+            arena.situation
+        );
+        assert!(gone < Duration::from_millis(500));
+    });
+}
