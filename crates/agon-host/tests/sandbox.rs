@@ -67,6 +67,49 @@ attack("session", lambda: os.fork() or os.setsid())
     });
 }
 
+/// What one layer lets through by mistake, another stops: so each is tried with the others left out.
+#[test]
+fn each_layer_holds_alone() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
+    let port = listener.local_addr().expect("address").port();
+    let landlock = [Kind::Landlock, Kind::LandlockNetwork, Kind::LandlockScopes];
+    let files = r#"
+attack("passwd", lambda: open("/etc/passwd").read())
+attack("other bot", lambda: open(OTHER + "/secret.txt").read())
+attack("own file", lambda: open(BOT + "/own.txt", "r+"))
+attack("tmp", lambda: open("/tmp/agon-test-hole", "w"))
+"#;
+    everywhere(|arena| {
+        let victim = arena.victim();
+        let signals = format!(
+            r#"
+attack("signal", lambda: os.kill({victim}, 0))
+attack("by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open({victim}), 0))
+"#
+        );
+        let connect = format!(
+            "import socket\nattack('connect', lambda: socket.create_connection(('127.0.0.1', {port}), 5))\n"
+        );
+        let bind = "attack('bind', lambda: socket.socket().bind(('127.0.0.1', 0)))\n";
+        let only = |kinds: &[Kind], code: &str, count: usize| {
+            let mut policy = arena.policy(code);
+            policy.required = kinds.to_vec();
+            policy.without = Kind::ALL.into_iter().filter(|kind| !kinds.contains(kind)).collect();
+            let outcome = arena.run_policy(&policy);
+            let refused = outcome.stdout.matches("refused").count();
+            assert_eq!(
+                (refused, outcome.stdout.contains("HOLE")),
+                (count, false),
+                "{:?} {kinds:?} {outcome:#?}",
+                arena.situation
+            );
+        };
+        only(&[Kind::Namespaces], &format!("{files}{signals}{connect}"), 7);
+        only(&landlock, &format!("{files}{signals}{connect}{bind}"), 8);
+        only(&[Kind::Seccomp], &format!("{signals}{connect}{bind}"), 4);
+    });
+}
+
 #[test]
 fn nothing_is_written_outside_scratch() {
     everywhere(|arena| {
