@@ -9,6 +9,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
 };
 
+use crate::sandbox::{Ended, Jailed};
+
 /// Our ends of a program's standard streams.
 #[derive(Debug, Default)]
 pub struct Pipes {
@@ -42,6 +44,44 @@ pub trait Handle: Debug + Send {
 
     /// Ends it and all it has started, and waits until it is gone.
     fn kill(&mut self);
+}
+
+impl Handle for Jailed {
+    fn id(&self) -> u32 {
+        self.pid().as_raw_nonzero().get().unsigned_abs()
+    }
+
+    fn take_pipes(&mut self) -> Pipes {
+        Pipes {
+            stdin: self.take_stdin().map(OwnedFd::from),
+            stdout: self.take_stdout().map(OwnedFd::from),
+            stderr: self.take_stderr().map(OwnedFd::from),
+        }
+    }
+
+    fn exit(&self) -> BorrowedFd<'_> {
+        self.as_fd()
+    }
+
+    /// That nobody is left is no trouble.
+    fn pause(&self) {
+        let _ = Self::pause(self);
+    }
+
+    fn resume(&self) {
+        let _ = Self::resume(self);
+    }
+
+    fn ended(&mut self) -> Option<String> {
+        match self.try_wait()? {
+            Ended::Exited(0) => Some("ended by itself".to_owned()),
+            ended => Some(ended.to_string()),
+        }
+    }
+
+    fn kill(&mut self) {
+        self.kill_all();
+    }
 }
 
 /// A program without a sandbox: a child, the leader of a process group of its own.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::handle::{Handle, Unguarded};
+use crate::sandbox::{self, Policy, Streams};
 
 /// A program with its arguments, the folder it runs in and what its environment holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,6 +17,9 @@ pub struct Program {
     pub folder: PathBuf,
     /// What its environment holds besides `PATH` and `LANG`.
     pub environment: Vec<(String, String)>,
+    /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
+    /// bot's program is looked for where bots may go: the system's folders and the bot's own.
+    pub guarded: bool,
 }
 
 /// Why a command cannot be a bot.
@@ -38,7 +42,13 @@ impl Program {
     /// A program with arguments.
     pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>, folder: impl Into<PathBuf>) -> Self {
         let words = words.into_iter().map(Into::into).collect();
-        Self { words, folder: folder.into(), environment: Vec::new() }
+        Self { words, folder: folder.into(), environment: Vec::new(), guarded: false }
+    }
+
+    /// The same, behind the sandbox.
+    #[must_use]
+    pub fn guarded(self) -> Self {
+        Self { guarded: true, ..self }
     }
 
     /// Reads a command line as people write it: words, `'...'`, `"..."` and `\` before a character. Checks that the
@@ -75,7 +85,10 @@ impl Program {
                 )),
             };
         }
-        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let paths = match self.guarded {
+            true => sandbox::PATH.into(),
+            false => std::env::var_os("PATH").unwrap_or_default(),
+        };
         let found =
             std::env::split_paths(&paths).map(|dir| dir.join(name)).find(|p| runnable(p) == Some(true));
         found.ok_or_else(|| {
@@ -93,6 +106,16 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
     let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
     // The folder is entered before the program is looked for: only a whole path stays the same.
     let path = std::path::absolute(path)?;
+    if program.guarded {
+        let mut policy = Policy::new(path, program.folder.canonicalize()?);
+        // A compiled bot in its own folder may be run.
+        policy.executable.push(policy.folder.clone());
+        policy.arguments.extend(program.words.iter().skip(1).cloned());
+        policy.environment.extend(program.environment.iter().cloned());
+        policy.environment.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        let jailed = sandbox::spawn(&policy, Streams::default()).map_err(io::Error::other)?;
+        return Ok(Box::new(jailed));
+    }
     let child = Command::new(path)
         .args(program.words.get(1..).unwrap_or_default())
         .current_dir(&program.folder)

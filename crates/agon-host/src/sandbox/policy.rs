@@ -108,6 +108,9 @@ impl Default for Limits {
     }
 }
 
+/// Where a bot looks for programs.
+pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// Where programs and libraries live. Those that exist on this machine become executable.
 const SYSTEM_EXECUTABLE: [&str; 8] =
     ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib"];
@@ -131,7 +134,7 @@ impl Policy {
             arguments: Vec::new(),
             environment: BTreeMap::from([
                 ("LANG".to_owned(), "C.UTF-8".to_owned()),
-                ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned()),
+                ("PATH".to_owned(), PATH.to_owned()),
             ]),
             readable: existing(&SYSTEM_READABLE).chain(java_settings()).chain([folder.clone()]).collect(),
             executable: existing(&SYSTEM_EXECUTABLE).collect(),

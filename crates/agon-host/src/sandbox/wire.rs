@@ -135,7 +135,7 @@ pub enum Ended {
 impl std::fmt::Display for Ended {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Exited(code) => write!(f, "ended with exit code {code}"),
+            Self::Exited(code) => write!(f, "ended with status {code}"),
             Self::Signalled(signal) => write!(f, "was ended by signal {signal}{}", signal_name(*signal)),
             Self::FolderFull(path) => write!(f, "wrote more than allowed into {}", path.display()),
             Self::Stopped => f.write_str("was stopped"),
