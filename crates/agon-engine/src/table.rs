@@ -6,7 +6,7 @@ use std::ops::Range;
 use agon_core::assets::content_hash;
 use agon_core::record::{Record, Recorder, SeatRecord};
 use agon_core::settings::nearest;
-use agon_core::{Assets, GameInfo, Lifetime, Seat, Settings, SettingsError};
+use agon_core::{Assets, GameInfo, Lifetime, Player, Seat, Settings, SettingsError};
 use agon_games::{Hosted, UnknownGame, Visitor};
 use agon_host::{Conditions, Introduction, LinesPlayer, Program, TextPlayer};
 use serde::Serialize;
@@ -304,19 +304,28 @@ fn chair<G: Hosted>(
     names: &[String],
 ) -> Chair<G> {
     match seating {
-        Seating::Program(one) => Chair::Bot(match (G::own_lines(), one.json_lines) {
-            (Some(write), false) => Box::new(TextPlayer::new(one.program.clone(), write)),
-            _ => {
-                let told = Introduction::new(game, settings, seat, names);
-                Box::new(LinesPlayer::new(one.program.clone(), told, Conditions::of::<G>()))
-            }
-        }),
+        Seating::Program(one) => Chair::Bot(program_player(one, game, settings, seat, names)),
         Seating::House(name) => G::bots()
             .iter()
             .find(|bot| bot.name == name)
             .map_or(Chair::Person, |bot| Chair::Bot(Box::new(BuiltIn::new((bot.make)())))),
         Seating::Human => Chair::Person,
     }
+}
+
+/// A program speaks the game's own lines if there are some, unless it was said to speak JSON lines.
+fn program_player<G: Hosted>(
+    one: &ProgramSeat,
+    game: &G,
+    settings: &Settings,
+    seat: Seat,
+    names: &[String],
+) -> Box<dyn Player<G>> {
+    if let Some(write) = G::own_lines().filter(|_| !one.json_lines) {
+        return Box::new(TextPlayer::new(one.program.clone(), write));
+    }
+    let told = Introduction::new(game, settings, seat, names);
+    Box::new(LinesPlayer::new(one.program.clone(), told, Conditions::of::<G>()))
 }
 
 fn seat_record<G: Hosted>(seating: &Seating, name: &str) -> SeatRecord {

@@ -85,10 +85,8 @@ impl Program {
                 )),
             };
         }
-        let paths = match self.guarded {
-            true => sandbox::PATH.into(),
-            false => std::env::var_os("PATH").unwrap_or_default(),
-        };
+        let paths =
+            if self.guarded { sandbox::PATH.into() } else { std::env::var_os("PATH").unwrap_or_default() };
         let found =
             std::env::split_paths(&paths).map(|dir| dir.join(name)).find(|p| runnable(p) == Some(true));
         found.ok_or_else(|| {
@@ -108,8 +106,11 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
     let path = std::path::absolute(path)?;
     if program.guarded {
         let mut policy = Policy::new(path, program.folder.canonicalize()?);
-        // A compiled bot in its own folder may be run.
+        // A compiled bot in its own folder may be run. Java and Node reserve far more address space than they use, and
+        // start a dozen threads before the bot's first line.
         policy.executable.push(policy.folder.clone());
+        policy.limits.address_space = None;
+        policy.limits.processes = 64;
         policy.arguments.extend(program.words.iter().skip(1).cloned());
         policy.environment.extend(program.environment.iter().cloned());
         policy.environment.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));

@@ -18,6 +18,8 @@ use cli::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
+    // Started again by itself to put a bot behind the sandbox: then this never returns.
+    agon_host::sandbox::launch_if_asked();
     let done = match Cli::try_parse() {
         Ok(cli) => run(cli.command),
         Err(error)

@@ -17,7 +17,7 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process,
     kill_process_group, pidfd_open, set_child_subreaper, set_dumpable_behavior,
-    set_parent_process_death_signal, setsid, waitid, waitpid,
+    set_parent_process_death_signal, setsid, wait, waitid, waitpid,
 };
 
 use super::cgroup::Cgroups;
@@ -175,7 +175,7 @@ impl<'a> Running<'a> {
         // The bot first: its namespace does not end before it is reaped.
         let _ = waitpid(Some(self.bot), WaitOptions::empty());
         loop {
-            match waitpid(None, WaitOptions::NOHANG) {
+            match wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(Errno::INTR) => {}
                 Ok(None) => {
                     for child in children() {
