@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Plays programming-bot competitions: five games, your bots, fair play, true records.
 #[derive(Parser, Debug)]
@@ -99,7 +99,9 @@ pub struct Show {
 /// `agon play`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is house:NAME (see `agon bots GAME`) or human (this terminal), one for each seat."
+    after_help = "BOT is house:NAME (see `agon bots GAME`), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
+                  says what it is told and answers; for Word Racer its own lines, or json:COMMAND), or human (this \
+                  terminal), one for each seat. Commands run in this folder, behind the sandbox."
 )]
 pub struct Play {
     /// The game's id, as `agon games` lists it
@@ -122,6 +124,9 @@ pub struct Play {
     /// Keep a record of all games in this file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Whether programs run behind the sandbox; `off` only for programs you trust
+    #[arg(long, value_enum, default_value_t = Sandbox::On)]
+    pub sandbox: Sandbox,
     /// For programs
     #[arg(long)]
     pub json: bool,
@@ -131,6 +136,15 @@ pub struct Play {
     /// In a text dump, show every Nth turn [default: about 24 pictures]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
+}
+
+/// Whether programs run behind the sandbox.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sandbox {
+    /// Behind every layer there is; refused where a required one is missing.
+    On,
+    /// Like any other program of yours.
+    Off,
 }
 
 /// `agon replay`

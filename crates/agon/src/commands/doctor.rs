@@ -38,9 +38,35 @@ struct Check {
     hint: &'static str,
 }
 
+/// Each layer between a bot and the machine, as it was found by trying.
+fn sandbox() -> Vec<Check> {
+    match agon_host::sandbox::probe() {
+        Err(error) => vec![Check {
+            name: "sandbox",
+            health: Health::Bad,
+            found: error.to_string(),
+            hint: "programs cannot be played; house bots can",
+        }],
+        Ok(layers) => layers
+            .iter()
+            .map(|layer| Check {
+                name: layer.name(),
+                health: if layer.active { Health::Good } else { Health::Note },
+                found: if layer.detail.is_empty() {
+                    layer.what().to_owned()
+                } else {
+                    format!("{}: {}", layer.what(), layer.detail)
+                },
+                hint: layer.how_to_get(),
+            })
+            .collect(),
+    }
+}
+
 /// Examines the machine.
 pub fn run(args: &Doctor) -> Result<(), Failure> {
-    let checks = [version(), cores(), clocks(), scratch(), terminal(), colour(), games(), python()];
+    let mut checks = vec![version(), cores(), clocks(), scratch(), terminal(), colour(), games(), python()];
+    checks.extend(sandbox());
     if args.json {
         let list: Vec<_> = checks
             .iter()
