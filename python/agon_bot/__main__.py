@@ -1,0 +1,62 @@
+"""`python -m agon_bot GAME PATH[:Class]` plays a bot; `python -m agon_bot --zygote [plain]` is the warm parent (see
+`zygote.py`).
+
+Environment: `AGON_IN`, `AGON_OUT` (descriptors of the protocol; default: standard input and output), `AGON_SEED`,
+`AGON_ROOT` (the folder the submission begins at), `AGON_STATELESS` (`strict`, `fresh` or `audited`), `AGON_CONTROL`
+(the warm parent's socket; default: standard input).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def settle_environment() -> None:
+    """One thread for NumPy (before it is imported: its threads do not survive a fork), and the order of sets the
+    same in every run. The latter is decided when the interpreter starts, so it is started again if the host has not
+    seen to it."""
+    for name in THREADS:
+        os.environ[name] = "1"
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(
+            sys.executable,
+            [sys.executable, *sys.orig_argv[1:]]
+            if hasattr(sys, "orig_argv")
+            else [sys.executable, "-m", "agon_bot", *sys.argv[1:]],
+        )
+
+
+def main() -> int:
+    """Reads the command line."""
+    arguments = sys.argv[1:]
+    settle_environment()
+    if arguments in (["--zygote"], ["--zygote", "plain"]):
+        import socket
+
+        from .zygote import Zygote, warm_up
+
+        warm_up(plain=arguments[1:] == ["plain"])
+        control = socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
+        return Zygote(control).serve()
+    if len(arguments) != 2:
+        print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [plain]", file=sys.stderr)
+        return 2
+    from .channel import flush, from_environment
+    from .loading import Target
+    from .session import Session
+
+    channel = from_environment()
+    code = Session(channel, arguments[0], Target.parse(arguments[1])).run()
+    flush()
+    # Not sys.exit: threads a bot left, and what it registered to run at the end, have no say any more.
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

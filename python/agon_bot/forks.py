@@ -1,0 +1,174 @@
+"""Work in a fork of this process, and what is left of it afterwards: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from .channel import HIGH, flush
+
+# Kept by name: a bot may replace them where it finds them.
+_fork, _exit, _waitpid, _kill = os.fork, os._exit, os.waitpid, os.kill
+_pipe, _read, _write, _close, _closerange = os.pipe, os.read, os.write, os.close, os.closerange
+
+LONGEST_ANSWER = 64 * 1024
+RESULT = {"answer", "fault", "says", "results", "loaded", "error"}
+"""All that a fork may tell."""
+GRACE_MS = 25.0
+"""Past its limit by so much, a call is ended."""
+
+
+def in_a_fork(
+    work: Callable[[], Dict[str, Any]], limit_ms: Optional[float], longest: int = LONGEST_ANSWER
+) -> Dict[str, Any]:
+    """Runs something in a fork and returns what it gave. The fork, and whatever it started, is gone afterwards."""
+    reader, writer = _pipe()
+    child = _fork()
+    if child == 0:
+        _live_and_die(work, reader, writer)
+    _close(writer)
+    data, in_time = _read_answer(reader, child, limit_ms, longest)
+    _close(reader)
+    _kill(child, signal.SIGKILL)
+    status = _waitpid(child, 0)[1]
+    end_children()
+    if not in_time:
+        return {"fault": "timeout", "says": f"no answer within {limit_ms} ms"}
+    result = decode(data)
+    if result is None:
+        return {"fault": "crash", "says": "the call ended without an answer: " + how_it_ended(status)}
+    return result
+
+
+def _live_and_die(work: Callable[[], Dict[str, Any]], reader: int, writer: int) -> None:
+    """In the fork: does the work, writes what it gave, ends. Never returns."""
+    try:
+        _close(reader)
+        # Not the protocol's descriptors: a call must not speak for the bot.
+        _closerange(HIGH, HIGH + 8)
+        data = encode(work())
+        flush()
+        while data:
+            data = data[_write(writer, data) :]
+    finally:
+        _exit(0)
+
+
+def encode(result: Dict[str, Any]) -> bytes:
+    """What a fork tells, as a line. The usual case goes without JSON: in a fork every page touched is a page copied."""
+    answer = result.get("answer")
+    plain = type(answer) is str and len(result) == 1 and answer.isalnum()
+    return f"={answer}\n".encode() if plain else json.dumps(result).encode() + b"\n"
+
+
+def decode(data: bytes) -> Optional[Dict[str, Any]]:
+    """What a fork told; `None` if that is nothing a fork of ours would say: the bot can write there as well as we
+    can."""
+    line, end, _ = data.partition(b"\n")
+    if not end:
+        return None
+    if line[:1] == b"=":
+        return {"answer": line[1:].decode("ascii", "replace")}
+    try:
+        result = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return result if isinstance(result, dict) and set(result) <= RESULT else None
+
+
+def _read_answer(reader: int, child: int, limit_ms: Optional[float], longest: int) -> Tuple[bytes, bool]:
+    """One line from the fork, or what there is when it ends; and whether that was in time.
+
+    The host's clock is the one that counts. This one frees the bot's process from a call that hangs, so that it
+    costs one move and not the match; like the host's it does not count the time a call stood ready and waited for a
+    processor."""
+    began = time.monotonic()
+    poller = select.poll()
+    poller.register(reader, select.POLLIN)
+    data = b""
+    spare = None if limit_ms is None else float(limit_ms) + GRACE_MS
+    while not data.endswith(b"\n") and len(data) <= longest:
+        if not poller.poll(spare):
+            charged = (time.monotonic() - began) * 1000 - waited_ms(child)
+            spare = float(limit_ms or 0) + GRACE_MS - charged
+            if spare <= 0:
+                return data, False
+            spare = max(1.0, spare)
+            continue
+        chunk = _read(reader, 1 << 16)
+        if not chunk:
+            break
+        data += chunk
+    return data, True
+
+
+def waited_ms(process: int) -> float:
+    """How long a process has stood ready and waited for a processor."""
+    try:
+        with open(f"/proc/{process}/schedstat", "rb") as file:
+            return int(file.read().split()[1]) / 1e6
+    except (OSError, IndexError, ValueError):
+        return 0.0
+
+
+def how_it_ended(status: int) -> str:
+    """A wait status in words."""
+    if os.WIFSIGNALED(status):
+        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+    return f"exit code {os.WEXITSTATUS(status)}"
+
+
+def end_children() -> None:
+    """Kills and reaps every child that is left (orphans of a call come here: see `enter.adopt_orphans`)."""
+    for _ in range(1000):
+        try:
+            if _waitpid(-1, os.WNOHANG)[0] == 0:
+                for pid in children():
+                    _kill(pid, signal.SIGKILL)
+                _waitpid(-1, 0)
+        except ChildProcessError:
+            return
+
+
+def children() -> List[int]:
+    """The process ids of all children."""
+    try:
+        with open(f"/proc/self/task/{os.getpid()}/children", "rb") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def open_descriptors() -> List[int]:
+    """The descriptors open now."""
+    found = []
+    for number in [int(name) for name in os.listdir("/proc/self/fd")] if os.path.isdir("/proc/self/fd") else range(256):
+        try:
+            os.fstat(number)  # the listing's own descriptor is closed by now
+            found.append(number)
+        except OSError:
+            pass
+    return found
+
+
+def threads() -> int:
+    """How many threads this process has."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        import threading
+
+        return threading.active_count()
+
+
+def shared_memory() -> bool:
+    """Whether a writable mapping is shared with forks."""
+    try:
+        with open("/proc/self/maps", "rb") as file:
+            return any(line.split()[1].startswith(b"rw-s") for line in file)
+    except OSError:
+        return False

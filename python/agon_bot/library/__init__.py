@@ -1,0 +1,1 @@
+"""The modules that bots of the original competitions import, under every name they used for them."""

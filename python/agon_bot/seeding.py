@@ -1,0 +1,57 @@
+"""Chance for bots: the bot's own seed decides what `random` and `numpy.random` give, so that a well-behaved random
+bot repeats."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# Python's own generator reseeds itself in every fork, from the system's entropy. We seed it in every fork
+# ourselves, and forks are what we pay for: it is imported without that.
+_register = getattr(os, "register_at_fork", None)
+if _register is not None:
+    os.register_at_fork = lambda **_: None
+try:
+    import random
+finally:
+    if _register is not None:
+        os.register_at_fork = _register
+
+# `hashlib` would load all of OpenSSL for one sum.
+try:
+    from _sha512 import sha512  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from _sha2 import sha512  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha512
+
+_seed_python = random.seed
+
+
+def derive(*parts: object) -> int:
+    """A seed of 64 bits from seeds, turn numbers and the like; any change in a part changes it all."""
+    text = "/".join(str(part) for part in parts)
+    return int.from_bytes(sha512(text.encode()).digest()[:8], "big")
+
+
+def seed_all(seed: int) -> None:
+    """Seeds Python's and, where loaded, NumPy's global generator."""
+    _seed_python(seed)
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        # NumPy's legacy generator takes 32 bits.
+        numpy_random.seed(seed & 0xFFFFFFFF)
+
+
+def warm_numpy(path: str) -> None:
+    """Imports NumPy's generator before the bot does, if the bot's files mention NumPy: what is not loaded cannot be
+    seeded, and a bot may draw while it is loaded. Others are spared the time."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    try:
+        files = [entry.path for entry in os.scandir(folder) if entry.name.endswith(".py")]
+        mentioned = any(b"numpy" in open(file, "rb").read() for file in files)
+        if mentioned:
+            import numpy.random  # noqa: F401
+    except (OSError, ImportError):
+        pass

@@ -1,0 +1,122 @@
+"""The conversation with the host, by the protocol of `docs/protocol.md`.
+
+| from the host | here | reply, always with the message's `id` |
+|---|---|---|
+| `hello` | the bot is loaded | `protocol`, and `name`, `contributor` where the bot has them; or `error` |
+| `start` | a game begins: chance is seeded anew | |
+| `turn` | one call | `answer`; or `fault` (`crash`, `garbled`, `illegal`, `timeout`) with what it `says` |
+| `end` | the game is over: `adjust()`, audit | `crash` or `audit` where there is something to say |
+| `bye` | the match is over: `train()`, then the process ends | none |
+
+Whatever a bot's code raises becomes a reply; the process goes on, because the game may.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, Dict, Optional
+
+from . import PROTOCOL
+from .channel import Channel
+from .errors import AnswerFault, LoadError, crash_words
+from .games import SHIMS, shim_for
+from .games.base import Message, Shim
+from .loading import Target
+from .seeding import derive, seed_all, warm_numpy
+
+
+def outcome(shim: Shim, message: Message) -> Dict[str, Any]:
+    """What a turn gave: `answer`, or `fault` with what it `says`."""
+    try:
+        return shim.answer(message)
+    except AnswerFault as fault:
+        return {"fault": fault.fault, "says": fault.says}
+    except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+        return {"fault": "crash", "says": crash_words(error, shim.root)}
+
+
+def make_shim(game: str, target: Target) -> Shim:
+    """The shim for a game, wrapped where the game's rules want more than a call."""
+    if game not in SHIMS:
+        known = ", ".join(SHIMS)
+        raise LoadError(f"no Python API for the game {game!r}", None, None, f"games: {known}")
+    shim = shim_for(game)(target)
+    if game == "solitude-scramble":
+        from .stateless import wrap
+
+        return wrap(shim, os.environ.get("AGON_STATELESS", "strict"))
+    return shim
+
+
+class Session:
+    """One bot, one host, from hello to the end."""
+
+    def __init__(self, channel: Channel, game: str, target: Target) -> None:
+        self.channel = channel
+        self.game = game
+        self.target = target
+        self.shim: Optional[Shim] = None
+
+    def run(self) -> int:
+        """Talks until the host says bye or hangs up. The exit code: 0, or 2 when the bot could not be loaded."""
+        while True:
+            line = self.channel.receive_line()
+            if line is None:
+                return 0
+            message = json.loads(line) if self.shim is None else self.shim.decode(line)
+            if message.get("type") == "bye":
+                if self.shim is not None:
+                    self.shim.match_over(message)
+                return 0
+            reply = self.reply(message)
+            self.channel.send({**reply, "id": message.get("id")})
+            if "error" in reply:
+                return 2
+
+    def reply(self, message: Message) -> Message:
+        """The answer to one message. Kinds not known here are answered by their `id` alone: a newer host may send
+        them."""
+        kind = message.get("type")
+        if kind == "hello":
+            return self.hello(message)
+        if self.shim is None:
+            return {"error": {"what": f"the first message must be hello, not {kind}"}}
+        if kind == "turn":
+            return outcome(self.shim, message)
+        if kind == "start":
+            self.start(message)
+            return {}
+        if kind == "end":
+            return self.shim.game_over(message) or {}
+        return {}
+
+    def hello(self, message: Message) -> Message:
+        """Loads the bot. Chance is seeded first: a bot may draw at import."""
+        try:
+            warm_numpy(self.target.path)
+            seed_all(self.seed(message))
+            self.shim = make_shim(str(message.get("game") or self.game), self.target)
+            self.shim.hello = message
+            about = self.shim.load(message)
+        except LoadError as error:
+            print(error, file=sys.stderr)
+            return {"error": error.message()}
+        known = {name: text for name, text in about.items() if text}
+        return {"protocol": PROTOCOL, **known}
+
+    def start(self, message: Message) -> None:
+        """A game begins: the bot's own chance begins anew."""
+        seed_all(self.seed(message))
+        if self.shim is not None:
+            self.shim.start(message)
+
+    @staticmethod
+    def seed(message: Message) -> int:
+        """The bot's own seed: from the message, else from `AGON_SEED`."""
+        seed = message.get("seed", os.environ.get("AGON_SEED", 0))
+        try:
+            return int(seed)
+        except (TypeError, ValueError):
+            return derive(seed)
