@@ -1,0 +1,62 @@
+"""The dialogues recorded in docs/protocol.md, fed to bots of the Python APIs: what the engine really writes is what the shims read."""
+
+import json
+import os
+import re
+import unittest
+
+from talk import PACKAGE, Folder, Talk, needs_numpy
+
+DOCUMENT = os.environ.get("AGON_PROTOCOL", os.path.join(os.path.dirname(PACKAGE), "docs", "protocol.md"))
+BOTS = {
+    "solitude-scramble": (
+        "Submission.py",
+        "def get_action(state, match_history):\n    assert len(state['opponent_positions']) == 3 and len(match_history) == state['current_turn'] - 1\n    return 'LEFT'\n",
+        "LEFT",
+    ),
+    "colour-battle": (
+        "bot.py",
+        "class B:\n    def determine_next_move(self, grid, enemies, game_info):\n        assert grid.shape == (game_info.grid_size,) * 2\n        return Move.UP\n",
+        "UP",
+    ),
+    "connect-five": (
+        "bot.py",
+        "class B:\n    def get_move(self, board, player, T, N):\n        assert (len(board), len(board[0]), player, T, N) == (7, 9, 1, 1, 0)\n        return 3\n",
+        "3",
+    ),
+    "hide-and-seek": (
+        "bot.py",
+        "class Seeker(Player):\n    def move(self):\n        assert self.game_map.shape == (20, 20) and len(self.enemy_pos) == 2\n        self.pos = (0, 1)\n",
+        "0,1",
+    ),
+}
+
+
+@needs_numpy
+@unittest.skipUnless(os.path.isfile(DOCUMENT), "no docs/protocol.md here")
+class RecordedDialogues(Folder):
+    def test_all_four(self):
+        with open(DOCUMENT, encoding="utf-8") as file:
+            text = file.read()
+        for game, (name, bot, answer) in BOTS.items():
+            with self.subTest(game):
+                path = self.write(f"{game}/{name}", bot)
+                dialogue = re.search(rf"<!-- dialogue {game} -->(.*?)<!-- end -->", text, re.DOTALL).group(1)
+                lines = [line[2:] for line in dialogue.splitlines() if line.startswith("> ")]
+                with Talk(game, path, hello=False) as talk:
+                    for line in lines:
+                        message = json.loads(line)
+                        talk.process.stdin.write(line.encode() + b"\n")
+                        talk.process.stdin.flush()
+                        if message["type"] == "bye":
+                            break
+                        reply = talk.receive()
+                        self.assertEqual(reply["id"], message["id"])
+                        self.assertNotIn("error", reply)
+                        if message["type"] == "turn":
+                            self.assertEqual(reply.get("answer"), answer, reply)
+                    self.assertEqual(talk.close(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
