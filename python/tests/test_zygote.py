@@ -124,7 +124,9 @@ class WarmParent(Folder):
         parent = Parent("plain")
         self.addCleanup(parent.close)
         child = parent.bot(
-            self.write("Bot.py", "import sys\nassert 'num' + 'py' not in sys.modules and 'random' in sys.modules\n" + BOT)
+            self.write(
+                "Bot.py", "import sys\nassert 'num' + 'py' not in sys.modules and 'random' in sys.modules\n" + BOT
+            )
         )
         self.addCleanup(child.close)
         self.assertEqual(child.ask(type="hello", seed="3").get("name"), "Bot")
