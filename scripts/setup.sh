@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks for what the build needs: cargo with the pinned toolchain, and a C compiler (for zstd).
+# Checks for what the build and the tests need: cargo with the pinned toolchain, a C compiler (for zstd), and a Python with
+# NumPy in a virtual environment of its own (.venv), for the tests that play Python bots.
 # As root on Debian it installs what is missing; otherwise it says exactly what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,4 +22,21 @@ if ! command -v cargo >/dev/null 2>&1; then
 fi
 if ! cargo --version >/dev/null 2>&1; then
     fail "the pinned Rust toolchain $wanted is not installed" "rustup toolchain install $wanted --component clippy,rustfmt"
+fi
+
+# Python is needed by tests only: without it the rest still builds and plays.
+numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
+if ! numpy_ready; then
+    if ! command -v python3 >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "installing Python (packages python3, python3-venv) ..." >&2
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3 python3-venv >&2
+    fi
+    if command -v python3 >/dev/null 2>&1; then
+        echo "making a virtual environment with NumPy in .venv ..." >&2
+        { python3 -m venv .venv && .venv/bin/python -m pip install --quiet --disable-pip-version-check numpy; } >&2 || true
+    fi
+    if ! numpy_ready; then
+        printf 'note: no Python with NumPy in .venv; tests of Python bots that need it are skipped\n' >&2
+        printf 'hint: Debian, Ubuntu: sudo apt-get install python3-venv, then run this again\n' >&2
+    fi
 fi

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import resource
 import sys
 from typing import Any, Dict, Optional, TextIO, Tuple
 
@@ -18,7 +19,8 @@ _read, _write, _dumps = os.read, os.write, json.dumps
 LONGEST = 16 * 1024 * 1024
 """A line from the host longer than this is none."""
 
-HIGH = 200
+# The sandbox allows few descriptors.
+HIGH = min(200, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 16)
 """The protocol's descriptors live above this number, out of the way of a bot that closes 0 to 99."""
 
 

@@ -51,6 +51,8 @@ pub struct ProgramSeat {
     pub program: Program,
     /// Whether it is spoken to by JSON lines even if the game has lines of its own.
     pub json_lines: bool,
+    /// Whether it sees to it itself that nothing is kept from one call to the next, where the game wants that.
+    pub forgets: bool,
 }
 
 impl Seating {
@@ -325,7 +327,9 @@ fn program_player<G: Hosted>(
         return Box::new(TextPlayer::new(one.program.clone(), write));
     }
     let told = Introduction::new(game, settings, seat, names);
-    Box::new(LinesPlayer::new(one.program.clone(), told, Conditions::of::<G>()))
+    let mut conditions = Conditions::of::<G>();
+    conditions.stateless &= !one.forgets;
+    Box::new(LinesPlayer::new(one.program.clone(), told, conditions))
 }
 
 fn seat_record<G: Hosted>(seating: &Seating, name: &str) -> SeatRecord {

@@ -14,6 +14,7 @@ pub mod lines;
 mod message;
 pub mod process;
 pub mod program;
+pub mod python;
 pub mod sandbox;
 pub mod text;
 pub mod timing;

@@ -9,8 +9,8 @@ use agon_core::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::message::{self, Hello, Limits, Message, PROTOCOL, Plain};
-use crate::process::{Process, Trouble, shown};
+use crate::message::{self, Answered, Hello, Limits, Message, PROTOCOL, Plain};
+use crate::process::{Process, Trouble, shown, shown_words};
 use crate::program::Program;
 
 /// What a bot is told about the game it is going to play.
@@ -249,6 +249,9 @@ impl<G: Game> LinesPlayer<G> {
                 Err(trouble) => return Err(self.stop_for(trouble, starting).into()),
             };
             let trouble = match message::read(&line) {
+                Ok(Answered { id, error: Some(error), .. }) if id == wanted => {
+                    return Err(self.stop(Fault::Crash, shown_words(&error.to_string()), true).into());
+                }
                 Ok(answered) if answered.id == wanted => continue,
                 Ok(answered) => format!("answered {} when {wanted} was asked: {}", answered.id, shown(&line)),
                 Err(what) => format!("{what}: {}", shown(&line)),
@@ -331,6 +334,9 @@ impl<G: Game> LinesPlayer<G> {
                 return Err(process.report(Fault::Garbled, format!("{what}: {}", shown(&line))).into());
             }
         };
+        if let Some(fault) = answered.fault {
+            return Err(process.report(fault, shown_words(&answered.says.unwrap_or_default())).into());
+        }
         message::text_of(answered.answer)
             .and_then(|text| G::read_answer(&text))
             .map_err(|what| process.report(Fault::Garbled, format!("{what}: {}", shown(&line))).into())

@@ -1,6 +1,6 @@
 //! The messages of the JSON-lines protocol, as `docs/protocol.md` describes them.
 
-use agon_core::ClockRule;
+use agon_core::{ClockRule, Fault};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -79,6 +79,39 @@ pub struct Answered {
     pub id: u64,
     #[serde(default)]
     pub answer: Option<Json>,
+    /// Instead of an answer: what went wrong, told by a host of bots (such as the Python one) about the bot in it.
+    #[serde(default)]
+    pub fault: Option<Fault>,
+    /// With a fault: the bot's own words.
+    #[serde(default)]
+    pub says: Option<String>,
+    /// Instead of being ready: why the bot cannot be loaded.
+    #[serde(default)]
+    pub error: Option<NotLoaded>,
+}
+
+/// Why a bot cannot be loaded.
+#[derive(Deserialize)]
+pub struct NotLoaded {
+    what: String,
+    #[serde(default)]
+    file: Option<String>,
+    #[serde(default)]
+    line: Option<u64>,
+    #[serde(default)]
+    hint: Option<String>,
+}
+
+impl std::fmt::Display for NotLoaded {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{file}, line {line}: ")?,
+            (Some(file), None) => write!(f, "{file}: ")?,
+            _ => {}
+        }
+        f.write_str(&self.what)?;
+        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
+    }
 }
 
 /// Reads a bot's line. The error says what is wrong with it.

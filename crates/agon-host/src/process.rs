@@ -178,6 +178,13 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     }
 }
 
+/// A stranger's words as they are kept: at most 8 KiB of the end, nothing in them that a terminal would obey.
+pub(crate) fn shown_words(words: &str) -> String {
+    let start = words.len().saturating_sub(LOG_KEPT);
+    let kept = words.char_indices().map(|(i, _)| i).find(|i| *i >= start).map_or("", |i| &words[i..]);
+    printable(kept.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,6 +17,8 @@ pub struct Program {
     pub folder: PathBuf,
     /// What its environment holds besides `PATH` and `LANG`.
     pub environment: Vec<(String, String)>,
+    /// Folders outside its own that it reads and runs files from, such as its interpreter's.
+    pub also: Vec<PathBuf>,
     /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
     /// bot's program is looked for where bots may go: the system's folders and the bot's own.
     pub guarded: bool,
@@ -42,7 +44,7 @@ impl Program {
     /// A program with arguments.
     pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>, folder: impl Into<PathBuf>) -> Self {
         let words = words.into_iter().map(Into::into).collect();
-        Self { words, folder: folder.into(), environment: Vec::new(), guarded: false }
+        Self { words, folder: folder.into(), environment: Vec::new(), also: Vec::new(), guarded: false }
     }
 
     /// The same, behind the sandbox.
@@ -109,8 +111,10 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
         // A compiled bot in its own folder may be run. Java and Node reserve far more address space than they use, and
         // start a dozen threads before the bot's first line.
         policy.executable.push(policy.folder.clone());
+        policy.executable.extend(program.also.iter().cloned());
         policy.limits.address_space = None;
         policy.limits.processes = 64;
+        policy.limits.open_files = 256;
         policy.arguments.extend(program.words.iter().skip(1).cloned());
         policy.environment.extend(program.environment.iter().cloned());
         policy.environment.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));

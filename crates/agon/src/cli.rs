@@ -99,9 +99,9 @@ pub struct Show {
 /// `agon play`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is house:NAME (see `agon bots GAME`), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
+    after_help = "BOT is house:NAME (see `agon bots GAME`), a Python bot (a folder, a .py or .py:Class), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
                   says what it is told and answers; for Word Racer its own lines, or json:COMMAND), or human (this \
-                  terminal), one for each seat. Commands run in this folder, behind the sandbox."
+                  terminal), one for each seat. Programs run behind the sandbox, commands in this folder."
 )]
 pub struct Play {
     /// The game's id, as `agon games` lists it

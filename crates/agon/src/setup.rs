@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_core::assets::content_hash;
 use agon_core::settings::Kind;
@@ -50,12 +50,15 @@ pub fn settings(info: &GameInfo, pairs: &[String]) -> Result<(Settings, Assets),
 }
 
 /// Reads a BOT.
-pub fn seating(bot: &str, sandbox: Sandbox) -> Result<Seating, Failure> {
+pub fn seating(game: &str, bot: &str, sandbox: Sandbox) -> Result<Seating, Failure> {
     if let Some(name) = bot.strip_prefix("house:") {
         return Ok(Seating::House(name.to_owned()));
     }
     if bot == "human" {
         return Ok(Seating::Human);
+    }
+    if let Some((path, class)) = python_bot(bot) {
+        return python(game, bot, path, class, sandbox).map(Seating::Program);
     }
     let (command, json_lines) = match bot.strip_prefix("json:") {
         Some(command) => (command, true),
@@ -63,18 +66,74 @@ pub fn seating(bot: &str, sandbox: Sandbox) -> Result<Seating, Failure> {
     };
     // One word is a command only if it is a path: `random` is more likely a house bot without its `house:`.
     if !command.contains([' ', '/']) {
-        let hint = match command.rsplit_once('.') {
-            Some((_, "py")) if Path::new(command).exists() => {
-                format!("a command starts it: \"python3 {command}\"")
-            }
-            _ if Path::new(command).exists() => format!("a command in this folder is written ./{command}"),
-            _ => {
-                format!("house bots are written house:{command}; `agon bots GAME` lists them; `human` is you")
-            }
+        let hint = if Path::new(command).exists() {
+            format!("a program in this folder is written ./{command}")
+        } else {
+            format!("house bots are written house:{command}; `agon bots GAME` lists them; `human` is you")
         };
         return Err(Failure::wrong_use(format!("`{bot}` is no bot"), hint));
     }
     program(bot, command, json_lines, sandbox).map(Seating::Program)
+}
+
+/// A folder or a `.py` file, perhaps with a class. Word Racer's scripts are commands: they have no Python API.
+fn python_bot(bot: &str) -> Option<(&Path, Option<&str>)> {
+    let whole = Path::new(bot);
+    if whole.is_dir() || (whole.is_file() && whole.extension().is_some_and(|e| e == "py")) {
+        return Some((whole, None));
+    }
+    let (path, class) = bot.rsplit_once(':')?;
+    let is_class = !class.is_empty() && class.chars().all(|c| c == '_' || c.is_alphanumeric());
+    (is_class && Path::new(path).exists()).then_some((Path::new(path), Some(class)))
+}
+
+fn python(
+    game: &str,
+    bot: &str,
+    path: &Path,
+    class: Option<&str>,
+    sandbox: Sandbox,
+) -> Result<ProgramSeat, Failure> {
+    if game == "word-racer" {
+        let hint = format!("a command starts it: \"python3 {}\"", path.display());
+        return Err(Failure::wrong_use(
+            format!("{bot}: Word Racer's bots read lines; there is no Python API for it"),
+            hint,
+        ));
+    }
+    let refused =
+        |error: agon_host::ProgramError| Failure::wrong_use(format!("{bot}: {}", error.what), error.hint);
+    let mut program = agon_host::python::bot(game, path, class).map_err(refused)?;
+    if sandbox == Sandbox::On {
+        program = program.guarded();
+        require_layers()?;
+    }
+    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let whole = std::fs::canonicalize(path)?;
+    let name = class.map(str::to_owned).or_else(|| stem(&whole)).unwrap_or_default();
+    let mut content = class.unwrap_or_default().as_bytes().to_vec();
+    for file in python_files(&whole)? {
+        content.extend(std::fs::read(&file)?);
+    }
+    Ok(ProgramSeat {
+        name,
+        spec: bot.to_owned(),
+        hash: content_hash(&content),
+        program,
+        json_lines: true,
+        forgets: true,
+    })
+}
+
+/// What a Python bot is made of: its file, or all `.py` and `.json` files at the top of its folder, in order.
+fn python_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files: Vec<PathBuf> = std::fs::read_dir(path)?.flatten().map(|entry| entry.path()).collect();
+    files.retain(|file| file.is_file() && file.extension().is_some_and(|e| e == "py" || e == "json"));
+    files.sort();
+    Ok(files)
 }
 
 /// A command in the current folder.
@@ -97,7 +156,7 @@ fn program(bot: &str, command: &str, json_lines: bool, sandbox: Sandbox) -> Resu
         content.extend(std::fs::read(folder.join(file)).unwrap_or_default());
     }
     let hash = content_hash(&content);
-    Ok(ProgramSeat { name, spec: bot.to_owned(), hash, program, json_lines })
+    Ok(ProgramSeat { name, spec: bot.to_owned(), hash, program, json_lines, forgets: false })
 }
 
 /// A machine that cannot guard a bot is found out before any game, not at the bot's start.

@@ -63,8 +63,11 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     let table = agon_engine::table(&args.game)?;
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
-    let seats =
-        args.bots.iter().map(|bot| setup::seating(bot, args.sandbox)).collect::<Result<Vec<_>, _>>()?;
+    let seats = args
+        .bots
+        .iter()
+        .map(|bot| setup::seating(&args.game, bot, args.sandbox))
+        .collect::<Result<Vec<_>, _>>()?;
     table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
     table.check(&settings, seats.len(), &assets)?;
     if args.games == 0 || args.match_games == Some(0) {

@@ -1,0 +1,163 @@
+//! Bots written for the Python APIs of four competitions, unchanged, behind the real sandbox. Word Racer's scripts are
+//! commands: see `programs.rs`.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use tempfile::{TempDir, tempdir_in};
+
+/// The project's Python, if it has `NumPy`; Colour Battle and Hide and Seek hand arrays to their bots.
+fn python() -> Option<PathBuf> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
+    if has.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
+    None
+}
+
+fn agon(folder: &Path, arguments: &[&str], python: Option<&Path>) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    if let Some(python) = python {
+        command.env("AGON_PYTHON", python);
+    }
+    command.output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The examples printed in the documents of the competitions, as they stand there.
+fn documents() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tests/bots")
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn the_solitude_examples_of_the_document_play_and_repeat() {
+    let play = [
+        "play",
+        "solitude-scramble",
+        "solitude_greedy",
+        "solitude_random",
+        "house:left",
+        "solitude_left",
+        "--seed",
+        "7",
+    ];
+    let first = stdout(&agon(&documents(), &play, None));
+    assert!(!first.contains("fault: "), "{first}");
+    let digest = |text: &str| text.lines().find(|line| line.starts_with("digest: ")).unwrap().to_owned();
+    assert_eq!(digest(&first), digest(&stdout(&agon(&documents(), &play, None))), "random is seeded");
+}
+
+#[test]
+fn solitude_calls_keep_nothing_from_one_another() {
+    // It plays LEFT as long as it remembers nothing.
+    let bot = folder(&[(
+        "Submission.py",
+        "import random\nseen = []\ndef get_action(state, match_history):\n    seen.append(1)\n    random.kept = getattr(random, 'kept', 0) + 1\n    \
+         return 'LEFT' if len(seen) == 1 and random.kept == 1 else 'CENTER'\n",
+    )]);
+    let record = bot.path().join("a.agon");
+    let me = bot.path().to_str().unwrap();
+    let play = [
+        "play",
+        "solitude-scramble",
+        me,
+        "house:left",
+        "house:left",
+        "house:left",
+        "--record",
+        record.to_str().unwrap(),
+    ];
+    stdout(&agon(bot.path(), &play, None));
+    let replay = stdout(&agon(bot.path(), &["replay", record.to_str().unwrap(), "--json"], None));
+    let replay: serde_json::Value = serde_json::from_str(&replay).unwrap();
+    let turns = replay["games"][0]["turns"].as_array().unwrap();
+    assert!(turns.iter().all(|turn| turn.as_str().unwrap().starts_with("L ")), "{turns:?}");
+}
+
+#[test]
+fn the_connect_five_example_of_the_document_plays_a_match() {
+    let play = ["play", "connect-five", "RandomBot", "house:random", "--games", "4", "--seed", "7"];
+    let text = stdout(&agon(&documents(), &play, None));
+    assert!(!text.contains("fault: "), "{text}");
+}
+
+#[test]
+fn a_colour_battle_class_plays_with_its_own_imports() {
+    let Some(python) = python() else { return };
+    let bots = folder(&[(
+        "my-robots/id10+_bot.py",
+        "from ..bot_control import Move\nfrom random import choice\nimport numpy as np\n\nclass First:\n    def get_name(self): return 'First'\n    \
+             def get_contributor(self): return 'me'\n    def determine_next_move(self, grid, enemies, game_info):\n        \
+             print('thinking', grid[self.position[1], self.position[0]])\n        assert grid.dtype == np.int16 and len(enemies) == 2\n        \
+             return choice([Move.UP, Move.RIGHT])\n\nclass Second(First):\n    def determine_next_move(self, grid, enemies, game_info):\n        return Move.DOWN\n",
+    )]);
+    let play = [
+        "play",
+        "colour-battle",
+        "my-robots/id10+_bot.py:First",
+        "my-robots/id10+_bot.py:Second",
+        "--set",
+        "rounds=30",
+        "--seed",
+        "7",
+    ];
+    let text = stdout(&agon(bots.path(), &play, Some(&python)));
+    assert!(!text.contains("fault: ") && text.contains("First") && text.contains("Second"), "{text}");
+    let document =
+        ["play", "colour-battle", "colour/always_up.py", "house:random", "--set", "rounds=30", "--seed", "7"];
+    assert!(!stdout(&agon(&documents(), &document, Some(&python))).contains("fault: "));
+}
+
+#[test]
+fn seeker_and_hider_play_with_player_unimported() {
+    let Some(python) = python() else { return };
+    let bots = folder(&[(
+        "players_of_mine.py",
+        "class Seeker(Player):\n    def __init__(self, game_map, spawn_position, enemy_spawn_position):\n        \
+         super().__init__(game_map, spawn_position, enemy_spawn_position)\n    def move(self):\n        \
+         for step in ((1, 0), (0, 1), (-1, 0), (0, -1)):\n            there = (self.pos[0] + step[0], self.pos[1] + step[1])\n            \
+         if movement_rules_obided(self.game_map, self.pos, there):\n                self.pos = there\n                return\n\n\
+         class Hider(Player):\n    def move(self):\n        assert self.game_map[self.pos[0], self.pos[1]] == 0\n",
+    )]);
+    let mine = "players_of_mine.py";
+    let play = ["play", "hide-and-seek", mine, mine, "--set", "steps=50", "--seed", "7"];
+    let text = stdout(&agon(bots.path(), &play, Some(&python)));
+    assert!(!text.contains("fault: "), "{text}");
+    // The document's own seeker calls an algorithm that does not exist: a crash with its own line, and the game goes on.
+    let play =
+        ["play", "hide-and-seek", "hide/seeker.py", "house:still-hider", "--set", "steps=6", "--seed", "7"];
+    let text = stdout(&agon(&documents(), &play, Some(&python)));
+    assert!(text.contains("6 crash") && text.contains("very_advanced_catching_algorithm"), "{text}");
+}
+
+#[test]
+fn what_cannot_be_loaded_says_why() {
+    let bots = folder(&[("Broken.py", "def broken(:\n"), ("Other.py", "class Other:\n    pass\n")]);
+    for (bot, words) in [("Broken.py", "line 1"), ("Other.py", "get_move"), ("Other.py:Nobody", "Nobody")] {
+        let text = stdout(&agon(bots.path(), &["play", "connect-five", bot, "house:random"], None));
+        assert!(text.contains("1 crash") && text.contains(words), "{bot}: {text}");
+    }
+    let output = agon(bots.path(), &["play", "word-racer", "Other.py", "house:random"], None);
+    assert_eq!(output.status.code(), Some(2));
+}
