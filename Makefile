@@ -3,8 +3,6 @@
 CARGO ?= cargo
 # Tools that are not part of Agon itself are installed here, never into the user's home.
 TOOLS := $(CURDIR)/.tools
-# With NumPy in .venv (`python3 -m venv .venv && .venv/bin/pip install numpy`) the tests of the games that need it run too.
-PYTHON := $(or $(wildcard .venv/bin/python),python3)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup build demo test lint audit bench ladder golden words clean
@@ -21,9 +19,11 @@ build: setup ## Build the program: target/release/agon
 demo: build ## Play a small round of all five games and print the tables
 	./target/release/agon demo
 
-test: setup ## Run every test
+test: ## Run every test
+	@scripts/setup.sh tests
 	$(CARGO) test --workspace --locked
-	$(PYTHON) -m unittest discover -s python/tests
+	@# Chosen when it runs: set-up may have made the virtual environment just now.
+	python=.venv/bin/python; [ -x $$python ] || python=python3; $$python -m unittest discover -s python/tests
 
 lint: setup $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sources of dependencies
 	$(CARGO) fmt --all --check

@@ -24,7 +24,8 @@ if ! cargo --version >/dev/null 2>&1; then
     fail "the pinned Rust toolchain $wanted is not installed" "rustup toolchain install $wanted --component clippy,rustfmt"
 fi
 
-# Python is needed by tests only: without it the rest still builds and plays.
+# Python is needed by tests only (`setup.sh tests`): without it the rest still builds and plays.
+[ "${1:-}" = tests ] || exit 0
 numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
 if ! numpy_ready; then
     if ! command -v python3 >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
