@@ -75,10 +75,3 @@ pub trait Reporter {
     /// Takes note.
     fn event(&mut self, event: &Event<'_>);
 }
-
-/// Takes note of nothing.
-pub struct Silent;
-
-impl Reporter for Silent {
-    fn event(&mut self, _: &Event<'_>) {}
-}

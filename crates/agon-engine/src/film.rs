@@ -1,7 +1,7 @@
 //! A finished game, to be looked at turn by turn: a record played through the rules again.
 
 use agon_core::game::View;
-use agon_core::record::{FaultRecord, Header, Record, Recorder, SITS_OUT};
+use agon_core::record::{Expiry, FaultRecord, Header, Record, Recorder, SITS_OUT};
 use agon_core::settings::{Settings, SettingsError};
 use agon_core::{Assets, Eye, Fault, Game, Picture, Reply, Seat, Times, frame};
 use serde_json::Value as Json;
@@ -110,10 +110,7 @@ impl<G: View> FilmOf<G> {
             let turn = i + 1;
             let answers =
                 read_turn(&game, &state, answers).map_err(|what| ReplayError::Differs { turn, what })?;
-            game.apply(&mut state, &answers);
-            if let Some(expiry) = record.expired.filter(|expiry| expiry.turn as usize == turn) {
-                game.expire(&mut state, expiry.least);
-            }
+            advance(&game, &mut state, turn, &answers, record.expired);
             if turn.is_multiple_of(stride) {
                 keys.push(state.clone());
             }
@@ -159,11 +156,8 @@ impl<G: View> FilmOf<G> {
         let (mut at, mut state) =
             if from_last { (*last_turn, last.clone()) } else { (key * self.stride, self.keys[key].clone()) };
         while at < turn {
-            self.game.apply(&mut state, &self.replies[at]);
+            advance(&self.game, &mut state, at + 1, &self.replies[at], self.record.expired);
             at += 1;
-            if let Some(expiry) = self.record.expired.filter(|expiry| expiry.turn as usize == at) {
-                self.game.expire(&mut state, expiry.least);
-            }
         }
         state
     }
@@ -191,6 +185,20 @@ impl<G: View> Film for FilmOf<G> {
 
     fn frame(&self, turn: usize) -> Json {
         self.look(turn, G::frame)
+    }
+}
+
+/// Plays a turn as the referee did: the replies, then the end of the shared clock if it came with them.
+fn advance<G: Game>(
+    game: &G,
+    state: &mut G::State,
+    turn: usize,
+    replies: &[Reply<G::Answer>],
+    expired: Option<Expiry>,
+) {
+    game.apply(state, replies);
+    if let Some(expiry) = expired.filter(|expiry| expiry.turn as usize == turn) {
+        game.expire(state, expiry.least);
     }
 }
 

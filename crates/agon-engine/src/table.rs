@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use crate::built_in::BuiltIn;
 use crate::film::{Film, FilmOf, ReplayError, header, settings_json};
-use crate::referee::{self, Chair, Console, Played, Room};
+use crate::referee::{self, Chair, Played, Room};
 
 /// A house bot, as data.
 #[derive(Clone, Debug, Serialize)]
@@ -345,9 +345,4 @@ fn seat_record<G: Hosted>(seating: &Seating, name: &str) -> SeatRecord {
 /// A room with nobody in it but, if wanted, a recorder.
 pub fn quiet_room(recorder: Option<&mut Recorder>) -> Room<'_> {
     Room { reporter: None, console: None, recorder }
-}
-
-/// A room with a person at the terminal.
-pub fn room_for<'r>(console: &'r mut dyn Console, recorder: Option<&'r mut Recorder>) -> Room<'r> {
-    Room { reporter: None, console: Some(console), recorder }
 }

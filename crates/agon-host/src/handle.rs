@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::process::{Child, ExitStatus};
+use std::process::Child;
 
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
@@ -73,10 +73,7 @@ impl Handle for Jailed {
     }
 
     fn ended(&mut self) -> Option<String> {
-        match self.try_wait()? {
-            Ended::Exited(0) => Some("ended by itself".to_owned()),
-            ended => Some(ended.to_string()),
-        }
+        self.try_wait().map(|ended| ended.to_string())
     }
 
     fn kill(&mut self) {
@@ -154,7 +151,7 @@ impl Handle for Unguarded {
         if self.group.is_some() {
             return None;
         }
-        self.child.try_wait().ok().flatten().map(words)
+        self.child.try_wait().ok().flatten().map(|status| Ended::from(status).to_string())
     }
 
     fn kill(&mut self) {
@@ -168,31 +165,5 @@ impl Handle for Unguarded {
 impl Drop for Unguarded {
     fn drop(&mut self) {
         self.kill();
-    }
-}
-
-fn words(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt as _;
-    match (status.code(), status.signal()) {
-        (Some(0), _) => "ended by itself".to_owned(),
-        (Some(code), _) => format!("ended with status {code}"),
-        (_, Some(signal)) => format!("was ended by signal {signal}{}", signal_name(signal)),
-        _ => "ended".to_owned(),
-    }
-}
-
-const fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        4 => " (illegal instruction)",
-        6 => " (abort)",
-        7 => " (bus error)",
-        8 => " (arithmetic error)",
-        9 => " (killed)",
-        11 => " (segmentation fault)",
-        15 => " (terminated)",
-        24 => " (processor time limit)",
-        25 => " (file size limit)",
-        31 => " (forbidden system call)",
-        _ => "",
     }
 }

@@ -8,7 +8,7 @@ use agon_core::assets::content_hash;
 use agon_core::settings::Kind;
 use agon_core::{Assets, GameInfo, Settings};
 use agon_engine::{ProgramSeat, Seating};
-use agon_host::Program;
+use agon_host::{Program, ProgramError};
 
 use crate::cli::Sandbox;
 use crate::failure::Failure;
@@ -39,8 +39,7 @@ pub fn settings(info: &GameInfo, pairs: &[String]) -> Result<(Settings, Assets),
             let path = Path::new(text);
             let content = std::fs::read(path)
                 .map_err(|e| Failure::io("read", path, &e, "is the path right, and may you read it?"))?;
-            texts.push((name, content_hash(&content)));
-            assets.insert(name, content);
+            texts.push((name, assets.insert(content)));
         } else {
             texts.push((name, text.to_owned()));
         }
@@ -101,16 +100,9 @@ fn python(
             hint,
         ));
     }
-    let refused =
-        |error: agon_host::ProgramError| Failure::wrong_use(format!("{bot}: {}", error.what), error.hint);
-    let mut program = agon_host::python::bot(game, path, class).map_err(refused)?;
-    if sandbox == Sandbox::On {
-        program = program.guarded();
-        require_layers()?;
-    }
-    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let program = guard(bot, agon_host::python::bot(game, path, class), sandbox)?;
     let whole = std::fs::canonicalize(path)?;
-    let name = class.map(str::to_owned).or_else(|| stem(&whole)).unwrap_or_default();
+    let name = class.map_or_else(|| stem(&whole), str::to_owned);
     let mut content = class.unwrap_or_default().as_bytes().to_vec();
     for file in python_files(&whole)? {
         content.extend(std::fs::read(&file)?);
@@ -139,18 +131,14 @@ fn python_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// A command in the current folder.
 fn program(bot: &str, command: &str, json_lines: bool, sandbox: Sandbox) -> Result<ProgramSeat, Failure> {
     let folder = std::env::current_dir()?;
-    let refused =
-        |error: agon_host::ProgramError| Failure::wrong_use(format!("{bot}: {}", error.what), error.hint);
-    let mut program = Program::from_command(command, &folder).map_err(refused)?;
-    if sandbox == Sandbox::On {
-        program = program.guarded();
-        program.locate().map_err(refused)?;
-        require_layers()?;
-    }
+    let program = guard(bot, Program::from_command(command, &folder), sandbox)?;
     // The files a command names are what the bot is made of; its name is that of the last of them.
     let files: Vec<&String> = program.words.iter().filter(|word| folder.join(word).is_file()).collect();
-    let stem = |word: &String| Path::new(word).file_stem().map(|stem| stem.to_string_lossy().into_owned());
-    let name = files.last().copied().or(program.words.first()).and_then(stem).unwrap_or_default();
+    let name = files
+        .last()
+        .copied()
+        .or(program.words.first())
+        .map_or_else(String::new, |word| stem(Path::new(word)));
     let mut content = program.words.join("\0").into_bytes();
     for file in &files {
         content.extend(std::fs::read(folder.join(file)).unwrap_or_default());
@@ -159,14 +147,31 @@ fn program(bot: &str, command: &str, json_lines: bool, sandbox: Sandbox) -> Resu
     Ok(ProgramSeat { name, spec: bot.to_owned(), hash, program, json_lines, forgets: false })
 }
 
+/// The program behind the sandbox, unless that is off, if it can be run there.
+fn guard(bot: &str, program: Result<Program, ProgramError>, sandbox: Sandbox) -> Result<Program, Failure> {
+    let refused = |error: ProgramError| Failure::wrong_use(format!("{bot}: {}", error.what), error.hint);
+    let program = program.map_err(refused)?;
+    if sandbox == Sandbox::Off {
+        return Ok(program);
+    }
+    let program = program.guarded();
+    program.locate().map_err(refused)?;
+    require_layers()?;
+    Ok(program)
+}
+
+/// A file's or folder's name without its ending.
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
 /// A machine that cannot guard a bot is found out before any game, not at the bot's start.
 fn require_layers() -> Result<(), Failure> {
-    use agon_host::sandbox::{Kind, probe};
+    use agon_host::sandbox::{REQUIRED, probe};
     let broke = |message: String| Failure { code: crate::failure::BROKE, message };
     let hint = "`agon doctor` says how to get it; --sandbox off runs programs you trust without it";
     let layers = probe().map_err(|e| broke(format!("the sandbox does not work here: {e}\nhint: {hint}")))?;
-    let required = [Kind::Landlock, Kind::Seccomp, Kind::Limits, Kind::Privileges];
-    match layers.iter().find(|layer| required.contains(&layer.kind) && !layer.active) {
+    match layers.iter().find(|layer| REQUIRED.contains(&layer.kind) && !layer.active) {
         None => Ok(()),
         Some(layer) => {
             Err(broke(format!("the sandbox lacks {}: {}\nhint: {hint}", layer.kind, layer.detail)))

@@ -7,17 +7,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use assert_cmd::Command;
+use common::good as stdout;
 use tempfile::{TempDir, tempdir_in};
 
-/// Runs `agon` with these arguments in a folder.
 fn agon(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_agon")).args(arguments).current_dir(folder).output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
+    common::agon(folder, arguments).output().unwrap()
 }
 
 fn examples() -> PathBuf {

@@ -2,11 +2,13 @@
 //! commands: see `programs.rs`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
+mod common;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use assert_cmd::Command;
+use common::good as stdout;
 use tempfile::{TempDir, tempdir_in};
 
 /// The project's Python, if it has `NumPy`; Colour Battle and Hide and Seek hand arrays to their bots.
@@ -21,17 +23,12 @@ fn python() -> Option<PathBuf> {
 }
 
 fn agon(folder: &Path, arguments: &[&str], python: Option<&Path>) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
-    command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let mut command = common::agon(folder, arguments);
+    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     if let Some(python) = python {
         command.env("AGON_PYTHON", python);
     }
     command.output().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// The examples printed in the documents of the competitions, as they stand there.

@@ -34,8 +34,9 @@ fn game(pairs: &[(&str, &str)]) -> WordRacer {
 
 fn with_words(content: &[u8]) -> Result<WordRacer, SettingsError> {
     let mut assets = Assets::none();
-    assets.insert("words", content.to_vec());
-    WordRacer::new(&settings(&[("words", &content_hash(content))]), 2, &assets)
+    let hash = assets.insert(content.to_vec());
+    assert_eq!(hash, content_hash(content));
+    WordRacer::new(&settings(&[("words", &hash)]), 2, &assets)
 }
 
 fn letter(character: char) -> Letter {

@@ -36,7 +36,7 @@ use std::sync::OnceLock;
 
 pub use launch::launch_if_asked;
 pub use layer::{Kind, Layer};
-pub use policy::{Limits, PATH, Policy, User, Writable};
+pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};
 pub use spawn::{Jailed, Launcher, SandboxError, Stream, Streams};
 pub use wire::Ended;
 

@@ -108,6 +108,9 @@ impl Default for Limits {
     }
 }
 
+/// The layers without which no bot starts unless its policy says otherwise.
+pub const REQUIRED: [Kind; 4] = [Kind::Landlock, Kind::Seccomp, Kind::Limits, Kind::Privileges];
+
 /// Where a bot looks for programs.
 pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -142,7 +145,7 @@ impl Policy {
             writable: Vec::new(),
             limits: Limits::default(),
             user: None,
-            required: vec![Kind::Landlock, Kind::Seccomp, Kind::Limits, Kind::Privileges],
+            required: REQUIRED.to_vec(),
             without: Vec::new(),
         }
     }

@@ -6,6 +6,8 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -132,9 +134,20 @@ pub enum Ended {
     Stopped,
 }
 
+impl From<ExitStatus> for Ended {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Exited(code),
+            (None, Some(signal)) => Self::Signalled(signal),
+            (None, None) => Self::Stopped,
+        }
+    }
+}
+
 impl std::fmt::Display for Ended {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            Self::Exited(0) => f.write_str("ended by itself"),
             Self::Exited(code) => write!(f, "ended with status {code}"),
             Self::Signalled(signal) => write!(f, "was ended by signal {signal}{}", signal_name(*signal)),
             Self::FolderFull(path) => write!(f, "wrote more than allowed into {}", path.display()),
@@ -153,6 +166,7 @@ fn signal_name(signal: i32) -> &'static str {
         libc::SIGKILL => " (killed)",
         libc::SIGPIPE => " (wrote to a closed pipe)",
         libc::SIGSEGV => " (segmentation fault)",
+        libc::SIGSYS => " (forbidden system call)",
         libc::SIGTERM => " (terminated)",
         libc::SIGXCPU => " (out of processor time)",
         libc::SIGXFSZ => " (file too large)",

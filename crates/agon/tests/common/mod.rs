@@ -18,6 +18,19 @@ pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
         .unwrap()
 }
 
+/// `agon` with these arguments, some of which may hold blanks, in a folder.
+pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.args(arguments).current_dir(folder);
+    command
+}
+
+/// Stdout of a run that must have succeeded.
+pub fn good(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
 /// Runs `agon` with these words.
 pub fn run(words: &str) -> Output {
     run_in(Path::new("."), words, "")
