@@ -27,14 +27,18 @@ fi
 # Python is needed by tests only (`setup.sh tests`): without it the rest still builds and plays.
 [ "${1:-}" = tests ] || exit 0
 numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
+make_venv() {
+    command -v python3 >/dev/null 2>&1 && python3 -m venv .venv >&2 &&
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check numpy >&2
+}
 if ! numpy_ready; then
-    if ! command -v python3 >/dev/null 2>&1 && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "making a virtual environment with NumPy in .venv ..." >&2
+    if ! make_venv && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        # Debian's python3 comes without what makes virtual environments.
         echo "installing Python (packages python3, python3-venv) ..." >&2
+        rm -rf .venv
         apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3 python3-venv >&2
-    fi
-    if command -v python3 >/dev/null 2>&1; then
-        echo "making a virtual environment with NumPy in .venv ..." >&2
-        { python3 -m venv .venv && .venv/bin/python -m pip install --quiet --disable-pip-version-check numpy; } >&2 || true
+        make_venv || true
     fi
     if ! numpy_ready; then
         printf 'note: no Python with NumPy in .venv; tests of Python bots that need it are skipped\n' >&2
