@@ -67,6 +67,11 @@ pub trait Player<G: Game>: Send {
     /// Waits for the answer to the last [`Player::ask`].
     fn answer(&mut self) -> Response<G::Answer>;
 
+    /// What the bot has printed since this was last asked, safe to show; bounded, so that a flood is cut.
+    fn printed(&mut self) -> String {
+        String::new()
+    }
+
     /// The game is over.
     fn game_over(&mut self) {}
 

@@ -394,6 +394,13 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         response
     }
 
+    fn printed(&mut self) -> String {
+        match &mut self.life {
+            Life::Running(process) => process.printed(),
+            _ => String::new(),
+        }
+    }
+
     fn game_over(&mut self) {
         if self.conditions.stateless {
             self.life = Life::NotStarted;

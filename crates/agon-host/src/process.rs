@@ -117,6 +117,11 @@ impl Process {
         lock(&self.wire).log()
     }
 
+    /// What it wrote to stderr since this was last asked.
+    pub fn printed(&mut self) -> String {
+        lock(&self.wire).printed()
+    }
+
     /// A report of a fault, with the end of the log.
     pub fn report(&mut self, fault: Fault, says: impl Into<String>) -> FaultReport {
         let says = says.into();

@@ -101,6 +101,10 @@ impl<G: Game> Player<G> for TextPlayer<G> {
         Response { reply, times }
     }
 
+    fn printed(&mut self) -> String {
+        self.process.as_mut().map(Process::printed).unwrap_or_default()
+    }
+
     fn game_over(&mut self) {
         self.process = None;
     }

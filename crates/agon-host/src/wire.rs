@@ -13,6 +13,8 @@ use crate::timing::{Mark, Meter};
 pub const LONGEST_LINE: usize = 64 * 1024;
 /// So much of the end of what a bot writes to stderr is kept.
 pub const LOG_KEPT: usize = 8 * 1024;
+/// So much of the beginning of what it writes there between two looks at it is kept.
+pub const PRINTED_KEPT: usize = 64 * 1024;
 /// As much as a pipe holds by default.
 const CHUNK: usize = 64 * 1024;
 /// So much is read ahead. More than the longest lines that are ever wanted at once, so that either they or one
@@ -141,6 +143,12 @@ impl Wire {
         printable(&self.log.bytes)
     }
 
+    /// What came into the log since this was last asked, safe to show.
+    pub fn printed(&mut self) -> String {
+        self.read_log();
+        self.log.take_new()
+    }
+
     /// Closes its stdin once everything is sent.
     pub fn hang_up(&mut self) {
         if self.unsent.is_empty() {
@@ -255,7 +263,7 @@ impl Wire {
             let Some(stderr) = &self.stderr else { return };
             match read_into(stderr, &mut self.log.bytes) {
                 Ok(0) => self.stderr = None,
-                Ok(_) => self.log.trim(),
+                Ok(count) => self.log.trim(count),
                 Err(rustix::io::Errno::AGAIN) => return,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(_) => self.stderr = None,
@@ -302,16 +310,32 @@ impl Lines {
     }
 }
 
-/// The end of a log.
+/// The end of a log, and what is new in it.
 #[derive(Default, Debug)]
 struct Log {
     bytes: Vec<u8>,
+    new: Vec<u8>,
+    cut: usize,
 }
 
 impl Log {
-    fn trim(&mut self) {
+    /// So many bytes were read at the end.
+    fn trim(&mut self, count: usize) {
+        let read = &self.bytes[self.bytes.len().saturating_sub(count)..];
+        let room = PRINTED_KEPT.saturating_sub(self.new.len()).min(read.len());
+        self.new.extend_from_slice(&read[..room]);
+        self.cut += read.len() - room;
         let excess = self.bytes.len().saturating_sub(LOG_KEPT);
         self.bytes.drain(..excess);
+    }
+
+    fn take_new(&mut self) -> String {
+        let mut text = printable(&std::mem::take(&mut self.new));
+        let cut = std::mem::take(&mut self.cut);
+        if cut > 0 {
+            text.push_str(&format!("\n... ({cut} bytes more)\n"));
+        }
+        text
     }
 }
 
@@ -354,9 +378,20 @@ mod tests {
 
     #[test]
     fn the_end_of_a_log_is_kept() {
-        let mut log = Log { bytes: (0..=255).cycle().take(3 * LOG_KEPT).collect() };
-        log.trim();
+        let mut log = Log { bytes: (0..=255).cycle().take(3 * LOG_KEPT).collect(), ..Log::default() };
+        log.trim(LOG_KEPT);
         assert_eq!((log.bytes.len(), log.bytes.last()), (LOG_KEPT, Some(&255)));
+    }
+
+    #[test]
+    fn what_is_printed_in_a_turn_is_kept_up_to_a_limit() {
+        let mut log = Log::default();
+        log.bytes.extend_from_slice(b"first\n");
+        log.trim(6);
+        assert_eq!((log.take_new().as_str(), log.take_new().as_str()), ("first\n", ""));
+        log.bytes.extend(std::iter::repeat_n(b'x', PRINTED_KEPT + 5));
+        log.trim(PRINTED_KEPT + 5);
+        assert!(log.take_new().ends_with("xx\n... (5 bytes more)\n"));
     }
 
     #[test]
