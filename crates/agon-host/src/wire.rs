@@ -333,7 +333,7 @@ impl Log {
         let mut text = printable(&std::mem::take(&mut self.new));
         let cut = std::mem::take(&mut self.cut);
         if cut > 0 {
-            text.push_str(&format!("\n... ({cut} bytes more)\n"));
+            text = format!("{text}\n... ({cut} bytes more)\n");
         }
         text
     }
