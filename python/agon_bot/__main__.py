@@ -37,19 +37,24 @@ def main() -> int:
     arguments = sys.argv[1:]
     settle_environment()
     if arguments in (["--zygote"], ["--zygote", "plain"]):
-        import socket
+        import _socket
 
         from .zygote import Zygote, warm_up
 
+        # Without what `site` imports, but with the packages it makes known.
+        known = os.environ.pop("AGON_PATH", "").split(os.pathsep)
+        sys.path.extend(path for path in known if path and path not in sys.path)
         warm_up(plain=arguments[1:] == ["plain"])
-        control = socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
+        control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
+        control.send(b"ready")
         return Zygote(control).serve()
     if len(arguments) != 2:
         print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [plain]", file=sys.stderr)
         return 2
-    from .channel import flush, from_environment
+    from .channel import from_environment
     from .loading import Target
     from .session import Session
+    from .streams import flush
 
     channel = from_environment()
     code = Session(channel, arguments[0], Target.parse(arguments[1])).run()

@@ -7,9 +7,11 @@ taken by the built-in type's own slots.
 
 from __future__ import annotations
 
-import enum
 import sys
-from typing import Iterable, Optional, Tuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterable, Optional, Tuple
 
 from .errors import garbled, illegal, type_name
 
@@ -95,10 +97,16 @@ def solitude_move(value: object) -> str:
     return text
 
 
+def _enum() -> type:
+    import enum  # not everybody needs it
+
+    return enum.Enum
+
+
 def colour_move(value: object) -> str:
     """Colour Battle: a member of `Move`. The member of another enumeration with the same name counts too: a bot may
     carry a copy of `bot_control.py` of its own."""
-    if issubclass(type(value), enum.Enum):
+    if issubclass(type(value), _enum()):
         try:
             name = object.__getattribute__(value, "_name_")
         except AttributeError:

@@ -6,23 +6,17 @@ a `print` (its own, or a library's in C) never mixes into an answer.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import resource
-import sys
-from typing import Any, Dict, Optional, TextIO, Tuple
+from typing import Any, Dict, Optional, Tuple
+
+from .streams import give_streams, lift
 
 # Kept by name here: a bot may replace them in their own modules, where others would find the replacement.
 _read, _write, _dumps = os.read, os.write, json.dumps
 
 LONGEST = 16 * 1024 * 1024
 """A line from the host longer than this is none."""
-
-# The sandbox allows few descriptors.
-HIGH = min(200, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 16)
-"""The protocol's descriptors live above this number, out of the way of a bot that closes 0 to 99."""
-
 
 class Channel:
     """Lines in, lines out."""
@@ -56,11 +50,6 @@ class Channel:
             os.close(descriptor)
 
 
-def _lift(descriptor: int) -> int:
-    """The same stream under a high number, closed on exec."""
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH)
-
-
 def from_environment() -> Channel:
     """The channel named by `AGON_IN` / `AGON_OUT`, else standard input and output. Either way the bot's standard
     output becomes its log."""
@@ -72,30 +61,8 @@ def from_environment() -> Channel:
 def private(read_from: int, write_to: int) -> Channel:
     """Takes two descriptors for the protocol, closes them under their old numbers, and gives the bot an empty input
     and its log for output."""
-    lifted: Tuple[int, int] = (_lift(read_from), _lift(write_to))
+    lifted: Tuple[int, int] = (lift(read_from), lift(write_to))
     for descriptor in {read_from, write_to} - {0, 1, 2}:
         os.close(descriptor)
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    os.close(empty)
-    os.dup2(2, 1)
-    # New objects: the old ones remember what kind of file was behind the number. By line, so that the log is whole
-    # even if the process is killed in the next call.
-    sys.stdin = sys.__stdin__ = open(0, closefd=False, encoding="utf-8")  # type: ignore[misc]
-    sys.stdout = sys.__stdout__ = _log(1)  # type: ignore
-    sys.stderr = sys.__stderr__ = _log(2)  # type: ignore
+    give_streams()
     return Channel(*lifted)
-
-
-def _log(descriptor: int) -> TextIO:
-    """A stream into the bot's log that takes any text."""
-    return open(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
-
-
-def flush() -> None:
-    """Writes out what the bot has printed."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:  # the bot may have put anything in its place
-            pass

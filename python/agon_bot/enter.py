@@ -1,33 +1,39 @@
 """Walls around this process, put up before any byte of a bot is read.
 
-`enter(policy)` is what a child of the warm parent calls. The policy is plain data from the host, so that this file
-decides nothing:
+`enter(order)` is what a child of the warm parent calls. The order is plain data from the host, which decides; this
+file only obeys:
 
 | key | meaning |
 |---|---|
 | `environment` | the whole environment, replaced |
 | `folder` | working directory |
-| `rlimits` | `{"NPROC": 64, "AS": [soft, hard], ...}` by the names of the `resource` module, without `RLIMIT_` |
-| `user`, `group` | numbers to become; supplementary groups are dropped |
-| `landlock` | `{"read": [...], "write": [...], "execute": [...], "required": bool}`: all other paths are closed |
-| `seccomp` | a compiled filter (an array of `sock_filter`), base64 |
+| `limits` | `{"NPROC": 64, ...}` by the names of the `resource` module, without `RLIMIT_` |
+| `user` | `[user, group]` to become; supplementary groups are dropped |
+| `drop` | every capability is given up, for good |
+| `landlock` | `{"files", "network", "scopes"}`: what is closed, as bits; `rules`: `[path, bits]` that stay open; `proc`: one more if that path is there |
+| `seccomp` | compiled filters (arrays of `sock_filter`), hexadecimal, in order; the number `own` in them stands for this process |
 
-Always: `no_new_privs`, no core dumps, and the process dies with its parent. A layer that cannot be put up raises
-`EnterError`; a bot is never run with less than was asked for.
+Always: `no_new_privs`, no core dumps, nobody may look inside. A layer that cannot be put up raises `EnterError`; a
+bot is never run with less than was asked for.
 """
 
 from __future__ import annotations
 
-import binascii
 import ctypes
 import os
 import resource
-import signal
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+import struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, Iterable, List, Optional, Tuple
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER = 1, 4, 22, 24, 36
+PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
+LAST_CAPABILITY = 63
+CAPABILITY_VERSION_3 = 0x20080522
 SECCOMP_MODE_FILTER = 2
 # The same numbers on every architecture.
 SYS_LANDLOCK_CREATE, SYS_LANDLOCK_ADD, SYS_LANDLOCK_RESTRICT = 444, 445, 446
@@ -65,27 +71,68 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
 
-def enter(policy: Dict[str, Any]) -> None:
-    """Puts up all walls of a policy, the narrowest last. There is no way back."""
+def enter(order: Dict[str, Any]) -> None:
+    """Puts up all walls of an order, the narrowest last. There is no way back."""
     try:
-        if "environment" in policy:
+        environment = order.get("environment")
+        if environment is not None:
             os.environ.clear()
-            os.environ.update({str(k): str(v) for k, v in policy["environment"].items()})
-        if policy.get("folder"):
-            os.chdir(policy["folder"])
-        set_limits({"CORE": 0, **policy.get("rlimits", {})})
+            os.environ.update({str(k): str(v) for k, v in environment.items()})
+        set_limits({"CORE": 0, **(order.get("limits") or {})})
+        if order.get("drop"):
+            give_up_privileges(order.get("user"))
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
-        rules = landlock_rules(**policy["landlock"]) if policy.get("landlock") else None
-        become(policy.get("user"), policy.get("group"))
-        # Changing the user clears these two.
+        # Changing the user clears this.
         _prctl(PR_SET_DUMPABLE, 0)
-        die_with_parent()
-        if rules is not None:
-            restrict(rules)
-        if policy.get("seccomp"):
-            filter_calls(binascii.a2b_base64(policy["seccomp"]))
+        if order.get("folder"):
+            os.chdir(order["folder"])
+        if order.get("landlock"):
+            restrict(_rules_in_numbers(**order["landlock"]))
+        os.umask(0o077)
+        filters = [bytes.fromhex(text) for text in order.get("seccomp") or ()]
+        for code in filters:
+            filter_calls(_for_this_process(code, order.get("own")))
     except Exception as error:
         raise EnterError(f"{type(error).__name__}: {error}") from error
+
+
+def step_into(world: int, kinds: int) -> None:
+    """Into the namespaces of the process behind a pidfd. For the process namespace that is true of children only."""
+    if _libc.setns(ctypes.c_int(world), ctypes.c_int(kinds)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"setns: {os.strerror(number)}")
+
+
+def give_up_privileges(user: Optional[List[int]]) -> None:
+    """Another user for good, and no capability left or to be had."""
+    try:
+        _prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    except OSError:
+        pass
+    for capability in range(LAST_CAPABILITY + 1):
+        try:
+            _prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            # What this kernel does not know, or this process may not do, it cannot pass on either.
+            pass
+    if user is not None:
+        os.setgroups([])
+        os.setresgid(user[1], user[1], user[1])
+        os.setresuid(user[0], user[0], user[0])
+    header = struct.pack("Ii", CAPABILITY_VERSION_3, 0)
+    if _libc.capset(header, bytes(24)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"capset: {os.strerror(number)}")
+
+
+def _for_this_process(code: bytes, own: Optional[int]) -> bytes:
+    """A filter in which the number `own` is this process."""
+    if own is None:
+        return code
+    words = struct.unpack(f"={len(code) // 4}I", code)
+    # Operands are every second word.
+    mine = [os.getpid() if n % 2 and word == own else word for n, word in enumerate(words)]
+    return struct.pack(f"={len(mine)}I", *mine)
 
 
 def _prctl(option: int, value: int, more: Any = 0) -> None:
@@ -103,27 +150,19 @@ def _syscall(number: int, *arguments: Any) -> int:
     return int(result)
 
 
-def set_limits(limits: Dict[str, Union[int, List[int]]]) -> None:
-    """Resource limits by name. One number stands for both the soft and the hard limit; -1 is none."""
-    for name, value in limits.items():
-        soft, hard = value if isinstance(value, (list, tuple)) else (value, value)
-        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (soft, hard))
-
-
-def become(user: Optional[int], group: Optional[int]) -> None:
-    """Another user for good."""
-    if group is not None:
-        if os.geteuid() == 0:
-            os.setgroups([])
-        os.setresgid(group, group, group)
-    if user is not None:
-        os.setresuid(user, user, user)
+def set_limits(limits: Dict[str, int]) -> None:
+    """Resource limits by name, soft and hard. One that is lower already stays."""
+    for name, most in limits.items():
+        kind = getattr(resource, f"RLIMIT_{name}")
+        already = resource.getrlimit(kind)[1]
+        most = most if already == resource.RLIM_INFINITY else min(most, already)
+        resource.setrlimit(kind, (most, most))
 
 
 def die_with_parent() -> None:
     """Killed when the process that forked this one ends, so that nothing survives the host."""
     parent = os.getppid()
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(PR_SET_PDEATHSIG, 9)
     if os.getppid() != parent:
         os._exit(0)
 
@@ -165,31 +204,31 @@ def _ruleset(rights: int, allowed: Iterable[Tuple[str, int]], closed: bool) -> i
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = _syscall(SYS_LANDLOCK_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
     for path, wanted in allowed:
-        try:
-            parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except FileNotFoundError:
-            continue
         wanted = _known(wanted & rights, version)
-        if not os.path.isdir(path):
-            wanted &= FOR_FILES
-        rule = _PathBeneath(wanted, parent)
-        _syscall(SYS_LANDLOCK_ADD, ctypes.c_int(rules), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
-        os.close(parent)
+        _allow(rules, path, wanted if os.path.isdir(path) else wanted & FOR_FILES)
     return rules
 
 
-def landlock_rules(
-    read: Iterable[str] = (), write: Iterable[str] = (), execute: Iterable[str] = (), required: bool = True
-) -> Optional[int]:
-    """The rule set of a policy: only these paths stay usable. `None` if the kernel has no Landlock and it is not
-    required."""
-    if landlock_version() < 1 and not required:
-        return None
-    look = READ_FILE | READ_DIR
-    allowed = [(path, look) for path in read]
-    allowed += [(path, look | WRITING | IOCTL_DEV) for path in write]
-    allowed += [(path, look | EXECUTE) for path in execute]
-    return _ruleset(look | EXECUTE | WRITING | IOCTL_DEV, allowed, closed=True)
+def _rules_in_numbers(
+    files: int, network: int, scopes: int, rules: List[List[Any]], proc: Optional[List[Any]]
+) -> int:
+    """A rule set as the host has worked it out."""
+    version = landlock_version()
+    attributes = _Ruleset(files, network, scopes)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    made = _syscall(SYS_LANDLOCK_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
+    for path, bits in rules:
+        _allow(made, path, bits)
+    if proc and os.path.exists(f"{proc[0]}/self"):
+        _allow(made, *proc)
+    return made
+
+
+def _allow(rules: int, path: str, bits: int) -> None:
+    parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    rule = _PathBeneath(bits, parent)
+    _syscall(SYS_LANDLOCK_ADD, ctypes.c_int(rules), ctypes.c_int(1), ctypes.byref(rule), ctypes.c_uint32(0))
+    os.close(parent)
 
 
 def restrict(rules: int) -> None:
@@ -217,3 +256,11 @@ def forbid_writing() -> bool:
     except OSError:
         set_limits({"FSIZE": 0})
         return False
+
+
+def give_back_memory() -> None:
+    """Hands what was freed back to the system, where the C library can: a fork shares less then."""
+    try:
+        _libc.malloc_trim(ctypes.c_size_t(0))
+    except AttributeError:
+        pass

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import traceback
+    from types import TracebackType
+    from typing import Any, Dict, List, Optional
 
 MOST_WORDS = 8 * 1024
 """The host keeps so many bytes of a bot's own words; the end of a traceback says most, so the end is kept."""

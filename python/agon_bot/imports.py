@@ -16,7 +16,9 @@ import importlib.machinery
 import os
 import sys
 from types import ModuleType
-from typing import Dict, List, Optional, Sequence
+from typing import Dict, List, Optional, Sequence, Tuple
+
+from .packages import lay
 
 
 class Alias:
@@ -79,23 +81,15 @@ def climb(file: str) -> int:
     return highest
 
 
-def _package(name: str, path: List[str]) -> ModuleType:
-    """A package without code, in `sys.modules` and in its parent."""
-    module = ModuleType(name)
-    module.__path__ = path  # type: ignore[attr-defined]
-    module.__package__ = name
-    spec = importlib.machinery.ModuleSpec(name, None, is_package=True)
-    spec.submodule_search_locations = path
-    module.__spec__ = spec
-    sys.modules[name] = module
-    parent, _, last = name.rpartition(".")
-    if parent:
-        setattr(sys.modules[parent], last, module)
-    return module
-
-
 def plant(file: str, root: str) -> str:
-    """Makes the package tree for a bot's file and returns the full name its module gets.
+    """Makes the package tree for a bot's file and returns the full name its module gets."""
+    name, packages = plan(file, root)
+    lay(packages)
+    return name
+
+
+def plan(file: str, root: str) -> Tuple[str, List[Tuple[str, List[str]]]]:
+    """The full name that the module of a bot's file gets, and the packages above it with their folders.
 
     Folders from `root` on down can be imported from; those above it are names only, so that no bot reaches its
     neighbours."""
@@ -113,22 +107,7 @@ def plant(file: str, root: str) -> str:
         paths.insert(0, [real])
         real = os.path.dirname(real)
     paths = [[] for _ in range(len(names) - own)] + paths
-    full = ""
     # A dot in a name would be read as one level more.
     names = [name.replace(".", "_") for name in names]
-    for name, path in zip(names, paths):
-        full = f"{full}.{name}" if full else name
-        _package(full, path)
-        if path and os.path.isfile(os.path.join(path[0], "__init__.py")):
-            _run_init(full, path[0])
-    return f"{full}.{os.path.basename(file)[: -len('.py')].replace('.', '_')}"
-
-
-def _run_init(name: str, folder: str) -> None:
-    """Executes a package's `__init__.py`, as an import would have done."""
-    module = sys.modules[name]
-    file = os.path.join(folder, "__init__.py")
-    module.__file__ = file
-    with open(file, "rb") as source:
-        code = compile(source.read(), file, "exec", dont_inherit=True)
-    exec(code, module.__dict__)
+    full = [".".join(names[: n + 1]) for n in range(len(names))]
+    return f"{full[-1]}.{os.path.basename(file)[: -len('.py')].replace('.', '_')}", list(zip(full, paths))

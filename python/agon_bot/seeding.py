@@ -26,7 +26,10 @@ except ImportError:
     except ImportError:
         from hashlib import sha512
 
-_seed_python = random.seed
+# What `random.seed` comes to for a whole number, without what it does on the way.
+_generator = random._inst  # type: ignore[attr-defined]
+_seed_generator = super(random.Random, _generator).seed
+_modules = sys.modules
 
 
 def derive(*parts: object) -> int:
@@ -37,8 +40,10 @@ def derive(*parts: object) -> int:
 
 def seed_all(seed: int) -> None:
     """Seeds Python's and, where loaded, NumPy's global generator."""
-    _seed_python(seed)
-    numpy_random = sys.modules.get("numpy.random")
+    _seed_generator(seed)
+    if _generator.gauss_next is not None:
+        _generator.gauss_next = None
+    numpy_random = _modules.get("numpy.random")
     if numpy_random is not None:
         # NumPy's legacy generator takes 32 bits.
         numpy_random.seed(seed & 0xFFFFFFFF)

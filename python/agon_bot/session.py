@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from typing import Any, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from . import PROTOCOL
 from .channel import Channel
@@ -31,10 +31,23 @@ def outcome(shim: Shim, message: Message) -> Dict[str, Any]:
     """What a turn gave: `answer`, or `fault` with what it `says`."""
     try:
         return shim.answer(message)
-    except AnswerFault as fault:
-        return {"fault": fault.fault, "says": fault.says}
     except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-        return {"fault": "crash", "says": crash_words(error, shim.root)}
+        return fault_of(shim, error)
+
+
+def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
+    """What a call of the bot gave: `answer`, or `fault` with what it `says`."""
+    try:
+        return {"answer": call()}
+    except BaseException as error:  # as above
+        return fault_of(shim, error)
+
+
+def fault_of(shim: Shim, error: BaseException) -> Dict[str, Any]:
+    """What goes into the record for an exception."""
+    if isinstance(error, AnswerFault):
+        return {"fault": error.fault, "says": error.says}
+    return {"fault": "crash", "says": crash_words(error, shim.root)}
 
 
 def make_shim(game: str, target: Target) -> Shim:
@@ -96,8 +109,9 @@ class Session:
         """Loads the bot. Chance is seeded first: a bot may draw at import."""
         try:
             warm_numpy(self.target.path)
-            seed_all(self.seed(message))
-            self.shim = make_shim(str(message.get("game") or self.game), self.target)
+            game = str(message.get("game") or self.game)
+            self.seed_loading(game, message)
+            self.shim = make_shim(game, self.target)
             self.shim.hello = message
             about = self.shim.load(message)
         except LoadError as error:
@@ -106,9 +120,17 @@ class Session:
         known = {name: text for name, text in about.items() if text}
         return {"protocol": PROTOCOL, **known}
 
+    def seed_loading(self, game: str, message: Message) -> None:
+        """Chance while the bot is loaded. A bot whose memory lasts for less than a match may have been loaded for an
+        earlier game: what it drew then must not depend on which one that was."""
+        lasting = game in SHIMS and shim_for(game).lives == "match"
+        seed_all(self.seed(message) if lasting else 0)
+
     def start(self, message: Message) -> None:
         """A game begins: the bot's own chance begins anew."""
-        seed_all(self.seed(message))
+        seed = self.seed(message)
+        os.environ["AGON_SEED"] = str(seed)
+        seed_all(seed)
         if self.shim is not None:
             self.shim.start(message)
 

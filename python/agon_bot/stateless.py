@@ -19,17 +19,20 @@ import json
 import os
 import sys
 from functools import partial
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from . import enter
-from .channel import flush
 from .errors import LoadError
-from .forks import LONGEST_ANSWER, encode, end_children, in_a_fork, open_descriptors, shared_memory, threads
+from .forks import LONGEST_ANSWER, in_a_fork
 from .games.base import Message
-from .games.solitude import PLATFORMS, Solitude
+from .games.solitude import Solitude
+from .imports import plan
+from .lean import call_seed, rehearse, settle
 from .loading import Target
+from .packets import Packets
+from .remains import open_descriptors
 from .seeding import derive, seed_all
-from .session import outcome
+from .session import attempt
 
 # Kept by name: a bot may replace them where it finds them.
 _fork, _exit, _pipe, _write, _close = os.fork, os._exit, os.pipe, os.write, os.close
@@ -54,60 +57,49 @@ class Strict(Solitude):
         self.game_seed = 0
 
     def load(self, hello: Message) -> Message:
-        self.base = derive(os.environ.get("AGON_SEED", ""), hello.get("seed", ""))
+        self.base = derive(hello.get("seed", ""))
         enter.forbid_writing()
         enter.adopt_orphans()
         known = open_descriptors()
         about = self._load_bot(hello)
-        self._settle(known)
+        settle(known)
+        rehearse()
+        # What exists now is shared with every fork; the collector need not look at it again.
+        gc.collect()
+        gc.freeze()
         return about
 
     def _load_bot(self, hello: Message) -> Message:
         return self.bot.load(hello)
 
-    def _settle(self, known: List[int]) -> None:
-        """After the bot's file has run: nothing it opened stays, nothing it started goes on."""
-        # What it opened leads nowhere now. Not just closed: the number would be given to something else, which the
-        # bot would take for its own.
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for descriptor in set(open_descriptors()) - {*known, nowhere}:
-            os.dup2(nowhere, descriptor)
-        os.close(nowhere)
-        sys.settrace(None)
-        sys.setprofile(None)
-        end_children()
-        if threads() > 1:
-            raise LoadError(
-                "starts a thread while it is loaded",
-                "Submission.py",
-                None,
-                "a bot must be stateless: start nothing outside get_action",
-            )
-        if shared_memory():
-            raise LoadError("makes shared memory while it is loaded", "Submission.py", None, "a bot must be stateless")
-        rehearse()
-        # What exists now is shared with every fork; the collector need not look at it again.
-        gc.collect()
-        gc.freeze()
+    def meet(self, hello: Message) -> None:
+        self.bot.meet(hello)
+        self.base = derive(hello.get("seed", ""))
 
     def start(self, message: Message) -> None:
-        self.game_seed = derive(message.get("seed", ""))
+        self.bot.start(message)
+        self.game_seed = derive(self.base, derive(message.get("seed", "")))
+
+    def unpack(self, packets: Packets) -> Message:
+        return self.bot.unpack(packets)
 
     def seed_call(self, message: Message) -> None:
-        """Chance for one call: decided by the bot's seed, the game and the turn, by nothing that happened before."""
-        seed_all(derive(self.base, self.game_seed, message["observation"]["turn"]))
+        """Chance for one call."""
+        turn = message["turn"] if "turn" in message else message["observation"]["turn"]
+        seed_all(call_seed(self.game_seed, turn))
 
     def turn(self, message: Message) -> str:
         raise NotImplementedError("a call runs in a process of its own: see answer()")
 
+    def ready(self, message: Message) -> Callable[[], Dict[str, Any]]:
+        """The call, with all that comes before it done."""
+        self.seed_call(message)
+        arguments = message["arguments"] if "arguments" in message else self.bot.arguments(message)
+        return partial(attempt, self.bot, partial(self.bot.decide, *arguments))
+
     def answer(self, message: Message) -> Dict[str, Any]:
-        """What the call gave."""
-
-        def call() -> Dict[str, Any]:
-            self.seed_call(message)
-            return outcome(self.bot, message)
-
-        return in_a_fork(call, message.get("limit_ms"))
+        """What the call gave, in a fork."""
+        return in_a_fork(lambda: self.ready(message)(), message.get("limit_ms"))
 
 
 class Fresh(Strict):
@@ -137,21 +129,22 @@ class Fresh(Strict):
             return {"error": error.message()}
         return {"loaded": True}
 
-    def answer(self, message: Message) -> Dict[str, Any]:
-        def call() -> Dict[str, Any]:
-            self.seed_call(message)
-            try:
-                self.bot.load(self.first_hello)
-            except LoadError as error:
-                return {"fault": "crash", "says": str(error)}
-            self.seed_call(message)
-            return outcome(self.bot, message)
+    def ready(self, message: Message) -> Callable[[], Dict[str, Any]]:
+        return partial(self._load_and_call, message)
 
-        return in_a_fork(call, message.get("limit_ms"))
+    def _load_and_call(self, message: Message) -> Dict[str, Any]:
+        self.seed_call(message)
+        try:
+            self.bot.load(self.first_hello)
+        except LoadError as error:
+            return {"fault": "crash", "says": str(error)}
+        return super().ready(message)()
 
 
 class Audited(Strict):
     """All calls in this process, checked when the match is over."""
+
+    lives = "match"
 
     def load(self, hello: Message) -> Message:
         about = super().load(hello)
@@ -164,9 +157,8 @@ class Audited(Strict):
         self.calls = []
 
     def answer(self, message: Message) -> Dict[str, Any]:
-        self.seed_call(message)
         kept = json.dumps(message)
-        result = outcome(self.bot, message)
+        result = self.ready(message)()
         self.calls.append((json.loads(kept), result))
         return result
 
@@ -175,8 +167,7 @@ class Audited(Strict):
         self.game_seed = seed
         results = []
         for message in messages:
-            self.seed_call(message)
-            results.append(outcome(self.bot, message))
+            results.append(self.ready(message)())
         return {"results": results}
 
     def game_over(self, message: Message) -> Optional[Message]:
@@ -237,17 +228,15 @@ class Keeper:
         return reply.get("results") or [reply] * len(messages)
 
 
-def rehearse() -> None:
-    """Runs our own part of a call a few times, without the bot: the interpreter rewrites code it runs often, and
-    what is rewritten before the fork is not copied after it."""
-    scores = dict.fromkeys(PLATFORMS, 1)
-    sides = ["NORTH", "EAST", "SOUTH", "WEST"]
-    turn = {"turn": 1, "platform_scores": scores, "sides": sides, "moves": ["LEFT"] * 4, "awards": [0, 0, 0, 1]}
-    seen = {"seat": 0, "turn": 2, "platform_scores": scores, "sides": sides, "history": [turn]}
-    rehearsal = Solitude(Target(""))
-    rehearsal.names = ["a", "b", "c", "d"]
-    rehearsal.function = lambda state, history: "LEFT"
-    for number in range(40):
-        seed_all(derive(number, "rehearsal"))
-        encode(outcome(rehearsal, {"observation": seen}))
-        flush()
+def examine(target: str, hello: Message) -> bytes:
+    """Loads a bot, as a trial: what is wrong with it, or how `lean.py` can load it with less."""
+    shim = Strict(Solitude(Target.parse(target)))
+    try:
+        seed_all(0)
+        shim.load(hello)
+    except LoadError as error:
+        print(error, file=sys.stderr)
+        return json.dumps({"error": error.message()}).encode()
+    file = shim.bot.file
+    name, packages = plan(file, shim.target.root or os.path.dirname(file))
+    return json.dumps({"file": file, "name": name, "packages": packages}).encode()

@@ -1,160 +1,260 @@
 """The warm parent: imports NumPy and the shims once, then forks a child for each bot.
 
-The host holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet of JSON with three descriptors
-(the bot's input, output and log):
+Whoever wants a bot (the sandbox's launcher) holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet
+of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packets.py`,
+with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (doors of cgroups).
 
-    {"id": 1, "game": "colour-battle", "target": "/bots/steve.py:Steve", "root": null, "policy": {...}}
+    {"game": "colour-battle", "target": "/bots/steve.py:Steve", "core": 1, ...the walls, see enter.py}
 
-The reply is `{"id": 1, "pid": 4711}` with a pidfd, or `{"id": 1, "error": "..."}`. When a child has ended:
-`{"exited": 4711, "status": 9}`, the wait status. A child puts up its walls (`enter`) before it opens the bot's
-file. This process never reads one, so that a child inherits nothing of another bot.
+News: `{"pid": 4711}`, then `"entered"` when all walls are up or `{"failed": {"step", "reason"}}`; `{"ended": status}`
+when the bot has ended. Its number is kept from being used again until the asker hangs up; then it is killed, if it is
+still there, with all of its group, and reaped.
+
+A child puts up its walls before it opens the bot's file. This process never reads one, so that a child inherits
+nothing of another bot.
 """
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 import select
-import signal
-import socket
-from typing import Any, Dict, List
 
-from .channel import flush, private
-from .enter import EnterError, enter
-from .loading import Target
-from .session import Session
+import _signal
+import _socket
+
+from .enter import EnterError, adopt_orphans, enter, give_back_memory, step_into
+from .streams import mute
+from .tinyjson import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict, List, Optional, Tuple
 
 LARGEST = 1 << 20
-PLAIN = (
+PLAIN = ("math", "random", "agon_bot.lean")
+"""What Solitude's bots import, loaded once for all of them. A Solitude bot is forked for each call, and every page it
+does not have is a page not copied: its parent has little else."""
+COMMON = (
     *("bisect", "collections", "copy", "enum", "functools", "heapq", "itertools", "json", "math", "operator", "queue"),
-    *("random", "re", "statistics", "string", "time", "typing", "agon_bot.stateless", "agon_bot.games.connect"),
+    *("random", "re", "statistics", "string", "time", "typing", "dataclasses", "agon_bot.warm", "agon_bot.games.connect"),
+    *("numpy", "numpy.random", "numpy.linalg", "agon_bot.games.colour", "agon_bot.games.hide", "agon_bot.library.map"),
 )
-"""What bots import most, loaded once for all of them."""
-WITH_NUMPY = (
-    *("dataclasses", "numpy", "numpy.random", "numpy.linalg"),
-    *("agon_bot.games.colour", "agon_bot.games.hide", "agon_bot.library.map"),
-)
-"""What a plain parent leaves out. A Solitude bot is forked for each call, and every page it does not have is a page
-not copied: its parent is better plain."""
+"""What the other bots import most."""
 
 
 def warm_up(plain: bool) -> None:
     """Imports what bots import. NumPy may be missing: then only bots that need it are refused."""
-    for name in PLAIN if plain else PLAIN + WITH_NUMPY:
+    for name in PLAIN if plain else COMMON:
         try:
             __import__(name)
         except ImportError:
             pass
 
 
+class Forked:
+    """A bot that was forked."""
+
+    def __init__(self, pid: int, news: int) -> None:
+        self.pid = pid
+        self.news = news
+        self.pidfd: Optional[int] = os.pidfd_open(pid)
+
+
 class Zygote:
     """Forks bots on request."""
 
-    def __init__(self, control: socket.socket) -> None:
+    def __init__(self, control: _socket.socket) -> None:
         self.control = control
-        self.pidfds: Dict[int, int] = {}
+        self.poller = select.poll()
+        self.running: Dict[int, Forked] = {}
+        """By pidfd."""
+        self.known: Dict[int, Forked] = {}
+        """By the descriptor of its news."""
 
     def serve(self) -> int:
-        """Until the host hangs up. Then every child still alive is killed."""
-        woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        """Until nobody holds the other end any more. Then every child still alive is killed."""
+        try:
+            # Whoever started this process may have been on a core of its own.
+            os.sched_setaffinity(0, range(os.cpu_count() or 1))
+        except OSError:
+            pass
+        # What a child in other namespaces leaves, and that child itself, comes here.
+        adopt_orphans()
         gc.collect()
         gc.freeze()
-        poller = select.poll()
-        for descriptor in (woken, self.control.fileno()):
-            poller.register(descriptor, select.POLLIN)
+        give_back_memory()
+        self.poller.register(self.control.fileno(), select.POLLIN)
         try:
             while True:
-                ready = [descriptor for descriptor, _ in poller.poll()]
-                if woken in ready:
-                    os.read(woken, 4096)
-                    self.reap()
-                if self.control.fileno() in ready and not self.request():
-                    return 0
+                for descriptor, _ in self.poller.poll():
+                    if descriptor in self.running:
+                        self.tell_end(descriptor)
+                    elif descriptor in self.known:
+                        self.bury(descriptor)
+                    elif descriptor == self.control.fileno() and not self.request():
+                        return 0
         finally:
-            for pid in self.pidfds:
-                os.kill(pid, signal.SIGKILL)
+            for news in list(self.known):
+                self.bury(news)
 
-    def reap(self) -> None:
-        """Tells the host which children have ended."""
-        while self.pidfds:
+    def tell_end(self, pidfd: int) -> None:
+        """A bot has ended: says how. It stays a zombie for now."""
+        forked = self.running.pop(pidfd)
+        end = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOWAIT)
+        self.poller.unregister(pidfd)
+        os.close(pidfd)
+        forked.pidfd = None
+        exited = end is not None and end.si_code == os.CLD_EXITED
+        status = 0 if end is None else end.si_status << 8 if exited else end.si_status
+        tell(forked.news, {"ended": status})
+
+    def bury(self, news: int) -> None:
+        """Nobody asks for this bot any more."""
+        forked = self.known.pop(news)
+        self.poller.unregister(news)
+        if forked.pidfd is not None:
+            self.poller.unregister(forked.pidfd)
+            del self.running[forked.pidfd]
+            os.close(forked.pidfd)
+        # Nothing of a bot's can leave its group.
+        for number in (-forked.pid, forked.pid):
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
-            os.close(self.pidfds.pop(pid))
-            self.tell({"exited": pid, "status": status})
+                os.kill(number, _signal.SIGKILL)
+            except OSError:
+                pass
+        try:
+            while True:
+                os.waitpid(-forked.pid, 0)
+        except ChildProcessError:
+            os.close(news)
 
     def request(self) -> bool:
-        """Serves one request; false when the host has gone."""
+        """Serves one request; false when nobody can ask any more."""
         try:
-            data, descriptors, _, _ = socket.recv_fds(self.control, LARGEST, 8)
+            data, descriptors = receive(self.control)
         except ConnectionResetError:
             return False
         if not data:
             return False
-        number: Any = None
+        news = descriptors.pop(0) if descriptors else -1
         try:
-            order = json.loads(data)
-            number = order.get("id")
-            if len(descriptors) != 3:
-                raise ValueError("a request comes with three descriptors: input, output, log")
-            self.fork(order, descriptors)
-        except (ValueError, KeyError, AttributeError, OSError) as error:
-            self.tell({"id": number, "error": f"{type(error).__name__}: {error}"})
+            order = loads(data.decode())
+            if len(descriptors) < 3 + (order["namespaces"] is not None):
+                raise ValueError("a request comes with descriptors for news, log, asking and answering")
+            self.fork(order, news, descriptors)
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            tell(news, failed("forking the bot", error))
+            if news >= 0 and news not in self.known:
+                os.close(news)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         return True
 
-    def fork(self, order: Dict[str, Any], descriptors: List[int]) -> None:
-        """Forks a child for a bot."""
-        game, target = str(order["game"]), str(order["target"])
-        pid = os.fork()
-        if pid == 0:
+    def fork(self, order: Dict[str, Any], news: int, descriptors: List[int]) -> None:
+        """Forks a child for a bot, into its namespaces if it has some."""
+        log, asked, answers, *more = descriptors
+        world = more.pop(0) if order["namespaces"] is not None else None
+        read_pid, write_pid = os.pipe()
+        # Only a fork of one that has stepped into a process namespace is in it.
+        between = os.fork()
+        if between == 0:
             code = 3
             try:
+                os.close(read_pid)
                 self.control.close()
-                for other in self.pidfds.values():
-                    os.close(other)
-                code = live(game, target, order, descriptors)
+                pid = 0
+                try:
+                    prepare(order, more)
+                    if world is not None:
+                        step_into(world, order["namespaces"])
+                        pid = os.fork()
+                except OSError as error:
+                    tell(news, failed("stepping into the namespaces", error))
+                    os._exit(code)
+                if pid or world is None:
+                    os.write(write_pid, str(pid or os.getpid()).encode())
+                if pid == 0:
+                    os.close(write_pid)
+                    code = live(order, news, log, asked, answers)
+            except Exception as error:
+                tell(news, failed("after the fork", error))
             finally:
                 os._exit(code)
-        self.pidfds[pid] = os.pidfd_open(pid)
-        self.tell({"id": order.get("id"), "pid": pid}, [self.pidfds[pid]])
+        os.close(write_pid)
+        words = os.read(read_pid, 32)
+        os.close(read_pid)
+        if world is not None or not words:
+            os.waitpid(between, 0)
+        if not words:
+            os.close(news)
+            return
+        forked = Forked(int(words), news)
+        tell(news, {"pid": forked.pid})
+        self.known[news] = forked
+        self.poller.register(news, select.POLLIN)
+        if forked.pidfd is not None:
+            self.running[forked.pidfd] = forked
+            self.poller.register(forked.pidfd, select.POLLIN)
 
-    def tell(self, message: Dict[str, Any], descriptors: List[int] = []) -> None:  # noqa: B006 - never changed
-        """Sends the host a packet. That it has gone shows at the next read."""
-        try:
-            socket.send_fds(self.control, [json.dumps(message).encode()], descriptors)
-        except OSError:
-            pass
+
+def receive(control: _socket.socket) -> Tuple[bytes, List[int]]:
+    """A packet and the descriptors that came with it."""
+    data, more, _, _ = control.recvmsg(LARGEST, _socket.CMSG_LEN(4 * 32))
+    descriptors: List[int] = []
+    for level, kind, content in more:
+        if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
+            descriptors += memoryview(content)[: len(content) // 4 * 4].cast("i").tolist()
+    return data, descriptors
 
 
-def live(game: str, target: str, order: Dict[str, Any], descriptors: List[int]) -> int:
-    """In the child: its own signals, group, descriptors and walls; then the bot."""
-    signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.setsid()
-    os.dup2(descriptors[2], 2)
-    os.close(descriptors[2])
-    channel = private(descriptors[0], descriptors[1])
-    os.closerange(3, min(channel.read_from, channel.write_to))
+def tell(news: int, message: Any) -> None:
+    """Sends news. That nobody hears them shows elsewhere."""
     try:
-        enter(order.get("policy") or {})
+        os.write(news, dumps(message).encode())
+    except OSError:
+        pass
+
+
+def failed(step: str, error: Exception) -> Dict[str, Any]:
+    """News of a bot that could not be made."""
+    return {"failed": {"step": step, "reason": str(error)}}
+
+
+def prepare(order: Dict[str, Any], doors: List[int]) -> None:
+    """What has to be done before the outside is out of sight."""
+    try:
+        # When memory runs out, a bot goes before anything that matters.
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass
+    for door in doors:
+        os.write(door, b"0")
+    if order.get("core") is not None:
+        os.sched_setaffinity(0, {order["core"]})
+
+
+def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int) -> int:
+    """In the child: its own session, descriptors and walls; then the bot."""
+    os.setsid()
+    for number in range(1, 65):
+        try:
+            _signal.signal(number, _signal.SIG_DFL)
+        except (OSError, ValueError):
+            pass
+    asked, answers, news = mute(log, asked, answers, news)
+    try:
+        enter(order)
     except EnterError as error:
-        channel.receive_line()  # the hello this is the answer to
-        channel.send({"id": 1, "error": {"what": f"the sandbox cannot be entered: {error}", "hint": "see agon doctor"}})
+        tell(news, failed("entering the sandbox", error))
         return 3
-    for name in ("seed", "stateless"):
-        if order.get(name) is not None:
-            os.environ[f"AGON_{name.upper()}"] = str(order[name])
-    if order.get("root"):
-        os.environ["AGON_ROOT"] = str(order["root"])
-    code = Session(channel, game, Target.parse(target)).run()
-    flush()
-    return code
+    tell(news, "entered")
+    os.close(news)
+    forgets = order["game"] == "solitude-scramble"
+    if forgets and os.environ.get("AGON_STATELESS") != "fresh":
+        from .lean import play
+    else:
+        from .warm import play
+    return play(order, asked, answers)

@@ -107,6 +107,13 @@ pub trait Game: Sized + Send + Sync + 'static {
     /// come) drawn anew. Its observation must stay the same to the last bit.
     fn resample(&self, state: &Self::State, seat: Seat, rng: &mut QuickRng) -> Self::State;
 
+    /// Writes what a seat sees in a short form for our own Python host, which has the other half of it; false where there
+    /// is none, and JSON is used. `first`: the bot has seen nothing of this game yet.
+    fn pack(seen: &Self::Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
+        let _ = (seen, first, out);
+        false
+    }
+
     /// Writes an answer as it stands in the record: short, printable ASCII, no white space, quote or
     /// backslash, not starting with `!` or `-`.
     fn write_answer(answer: Self::Answer, out: &mut Vec<u8>);

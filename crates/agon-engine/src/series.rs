@@ -32,6 +32,9 @@ pub struct Series<'s> {
     pub record: bool,
     /// How many games at once.
     pub jobs: usize,
+    /// Whether each game stays on a core of its own, its bots with it. Without effect where there are more games at once
+    /// than cores, or no bots in processes of their own.
+    pub pin: bool,
 }
 
 /// Why a series stopped.
@@ -54,10 +57,16 @@ impl Series<'_> {
         let lots = self.lots();
         let next = AtomicU32::new(0);
         let (sender, receiver) = sync_channel(64);
+        let threads = self.jobs.clamp(1, lots.len().max(1));
+        let cores = self.cores(threads);
         thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, lots.len().max(1)) {
+            for number in 0..threads {
                 let (sender, lots, next) = (sender.clone(), &lots, &next);
+                let core = cores.get(number).copied();
                 scope.spawn(move || {
+                    if let Some(core) = core {
+                        agon_host::pinning::pin(core);
+                    }
                     let mut recorder = self.record.then(Recorder::new);
                     while let Some((number, games)) = claim(next, lots) {
                         let result = self.play_lot(games, recorder.as_mut());
@@ -82,6 +91,13 @@ impl Series<'_> {
             }
             Ok(())
         })
+    }
+
+    /// A core for each thread; none if they are not to be pinned.
+    fn cores(&self, threads: usize) -> Vec<usize> {
+        let programs = self.seats.iter().any(|seat| matches!(seat, Seating::Program(_)));
+        let cores = if self.pin && programs { agon_host::pinning::cores() } else { Vec::new() };
+        if threads <= cores.len() { cores } else { Vec::new() }
     }
 
     /// Ranges of games that one thread plays in a row: a match, or a few independent games.

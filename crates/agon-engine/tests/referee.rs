@@ -228,6 +228,7 @@ fn digests(id: &str, seed: u64, jobs: usize) -> Vec<String> {
         assets: &Assets::none(),
         record: true,
         jobs,
+        pin: false,
     };
     let mut digests = Vec::new();
     series

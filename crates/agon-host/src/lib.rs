@@ -4,6 +4,9 @@
 //! - [`handle`]: a hold on a running program, whatever started it
 //! - [`process`]: a running program that is asked and answers, held still in between
 //! - [`timing`]: what an answer cost: wall, processor, and waiting for a processor
+//! - [`talk`]: what is asked and answers, however it is reached
+//! - [`warm`]: Python bots forked from a warm parent
+//! - [`pinning`]: one game for each core
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text`]: a program as a player by a game's own lines of text
 //! - [`sandbox`]: what a bot may not do
@@ -11,13 +14,18 @@
 mod desk;
 pub mod handle;
 pub mod lines;
+mod log;
 mod message;
+pub mod pinning;
 pub mod process;
 pub mod program;
 pub mod python;
+mod running;
 pub mod sandbox;
+pub mod talk;
 pub mod text;
 pub mod timing;
+pub mod warm;
 mod wire;
 
 pub use lines::{Conditions, Introduction, LinesPlayer};

@@ -10,8 +10,10 @@ use agon_core::{
 use serde_json::{Map, Value as Json};
 
 use crate::message::{self, Answered, Hello, Limits, Message, PROTOCOL, Plain};
-use crate::process::{Process, Trouble, shown, shown_words};
+use crate::process::{shown, shown_words};
 use crate::program::Program;
+use crate::running::Running;
+use crate::talk::Trouble;
 
 /// What a bot is told about the game it is going to play.
 #[derive(Clone, PartialEq, Debug)]
@@ -61,6 +63,8 @@ pub struct Conditions {
     pub hold: bool,
     /// Whether every answer is given by a process of its own, so that nothing is kept from one to the next.
     pub stateless: bool,
+    /// Whether one that was stopped is started again for the next request: a bot that keeps nothing has lost nothing.
+    pub restarts: bool,
 }
 
 impl Conditions {
@@ -76,6 +80,7 @@ impl Conditions {
             start_is_charged: G::start_counts(),
             hold: true,
             stateless: lifetime == Lifetime::Call,
+            restarts: lifetime == Lifetime::Call,
         }
     }
 }
@@ -103,7 +108,7 @@ pub struct LinesPlayer<G: Game> {
 
 enum Life {
     NotStarted,
-    Running(Process),
+    Running(Running),
     /// Not running any more. `for_good`: it never came up, and is not tried again.
     Gone {
         why: Fault,
@@ -160,8 +165,9 @@ impl<G: Game> LinesPlayer<G> {
         let mut limit = self.conditions.end;
         if !matches!(self.life, Life::Running(_)) {
             let environment = [("AGON_SEED", seed.to_string()), ("AGON_GAME", G::info().id.to_owned())];
-            match Process::start(&self.program, &environment, self.conditions.hold) {
-                Ok(process) => self.life = Life::Running(process),
+            let role = G::info().role(self.told.seat).name;
+            match Running::start(&self.program, &environment, self.conditions.hold, role) {
+                Ok(running) => self.life = Life::Running(running),
                 Err(error) => {
                     self.life = Life::Gone { why: Fault::Crash, for_good: true };
                     return Err(crash(format!("could not be started: {error}")).into());
@@ -178,6 +184,9 @@ impl<G: Game> LinesPlayer<G> {
         let start = Plain::Start { id, number: self.games, seed: seed.to_string() };
         start.write(&mut self.text);
         if let Life::Running(process) = &mut self.life {
+            if G::info().lifetime == Lifetime::Game {
+                process.begins();
+            }
             process.ask(&self.text, self.owed.len(), limit);
         }
         Ok(())
@@ -249,6 +258,9 @@ impl<G: Game> LinesPlayer<G> {
                 Err(trouble) => return Err(self.stop_for(trouble, starting).into()),
             };
             let trouble = match message::read(&line) {
+                Ok(Answered { ended: Some(how), .. }) => {
+                    return Err(self.stop(Fault::Crash, shown_words(&how), starting).into());
+                }
                 Ok(Answered { id, error: Some(error), .. }) if id == wanted => {
                     return Err(self.stop(Fault::Crash, shown_words(&error.to_string()), true).into());
                 }
@@ -274,14 +286,21 @@ impl<G: Game> LinesPlayer<G> {
 
     /// Kills the process and says why.
     fn stop(&mut self, why: Fault, says: impl Into<String>, for_good: bool) -> FaultReport {
+        let says = says.into();
         match std::mem::replace(&mut self.life, Life::Gone { why, for_good }) {
-            Life::Running(mut process) => process.report(why, says),
+            Life::Running(mut process) => process.report(why, &says),
             _ => FaultReport::new(why, says),
         }
     }
 
     /// Everything up to the request itself: a process that runs and is in step.
     fn get_ready(&mut self) -> Result<(), Box<FaultReport>> {
+        if self.conditions.restarts
+            && let Life::Gone { for_good: false, .. } = self.life
+        {
+            self.life = Life::NotStarted;
+            self.begun = false;
+        }
         if let Life::Gone { why, .. } = self.life {
             return Err(crash(format!("not running any more after a {why} earlier in the game")).into());
         }
@@ -325,21 +344,24 @@ impl<G: Game> LinesPlayer<G> {
         // A line that cannot be read is taken for the answer it should have been: the bot is still in step. One with
         // another id is not.
         let answered = match message::read(&line) {
+            Ok(Answered { ended: Some(how), .. }) => {
+                return Err(self.stop(Fault::Crash, shown_words(&how), false).into());
+            }
             Ok(answered) if answered.id == id => answered,
             Ok(answered) => {
                 let says = format!("answered {} when {id} was asked: {}", answered.id, shown(&line));
                 return Err(self.stop(Fault::Garbled, says, false).into());
             }
             Err(what) => {
-                return Err(process.report(Fault::Garbled, format!("{what}: {}", shown(&line))).into());
+                return Err(process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into());
             }
         };
         if let Some(fault) = answered.fault {
-            return Err(process.report(fault, shown_words(&answered.says.unwrap_or_default())).into());
+            return Err(process.report(fault, &shown_words(&answered.says.unwrap_or_default())).into());
         }
         message::text_of(answered.answer)
             .and_then(|text| G::read_answer(&text))
-            .map_err(|what| process.report(Fault::Garbled, format!("{what}: {}", shown(&line))).into())
+            .map_err(|what| process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into())
     }
 }
 
@@ -370,10 +392,16 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         }
         let id = self.id();
         let request = G::info().requests.get(G::asked(seen)).map_or("move", |request| request.name);
+        let limit_ms = limit.as_millis() as u64;
         self.text.clear();
-        Message::Turn { id, request, limit_ms: limit.as_millis() as u64, observation: seen }
-            .write(&mut self.text);
         if let Life::Running(process) = &mut self.life {
+            let first = self.calls == 0;
+            let packed =
+                process.reads_packed() && message::pack_turn::<G>(id, limit_ms, seen, first, &mut self.text);
+            if !packed {
+                self.text.clear();
+                Message::Turn { id, request, limit_ms, observation: seen }.write(&mut self.text);
+            }
             process.ask(&self.text, self.owed.len() + 1, limit);
         }
         self.asked = Asked::Turn(id);
@@ -426,7 +454,24 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         if let Life::Running(process) = std::mem::replace(&mut self.life, Life::NotStarted) {
             self.text.clear();
             Plain::Bye.write(&mut self.text);
-            process.part(&self.text, self.conditions.bye);
+            if self.owed.is_empty() && !self.behind && G::info().lifetime != Lifetime::Match {
+                process.rest(Some((&self.text, self.conditions.bye)));
+            } else {
+                process.part(&self.text, self.conditions.bye);
+            }
+        }
+    }
+}
+
+impl<G: Game> Drop for LinesPlayer<G> {
+    /// A bot that can play on elsewhere is not ended with the game.
+    fn drop(&mut self) {
+        let in_step = self.owed.is_empty() && !self.behind && matches!(self.asked, Asked::Nothing);
+        if in_step
+            && G::info().lifetime != Lifetime::Match
+            && let Life::Running(running) = std::mem::replace(&mut self.life, Life::NotStarted)
+        {
+            running.rest(None);
         }
     }
 }

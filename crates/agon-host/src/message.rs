@@ -1,6 +1,6 @@
 //! The messages of the JSON-lines protocol, as `docs/protocol.md` describes them.
 
-use agon_core::{ClockRule, Fault};
+use agon_core::{ClockRule, Fault, Game};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -88,6 +88,9 @@ pub struct Answered {
     /// Instead of being ready: why the bot cannot be loaded.
     #[serde(default)]
     pub error: Option<NotLoaded>,
+    /// Instead of all that: the process that was to answer has ended; how, in words. Told by a host of bots.
+    #[serde(default)]
+    pub ended: Option<String>,
 }
 
 /// Why a bot cannot be loaded.
@@ -114,8 +117,45 @@ impl std::fmt::Display for NotLoaded {
     }
 }
 
+/// Begins a turn in a game's own short form (`agon_bot/packets.py`).
+const TURN: u8 = 1;
+/// Begins an answer to one.
+const PACKED_ANSWER: u8 = b'=';
+
+/// Writes a turn in the game's own short form; false if it has none.
+pub fn pack_turn<G: Game>(
+    id: u64,
+    limit_ms: u64,
+    seen: &G::Observation<'_>,
+    first: bool,
+    out: &mut Vec<u8>,
+) -> bool {
+    out.extend_from_slice(&[TURN, 0, 0, 0]);
+    out.extend_from_slice(&(id as u32).to_le_bytes());
+    out.extend_from_slice(&u32::try_from(limit_ms).unwrap_or(u32::MAX).to_le_bytes());
+    G::pack(seen, first, out)
+}
+
+/// The id and the text of an answer in short form.
+fn unpack(line: &[u8]) -> Option<Answered> {
+    let (head, text) = line.split_at_checked(5)?;
+    let id = u32::from_le_bytes(head.get(1..)?.try_into().ok()?);
+    let answer = std::str::from_utf8(text).ok()?.to_owned();
+    Some(Answered {
+        id: id.into(),
+        answer: Some(Json::String(answer)),
+        fault: None,
+        says: None,
+        error: None,
+        ended: None,
+    })
+}
+
 /// Reads a bot's line. The error says what is wrong with it.
 pub fn read(line: &[u8]) -> Result<Answered, String> {
+    if line.first() == Some(&PACKED_ANSWER) {
+        return unpack(line).ok_or_else(|| "not an answer".to_owned());
+    }
     let text = line.trim_ascii_start();
     if !text.starts_with(b"{") {
         return Err("not a JSON object".to_owned());

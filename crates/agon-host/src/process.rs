@@ -5,38 +5,30 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agon_core::{Fault, FaultReport, Times};
+use agon_core::Times;
 
 use crate::desk::{self, Shared, lock};
+use crate::log::printable;
 use crate::program::{Program, start};
-use crate::wire::{Wire, printable};
+use crate::wire::Wire;
 
-pub use crate::wire::{LOG_KEPT, LONGEST_LINE};
+pub use crate::log::LOG_KEPT;
+pub use crate::talk::{Talk, Trouble};
+pub use crate::wire::LONGEST_LINE;
 
 /// A program that is past its limit gets so much more before it is stopped: what the kernel says of its waiting for
 /// a processor is behind by the stretch it waits for now. An answer that comes in this time is judged by the clock.
-const GRACE: Duration = Duration::from_millis(50);
+pub(crate) const GRACE: Duration = Duration::from_millis(50);
 /// On a machine so loaded that nothing moves, an answer is given up after so many times its limit...
-const PATIENCE: u32 = 20;
+pub(crate) const PATIENCE: u32 = 20;
 /// ...and this.
-const MORE_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const MORE_PATIENCE: Duration = Duration::from_secs(5);
 /// A program that closed its stdout has so long to end by itself, so that its exit status is known.
 const TO_END: Duration = Duration::from_millis(200);
 /// How often it is looked whether a program has ended by itself.
 const TO_LOOK: Duration = Duration::from_millis(1);
 /// Shown of an offending line.
 const SHOWN: usize = 200;
-
-/// Why there is no line.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Trouble {
-    /// Not within the limit.
-    Late,
-    /// It ended; how, in words.
-    Ended(String),
-    /// A line longer than [`LONGEST_LINE`], and how it begins.
-    TooLong(String),
-}
 
 /// A program while it runs. Dropped, it is killed with all processes of its group, and waited for.
 #[derive(Debug)]
@@ -55,48 +47,6 @@ impl Process {
         Ok(Self { id, wire, limit: Duration::MAX })
     }
 
-    /// Its number.
-    pub fn id(&self) -> u32 {
-        self.id
-    }
-
-    /// What it has written without being asked.
-    pub fn stray(&mut self) -> Option<String> {
-        lock(&self.wire).stray().map(|bytes| shown(&bytes))
-    }
-
-    /// Sends text and expects so many lines. The clock starts; nothing blocks.
-    pub fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
-        self.limit = limit;
-        lock(&self.wire).ask(text, lines);
-        desk::watch(&self.wire);
-    }
-
-    /// Waits for the expected lines, no longer than the limit (without the time it waited for a processor). Returns what
-    /// they took; the lines are fetched with [`Self::line`].
-    pub fn wait(&mut self) -> (Times, Result<(), Trouble>) {
-        let asked = lock(&self.wire).asked();
-        let patience =
-            asked.at.checked_add(self.limit.saturating_mul(PATIENCE).saturating_add(MORE_PATIENCE));
-        let mut until = asked.at.checked_add(self.limit);
-        let far = Duration::from_hours(1);
-        loop {
-            let now = Instant::now();
-            if desk::wait(&self.wire, until.unwrap_or(now + far)) {
-                desk::forget(&self.wire);
-                return self.look_at_arrival();
-            }
-            let times = lock(&self.wire).mark().since(asked);
-            let over = times.charged().checked_sub(self.limit);
-            if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
-                desk::forget(&self.wire);
-                return (times, Err(Trouble::Late));
-            }
-            let left = self.limit.saturating_add(GRACE).saturating_sub(times.charged());
-            until = Instant::now().checked_add(left + Duration::from_millis(1));
-        }
-    }
-
     fn look_at_arrival(&mut self) -> (Times, Result<(), Trouble>) {
         let wire = lock(&self.wire);
         let times = wire.arrived().unwrap_or_else(|| wire.mark()).since(wire.asked());
@@ -104,42 +54,6 @@ impl Process {
             return (times, Err(Trouble::TooLong(shown(line))));
         }
         (times, Ok(()))
-    }
-
-    /// The next line of those that have arrived. Without one, the program has ended.
-    pub fn line(&mut self) -> Result<Vec<u8>, Trouble> {
-        let line = lock(&self.wire).line();
-        line.ok_or_else(|| Trouble::Ended(self.how_it_ended()))
-    }
-
-    /// The end of what it wrote to stderr.
-    pub fn log(&mut self) -> String {
-        lock(&self.wire).log()
-    }
-
-    /// What it wrote to stderr since this was last asked.
-    pub fn printed(&mut self) -> String {
-        lock(&self.wire).printed()
-    }
-
-    /// A report of a fault, with the end of the log.
-    pub fn report(&mut self, fault: Fault, says: impl Into<String>) -> FaultReport {
-        let says = says.into();
-        FaultReport { fault, says, stderr: self.log() }
-    }
-
-    /// Sends a last text, closes its stdin, and lets it end by itself for so long. Then it is killed.
-    pub fn part(mut self, text: &[u8], time: Duration) {
-        let until = Instant::now() + time;
-        lock(&self.wire).ask_to_end(text);
-        while Instant::now() < until && lock(&self.wire).handle().ended().is_none() {
-            lock(&self.wire).hang_up();
-            // Its stdout may be closed long before it ends.
-            if desk::wait(&self.wire, until.min(Instant::now() + TO_LOOK)) {
-                std::thread::sleep(TO_LOOK);
-            }
-        }
-        self.kill();
     }
 
     /// How it ended. It is killed if only its stdout was closed.
@@ -165,6 +79,71 @@ impl Process {
     pub fn kill(&mut self) {
         desk::forget(&self.wire);
         lock(&self.wire).handle().kill();
+    }
+}
+
+impl Talk for Process {
+    fn id(&self) -> u32 {
+        self.id
+    }
+
+    fn stray(&mut self) -> Option<String> {
+        lock(&self.wire).stray().map(|bytes| shown(&bytes))
+    }
+
+    fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
+        self.limit = limit;
+        lock(&self.wire).ask(text, lines);
+        desk::watch(&self.wire);
+    }
+
+    fn wait(&mut self) -> (Times, Result<(), Trouble>) {
+        let asked = lock(&self.wire).asked();
+        let patience =
+            asked.at.checked_add(self.limit.saturating_mul(PATIENCE).saturating_add(MORE_PATIENCE));
+        let mut until = asked.at.checked_add(self.limit);
+        let far = Duration::from_hours(1);
+        loop {
+            let now = Instant::now();
+            if desk::wait(&self.wire, until.unwrap_or(now + far)) {
+                desk::forget(&self.wire);
+                return self.look_at_arrival();
+            }
+            let times = lock(&self.wire).mark().since(asked);
+            let over = times.charged().checked_sub(self.limit);
+            if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
+                desk::forget(&self.wire);
+                return (times, Err(Trouble::Late));
+            }
+            let left = self.limit.saturating_add(GRACE).saturating_sub(times.charged());
+            until = Instant::now().checked_add(left + Duration::from_millis(1));
+        }
+    }
+
+    fn line(&mut self) -> Result<Vec<u8>, Trouble> {
+        let line = lock(&self.wire).line();
+        line.ok_or_else(|| Trouble::Ended(self.how_it_ended()))
+    }
+
+    fn log(&mut self) -> String {
+        lock(&self.wire).log()
+    }
+
+    fn printed(&mut self) -> String {
+        lock(&self.wire).printed()
+    }
+
+    fn part(mut self: Box<Self>, text: &[u8], time: Duration) {
+        let until = Instant::now() + time;
+        lock(&self.wire).ask_to_end(text);
+        while Instant::now() < until && lock(&self.wire).handle().ended().is_none() {
+            lock(&self.wire).hang_up();
+            // Its stdout may be closed long before it ends.
+            if desk::wait(&self.wire, until.min(Instant::now() + TO_LOOK)) {
+                std::thread::sleep(TO_LOOK);
+            }
+        }
+        self.kill();
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use crate::handle::{Handle, Unguarded};
 use crate::sandbox::{self, Policy, Streams};
+use crate::warm::link::Hold;
 
 /// A program with its arguments, the folder it runs in and what its environment holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,6 +23,27 @@ pub struct Program {
     /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
     /// bot's program is looked for where bots may go: the system's folders and the bot's own.
     pub guarded: bool,
+    /// It can be forked from a warm parent instead of being started, if it is guarded.
+    pub warm: Option<Warm>,
+}
+
+/// How a program is had from a warm parent.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warm {
+    /// The game it plays.
+    pub game: String,
+    /// What is to be played: a path, perhaps with a class.
+    pub target: String,
+    /// A parent that has imported little is enough.
+    pub plain: bool,
+    /// The parent's arguments.
+    pub parent: Vec<String>,
+    /// The parent's environment.
+    pub environment: Vec<(String, String)>,
+    /// Each answer comes from a fork of its own.
+    pub forks_calls: bool,
+    /// Whether it is held still when it is not asked.
+    pub hold: Hold,
 }
 
 /// Why a command cannot be a bot.
@@ -44,7 +66,14 @@ impl Program {
     /// A program with arguments.
     pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>, folder: impl Into<PathBuf>) -> Self {
         let words = words.into_iter().map(Into::into).collect();
-        Self { words, folder: folder.into(), environment: Vec::new(), also: Vec::new(), guarded: false }
+        Self {
+            words,
+            folder: folder.into(),
+            environment: Vec::new(),
+            also: Vec::new(),
+            guarded: false,
+            warm: None,
+        }
     }
 
     /// The same, behind the sandbox.
@@ -107,18 +136,7 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
     // The folder is entered before the program is looked for: only a whole path stays the same.
     let path = std::path::absolute(path)?;
     if program.guarded {
-        let mut policy = Policy::new(path, program.folder.canonicalize()?);
-        // A compiled bot in its own folder may be run. Java and Node reserve far more address space than they use, and
-        // start a dozen threads before the bot's first line.
-        policy.executable.push(policy.folder.clone());
-        policy.executable.extend(program.also.iter().cloned());
-        policy.limits.address_space = None;
-        policy.limits.processes = 64;
-        policy.limits.open_files = 256;
-        policy.arguments.extend(program.words.iter().skip(1).cloned());
-        policy.environment.extend(program.environment.iter().cloned());
-        policy.environment.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-        let jailed = sandbox::spawn(&policy, Streams::default()).map_err(io::Error::other)?;
+        let jailed = sandbox::spawn(&policy(program, more)?, Streams::default()).map_err(io::Error::other)?;
         return Ok(Box::new(jailed));
     }
     let child = Command::new(path)
@@ -135,6 +153,23 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
         .process_group(0)
         .spawn()?;
     Ok(Box::new(Unguarded::new(child)?))
+}
+
+/// What a guarded program may do.
+pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<Policy> {
+    let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
+    let mut policy = Policy::new(std::path::absolute(path)?, program.folder.canonicalize()?);
+    // A compiled bot in its own folder may be run. Java and Node reserve far more address space than they use, and start
+    // a dozen threads before the bot's first line.
+    policy.executable.push(policy.folder.clone());
+    policy.executable.extend(program.also.iter().cloned());
+    policy.limits.address_space = None;
+    policy.limits.processes = 64;
+    policy.limits.open_files = 256;
+    policy.arguments.extend(program.words.iter().skip(1).cloned());
+    policy.environment.extend(program.environment.iter().cloned());
+    policy.environment.extend(more.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+    Ok(policy)
 }
 
 /// Whether a file is there, and can be run.

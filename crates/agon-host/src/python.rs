@@ -5,10 +5,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
+use agon_core::assets::content_hash;
 use rust_embed::RustEmbed;
 
-use crate::program::{Program, ProgramError};
+use crate::program::{Program, ProgramError, Warm};
+use crate::warm::link::Hold;
 
 #[derive(RustEmbed)]
 #[folder = "../../python/agon_bot"]
@@ -31,33 +34,101 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     let interpreter = Interpreter::find()?;
     let target =
         class.map_or_else(|| path.display().to_string(), |class| format!("{}:{class}", path.display()));
-    let mut program = Program::new(
-        [interpreter.program.display().to_string(), "-m".into(), "agon_bot".into(), game.into(), target],
-        folder,
-    );
+    let words = ["-m", "agon_bot", game, &target].map(str::to_owned);
+    let mut program =
+        Program::new([interpreter.program.display().to_string()].into_iter().chain(words), folder);
     program.environment = vec![
         ("PYTHONPATH".to_owned(), package.display().to_string()),
         ("PYTHONHASHSEED".to_owned(), "0".to_owned()),
         ("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned()),
     ];
-    program.also = interpreter.folders;
+    program.warm = Some(warm(game, target, &program.environment, interpreter));
+    program.also.clone_from(&interpreter.folders);
     program.also.push(package);
     Ok(program)
+}
+
+/// How a Python bot of a game that wants it to forget between calls is made to.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Stateless {
+    /// Each call in a fork of the loaded bot.
+    #[default]
+    Strict,
+    /// Each call in a fork that loads the bot itself.
+    Fresh,
+    /// All calls in one process, and again in another order in a fork when the game is over.
+    Audited,
+}
+
+impl Stateless {
+    /// As the Python side calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Fresh => "fresh",
+            Self::Audited => "audited",
+        }
+    }
+}
+
+/// Sets how a Python bot forgets between calls. Without effect in games whose bots may remember.
+pub fn forget(program: &mut Program, stateless: Stateless) {
+    if let Some(warm) = program.warm.as_mut().filter(|warm| warm.game == FORGETFUL) {
+        warm.forks_calls = stateless != Stateless::Audited;
+        program.environment.push(("AGON_STATELESS".to_owned(), stateless.name().to_owned()));
+    }
+}
+
+/// The game whose bots must not remember.
+const FORGETFUL: &str = "solitude-scramble";
+
+/// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
+fn warm(game: &str, target: String, environment: &[(String, String)], interpreter: &Interpreter) -> Warm {
+    let forgets = game == FORGETFUL;
+    let parent: &[&str] = if forgets {
+        &["-S", "-m", "agon_bot", "--zygote", "plain"]
+    } else {
+        &["-m", "agon_bot", "--zygote"]
+    };
+    let mut environment = environment.to_vec();
+    environment.push(("LANG".to_owned(), "C.UTF-8".to_owned()));
+    environment.push(("AGON_PATH".to_owned(), interpreter.path.clone()));
+    Warm {
+        game: game.to_owned(),
+        target,
+        plain: forgets,
+        parent: parent.iter().map(|&word| word.to_owned()).collect(),
+        environment,
+        forks_calls: forgets,
+        // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
+        hold: if forgets || game == "colour-battle" { Hold::Never } else { Hold::IfBusy },
+    }
 }
 
 /// A Python that bots are run with.
 struct Interpreter {
     program: PathBuf,
+    /// Where it looks for modules, as it says it itself.
+    path: String,
     /// Where it and its packages live, outside the system's own folders.
     folders: Vec<PathBuf>,
 }
 
 impl Interpreter {
-    /// `AGON_PYTHON`, else the `python3` on the `PATH`. It is asked where it really is: what is on the `PATH` may be a
-    /// script that looks for it, or a link into a virtual environment.
-    fn find() -> Result<Self, ProgramError> {
-        const ASK: &str =
-            "import sys\nprint(sys.executable)\nfor p in {sys.prefix, sys.base_prefix}: print(p)";
+    /// `AGON_PYTHON`, else the `python3` on the `PATH`, asked once.
+    fn find() -> Result<&'static Self, ProgramError> {
+        static FOUND: OnceLock<Interpreter> = OnceLock::new();
+        if let Some(found) = FOUND.get() {
+            return Ok(found);
+        }
+        let found = Self::ask()?;
+        Ok(FOUND.get_or_init(|| found))
+    }
+
+    /// It is asked where it really is: what is on the `PATH` may be a script that looks for it, or a link into a virtual
+    /// environment.
+    fn ask() -> Result<Self, ProgramError> {
+        const ASK: &str = "import sys\nprint(sys.executable)\nprint(*sys.path, sep=':')\nfor p in {sys.prefix, sys.base_prefix}: print(p)";
         let name = std::env::var_os("AGON_PYTHON").unwrap_or_else(|| "python3".into());
         let missing = |why: String| ProgramError {
             what: format!("no Python to run the bot with: {}: {why}", name.to_string_lossy()),
@@ -65,14 +136,18 @@ impl Interpreter {
         };
         let output = Command::new(&name).args(["-c", ASK]).output().map_err(|e| missing(e.to_string()))?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut lines = text.lines().map(PathBuf::from);
+        let mut lines = text.lines();
         let program = lines
             .next()
+            .map(PathBuf::from)
             .filter(|p| p.is_absolute())
             .ok_or_else(|| missing("it does not say where it is".into()))?;
+        let path = lines.next().unwrap_or_default().to_owned();
+        let lines = lines.map(PathBuf::from);
         let system = [Path::new("/usr"), Path::new("/usr/local")];
         Ok(Self {
             program,
+            path,
             folders: lines
                 .filter(|folder| folder.is_absolute() && !system.contains(&folder.as_path()))
                 .collect(),
@@ -80,12 +155,20 @@ impl Interpreter {
     }
 }
 
-/// The folder that holds the package. What lies there already is compared, and written anew if it differs.
+/// The folder that holds the package, named by what is in it: another Agon may be at work with another one. What lies there
+/// already is compared, and written anew if it differs.
 fn lay_out() -> io::Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
     let root = cache.or_else(home).unwrap_or_else(std::env::temp_dir);
-    let folder = std::path::absolute(root)?.join("agon").join(concat!("python-", env!("CARGO_PKG_VERSION")));
+    let mut all = Vec::new();
+    for (name, file) in Package::iter().filter_map(|name| Package::get(&name).map(|file| (name, file))) {
+        all.extend_from_slice(name.as_bytes());
+        all.extend_from_slice(&file.metadata.sha256_hash());
+    }
+    let hash = content_hash(&all);
+    let short = hash.rsplit(':').next().and_then(|hash| hash.get(..16)).unwrap_or("package");
+    let folder = std::path::absolute(root)?.join("agon").join(format!("python-{short}"));
     for name in Package::iter() {
         let Some(file) = Package::get(&name) else { continue };
         let path = folder.join("agon_bot").join(name.as_ref());

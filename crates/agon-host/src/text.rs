@@ -5,8 +5,9 @@ use std::time::Duration;
 use agon_core::game::WriteLines;
 use agon_core::{Fault, FaultReport, Game, Player, Response, Times};
 
-use crate::process::{Process, Trouble, shown};
+use crate::process::{Process, shown};
 use crate::program::Program;
+use crate::talk::{Talk as _, Trouble};
 
 /// A program at a seat that reads what `write` writes, and answers with one line each time.
 ///
@@ -30,7 +31,7 @@ impl<G: Game> TextPlayer<G> {
 
     /// The number of its process, while there is one.
     pub fn process_id(&self) -> Option<u32> {
-        self.process.as_ref().map(Process::id)
+        self.process.as_ref().map(|process| process.id())
     }
 
     fn start(&mut self) -> Result<Process, Box<FaultReport>> {
@@ -52,7 +53,7 @@ impl<G: Game> TextPlayer<G> {
             Trouble::TooLong(line) => (Fault::Garbled, format!("a line longer than 64 KiB: {line}")),
         };
         self.gone = Some(fault);
-        process.report(fault, says)
+        process.report(fault, &says)
     }
 }
 
@@ -92,7 +93,7 @@ impl<G: Game> Player<G> for TextPlayer<G> {
             Ok(line) => {
                 let read = std::str::from_utf8(&line).map_err(|_| "not text".to_owned());
                 let answer = read.and_then(|text| G::read_answer(text)).map_err(|what| {
-                    process.report(Fault::Garbled, format!("{what}: {}", shown(&line))).into()
+                    process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into()
                 });
                 self.process = Some(process);
                 answer
@@ -102,7 +103,7 @@ impl<G: Game> Player<G> for TextPlayer<G> {
     }
 
     fn printed(&mut self) -> String {
-        self.process.as_mut().map(Process::printed).unwrap_or_default()
+        self.process.as_mut().map(|process| process.printed()).unwrap_or_default()
     }
 
     fn game_over(&mut self) {

@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use agon_core::Times;
@@ -18,7 +17,8 @@ pub struct Usage {
 }
 
 impl Usage {
-    fn plus(self, other: Self) -> Self {
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
         Self { cpu: self.cpu + other.cpu, wait: self.wait + other.wait }
     }
 }
@@ -48,8 +48,10 @@ impl Mark {
 /// Reads what a process has used. The files stay open: a reading costs a few microseconds.
 #[derive(Debug)]
 pub struct Meter {
-    tasks: PathBuf,
+    tasks: Option<File>,
     leader: Option<File>,
+    children: Option<File>,
+    pid: u32,
 }
 
 /// Links of `/proc/PID/task` for a process of one thread: itself, its parent, and the thread.
@@ -59,27 +61,58 @@ impl Meter {
     /// A meter of this process. Where the kernel keeps no such figures, every reading is zero, so that the wall time is
     /// what is charged.
     pub fn new(pid: u32) -> Self {
-        let tasks = PathBuf::from(format!("/proc/{pid}/task"));
+        let tasks = File::open(format!("/proc/{pid}/task")).ok();
         let leader = File::open(format!("/proc/{pid}/schedstat")).ok();
-        Self { tasks, leader }
+        let children = File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
+        Self { tasks, leader, children, pid }
     }
 
     /// What it has used until now. A thread that has ended is no longer counted.
     pub fn read(&self) -> Usage {
         let Some(leader) = &self.leader else { return Usage::default() };
-        match std::fs::metadata(&self.tasks) {
-            Ok(about) if about.nlink() > LINKS_OF_ONE_THREAD => self.read_threads().unwrap_or_default(),
-            _ => read_figures(leader).unwrap_or_default(),
+        if self.has_threads() {
+            return self.read_threads().unwrap_or_default();
         }
+        read_figures(leader).unwrap_or_default()
+    }
+
+    /// The same for a process that can have no other thread.
+    pub fn read_single(&self) -> Usage {
+        self.leader.as_ref().and_then(|leader| read_figures(leader).ok()).unwrap_or_default()
+    }
+
+    fn has_threads(&self) -> bool {
+        let about = self.tasks.as_ref().and_then(|tasks| tasks.metadata().ok());
+        about.is_some_and(|about| about.nlink() > LINKS_OF_ONE_THREAD)
     }
 
     fn read_threads(&self) -> io::Result<Usage> {
-        let threads = std::fs::read_dir(&self.tasks)?.flatten();
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.pid))?.flatten();
         let usage = threads.filter_map(|thread| {
             let file = File::open(thread.path().join("schedstat")).ok()?;
             read_figures(&file).ok()
         });
         Ok(usage.fold(Usage::default(), Usage::plus))
+    }
+
+    /// What its children have used, those that run or wait to be reaped.
+    pub fn read_children(&self) -> Usage {
+        let mut bytes = [0; 1024];
+        let read = self.children.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok()).unwrap_or(0);
+        let text = std::str::from_utf8(&bytes[..read]).unwrap_or_default();
+        let pids = text.split_ascii_whitespace().filter_map(|word| word.parse().ok());
+        pids.map(|pid| Self::new(pid).read()).fold(Usage::default(), Usage::plus)
+    }
+
+    /// Whether it has threads besides the first, or children.
+    pub fn has_company(&self) -> bool {
+        let child = || {
+            let mut first = [0; 1];
+            self.children
+                .as_ref()
+                .is_some_and(|file| file.read_at(&mut first, 0).is_ok_and(|count| count > 0))
+        };
+        self.has_threads() || child()
     }
 
     /// Now, and what it has used.

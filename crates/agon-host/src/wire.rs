@@ -7,16 +7,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::handle::{Handle, Pipes};
+use crate::log::{LogPipe, read_into};
 use crate::timing::{Mark, Meter};
 
 /// The longest line a bot may write.
 pub const LONGEST_LINE: usize = 64 * 1024;
-/// So much of the end of what a bot writes to stderr is kept.
-pub const LOG_KEPT: usize = 8 * 1024;
-/// So much of the beginning of what it writes there between two looks at it is kept.
-pub const PRINTED_KEPT: usize = 64 * 1024;
-/// As much as a pipe holds by default.
-const CHUNK: usize = 64 * 1024;
 /// So much is read ahead. More than the longest lines that are ever wanted at once, so that either they or one
 /// that is too long are in it.
 const READ_AHEAD: usize = 4 * (LONGEST_LINE + 1);
@@ -29,12 +24,11 @@ pub struct Wire {
     handle: Box<dyn Handle>,
     stdin: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
-    stderr: Option<OwnedFd>,
+    log: LogPipe,
     meter: Meter,
     unsent: Vec<u8>,
     sent: usize,
     lines: Lines,
-    log: Log,
     /// Whether it is held still as soon as it has written what was wanted.
     hold: bool,
     held: bool,
@@ -69,11 +63,10 @@ impl Wire {
             handle,
             stdin,
             stdout,
-            stderr,
+            log: LogPipe::new(stderr),
             unsent: Vec::new(),
             sent: 0,
             lines: Lines::default(),
-            log: Log::default(),
             hold,
             held: false,
             wanted: 0,
@@ -139,14 +132,12 @@ impl Wire {
 
     /// The end of the log, safe to show.
     pub fn log(&mut self) -> String {
-        self.read_log();
-        printable(&self.log.bytes)
+        self.log.tail()
     }
 
     /// What came into the log since this was last asked, safe to show.
     pub fn printed(&mut self) -> String {
-        self.read_log();
-        self.log.take_new()
+        self.log.printed()
     }
 
     /// Closes its stdin once everything is sent.
@@ -165,7 +156,7 @@ impl Wire {
         [
             on(Stream::In, to_send.map(|fd| fd.as_fd()), PollFlags::OUT),
             on(Stream::Out, out.map(|fd| fd.as_fd()), PollFlags::IN),
-            on(Stream::Log, self.stderr.as_ref().map(|fd| fd.as_fd()), PollFlags::IN),
+            on(Stream::Log, self.log.fd(), PollFlags::IN),
             on(Stream::Exit, exit, PollFlags::IN),
         ]
         .into_iter()
@@ -177,7 +168,7 @@ impl Wire {
     pub fn serve(&mut self, stream: Stream, unseen: Duration) {
         match stream {
             Stream::In => self.send(),
-            Stream::Log => self.read_log(),
+            Stream::Log => self.log.read(),
             Stream::Out => self.read_out(),
             Stream::Exit => {
                 self.read_out();
@@ -256,29 +247,10 @@ impl Wire {
             }
         }
     }
-
-    /// Reads a few chunks at most: a bot that floods its log must not keep us here.
-    fn read_log(&mut self) {
-        for _ in 0..4 {
-            let Some(stderr) = &self.stderr else { return };
-            match read_into(stderr, &mut self.log.bytes) {
-                Ok(0) => self.stderr = None,
-                Ok(count) => self.log.trim(count),
-                Err(rustix::io::Errno::AGAIN) => return,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => self.stderr = None,
-            }
-        }
-    }
 }
 
 fn on(stream: Stream, fd: Option<BorrowedFd<'_>>, flags: PollFlags) -> Option<(Stream, PollFd<'_>)> {
     fd.map(|fd| (stream, PollFd::from_borrowed_fd(fd, flags)))
-}
-
-fn read_into(fd: &OwnedFd, bytes: &mut Vec<u8>) -> rustix::io::Result<usize> {
-    bytes.reserve(CHUNK);
-    rustix::io::read(fd, rustix::buffer::spare_capacity(bytes))
 }
 
 /// Bytes cut into lines.
@@ -310,48 +282,6 @@ impl Lines {
     }
 }
 
-/// The end of a log, and what is new in it.
-#[derive(Default, Debug)]
-struct Log {
-    bytes: Vec<u8>,
-    new: Vec<u8>,
-    cut: usize,
-}
-
-impl Log {
-    /// So many bytes were read at the end.
-    fn trim(&mut self, count: usize) {
-        let read = &self.bytes[self.bytes.len().saturating_sub(count)..];
-        let room = PRINTED_KEPT.saturating_sub(self.new.len()).min(read.len());
-        self.new.extend_from_slice(&read[..room]);
-        self.cut += read.len() - room;
-        let excess = self.bytes.len().saturating_sub(LOG_KEPT);
-        self.bytes.drain(..excess);
-    }
-
-    fn take_new(&mut self) -> String {
-        let mut text = printable(&std::mem::take(&mut self.new));
-        let cut = std::mem::take(&mut self.cut);
-        if cut > 0 {
-            text = format!("{text}\n... ({cut} bytes more)\n");
-        }
-        text
-    }
-}
-
-/// Bytes of a stranger as text: control characters other than line ends and tabs are spelt out.
-pub fn printable(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len());
-    for c in String::from_utf8_lossy(bytes).chars() {
-        if c.is_control() && c != '\n' && c != '\t' {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -374,28 +304,5 @@ mod tests {
         assert!(lines.too_long().is_none());
         lines.bytes[LONGEST_LINE] = b'x';
         assert_eq!(lines.too_long().map(<[u8]>::len), Some(LONGEST_LINE + 1));
-    }
-
-    #[test]
-    fn the_end_of_a_log_is_kept() {
-        let mut log = Log { bytes: (0..=255).cycle().take(3 * LOG_KEPT).collect(), ..Log::default() };
-        log.trim(LOG_KEPT);
-        assert_eq!((log.bytes.len(), log.bytes.last()), (LOG_KEPT, Some(&255)));
-    }
-
-    #[test]
-    fn what_is_printed_in_a_turn_is_kept_up_to_a_limit() {
-        let mut log = Log::default();
-        log.bytes.extend_from_slice(b"first\n");
-        log.trim(6);
-        assert_eq!((log.take_new().as_str(), log.take_new().as_str()), ("first\n", ""));
-        log.bytes.extend(std::iter::repeat_n(b'x', PRINTED_KEPT + 5));
-        log.trim(PRINTED_KEPT + 5);
-        assert!(log.take_new().ends_with("xx\n... (5 bytes more)\n"));
-    }
-
-    #[test]
-    fn what_could_harm_a_terminal_is_spelt_out() {
-        assert_eq!(printable(b"a\tb\n\x1b[31m\0\xff"), "a\tb\n\\u{1b}[31m\\u{0}\u{fffd}");
     }
 }

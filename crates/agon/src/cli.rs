@@ -127,6 +127,12 @@ pub struct Play {
     /// Whether programs run behind the sandbox; `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = Sandbox::On)]
     pub sandbox: Sandbox,
+    /// How Python bots of Solitude Scramble are made to forget between calls
+    #[arg(long, value_enum, default_value_t = Forget::Strict)]
+    pub stateless: Forget,
+    /// Whether each game stays on a core of its own, its bots with it
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub pin: Switch,
     /// For programs
     #[arg(long)]
     pub json: bool,
@@ -144,6 +150,26 @@ pub enum Sandbox {
     /// Behind every layer there is; refused where a required one is missing.
     On,
     /// Like any other program of yours.
+    Off,
+}
+
+/// How Python bots are made to forget.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Forget {
+    /// Each call in a fork of the loaded bot.
+    Strict,
+    /// Each call in a fork that loads the bot anew.
+    Fresh,
+    /// All calls in one process, checked by calling again in another order after the game.
+    Audited,
+}
+
+/// On or off.
+#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Switch {
+    /// Yes.
+    On,
+    /// No.
     Off,
 }
 

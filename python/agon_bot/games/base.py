@@ -7,6 +7,7 @@ from typing import Any, Dict, Optional
 
 from ..errors import LoadError, crash_words, one_line
 from ..loading import Target
+from ..packets import Packets
 
 Message = Dict[str, Any]
 _loads = json.loads
@@ -17,6 +18,10 @@ class Shim:
     exceptions out."""
 
     game = ""
+    lives = "game"
+    """How long the bot's memory lasts: for a call, a game or a match."""
+    alone = False
+    """Whether its competition allows it one thread and no more."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -27,6 +32,10 @@ class Shim:
         """Loads the bot. Returns what it says of itself: `name` and `contributor`, where it has them."""
         raise NotImplementedError
 
+    def meet(self, hello: Message) -> None:
+        """The loaded bot is to sit down at another table."""
+        self.hello = hello
+
     def start(self, message: Message) -> None:
         """A game begins."""
 
@@ -36,6 +45,14 @@ class Shim:
 
     def turn(self, message: Message) -> str:
         """Answers a request."""
+        raise NotImplementedError
+
+    def packed(self, packets: Packets) -> str:
+        """Answers a turn in the game's own short form, which stands in the packets' buffer."""
+        raise NotImplementedError
+
+    def unpack(self, packets: Packets) -> Message:
+        """A turn in the game's own short form as the message it stands for."""
         raise NotImplementedError
 
     def answer(self, message: Message) -> Message:

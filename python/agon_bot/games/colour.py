@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64
+import struct
 from typing import Any
 
 from .. import imports, loading
 from ..answers import colour_move
 from ..library import bot_control
+from ..packets import HEADER, Packets
 from .base import Message, Shim, need_numpy, said
 
 METHOD = "determine_next_move"
+PACKED = struct.Struct("<IIHHHhh2x")
+"""Round, rounds, size of the canvas, bots, own id, own x, own y; then everybody's ids, everybody's x and y, and the
+canvas row by row, all in two bytes each."""
 
 
 class GameInfo:
@@ -26,6 +30,7 @@ class ColourBattle(Shim):
     """A Colour Battle bot."""
 
     game = "colour-battle"
+    alone = True
 
     def load(self, hello: Message) -> Message:
         self.numpy = need_numpy("Colour Battle")
@@ -37,6 +42,7 @@ class ColourBattle(Shim):
         self.kind = loading.choose_class(loaded, METHOD, self.target.wanted)
         first = self.construct(self.kind, loaded.shown)
         self.bot: Any = None
+        self.buffer: Any = None
         return {"name": said(first, "get_name"), "contributor": said(first, "get_contributor")}
 
     def start(self, message: Message) -> None:
@@ -53,6 +59,38 @@ class ColourBattle(Shim):
         self.grid = self.canvas.view()
         self.grid.flags.writeable = False
 
+    def packed(self, packets: Packets) -> str:
+        current, rounds, size, count, own, x, y = PACKED.unpack_from(packets.buffer, HEADER.size)
+        if self.bot is None:
+            self._begin(size)
+            self._frame(packets, size, count)
+            self.info.number_of_rounds = rounds
+            self.info.grid_size = size
+        elif packets.buffer is not self.buffer:
+            self._frame(packets, size, count)
+        bot = self.bot
+        self.info.current_round = current
+        bot.id = own
+        bot.position = self.array((x, y), self.int16)
+        # Fresh each turn: a bot may keep last turn's to see who moved.
+        places = self.places.copy()
+        enemies = [{"id": number, "position": place} for number, place in zip(self.ids, places)]
+        return colour_move(bot.determine_next_move(self.grid, enemies, self.info))
+
+    def _frame(self, packets: Packets, size: int, count: int) -> None:
+        """The canvas and the positions are where packets arrive: nothing is read, it is there."""
+        np = self.numpy
+        self.buffer = packets.buffer
+        self.array, self.int16 = np.array, np.int16
+        start = HEADER.size + PACKED.size
+        whole = np.frombuffer(packets.buffer, dtype="<i2")
+        first = start // 2
+        self.ids = whole[first : first + count].tolist()
+        self.places = whole[first + count : first + 3 * count].reshape(count, 2)
+        canvas = whole[first + 3 * count : first + 3 * count + size * size].reshape(size, size)
+        self.grid = canvas.view()
+        self.grid.flags.writeable = False
+
     def turn(self, message: Message) -> str:
         np = self.numpy
         seen = message["observation"]
@@ -60,11 +98,7 @@ class ColourBattle(Shim):
         if self.bot is None or info["current_round"] < self.info.current_round:
             self._begin(info["grid_size"])
         bot = self.bot
-        grid = seen["grid"]
-        if type(grid) is str:
-            # Base64 of one byte a tile, row by row: a host in a hurry. A list of lists costs ten times as much to read.
-            grid = np.frombuffer(a2b_base64(grid), dtype=np.uint8).reshape(self.canvas.shape)
-        self.canvas[:] = grid
+        self.canvas[:] = seen["grid"]
         self.info.__dict__.update(info)
         # Fresh each turn: a bot may keep last turn's to see who moved. One array for all positions, a row for each bot.
         positions = np.array([enemy["position"] for enemy in seen["enemies"]], dtype=np.int16)

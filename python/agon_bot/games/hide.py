@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 import json
 import os
+import struct
 import sys
 from typing import Any, Optional
 
 from .. import imports, loading
 from ..answers import cell
 from ..errors import LoadError
+from ..packets import HEADER, Packets
 from .base import Message, Shim, need_numpy
 
 METHOD = "move"
+PACKED = struct.Struct("<IBBBx8h")
+"""Step, whether the enemy is visible, width and height of the map if it follows (one byte a cell, column by column),
+then positions: own, the enemy's, own spawn, the enemy's spawn."""
 ROLES = {"seeker": "Seeker", "hider": "Hider"}
 
 
@@ -45,6 +50,7 @@ class HideAndSeek(Shim):
             raise LoadError(f"has no class {wanted}", loaded.shown, None, has)
         self.kind = loading.choose_class(loaded, METHOD, wanted)
         self.columns: Any = None
+        self.array = np.array
         self._reset()
         return {"name": None, "contributor": None}
 
@@ -89,6 +95,20 @@ class HideAndSeek(Shim):
         # The map closes with `]]`; what follows closes the objects around it.
         return json.loads(head + tail[tail.rfind(b"]") + 1 :])
 
+    def packed(self, packets: Packets) -> str:
+        step, visible, width, height, *cells = PACKED.unpack_from(packets.buffer, HEADER.size)
+        if width:
+            start = HEADER.size + PACKED.size
+            flat = packets.view[start : start + width * height].tolist()
+            self.columns = [flat[n : n + height] for n in range(0, width * height, height)]
+        x, y, enemy_x, enemy_y = cells[:4]
+        if self.bot is None:
+            self._begin({"spawn_position": cells[4:6], "enemy_spawn_position": cells[6:8]})
+        bot = self.bot
+        bot.enemy_is_visible = bool(visible)
+        bot.enemy_pos = self.array((enemy_x, enemy_y))
+        return self._move((x, y))
+
     def turn(self, message: Message) -> str:
         np = self.numpy
         seen = message["observation"]
@@ -99,14 +119,18 @@ class HideAndSeek(Shim):
         if self.bot is None:
             self._begin(seen)
         bot = self.bot
-        self._put(bot, seen["pos"])
         bot.enemy_is_visible = seen["enemy_is_visible"]
         bot.enemy_pos = np.array(seen["enemy_pos"])
+        return self._move(seen["pos"])
+
+    def _move(self, where: Any) -> str:
+        bot = self.bot
+        self._put(bot, where)
         try:
             bot.move()
         except BaseException:
             # It stays, so it must not believe that it went.
-            self._put(bot, seen["pos"])
+            self._put(bot, where)
             raise
         x, y = cell(getattr(bot, "pos", None))
         return f"{x},{y}"

@@ -4,27 +4,29 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Tuple
 
 from .. import loading
 from ..answers import solitude_move
 from ..errors import LoadError
+from ..lean import PLATFORMS, View, distinct, past, state
+from ..packets import Packets
 from .base import Message, Shim
 
 FILE = "Submission.py"
 FUNCTION = "get_action"
-PLATFORMS = ("CENTER", "NW", "NE", "SW", "SE")
-"""In the order of the competition's document: a bot that takes the first of several equals depends on it."""
 
 
 class Solitude(Shim):
     """A Solitude Scramble bot. `stateless.Stateless` decides in which process `turn` runs."""
 
     game = "solitude-scramble"
+    lives = "call"
 
     def prepare(self, hello: Message) -> None:
         """All that can be checked without running a line of the bot."""
         self.names: List[str] = [str(name) for name in hello.get("names") or []]
+        self.view = View(self.names)
         self.file = loading.choose_file(
             self.target, lambda tree, file: True, f"def {FUNCTION}(state, match_history)", FILE
         )
@@ -60,39 +62,44 @@ class Solitude(Shim):
         self.function: Callable[[Dict[str, Any], List[Dict[str, Any]]], Any] = function
         return {"name": None, "contributor": None}
 
+    def meet(self, hello: Message) -> None:
+        super().meet(hello)
+        self.names = [str(name) for name in hello.get("names") or []]
+        self.view = View(self.names)
+
+    def start(self, message: Message) -> None:
+        self.view = View(self.names)
+
     def turn(self, message: Message) -> str:
-        seen = message["observation"]
-        names = self._names(len(seen["sides"]))
-        return solitude_move(self.function(state(seen, names), history(seen, names)))
+        return self.decide(*self.arguments(message))
 
-    def _names(self, seats: int) -> List[str]:
-        """Bot ids in seat order, all different: they are keys of dictionaries."""
-        names = [*self.names, *(f"bot_{n}" for n in range(len(self.names), seats))][:seats]
-        return [name if name not in names[:seat] else f"{name} ({seat + 1})" for seat, name in enumerate(names)]
+    def arguments(self, message: Message) -> Tuple[Dict[str, Any], List[Dict[str, Any]]]:
+        """What the bot is called with."""
+        return arguments(message["observation"], self.names)
 
+    def unpack(self, packets: Packets) -> Message:
+        """What the bot is called with, from a turn in short form."""
+        state = self.view.state(packets.buffer)
+        return {"turn": state["current_turn"], "arguments": (state, self.view.history)}
 
-def state(seen: Dict[str, Any], names: List[str]) -> Dict[str, Any]:
-    """The `state` of the competition's document."""
-    seat = seen["seat"]
-    others = {name: side for n, (name, side) in enumerate(zip(names, seen["sides"])) if n != seat}
-    return {
-        "my_id": names[seat],
-        "my_position": seen["sides"][seat],
-        "current_turn": seen["turn"],
-        "platform_scores": {name: seen["platform_scores"][name] for name in PLATFORMS},
-        "opponent_positions": others,
-    }
+    def decide(self, state: Dict[str, Any], history: List[Dict[str, Any]]) -> str:
+        """The call itself."""
+        return solitude_move(self.function(state, history))
 
 
-def history(seen: Dict[str, Any], names: List[str]) -> List[Dict[str, Any]]:
-    """The `match_history` of the competition's document: `scores_awarded` holds only those who scored."""
-    return [
-        {
-            "turn": turn["turn"],
-            "platform_scores": {name: turn["platform_scores"][name] for name in PLATFORMS},
-            "player_move": dict(zip(names, turn["moves"])),
-            "scores_awarded": {name: points for name, points in zip(names, turn["awards"]) if points},
-            "players_map": dict(zip(turn["sides"], names)),
-        }
+def arguments(seen: Message, names: List[str]) -> Tuple[Dict[str, Any], List[Dict[str, Any]]]:
+    """The `state` and `match_history` of the competition's document."""
+    names = distinct(names, len(seen["sides"]))
+    scores = [seen["platform_scores"][name] for name in PLATFORMS]
+    history = [
+        past(
+            names,
+            turn["turn"],
+            [turn["platform_scores"][name] for name in PLATFORMS],
+            turn["sides"],
+            turn["moves"],
+            turn["awards"],
+        )
         for turn in seen["history"]
     ]
+    return state(names, seen["seat"], seen["turn"], scores, seen["sides"]), history

@@ -206,6 +206,23 @@ impl Game for ColourBattle {
         state.with_ids_dealt(seat, |n| rng.below(n))
     }
 
+    fn pack(seen: &Seen<'_>, _first: bool, out: &mut Vec<u8>) -> bool {
+        let RoundInfo { current_round, number_of_rounds, grid_size } = seen.game_info;
+        let small = |number: u8| u16::from(number).to_le_bytes();
+        out.extend_from_slice(&current_round.to_le_bytes());
+        out.extend_from_slice(&number_of_rounds.to_le_bytes());
+        out.extend_from_slice(&small(grid_size));
+        out.extend_from_slice(&(seen.enemies.len() as u16).to_le_bytes());
+        for number in [seen.id, seen.position.x, seen.position.y, 0] {
+            out.extend_from_slice(&small(number));
+        }
+        out.extend(seen.enemies.iter().flat_map(|enemy| small(enemy.id)));
+        let places = seen.enemies.iter().map(|enemy| enemy.position);
+        out.extend(places.flat_map(|place| [place.x, 0, place.y, 0]));
+        out.extend(seen.grid.tiles().iter().flat_map(|&tile| [tile, 0]));
+        true
+    }
+
     fn write_answer(answer: Move, out: &mut Vec<u8>) {
         out.push(answer.letter());
     }

@@ -276,6 +276,14 @@ impl Game for ConnectFive {
     }
 
     /// The number; one below 0 in brackets, `(-1)`, since a record keeps a leading `-` for itself.
+    fn pack(seen: &Seen, _first: bool, out: &mut Vec<u8>) -> bool {
+        out.extend_from_slice(&seen.seconds.to_le_bytes());
+        out.extend_from_slice(&seen.played.to_le_bytes());
+        out.extend_from_slice(&[seen.player.number(), board::ROWS as u8, COLUMNS as u8, 0]);
+        out.extend(seen.board.rows().into_iter().flatten());
+        true
+    }
+
     fn write_answer(answer: Column, out: &mut Vec<u8>) {
         let text = if answer.0 < 0 { format!("({})", answer.0) } else { answer.0.to_string() };
         out.extend_from_slice(text.as_bytes());

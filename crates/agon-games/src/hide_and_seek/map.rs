@@ -38,6 +38,12 @@ impl Map {
         map
     }
 
+    /// Writes one byte a cell, column by column.
+    pub(super) fn pack(&self, out: &mut Vec<u8>) {
+        let rows = self.walls.rows();
+        out.extend((0..SIDE).flat_map(|x| rows.map(|row| (row >> x & 1) as u8)));
+    }
+
     /// Turns an empty cell into a wall unless that would split the empty cells.
     fn place_wall(&mut self, cell: Cell) -> bool {
         let placed = self.is_empty(cell) && !self.would_split(cell);

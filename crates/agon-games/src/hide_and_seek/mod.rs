@@ -247,6 +247,20 @@ impl Game for HideAndSeek {
         state.resample(seat, rng)
     }
 
+    fn pack(seen: &Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
+        // The map stays: it is told once.
+        let side = if first { SIDE as u8 } else { 0 };
+        out.extend_from_slice(&seen.step.to_le_bytes());
+        out.extend_from_slice(&[u8::from(seen.enemy_is_visible), side, side, 0]);
+        for cell in [seen.pos, seen.enemy_pos, seen.spawn_position, seen.enemy_spawn_position] {
+            out.extend_from_slice(&[cell.x() as u8, 0, cell.y() as u8, 0]);
+        }
+        if first {
+            seen.game_map.pack(out);
+        }
+        true
+    }
+
     fn write_answer(answer: Answer, out: &mut Vec<u8>) {
         answer.write(out);
     }

@@ -179,6 +179,18 @@ impl Game for SolitudeScramble {
         state.with_future(rng.next_u64())
     }
 
+    fn pack(seen: &Observation<'_>, _first: bool, out: &mut Vec<u8>) -> bool {
+        let Ok(turn) = u8::try_from(seen.turn()) else { return false };
+        out.extend_from_slice(&[turn, seen.seat.0]);
+        seen.deal.pack(out);
+        for turn in seen.history {
+            turn.deal.pack(out);
+            out.extend(turn.moves.map(|chosen| chosen.map_or(Move::ALL.len() as u8, |chosen| chosen as u8)));
+            out.extend_from_slice(&turn.awards);
+        }
+        true
+    }
+
     fn write_answer(answer: Move, out: &mut Vec<u8>) {
         out.push(answer.letter());
     }

@@ -46,6 +46,12 @@ impl Deal {
     /// How many there are: 6^5 scores, 4! ways to take sides.
     pub const COUNT: u32 = 7776 * 24;
 
+    /// Writes the scores in the order of the platforms, then the sides in seat order, a byte each.
+    pub(super) fn pack(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.scores.0);
+        out.extend(self.sides.map(|side| side as u8));
+    }
+
     /// A given deal. `None` unless all scores are from 1 to 6 and the four sides differ.
     pub fn new(scores: [u8; 5], sides: [Side; SEATS]) -> Option<Self> {
         let fair = scores.iter().all(|score| (1..=TOP_SCORE).contains(score));

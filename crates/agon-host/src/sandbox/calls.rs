@@ -41,6 +41,28 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Puts both filters on this process, for good. `own` is the process's id as it sees it itself.
 pub(super) fn restrict(wishes: Wishes, own: Pid) -> Result<(), Failure> {
+    let own = own.as_raw_nonzero().get().unsigned_abs();
+    programs(wishes, own)?.iter().try_for_each(|program| apply_filter(program).step("seccomp"))
+}
+
+/// Stands in filters for the id of a process that is not there yet. Larger than any.
+pub(super) const OWN: u32 = 0x4F57_4E21;
+
+/// Both filters as bytes, in the order in which they are put on; [`OWN`] is to be replaced in them.
+pub(super) fn as_bytes(wishes: Wishes) -> Result<[Vec<u8>; 2], Failure> {
+    let bytes = |program: &BpfProgram| {
+        let code = program.iter().flat_map(|instruction| {
+            let [low, high] = instruction.code.to_ne_bytes();
+            let [a, b, c, d] = instruction.k.to_ne_bytes();
+            [low, high, instruction.jt, instruction.jf, a, b, c, d]
+        });
+        code.collect()
+    };
+    Ok(programs(wishes, OWN)?.each_ref().map(bytes))
+}
+
+/// Of two filters that both refuse, the answer of the one added last counts.
+fn programs(wishes: Wishes, own: u32) -> Result<[BpfProgram; 2], Failure> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).step("seccomp")?;
     let program =
         |rules: Rules, otherwise: SeccompAction, matched: SeccompAction| -> Result<BpfProgram, Failure> {
@@ -50,9 +72,7 @@ pub(super) fn restrict(wishes: Wishes, own: Pid) -> Result<(), Failure> {
     let errno = |number: i32| SeccompAction::Errno(number.unsigned_abs());
     let listed = program(allowed(wishes)?, errno(libc::ENOSYS), SeccompAction::Allow)?;
     let refused = program(refused(wishes, own)?, SeccompAction::Allow, errno(libc::EPERM))?;
-    apply_filter(&listed).step("seccomp")?;
-    // Of two filters that both refuse, the answer of the one added last counts.
-    apply_filter(&refused).step("seccomp")
+    Ok([listed, refused])
 }
 
 /// One condition on the low 32 bits of an argument, which is all the kernel reads of an `int`.
@@ -100,7 +120,7 @@ fn allowed(wishes: Wishes) -> Result<Rules, Failure> {
 }
 
 /// What is refused in so many words, and what is refused although its call is allowed.
-fn refused(wishes: Wishes, own: Pid) -> Result<Rules, Failure> {
+fn refused(wishes: Wishes, own: u32) -> Result<Rules, Failure> {
     let mut rules: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
     rules.extend(REFUSED_HERE.iter().map(|&call| (call, Vec::new())));
     let masked = |mask: i32, value: i32| (SeccompCmpOp::MaskedEq(mask as u64), value as u64);
@@ -121,7 +141,7 @@ fn refused(wishes: Wishes, own: Pid) -> Result<Rules, Failure> {
     // Another's limits are not the bot's business.
     rules.insert(libc::SYS_prlimit64, vec![none_of(0, &[0])?]);
     if !wishes.signals_stay_inside {
-        let own = own.as_raw_nonzero().get() as u64;
+        let own = u64::from(own);
         // Itself, and with 0 its own group, which it cannot leave.
         rules.insert(libc::SYS_kill, vec![none_of(0, &[own, 0])?]);
         for call in

@@ -17,29 +17,64 @@ const NEWEST: ABI = ABI::V6;
 /// Devices every program expects.
 pub(super) const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 
+/// What is allowed below a path.
+pub(super) struct Rule<'a> {
+    pub path: &'a Path,
+    pub access: BitFlags<AccessFs>,
+}
+
 /// Restricts this process to the files of its policy, for good.
 pub(super) fn restrict(policy: &Policy, plan: &Plan) -> Result<(), Failure> {
-    let read = AccessFs::ReadFile | AccessFs::ReadDir;
     let mut rules = ruleset(plan)?;
-    for path in &policy.executable {
-        rules = allow(rules, path, read | AccessFs::Execute)?;
+    for rule in allowed(policy) {
+        rules = allow(rules, &rule)?;
     }
-    rules = allow(rules, &policy.program, AccessFs::ReadFile | AccessFs::Execute)?;
-    for path in &policy.readable {
-        rules = allow(rules, path, read)?;
-    }
-    for writable in &policy.writable {
-        rules = allow(rules, &writable.path, writing())?;
-    }
-    rules = allow(rules, Path::new("/dev/null"), AccessFs::ReadFile | AccessFs::WriteFile)?;
-    for device in &DEVICES[1..] {
-        rules = allow(rules, Path::new(device), AccessFs::ReadFile.into())?;
-    }
-    if plan.mode.is_some() && Path::new("/proc/self").exists() {
-        rules = allow(rules, Path::new("/proc"), read)?;
+    if plan.mode.is_some() && Path::new(PROC).join("self").exists() {
+        rules = allow(rules, &Rule { path: Path::new(PROC), access: looking() })?;
     }
     let status = rules.restrict_self().step("landlock")?;
     holds(&status)
+}
+
+/// The same rules as numbers, for a process that enters them by itself: kinds of access that are closed unless allowed
+/// (files, network, scopes), and what is allowed below each path.
+pub(super) fn as_numbers(policy: &Policy, plan: &Plan) -> Result<serde_json::Value, Failure> {
+    let abi = ABI::from(i32::from(plan.landlock)).min(NEWEST);
+    let known = AccessFs::from_all(abi);
+    let mut rules = Vec::new();
+    for rule in allowed(policy) {
+        let access = reachable(&rule)? & known;
+        rules.push(serde_json::json!([rule.path, access.bits()]));
+    }
+    let network = if plan.has(Kind::LandlockNetwork) { AccessNet::from_all(abi).bits() } else { 0 };
+    let scopes = if plan.has(Kind::LandlockScopes) { Scope::from_all(abi).bits() } else { 0 };
+    // Whether there is a /proc inside is seen only from there.
+    let proc = plan.mode.is_some().then(|| (PROC, looking().bits()));
+    Ok(serde_json::json!({
+        "files": known.bits(), "network": network, "scopes": scopes, "rules": rules, "proc": proc,
+    }))
+}
+
+const PROC: &str = "/proc";
+
+fn looking() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::ReadDir
+}
+
+fn allowed(policy: &Policy) -> Vec<Rule<'_>> {
+    let read = looking();
+    let mut rules = Vec::new();
+    let executable = policy.executable.iter().map(|path| Rule { path, access: read | AccessFs::Execute });
+    rules.extend(executable);
+    rules.push(Rule { path: &policy.program, access: AccessFs::ReadFile | AccessFs::Execute });
+    rules.extend(policy.readable.iter().map(|path| Rule { path, access: read }));
+    rules.extend(policy.writable.iter().map(|writable| Rule { path: &writable.path, access: writing() }));
+    let null = AccessFs::ReadFile | AccessFs::WriteFile;
+    rules.push(Rule { path: Path::new(DEVICES[0]), access: null });
+    let devices =
+        DEVICES[1..].iter().map(|device| Rule { path: Path::new(device), access: AccessFs::ReadFile.into() });
+    rules.extend(devices);
+    rules
 }
 
 /// Everything a bot does in its own folder. No links, sockets, pipes or devices, and nothing to run.
@@ -79,10 +114,18 @@ fn holds(status: &RestrictionStatus) -> Result<(), Failure> {
     Ok(())
 }
 
-fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, Failure> {
-    let step = || format!("the bot's user cannot reach {}", path.display());
-    let metadata = path.metadata().map_err(|error| Failure::new(step(), error))?;
-    let access = if metadata.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
-    let beneath = PathFd::new(path).map_err(|error| Failure::new(step(), error))?;
+/// What of a rule makes sense for what is there.
+fn reachable(rule: &Rule<'_>) -> Result<BitFlags<AccessFs>, Failure> {
+    let metadata = rule.path.metadata().map_err(|error| Failure::new(unreachable(rule.path), error))?;
+    Ok(if metadata.is_dir() { rule.access } else { rule.access & AccessFs::from_file(NEWEST) })
+}
+
+fn unreachable(path: &Path) -> String {
+    format!("the bot's user cannot reach {}", path.display())
+}
+
+fn allow(rules: RulesetCreated, rule: &Rule<'_>) -> Result<RulesetCreated, Failure> {
+    let access = reachable(rule)?;
+    let beneath = PathFd::new(rule.path).map_err(|error| Failure::new(unreachable(rule.path), error))?;
     rules.add_rule(PathBeneath::new(beneath, access)).step("landlock")
 }

@@ -23,6 +23,7 @@ use rustix::process::{
 use super::cgroup::Cgroups;
 use super::enter::{self, Prepared};
 use super::policy::User;
+use super::warm::{self, Fork, World};
 use super::wire::{self, Ended, Failure, Job, Launch, News, Step as _};
 use super::{kernel, limits, namespaces, probe};
 
@@ -71,16 +72,25 @@ struct Running<'a> {
     /// The first process of the bot's namespace; when it ends, the kernel ends all others.
     first: Option<Pid>,
     cgroups: Cgroups,
+    /// The bot is somebody else's child: a fork of a warm parent.
+    fork: Option<Fork>,
 }
 
 impl<'a> Running<'a> {
     fn start(launch: &'a Launch, fds: Vec<OwnedFd>) -> Result<Self, Failure> {
-        let Launch { policy, plan, name } = launch;
+        let Launch { policy, plan, name, warm } = launch;
         set_child_subreaper(Some(getpid())).step("keeping what the bot leaves behind")?;
         let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
         let doors = cgroups.doors().step("cgroup")?;
         let others = limits::others(plan);
         prepare_folders(launch)?;
+        if warm.is_some() {
+            let order = warm::walls(launch, others)?;
+            let world = plan.mode.map(|mode| World::make(launch, mode)).transpose()?;
+            let fork = Fork::ask(&order, fds, world.as_ref(), doors)?;
+            let first = world.map(World::close);
+            return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
+        }
         let (report, write_report) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
         let mut first = None;
@@ -94,7 +104,7 @@ impl<'a> Running<'a> {
             kernel::exit_now(127);
         };
         drop((write_report, fds, doors));
-        let running = Self { launch, bot, first, cgroups };
+        let running = Self { launch, bot, first, cgroups, fork: None };
         let mut said = Vec::new();
         io::Read::read_to_end(&mut fs::File::from(report), &mut said).step("waiting for the bot to start")?;
         if said.is_empty() {
@@ -134,7 +144,8 @@ impl<'a> Running<'a> {
             }
             let (asked, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
             if gone {
-                return Some(how_it_ended(self.bot));
+                let fork = self.fork.as_ref();
+                return Some(fork.map_or_else(|| how_it_ended(self.bot), Fork::how_it_ended));
             }
             if asked {
                 return None;
@@ -173,7 +184,10 @@ impl<'a> Running<'a> {
     fn end_all(&self) {
         self.kill();
         // The bot first: its namespace does not end before it is reaped.
-        let _ = waitpid(Some(self.bot), WaitOptions::empty());
+        match &self.fork {
+            None => drop(waitpid(Some(self.bot), WaitOptions::empty())),
+            Some(fork) => fork.end(),
+        }
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some(_)) | Err(Errno::INTR) => {}

@@ -13,21 +13,26 @@ use super::wire::{Failure, Mode, Plan, Step as _};
 
 /// Sets all limits. `others` is how many processes and threads count against the same limit without being the bot's.
 pub(super) fn set(limits: &Limits, others: u64) -> Result<(), Failure> {
-    let processes = u64::from(limits.processes) + others;
-    lower(Resource::Core, 0)?;
-    lower(Resource::Data, limits.memory)?;
-    lower(Resource::Stack, STACK.min(limits.memory))?;
-    if let Some(bytes) = limits.address_space {
-        lower(Resource::As, bytes)?;
-    }
-    lower(Resource::Nproc, processes)?;
-    lower(Resource::Nofile, u64::from(limits.open_files))?;
-    lower(Resource::Fsize, limits.file_size)?;
-    lower(Resource::Cpu, limits.cpu_seconds)?;
-    lower(Resource::Memlock, 64 << 10)?;
-    lower(Resource::Msgqueue, 0)?;
-    lower(Resource::Nice, 0)?;
-    lower(Resource::Rtprio, 0)
+    all(limits, others).into_iter().try_for_each(|(_, resource, most)| lower(resource, most))
+}
+
+/// All limits, with their names.
+pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, u64)> {
+    let mut all = vec![
+        ("CORE", Resource::Core, 0),
+        ("DATA", Resource::Data, limits.memory),
+        ("STACK", Resource::Stack, STACK.min(limits.memory)),
+        ("NPROC", Resource::Nproc, u64::from(limits.processes) + others),
+        ("NOFILE", Resource::Nofile, u64::from(limits.open_files)),
+        ("FSIZE", Resource::Fsize, limits.file_size),
+        ("CPU", Resource::Cpu, limits.cpu_seconds),
+        ("MEMLOCK", Resource::Memlock, 64 << 10),
+        ("MSGQUEUE", Resource::Msgqueue, 0),
+        ("NICE", Resource::Nice, 0),
+        ("RTPRIO", Resource::Rtprio, 0),
+    ];
+    all.extend(limits.address_space.map(|bytes| ("AS", Resource::As, bytes)));
+    all
 }
 
 /// What programs usually get.

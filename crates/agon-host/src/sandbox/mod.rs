@@ -30,8 +30,10 @@ mod namespaces;
 mod policy;
 mod probe;
 mod spawn;
+mod warm;
 mod wire;
 
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
 pub use launch::launch_if_asked;
@@ -53,6 +55,16 @@ fn own() -> Result<&'static Launcher, SandboxError> {
 /// Every layer, tried on this machine by this program, once.
 pub fn probe() -> Result<Vec<Layer>, SandboxError> {
     own()?.probe().map(<[Layer]>::to_vec)
+}
+
+/// Has a bot forked from a warm parent, behind the sandbox, with this program as the launcher: see [`Launcher::fork`].
+pub fn fork(
+    policy: &Policy,
+    fds: Vec<OwnedFd>,
+    parent: BorrowedFd<'_>,
+    order: serde_json::Map<String, serde_json::Value>,
+) -> Result<Jailed, SandboxError> {
+    own()?.fork(policy, fds, parent, order)
 }
 
 /// Starts a bot behind the sandbox, with this program as the launcher: its `main` must call [`launch_if_asked`] first.

@@ -34,10 +34,19 @@ pub(super) fn open(mode: Mode) -> Result<(), Failure> {
     }
 }
 
+/// All kinds of namespaces that a bot is in.
+pub(super) fn kinds(mode: Mode) -> UnshareFlags {
+    let all = UnshareFlags::NEWPID | OWN;
+    if mode == Mode::WithUser { all | UnshareFlags::NEWUSER } else { all }
+}
+
+/// Those that the bot's side makes by itself.
+const OWN: UnshareFlags =
+    UnshareFlags::NEWNS.union(UnshareFlags::NEWNET).union(UnshareFlags::NEWIPC).union(UnshareFlags::NEWUTS);
+
 /// The bot's part, before it gives up its privileges: its own mounts, network, IPC and host name.
 pub(super) fn enter(policy: &Policy, user: Option<User>) -> Result<(), Failure> {
-    let flags = UnshareFlags::NEWNS | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
-    kernel::unshare(flags).step("mount, network, IPC and host name namespaces")?;
+    kernel::unshare(OWN).step("mount, network, IPC and host name namespaces")?;
     rustix::system::sethostname(b"agon").step("host name")?;
     build_root(policy, user)
 }

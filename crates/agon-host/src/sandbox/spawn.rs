@@ -157,17 +157,41 @@ impl Launcher {
 
     /// Starts a bot. When this comes back without an error, the bot's own program runs, behind every layer.
     pub fn spawn(&self, policy: &Policy, streams: Streams) -> Result<Jailed, SandboxError> {
+        let (fds, ends) = open_streams(streams)?;
+        self.launch(policy, fds, ends, None)
+    }
+
+    /// Has a bot forked from a warm parent. When this comes back without an error, the fork is behind every layer and
+    /// has read nothing of the bot yet. The descriptors are those `order` is about; `parent` is the parent's door.
+    pub fn fork(
+        &self,
+        policy: &Policy,
+        fds: Vec<OwnedFd>,
+        parent: BorrowedFd<'_>,
+        order: serde_json::Map<String, serde_json::Value>,
+    ) -> Result<Jailed, SandboxError> {
+        let mut fds = fds;
+        fds.push(parent.try_clone_to_owned()?);
+        self.launch(policy, fds, Ends::default(), Some(order))
+    }
+
+    fn launch(
+        &self,
+        policy: &Policy,
+        fds: Vec<OwnedFd>,
+        ends: Ends,
+        warm: Option<serde_json::Map<String, serde_json::Value>>,
+    ) -> Result<Jailed, SandboxError> {
         if let Some(fault) = policy.fault() {
             return Err(SandboxError::Policy(fault));
         }
         let plan = self.plan(policy)?;
-        let (fds, ends) = open_streams(streams)?;
         if fds.len() > MOST_DESCRIPTORS {
             return Err(SandboxError::Policy(format!("more than {MOST_DESCRIPTORS} descriptors for a bot")));
         }
         let kinds = plan.kinds.clone();
         let name = format!("agon-{}-{}", getpid().as_raw_nonzero(), next_number());
-        let launch = Box::new(Launch { policy: policy.clone(), plan, name });
+        let launch = Box::new(Launch { policy: policy.clone(), plan, name, warm });
         let (launcher, control) = self.start()?;
         let mut jailed = Jailed { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
         let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();

@@ -44,6 +44,9 @@ pub(super) struct Launch {
     pub plan: Plan,
     /// How the bot's cgroups are called, if there are any.
     pub name: String,
+    /// The bot is no program of its own but a fork of a warm parent, whose door is the last of the descriptors. This is
+    /// what the parent is told about it, besides the walls.
+    pub warm: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// What was found by probing, as far as entering depends on it.

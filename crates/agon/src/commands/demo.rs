@@ -50,6 +50,7 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
                 assets: &Assets::none(),
                 record: false,
                 jobs,
+                pin: true,
             };
             series.play::<Failure>(|played| {
                 round.add(&seats, &played);

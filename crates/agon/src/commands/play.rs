@@ -5,10 +5,11 @@ use agon_core::{Assets, Eye, Fault, GameInfo, Lifetime, Seat, Settings};
 use agon_engine::referee::{Played, Room};
 use agon_engine::table::{Plan, Table, seat_names};
 use agon_engine::{Event, Reporter, Seating, Series, Summary, stats};
+use agon_host::python::Stateless;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
-use crate::cli::Play;
+use crate::cli::{Forget, Play, Switch};
 use crate::console::Terminal;
 use crate::failure::Failure;
 use crate::files::{WholeFile, digest_of};
@@ -49,6 +50,7 @@ pub fn run(args: &Play) -> Result<(), Failure> {
             assets: &order.assets,
             record: tally.keeps_records(),
             jobs: order.jobs,
+            pin: order.args.pin == Switch::On,
         };
         series.play(|played| {
             progress.inc(1);
@@ -63,11 +65,12 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     let table = agon_engine::table(&args.game)?;
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
-    let seats = args
+    let mut seats = args
         .bots
         .iter()
         .map(|bot| setup::seating(&args.game, bot, args.sandbox))
         .collect::<Result<Vec<_>, _>>()?;
+    forget(&mut seats, args.stateless);
     table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
     table.check(&settings, seats.len(), &assets)?;
     if args.games == 0 || args.match_games == Some(0) {
@@ -82,6 +85,20 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     }
     let jobs = setup::jobs(args.jobs)?;
     Ok(Order { args, table, settings, assets, seats, seed, jobs })
+}
+
+/// Tells Python bots how they are made to forget.
+fn forget(seats: &mut [Seating], how: Forget) {
+    let how = match how {
+        Forget::Strict => Stateless::Strict,
+        Forget::Fresh => Stateless::Fresh,
+        Forget::Audited => Stateless::Audited,
+    };
+    for seat in seats {
+        if let Seating::Program(program) = seat {
+            agon_host::python::forget(&mut program.program, how);
+        }
+    }
 }
 
 fn progress(args: &Play) -> ProgressBar {

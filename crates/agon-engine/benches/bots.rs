@@ -1,0 +1,286 @@
+//! The table of floors for bots in processes of their own, sandbox on, in one run: `make bench`, or
+//! `cargo bench -p agon-engine --bench bots`.
+//!
+//! Nothing here fails: a figure under its floor is marked, and it is for people to decide what to do about it.
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program whose output is its purpose"
+)]
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use agon_core::{Assets, Settings};
+use agon_engine::referee::Played;
+use agon_engine::{ProgramSeat, Seating, Series, table};
+use agon_host::python::{self, Stateless};
+
+/// Rounds of each measurement; the median counts.
+const ROUNDS: usize = 5;
+
+fn main() {
+    agon_host::sandbox::launch_if_asked();
+    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    if std::env::args().any(|arg| arg == "--test") {
+        return;
+    }
+    println!("{:<64} {:>14} {:>14}", "what (sandbox on)", "floor", "measured");
+    let only = std::env::args().nth(1).filter(|arg| !arg.starts_with('-'));
+    let wanted = |what: &str| only.as_ref().is_none_or(|only| what.contains(only.as_str()));
+    if wanted("colour") {
+        let alone = in_one_process();
+        row(
+            "Colour Battle, 20 trivial bots in one Python, no isolation, a call",
+            f64::NAN,
+            " us",
+            alone,
+            true,
+        );
+        at_most("Colour Battle, 20 trivial Python bots, one core, a call", 20.0, " us", colour());
+    }
+    if wanted("connect") {
+        at_most("Connect Five, a Python bot, a call", 25.0, " us", connect());
+    }
+    if wanted("strict") {
+        at_least("Solitude, strict, whole matches, two cores", 80.0, "/s", solitude(Stateless::Strict, 160));
+    }
+    if wanted("audited") {
+        at_least(
+            "Solitude, audited, whole matches, two cores",
+            500.0,
+            "/s",
+            solitude(Stateless::Audited, 600),
+        );
+    }
+    if wanted("hide") {
+        at_least("Hide and Seek, Python seeker and hider, whole games, two cores", 300.0, "/s", hide());
+    }
+    if wanted("start") {
+        let (milliseconds, mebibytes) = start();
+        at_most("starting a Python bot that uses NumPy, warm parent", 15.0, " ms", milliseconds);
+        at_most("its own memory (PSS)", 12.0, " MiB", mebibytes);
+    }
+    if wanted("share") {
+        at_least("share of core time that is thinking, 14 bots of about 125 us", 85.0, " %", share());
+    }
+}
+
+fn at_least(what: &str, floor: f64, unit: &str, measured: f64) {
+    row(what, floor, unit, measured, measured >= floor);
+}
+
+fn at_most(what: &str, floor: f64, unit: &str, measured: f64) {
+    row(what, floor, unit, measured, measured <= floor);
+}
+
+fn row(what: &str, floor: f64, unit: &str, measured: f64, holds: bool) {
+    let show = |x: f64| match x {
+        _ if x.is_nan() => String::new(),
+        _ if x >= 100.0 => format!("{x:.0}{unit}"),
+        _ => format!("{x:.1}{unit}"),
+    };
+    println!("{what:<64} {:>14} {:>14}{}", show(floor), show(measured), if holds { "" } else { "  BELOW" });
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/bots")
+}
+
+/// A Python bot of ours behind the sandbox.
+fn bot(game: &str, file: &str, stateless: Stateless) -> Seating {
+    let mut program = python::bot(game, &folder().join(file), None).unwrap().guarded();
+    python::forget(&mut program, stateless);
+    Seating::Program(ProgramSeat {
+        name: file.to_owned(),
+        spec: file.to_owned(),
+        hash: String::new(),
+        program,
+        json_lines: true,
+        forgets: true,
+    })
+}
+
+/// Plays a series and returns the games and how long they took.
+fn play(
+    game: &str,
+    seats: &[Seating],
+    settings: &[(&str, &str)],
+    games: u32,
+    jobs: usize,
+) -> (Vec<Played>, Duration) {
+    let table = table(game).unwrap();
+    let settings = Settings::parse(table.info().settings, settings.iter().copied()).unwrap();
+    let series = Series {
+        table: table.as_ref(),
+        settings: &settings,
+        seed: 7,
+        games,
+        match_games: games,
+        seats,
+        assets: &Assets::none(),
+        record: false,
+        jobs,
+        pin: true,
+    };
+    let mut played = Vec::new();
+    let start = Instant::now();
+    series
+        .play(|one| {
+            played.push(one);
+            Ok::<(), std::convert::Infallible>(())
+        })
+        .unwrap();
+    let took = start.elapsed();
+    let faults = played.iter().flat_map(|one: &Played| &one.faults).next();
+    assert!(faults.is_none(), "{faults:?}");
+    (played, took)
+}
+
+fn calls(played: &[Played]) -> f64 {
+    played.iter().flat_map(|one| &one.seats).map(|seat| f64::from(seat.answers)).sum()
+}
+
+fn median(mut measure: impl FnMut() -> f64) -> f64 {
+    let mut all: Vec<f64> = (0..ROUNDS).map(|_| measure()).collect();
+    all.sort_by(f64::total_cmp);
+    all[ROUNDS / 2]
+}
+
+/// Microseconds that a call costs beyond a game that has none: the difference of two lengths.
+fn a_call(
+    game: &str,
+    seats: &[Seating],
+    short: &[(&str, &str)],
+    long: &[(&str, &str)],
+    games: [u32; 2],
+) -> f64 {
+    median(|| {
+        let (short_games, short_time) = play(game, seats, short, games[0], 1);
+        let (long_games, long_time) = play(game, seats, long, games[1], 1);
+        let more = calls(&long_games) - calls(&short_games);
+        1e6 * (long_time.as_secs_f64() - short_time.as_secs_f64()) / more
+    })
+}
+
+fn colour() -> f64 {
+    let seats = vec![bot("colour-battle", "trivial.py", Stateless::Strict); 20];
+    a_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "1100")], [1, 1])
+}
+
+fn connect() -> f64 {
+    let python = bot("connect-five", "first_column.py", Stateless::Strict);
+    let seats = [python, Seating::House("random".to_owned())];
+    median(|| {
+        let time = |games: u32| {
+            let (played, took) = play("connect-five", &seats, &[], games, 1);
+            (played.iter().map(|one| f64::from(one.seats[0].answers)).sum::<f64>(), took.as_secs_f64())
+        };
+        let (few, short) = time(50);
+        let (many, long) = time(1050);
+        1e6 * (long - short) / (many - few)
+    })
+}
+
+/// Whole matches a second after the bots are loaded: the difference of two numbers of matches.
+fn a_second(game: &str, seats: &[Seating], games: u32) -> f64 {
+    median(|| {
+        let (_, few) = play(game, seats, &[], games / 4, 2);
+        let (_, many) = play(game, seats, &[], games, 2);
+        f64::from(games - games / 4) / (many.as_secs_f64() - few.as_secs_f64())
+    })
+}
+
+fn solitude(stateless: Stateless, games: u32) -> f64 {
+    let seats = vec![bot("solitude-scramble", "solitude", stateless); 4];
+    a_second("solitude-scramble", &seats, games)
+}
+
+fn hide() -> f64 {
+    let one = bot("hide-and-seek", "players.py", Stateless::Strict);
+    a_second("hide-and-seek", &[one.clone(), one], 600)
+}
+
+/// Milliseconds from the wish to the bot's first word, and its own memory then.
+fn start() -> (f64, f64) {
+    use agon_host::talk::Talk as _;
+    use agon_host::warm::Link;
+    let Seating::Program(seat) = bot("colour-battle", "trivial.py", Stateless::Strict) else {
+        return (0.0, 0.0);
+    };
+    let warm = seat.program.warm.clone().unwrap();
+    let hello = br#"{"type":"hello","id":1,"game":"colour-battle","seat":0,"seed":"1"}"#;
+    let go = || {
+        let start = Instant::now();
+        let mut link = Link::start(&seat.program, &warm, &[]).unwrap();
+        link.ask(hello, 1, Duration::from_secs(10));
+        link.wait().1.unwrap();
+        (1e3 * start.elapsed().as_secs_f64(), link)
+    };
+    go();
+    let links: Vec<(f64, Link)> = (0..21).map(|_| go()).collect();
+    let mut times: Vec<f64> = links.iter().map(|(time, _)| *time).collect();
+    times.sort_by(f64::total_cmp);
+    let mut memory: Vec<f64> = links.iter().map(|(_, link)| pss(link.id())).collect();
+    memory.sort_by(f64::total_cmp);
+    (times[10], memory[10])
+}
+
+/// Proportional set size in MiB: its own pages, and its share of those it has in common with others.
+fn pss(pid: u32) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
+    let line = text.lines().find(|line| line.starts_with("Pss:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
+}
+
+/// Per cent of the core's time in which a bot was thinking: what the same moves take in one process without anything
+/// around them, of what the game takes.
+fn share() -> f64 {
+    let seats = vec![bot("colour-battle", "thinker.py", Stateless::Strict); 14];
+    let thinking = in_process("thinker.py", "Thinker");
+    let whole = a_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "600")], [1, 1]);
+    100.0 * thinking / whole
+}
+
+/// Microseconds of a call of a bot that is just called.
+fn in_process(file: &str, class: &str) -> f64 {
+    let script = format!(
+        "import sys, time\nsys.path[:0] = [{:?}, {:?}]\nfrom {} import {class}\nbot = {class}()\nbest = 1e9\n\
+         for _ in range(20):\n    start = time.perf_counter()\n    for _ in range(500): bot.determine_next_move(None, None, None)\n    \
+         best = min(best, (time.perf_counter() - start) / 500)\nprint(best * 1e6)",
+        library(),
+        folder(),
+        file.trim_end_matches(".py"),
+    );
+    python_says(&script)
+}
+
+/// Microseconds of a call with twenty bots in one Python process: positions, ids and round handed over as each bot gets
+/// them, the grid shared.
+fn in_one_process() -> f64 {
+    let script = format!(
+        "import sys, time\nimport numpy as np\nsys.path[:0] = [{:?}, {:?}]\nfrom trivial import Trivial\n\
+         class Info: pass\n\
+         bots = [Trivial() for _ in range(20)]\ngrid = np.zeros((36, 36), dtype=np.int16)\n\
+         places = np.zeros((20, 2), dtype=np.int16)\ninfo = Info()\nbest = 1e9\n\
+         for _ in range(20):\n    start = time.perf_counter()\n    for turn in range(50):\n        info.current_round = turn\n        \
+         for number, bot in enumerate(bots):\n            bot.id = number\n            bot.position = places[number].copy()\n            \
+         enemies = [{{'id': n, 'position': p}} for n, p in enumerate(places.copy())]\n            \
+         bot.determine_next_move(grid, enemies, info)\n    best = min(best, (time.perf_counter() - start) / 1000)\nprint(best * 1e6)",
+        library(),
+        folder(),
+    );
+    python_says(&script)
+}
+
+fn library() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/agon_bot/library")
+}
+
+fn python_says(script: &str) -> f64 {
+    let python = std::env::var_os("AGON_PYTHON").unwrap_or_else(|| "python3".into());
+    let output = std::process::Command::new(python).args(["-c", script]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
+}

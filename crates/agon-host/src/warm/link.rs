@@ -1,0 +1,341 @@
+//! A bot that is a fork of the warm parent, asked by packets.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_core::Times;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::{Map, json};
+
+use super::log::{self, SharedLog};
+use super::parent::Parent;
+use super::socket::{self, Packet};
+use crate::process::{GRACE, LONGEST_LINE, MORE_PATIENCE, PATIENCE, shown};
+use crate::program::{Program, Warm, policy};
+use crate::sandbox::{self, Jailed};
+use crate::talk::{Talk, Trouble};
+use crate::timing::{Mark, Meter, Usage};
+
+/// Longer messages go in parts of this size.
+const PART: usize = 64 << 10;
+/// Begins a message that comes in parts (`agon_bot/packets.py`).
+const PARTS: u8 = 2;
+/// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
+const TO_END: Duration = Duration::from_millis(200);
+
+thread_local! {
+    /// Where answers are awaited by this thread, in the order in which the bots were asked.
+    static ASKED: RefCell<Vec<RawFd>> = const { RefCell::new(Vec::new()) };
+    static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; LONGEST_LINE]);
+}
+
+/// A warm bot while it runs.
+#[derive(Debug)]
+pub struct Link {
+    jailed: Jailed,
+    asking: OwnedFd,
+    answers: OwnedFd,
+    log: SharedLog,
+    /// The process that answers: the bot itself, or its fork for a game.
+    meter: Meter,
+    metered: u32,
+    /// What it had used when it last answered.
+    used: Usage,
+    /// Each answer comes from a fork of its own.
+    forks_calls: bool,
+    /// The next answer comes from a new fork, which plays the game.
+    begins: bool,
+    /// It is held still whenever it is not asked, or when it has threads or children that could go on.
+    hold: Hold,
+    held: bool,
+    asked: Mark,
+    limit: Duration,
+    wanted: usize,
+    inbox: VecDeque<Packet>,
+    gone: bool,
+    _parent: Arc<Parent>,
+}
+
+/// When a bot is held still.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hold {
+    /// Never: it can have neither threads nor children.
+    Never,
+    /// Whenever it has threads or children.
+    IfBusy,
+}
+
+impl Link {
+    /// Has a bot forked.
+    pub fn start(program: &Program, warm: &Warm, environment: &[(&str, String)]) -> io::Result<Self> {
+        let interpreter = program.words.first().map_or("python3", String::as_str);
+        let parent = Parent::of(interpreter, warm)?;
+        let (asking, bot_asked) = socket::pair()?;
+        let (answers, bot_answers) = socket::pair()?;
+        socket::stamp(answers.as_fd())?;
+        let (log, bot_log) = io::pipe()?;
+        let mut order = Map::new();
+        order.insert("game".to_owned(), json!(warm.game));
+        order.insert("target".to_owned(), json!(warm.target));
+        order.insert("core".to_owned(), json!(crate::pinning::core()));
+        let policy = policy(program, environment)?;
+        let fds = vec![bot_log.into(), bot_asked, bot_answers];
+        let jailed = sandbox::fork(&policy, fds, parent.door(), order).map_err(io::Error::other)?;
+        let metered = jailed.pid().as_raw_nonzero().get().unsigned_abs();
+        Ok(Self {
+            meter: Meter::new(metered),
+            metered,
+            jailed,
+            asking,
+            answers,
+            log: SharedLog::new(log.into())?,
+            used: Usage::default(),
+            forks_calls: warm.forks_calls,
+            begins: false,
+            hold: warm.hold,
+            held: false,
+            asked: Mark { at: Instant::now(), usage: Usage::default() },
+            limit: Duration::MAX,
+            wanted: 0,
+            inbox: VecDeque::new(),
+            gone: false,
+            _parent: parent,
+        })
+    }
+
+    /// Sends messages: lines of JSON, or one in a game's short form.
+    fn send(&mut self, text: &[u8]) {
+        if text.first() != Some(&b'{') {
+            return self.send_one(text);
+        }
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            self.send_one(line);
+        }
+    }
+
+    fn send_one(&mut self, text: &[u8]) {
+        if text.len() <= PART {
+            return self.send_packet(text);
+        }
+        let mut head = vec![PARTS, 0, 0, 0];
+        head.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        self.send_packet(&head);
+        for part in text.chunks(PART) {
+            self.send_packet(part);
+        }
+    }
+
+    /// There is room for every message: the bot has answered the last. If there is none after all, or it is gone, its
+    /// silence shows.
+    fn send_packet(&mut self, bytes: &[u8]) {
+        let until = Instant::now() + self.limit.min(Duration::from_secs(1));
+        while matches!(socket::send(&self.asking, bytes), Ok(false)) && Instant::now() < until {
+            let mut fds = [PollFd::new(&self.asking, PollFlags::OUT)];
+            let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
+        }
+    }
+
+    /// Takes what has come.
+    fn receive(&mut self) {
+        while !self.gone && self.inbox.len() < self.wanted.max(1) {
+            let received = ROOM.with_borrow_mut(|room| socket::receive(self.answers.as_fd(), room));
+            match received {
+                Ok(Some(packet)) => self.inbox.push_back(packet),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(None) | Err(_) => self.gone = true,
+            }
+        }
+    }
+
+    fn has_arrived(&self) -> bool {
+        self.gone || self.inbox.len() >= self.wanted
+    }
+
+    /// What the answer cost. Read after it was sent, while its sender is there or a zombie.
+    fn measure(&mut self) -> Times {
+        let (sent, sender) = match self.inbox.get(self.wanted.saturating_sub(1)) {
+            Some(packet) => (packet.sent, packet.sender),
+            None => (Instant::now(), self.metered),
+        };
+        if std::mem::take(&mut self.begins) && sender != self.metered && sender != 0 {
+            self.meter = Meter::new(sender);
+            self.metered = sender;
+            self.asked.usage = Usage::default();
+        }
+        let single = self.hold == Hold::Never;
+        let mut usage = if single { self.meter.read_single() } else { self.meter.read() };
+        self.used = usage;
+        if self.forks_calls && sender != self.metered && sender != 0 {
+            usage = usage.plus(Meter::new(sender).read_single());
+        }
+        let at = sent.clamp(self.asked.at, Instant::now());
+        Mark { at, usage }.since(self.asked)
+    }
+
+    /// Holds the bot still if there is something of it that could go on.
+    fn quiet(&mut self) {
+        if self.hold == Hold::IfBusy && !self.gone && self.meter.has_company() {
+            let _ = self.jailed.pause();
+            self.held = true;
+        }
+    }
+
+    /// Waits until something may have happened. The bots of one game are on one core: by the time the one that was asked
+    /// last has answered, the others mostly have, too. When each of them did is in its packet.
+    fn doze(&self, others_first: bool, time: Duration) {
+        let last = ASKED.with_borrow(|asked| asked.last().copied());
+        let own = self.answers.as_raw_fd();
+        let other = last.filter(|fd| others_first && *fd != own);
+        let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        let answers = other.map_or_else(|| self.answers.as_fd(), super::borrowed);
+        let printed = log::with_desk(|desk| {
+            let log = self.log.lock();
+            // Without a log any more, its place is taken by what is waited for anyway.
+            let fds = [answers, log.fd().unwrap_or(answers), desk.unwrap_or(answers)];
+            let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+            let _ = poll(&mut fds, Some(&timeout));
+            fds[1..].iter().any(|fd| !fd.revents().is_empty())
+        });
+        if printed {
+            self.log.lock().read();
+            log::read_all();
+        }
+    }
+
+    fn forget(&self) {
+        let own = self.answers.as_raw_fd();
+        let _ = ASKED.try_with(|asked| {
+            if let Ok(mut asked) = asked.try_borrow_mut() {
+                asked.retain(|fd| *fd != own);
+            }
+        });
+    }
+
+    /// How it ended, in words.
+    fn how_it_ended(&mut self) -> String {
+        let ended = self.jailed.wait_for(Some(TO_END));
+        self.kill();
+        ended.map_or_else(|| "closed its channel".to_owned(), |ended| ended.to_string())
+    }
+
+    fn kill(&mut self) {
+        self.forget();
+        self.jailed.kill_all();
+    }
+}
+
+impl Talk for Link {
+    fn id(&self) -> u32 {
+        self.metered
+    }
+
+    fn reads_packed(&self) -> bool {
+        true
+    }
+
+    fn stray(&mut self) -> Option<String> {
+        self.wanted = 0;
+        self.receive();
+        let stray = self.inbox.pop_front().map(|packet| shown(&packet.bytes));
+        self.inbox.clear();
+        stray
+    }
+
+    fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
+        self.limit = limit;
+        self.wanted = lines;
+        // It has slept since its last answer, so that nothing has changed: otherwise it has company, and is held.
+        self.asked = Mark { at: Instant::now(), usage: self.used };
+        if std::mem::take(&mut self.held) {
+            self.asked.usage = self.meter.read();
+            let _ = self.jailed.resume();
+        }
+        let own = self.answers.as_raw_fd();
+        ASKED.with_borrow_mut(|asked| {
+            asked.retain(|fd| *fd != own);
+            asked.push(own);
+        });
+        self.send(text);
+    }
+
+    fn begins(&mut self) {
+        self.begins = true;
+    }
+
+    fn wait(&mut self) -> (Times, Result<(), Trouble>) {
+        let patience =
+            self.asked.at.checked_add(self.limit.saturating_mul(PATIENCE).saturating_add(MORE_PATIENCE));
+        let mut until = self.asked.at.checked_add(self.limit);
+        let mut others_first = true;
+        loop {
+            self.receive();
+            if self.has_arrived() {
+                break;
+            }
+            let now = Instant::now();
+            let left = until.map_or(Duration::from_hours(1), |until| until.saturating_duration_since(now));
+            if left.is_zero() {
+                let mut usage = self.meter.read();
+                if self.forks_calls {
+                    usage = usage.plus(self.meter.read_children());
+                }
+                let times = Mark { at: now, usage }.since(self.asked);
+                let over = times.charged().checked_sub(self.limit);
+                if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
+                    self.forget();
+                    return (times, Err(Trouble::Late));
+                }
+                let left = self.limit.saturating_add(GRACE).saturating_sub(times.charged());
+                until = now.checked_add(left + Duration::from_millis(1));
+                continue;
+            }
+            self.doze(others_first, left);
+            others_first = false;
+        }
+        self.forget();
+        let times = self.measure();
+        self.quiet();
+        if let Some(packet) = self.inbox.iter().find(|packet| packet.cut) {
+            return (times, Err(Trouble::TooLong(shown(&packet.bytes))));
+        }
+        (times, Ok(()))
+    }
+
+    fn line(&mut self) -> Result<Vec<u8>, Trouble> {
+        match self.inbox.pop_front() {
+            Some(packet) => Ok(packet.bytes),
+            None => Err(Trouble::Ended(self.how_it_ended())),
+        }
+    }
+
+    fn log(&mut self) -> String {
+        self.log.lock().tail()
+    }
+
+    fn printed(&mut self) -> String {
+        self.log.lock().printed()
+    }
+
+    fn part(mut self: Box<Self>, text: &[u8], time: Duration) {
+        self.limit = time;
+        self.held = false;
+        let _ = self.jailed.resume();
+        self.send(text);
+        let until = Instant::now() + time;
+        while self.jailed.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
+            self.log.lock().read();
+        }
+        self.kill();
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,85 @@
+"""The way to a host that forked this process: two packet sockets, one for what is asked and one for what is answered.
+
+A packet is one message of `docs/protocol.md` (JSON, begins with `{`), or a turn in the game's own short form, which
+only this package understands (`games/`):
+
+| bytes | meaning |
+|---|---|
+| 1 | `TURN` |
+| 3 | zero |
+| 4 | the message's id |
+| 4 | its limit in milliseconds |
+| rest | the observation |
+
+What is too long for a packet comes in parts: `PARTS`, three zero bytes and the length of the whole come first. An
+answer is `=`, the id in four bytes, and the answer's text; or JSON.
+
+Asking and answering are apart so that a fork which is to give one answer can be left without the means to hear the
+next question.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+
+from .tinyjson import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Dict
+
+# Kept by name here: a bot may replace them in their own modules, where others would find the replacement.
+_readv, _write = os.readv, os.write
+_pack = struct.Struct("<cI").pack
+_whole = struct.Struct("<4xI").unpack_from
+
+TURN, PARTS = 1, 2
+HEADER = struct.Struct("<4xII")
+FIRST_SIZE = 1 << 18
+LONGEST = 16 << 20
+
+
+def plain(number: int, text: str) -> bytes:
+    """The answer to a turn as a packet."""
+    return _pack(b"=", number) + text.encode("ascii", "replace")
+
+
+class Packets:
+    """Packets in, packets out. What has come stands at the beginning of `buffer`, which stays the same object unless
+    something longer than ever before has come."""
+
+    def __init__(self, asked: int, answers: int) -> None:
+        self.asked = asked
+        self.answers = answers
+        self.buffer = bytearray(FIRST_SIZE)
+        self.view = memoryview(self.buffer)
+
+    def receive(self) -> int:
+        """Waits for a message and says how long it is; 0 when the host has gone."""
+        count = _readv(self.asked, (self.buffer,))
+        if count and self.buffer[0] == PARTS:
+            return self._receive_parts(_whole(self.buffer)[0])
+        return count
+
+    def _receive_parts(self, length: int) -> int:
+        if length > LONGEST:
+            return 0
+        if length > len(self.buffer):
+            self.buffer = bytearray(length)
+            self.view = memoryview(self.buffer)
+        have = 0
+        while have < length:
+            count = _readv(self.asked, (self.view[have:length],))
+            if count == 0:
+                return 0
+            have += count
+        return length
+
+    def answer(self, number: int, text: str) -> None:
+        """Sends the answer to a turn."""
+        _write(self.answers, plain(number, text))
+
+    def send(self, message: Dict[str, Any]) -> None:
+        """Sends a message."""
+        _write(self.answers, dumps(message).encode("ascii"))

@@ -1,0 +1,47 @@
+"""JSON with little around it: Python's own module brings regular expressions along, and memory is paid for at each fork
+(see `lean.py`)."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+try:
+    from _json import encode_basestring_ascii, make_scanner
+
+    class _Usual:
+        strict = True
+        object_hook = None
+        object_pairs_hook = None
+        parse_float = float
+        parse_int = int
+        parse_constant = float
+        memo: dict = {}
+
+    _scan = make_scanner(_Usual)
+
+    def loads(text: str) -> Any:
+        """The value of a text that our own host has written."""
+        try:
+            return _scan(text, 0)[0]
+        except StopIteration:
+            raise ValueError("not JSON") from None
+
+    def dumps(value: Any) -> str:
+        """A value of plain types as text."""
+        kind = type(value)
+        if kind is str:
+            return str(encode_basestring_ascii(value))
+        if kind is dict:
+            return "{" + ",".join([f"{dumps(str(k))}:{dumps(v)}" for k, v in value.items()]) + "}"
+        if kind is list or kind is tuple:
+            return "[" + ",".join([dumps(item) for item in value]) + "]"
+        if value is None or kind is bool:
+            return {None: "null", True: "true", False: "false"}[value]
+        if kind is int or kind is float:
+            return repr(value)
+        raise TypeError(f"not plain: {kind.__name__}")
+
+except ImportError:  # another Python than CPython
+    from json import dumps, loads  # type: ignore[assignment]

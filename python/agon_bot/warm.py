@@ -1,0 +1,162 @@
+"""The conversation with a host that forked this process (see `zygote.py`), by packets.
+
+The bot is loaded once and then plays many games. That none of them can leave anything behind for the next is seen to
+by forks of this process, which itself never runs a move: a fork for each call where a bot's memory lasts for a call, a
+fork for each game where it lasts for a game. Where it lasts for a match this process plays itself, and ends with the
+match.
+
+A fork speaks to the host itself, so that the host can measure it; how it ended is told by its parent, if it ended in
+any other way than it should.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+from typing import Any, Dict, Optional
+
+from .streams import flush
+from .errors import AnswerFault, crash_words
+from .remains import how_it_ended
+from .games.base import Message, Shim
+from .loading import Target
+from .packets import HEADER, TURN, Packets
+from .session import Session
+
+# Kept by name: a bot may replace them where it finds them.
+_fork, _exit, _waitpid, _waitid, _close, _kill = os.fork, os._exit, os.waitpid, os.waitid, os.close, os.kill
+_setrlimit = resource.setrlimit
+_header = HEADER.unpack_from
+_loads = json.loads
+
+DONE = 77
+"""The exit code of a fork that has done what it was for."""
+
+
+def play(order: Dict[str, Any], asked: int, answers: int) -> int:
+    """Plays the bot of an order. Returns the exit code."""
+    session = WarmSession(Packets(asked, answers), str(order["game"]), Target.parse(str(order["target"])))
+    code = session.run()
+    flush()
+    return code
+
+
+def start_nothing() -> None:
+    """From now on this process can start neither threads nor processes."""
+    _setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+class WarmSession(Session):
+    """One bot, one host, from hello to the end."""
+
+    def __init__(self, packets: Packets, game: str, target: Target) -> None:
+        super().__init__(packets, game, target)  # type: ignore[arg-type]  # only its `send` is used
+        self.packets = packets
+        self.call = 0
+        """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
+
+    def run(self) -> int:
+        """Talks until the host says bye or hangs up."""
+        packets = self.packets
+        while True:
+            count = packets.receive()
+            if count == 0:
+                return 0
+            if packets.buffer[0] == TURN:
+                self.turn()
+                continue
+            message = _loads(packets.view[:count].tobytes())
+            kind = message.get("type")
+            shim = self.shim
+            if kind == "bye":
+                if shim is not None:
+                    shim.match_over(message)
+                return 0
+            if kind == "start" and shim is not None and shim.lives == "game" and not self.begin():
+                continue
+            if kind == "turn" and shim is not None and shim.lives == "call":
+                self.call_in_a_fork(shim, message, int(message["id"]))
+                continue
+            reply = self.reply(message)
+            packets.send({**reply, "id": message.get("id")})
+            if "error" in reply:
+                return 2
+            if kind == "end" and shim is not None and shim.lives == "game":
+                flush()
+                _exit(DONE)
+
+    def begin(self) -> bool:
+        """Forks for a game. True in the fork; false here, when the game is over."""
+        child = _fork()
+        if child == 0:
+            if self.shim is not None and self.shim.alone:
+                start_nothing()
+            return True
+        status = _waitpid(child, 0)[1]
+        self.tell_if_broken(status, None)
+        return False
+
+    def tell_if_broken(self, status: int, number: Optional[int]) -> None:
+        """Tells the host if a fork ended in a way it should not."""
+        if status != DONE << 8:
+            self.packets.send({"id": number or 0, "ended": how_it_ended(status)})
+
+    def call_in_a_fork(self, shim: Shim, message: Message, number: int) -> None:
+        """One call of a bot that forgets."""
+        if self.call:
+            _waitpid(self.call, 0)
+        call = shim.ready(message)  # type: ignore[attr-defined]
+        child = _fork()
+        if child == 0:
+            try:
+                # Not the next question: that is for another.
+                _close(self.packets.asked)
+                start_nothing()
+                result = call()
+                flush()
+                text = result.get("answer")
+                if type(text) is str:
+                    self.packets.answer(number, text)
+                else:
+                    self.packets.send({**result, "id": number})
+            finally:
+                _exit(DONE)
+        self.call = child
+        end = _waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
+        if end is None or (end.si_code, end.si_status) != (os.CLD_EXITED, DONE):
+            status = _waitpid(child, 0)[1]
+            self.call = 0
+            self.tell_if_broken(status, number)
+
+    def hello(self, message: Message) -> Message:
+        if self.shim is not None:
+            self.shim.meet(message)
+            return dict(self.about)
+        self.about = super().hello(message)
+        if self.shim is not None:
+            # What exists now is shared with every fork; the collector need not look at it again.
+            gc.collect()
+            gc.freeze()
+        return self.about
+
+    def turn(self) -> None:
+        """A turn in the game's short form."""
+        packets, shim = self.packets, self.shim
+        number, limit = _header(packets.buffer)
+        if shim is None:
+            return
+        if shim.lives == "call":
+            message = shim.unpack(packets)
+            message["limit_ms"] = limit
+            self.call_in_a_fork(shim, message, number)
+            return
+        try:
+            text = shim.packed(packets)
+        except AnswerFault as fault:
+            packets.send({"id": number, "fault": fault.fault, "says": fault.says})
+        except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+            packets.send({"id": number, "fault": "crash", "says": crash_words(error, shim.root)})
+        else:
+            packets.answer(number, text)
