@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::handle::{Handle, Unguarded};
-use crate::sandbox::{self, Policy, Streams};
+use crate::sandbox::{self, Policy, Streams, Writable};
 
 /// A program with its arguments, the folder it runs in and what its environment holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,6 +19,8 @@ pub struct Program {
     pub environment: Vec<(String, String)>,
     /// Folders outside its own that it reads and runs files from, such as its interpreter's.
     pub also: Vec<PathBuf>,
+    /// Folders it can write to. Without a sandbox nothing limits them.
+    pub writable: Vec<Writable>,
     /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
     /// bot's program is looked for where bots may go: the system's folders and the bot's own.
     pub guarded: bool,
@@ -44,7 +46,14 @@ impl Program {
     /// A program with arguments.
     pub fn new<W: Into<String>>(words: impl IntoIterator<Item = W>, folder: impl Into<PathBuf>) -> Self {
         let words = words.into_iter().map(Into::into).collect();
-        Self { words, folder: folder.into(), environment: Vec::new(), also: Vec::new(), guarded: false }
+        Self {
+            words,
+            folder: folder.into(),
+            environment: Vec::new(),
+            also: Vec::new(),
+            writable: Vec::new(),
+            guarded: false,
+        }
     }
 
     /// The same, behind the sandbox.
@@ -112,6 +121,7 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
         // start a dozen threads before the bot's first line.
         policy.executable.push(policy.folder.clone());
         policy.executable.extend(program.also.iter().cloned());
+        policy.writable.extend(program.writable.iter().cloned());
         policy.limits.address_space = None;
         policy.limits.processes = 64;
         policy.limits.open_files = 256;
