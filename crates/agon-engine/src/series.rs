@@ -55,7 +55,7 @@ impl Series<'_> {
         let next = AtomicU32::new(0);
         let (sender, receiver) = sync_channel(64);
         thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, lots.len().max(1)) {
+            for _ in 0..self.threads(lots.len()) {
                 let (sender, lots, next) = (sender.clone(), &lots, &next);
                 scope.spawn(move || {
                     let mut recorder = self.record.then(Recorder::new);
@@ -82,6 +82,12 @@ impl Series<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Bots that keep something from match to match play one match after the other: the order is part of the result.
+    fn threads(&self, lots: usize) -> usize {
+        let keeps = |seat: &Seating| matches!(seat, Seating::Program(one) if one.logs.is_some());
+        if self.seats.iter().any(keeps) { 1 } else { self.jobs.clamp(1, lots.max(1)) }
     }
 
     /// Ranges of games that one thread plays in a row: a match, or a few independent games.

@@ -6,6 +6,7 @@ mod console;
 mod failure;
 mod files;
 mod output;
+mod seating;
 mod setup;
 mod watch;
 

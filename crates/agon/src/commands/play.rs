@@ -63,13 +63,14 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     let table = agon_engine::table(&args.game)?;
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
-    let seats = args
+    let mut seats = args
         .bots
         .iter()
         .map(|bot| setup::seating(&args.game, bot, args.sandbox))
         .collect::<Result<Vec<_>, _>>()?;
     table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
     table.check(&settings, seats.len(), &assets)?;
+    setup::furnish(&args.game, &mut seats, &settings, &assets)?;
     if args.games == 0 || args.match_games == Some(0) {
         return Err(Failure::wrong_use(
             "--games and --match-games: at least one",
@@ -81,6 +82,8 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
         return Err(Failure::wrong_use(what, "leave it out; only connect-five's bots live for a match"));
     }
     let jobs = setup::jobs(args.jobs)?;
+    let plan = Plan { settings: &settings, seed, seats: &seats, assets: &assets };
+    setup::try_load(table.as_ref(), &plan)?;
     Ok(Order { args, table, settings, assets, seats, seed, jobs })
 }
 
