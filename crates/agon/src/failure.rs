@@ -56,7 +56,9 @@ impl Failure {
 
     /// A bot that is not accepted: which, where, what, and its own words.
     pub fn refused(bot: &str, refusal: &Refusal) -> Self {
-        let own = |file: &String| Path::new(bot).file_name().is_some_and(|name| name == file.as_str());
+        let path = bot.rsplit_once(':').map_or(bot, |(path, _)| path);
+        let names = |path: &str, file: &str| Path::new(path).file_name().is_some_and(|name| name == file);
+        let own = |file: &String| names(bot, file) || names(path, file);
         let place = match &refusal.file {
             // The file is what was named on the command line: once is enough.
             Some(file) if own(file) || bot.starts_with(&format!("{file}#")) || bot == file => {
@@ -85,6 +87,10 @@ impl Failure {
     /// Writes it to stderr: `error: ...`, hints in lines of their own.
     #[allow(clippy::print_stderr, reason = "the one place where errors are shown")]
     pub fn show(&self) {
+        // Some answers are told on stdout already.
+        if self.message.is_empty() {
+            return;
+        }
         let mut lines = self.message.lines();
         eprintln!("error: {}", lines.next().unwrap_or_default());
         for line in lines {

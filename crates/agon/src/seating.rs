@@ -114,7 +114,7 @@ fn kind_of(bot: &str) -> Result<Kind<'_>, Trouble> {
         return Err(Refusal::new("there is no such file", "a path is read from this folder").into());
     }
     // One word is a command only if it is a path: `random` is more likely a house bot without its `house:`.
-    if !command.contains([' ', '/']) {
+    if json.is_none() && !command.contains([' ', '/']) {
         let hint = if Path::new(command).exists() {
             format!("a program in this folder is written ./{command}")
         } else {
@@ -231,8 +231,8 @@ impl Order<'_> {
     fn command(&self, command: &str, json_lines: bool) -> Result<ProgramSeat, Trouble> {
         let folder = std::env::current_dir()?.canonicalize()?;
         let program = Program::from_command(command, &folder).map_err(Refusal::from)?;
-        players::named_files(&program)?;
         let program = self.guard(program)?;
+        players::named_files(&program)?;
         // The files a command names are what the bot is made of; its name is that of the last of them.
         let files: Vec<PathBuf> =
             program.words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect();
@@ -257,7 +257,14 @@ impl Order<'_> {
         if self.game == WORD_RACER {
             let view = view::of(&program.folder, &[WORDS])?;
             put_words(view.path(), &WordList::built_in())?;
-            program.also.push(std::mem::replace(&mut program.folder, view.path().to_owned()));
+            let source = std::mem::replace(&mut program.folder, view.path().to_owned());
+            // Seen from the view, the way up leads elsewhere.
+            for word in program.words.iter_mut().filter(|word| word.starts_with("../")) {
+                if let Ok(path) = source.join(&*word).canonicalize() {
+                    *word = path.display().to_string();
+                }
+            }
+            program.also.push(source);
             home = Some(Arc::new(view));
         }
         let spec = self.bot.to_owned();

@@ -147,19 +147,25 @@ impl Player {
     }
 }
 
-/// A script or an archive that a command hands to its interpreter must be there.
+/// A script or an archive that a command hands to its interpreter must be there, and behind the sandbox it must be in the
+/// bot's folder.
 pub fn named_files(program: &Program) -> Result<(), Refusal> {
     const ENDINGS: [&str; 8] = [".py", ".js", ".mjs", ".jar", ".rb", ".pl", ".lua", ".sh"];
     let is_file =
         |word: &&String| !word.starts_with('-') && ENDINGS.iter().any(|ending| word.ends_with(ending));
-    let words = program.words.get(1..).unwrap_or_default();
-    match words.iter().find(is_file).filter(|word| !program.folder.join(word).exists()) {
-        None => Ok(()),
-        Some(word) => {
-            let what = format!("there is no file {}", program.folder.join(word).display());
-            Err(Refusal::new(what, "a path is read from the bot's folder"))
-        }
+    let Some(word) = program.words.get(1..).unwrap_or_default().iter().find(is_file) else { return Ok(()) };
+    let path = program.folder.join(word);
+    let Ok(real) = path.canonicalize() else {
+        let what = format!("there is no file {}", path.display());
+        return Err(Refusal::new(what, "a path is read from the bot's folder"));
+    };
+    let shown = ["/usr", "/bin", "/lib"].map(Path::new);
+    let inside = real.starts_with(&program.folder) || shown.iter().any(|folder| real.starts_with(folder));
+    if program.guarded && !inside {
+        let what = format!("{word} is outside the bot's folder, and hidden from it");
+        return Err(Refusal::new(what, "run Agon in the bot's folder, or name the bot in a players.yml"));
     }
+    Ok(())
 }
 
 fn place(location: serde_saphyr::Location) -> (Option<u32>, Option<u32>) {
