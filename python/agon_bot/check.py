@@ -164,7 +164,7 @@ def roles(game: str, sources: List[Source], wanted: Optional[str]) -> List[str]:
     return [name.lower() for name in ("Seeker", "Hider") if name in own]
 
 
-def advice(game: str, sources: List[Source]) -> Iterator[Finding]:
+def advice(game: str, sources: List[Source], wanted: Optional[str]) -> Iterator[Finding]:
     """What costs nothing today and surprises later."""
     for source in sources:
         if source.tree is None:
@@ -183,20 +183,22 @@ def advice(game: str, sources: List[Source]) -> Iterator[Finding]:
                     False, "advice", what, source.name, node.lineno, node.col_offset + 1, "use match_history instead"
                 )
         if game in ("connect-five", "colour-battle"):
-            yield from class_advice(game, source)
+            yield from class_advice(game, source, wanted)
 
 
-def class_advice(game: str, source: Source) -> Iterator[Finding]:
+def class_advice(game: str, source: Source, wanted: Optional[str]) -> Iterator[Finding]:
     """Methods and names that the documents ask for and no game depends on."""
     assert source.tree is not None
     stem = os.path.splitext(os.path.basename(source.name))[0]
-    wanted = {"connect-five": ["train"], "colour-battle": ["get_name", "get_contributor"]}[game]
-    classes = classes_with(source.tree, METHODS[game])
+    asked = {"connect-five": ["train"], "colour-battle": ["get_name", "get_contributor"]}[game]
+    has = {method: [name for name, _ in classes_with(source.tree, method)] for method in asked}
+    classes = [(n, line) for n, line in classes_with(source.tree, METHODS[game]) if wanted in (None, n)]
     for name, line in classes:
-        for method in wanted:
-            if name not in [n for n, _ in classes_with(source.tree, method)] and not foreign_base(source.tree, name):
-                what = f"class {name} has no method {method}"
-                yield Finding(False, "advice", what, source.name, line, None, f"the rules ask for def {method}(self)")
+        missing = [method for method in asked if name not in has[method]]
+        if missing and not foreign_base(source.tree, name):
+            what = f"class {name} has no {' and no '.join(missing)}"
+            hint = f"the rules ask for def {missing[0]}(self)"
+            yield Finding(False, "advice", what, source.name, line, None, hint)
     if game == "connect-five" and len(classes) == 1 and classes[0][0] != stem:
         what = f"class {classes[0][0]} is not named like its file"
         yield Finding(False, "advice", what, source.name, classes[0][1], None, f"call the file {classes[0][0]}.py")
@@ -226,7 +228,7 @@ def survey(game: str, target: Target) -> Dict[str, Any]:
         for source in sources:
             if source.name == "Submission.py" or not is_folder and source.path == target.path:
                 findings += check_get_action(source)
-    findings += advice(game, sources)
+    findings += advice(game, sources, target.wanted)
     findings.sort(key=lambda f: (not f.bad, f.file, f.line or 0, f.column or 0))
     return {
         "files": len(sources),

@@ -99,7 +99,7 @@ fn refused(bytes: &[u8]) -> String {
 fn good_archives_are_unpacked_without_their_litter() {
     let packed = deflated(&[
         ("MyBot/MyBot.py", b"class MyBot: pass\n"),
-        ("MyBot/data/weights.bin", &[7; 100_000]),
+        ("MyBot/data/weights.bin", &vec![7; 100_000]),
         ("__MACOSX/MyBot/._MyBot.py", b"x"),
         ("MyBot/.DS_Store", b"x"),
     ]);
@@ -107,7 +107,7 @@ fn good_archives_are_unpacked_without_their_litter() {
     result.unwrap();
     let bot = outer.path().join("in/bot");
     assert_eq!(fs::read_to_string(bot.join("MyBot/MyBot.py")).unwrap(), "class MyBot: pass\n");
-    assert_eq!(fs::read(bot.join("MyBot/data/weights.bin")).unwrap(), [7; 100_000]);
+    assert_eq!(fs::read(bot.join("MyBot/data/weights.bin")).unwrap(), vec![7; 100_000]);
     assert_eq!(fs::read_dir(&bot).unwrap().count(), 1);
     assert_eq!(fs::read_dir(bot.join("MyBot")).unwrap().count(), 2);
     // The test's own packer makes what a reader takes: what it makes bad is bad for the reason meant.

@@ -16,6 +16,7 @@ use agon_host::intake::{Refusal, archive, content, players, submission_root, vie
 
 use crate::cli::Sandbox;
 use crate::failure::Failure;
+use crate::output;
 
 /// Reads a BOT.
 pub fn seating(game: &str, bot: &str, sandbox: Sandbox) -> Result<Seating, Failure> {
@@ -161,6 +162,12 @@ impl Order<'_> {
             (submission_root(&whole), None)
         };
         let (home, learning) = view::learning(&source, self.keep)?;
+        if self.keep && !learning.kept {
+            output::note(&format!(
+                "{}: may not be written to; what it learns is lost when this ends",
+                self.bot
+            ));
+        }
         let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
         let mut program = self.python_program(&target, class)?;
         program.also.push(source);
@@ -291,7 +298,7 @@ const WORDS: &str = "words.dat";
 fn put_words(folder: &Path, words: &WordList) -> io::Result<()> {
     let mut text = Vec::new();
     words.each(|word| {
-        text.extend_from_slice(word);
+        text.extend(word.iter().map(|code| b'A' + code));
         text.push(b'\n');
     });
     let path = folder.join(WORDS);

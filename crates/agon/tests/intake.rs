@@ -534,7 +534,10 @@ fn check_says_yes_or_all_that_is_to_be_mended() {
     );
     assert_eq!(told["steps"][3]["step"], "plays");
     let fault = told["steps"][3]["wrong"][0]["what"].as_str().unwrap();
-    assert!(fault.starts_with("game 1, turn 1: "), "{fault}");
+    assert!(
+        fault.starts_with("illegal: ") && fault.ends_with(" (game 1, turn 1, and 1 time more)"),
+        "{fault}"
+    );
     assert_eq!(told["trials"][0]["faults"], 2);
     let output = place.run(&["check", "connect-five", "house:random"]);
     assert_eq!(output.status.code(), Some(2));

@@ -153,5 +153,7 @@ fn word_racers_scripts_are_commands() {
     let bots = folder(&[("Other.py", "class Other:\n    pass\n")]);
     let output = agon(bots.path(), &["play", "word-racer", "Other.py", "house:random"], None);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("hint: a command starts it: \"python3 Other.py\""));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("hint: a command starts it: \"python3 Other.py\"")
+    );
 }

@@ -119,7 +119,7 @@ fn not_loaded(error: &Json) -> Refusal {
 }
 
 /// The last `File "name", line 3` of a traceback.
-fn last_place(trace: &str) -> Option<(Option<&str>, Option<u32>)> {
+pub fn last_place(trace: &str) -> Option<(Option<&str>, Option<u32>)> {
     let line = trace.lines().rev().find(|line| line.trim_start().starts_with("File \""))?;
     let (file, rest) = line.trim_start().strip_prefix("File \"")?.split_once("\", line ")?;
     let number = rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok();

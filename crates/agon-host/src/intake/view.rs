@@ -132,7 +132,9 @@ fn copy_all(from: &Path, to: &Path) -> io::Result<()> {
         if kind.is_dir() {
             copy_all(&entry.path(), &there)?;
         } else if kind.is_file() {
-            fs::copy(entry.path(), there)?;
+            fs::copy(entry.path(), &there)?;
+            // A copy is the bot's to change, also one of a read-only file.
+            fs::set_permissions(there, Permissions::from_mode(0o644))?;
         }
     }
     Ok(())
@@ -186,10 +188,12 @@ mod tests {
         fs::write(view.path().join("data/learnt"), "much").unwrap();
         drop(view);
         assert_eq!(fs::read_to_string(source.join("data/learnt")).unwrap(), "much");
+        fs::set_permissions(source.join("data/learnt"), Permissions::from_mode(0o444)).unwrap();
         let (view, learning) = super::learning(&source, false).unwrap();
         assert!(!learning.kept);
         assert_eq!(fs::read_to_string(view.path().join("data/learnt")).unwrap(), "much");
         fs::write(view.path().join("data/learnt"), "more").unwrap();
+        assert_eq!(view.path().join("data/learnt").metadata().unwrap().permissions().mode() & 0o200, 0o200);
         drop(view);
         assert_eq!(fs::read_to_string(source.join("data/learnt")).unwrap(), "much");
     }

@@ -1,9 +1,11 @@
 //! `agon check GAME BOT`: would this bot be accepted? Everything that is wrong at once, then a trial game.
 
+use agon_core::record::FaultRecord;
 use agon_core::{Assets, Seat, Settings};
 use agon_engine::referee::Played;
 use agon_engine::table::{Plan, PlayError, quiet_room};
 use agon_engine::{ProgramSeat, Seating, Summary, Table};
+use agon_host::intake::loading::last_place;
 use agon_host::intake::survey::{self, Survey};
 use agon_host::intake::{Finding, Refusal};
 use serde_json::{Value as Json, json};
@@ -13,7 +15,7 @@ use crate::failure::{BROKE, Failure, NO};
 use crate::seating::{Trouble, read_bot};
 use crate::{output, setup};
 
-/// How many faults of the trial are told.
+/// How many kinds of fault of the trial are told.
 const FAULTS_SHOWN: usize = 8;
 
 /// Shorter games than the competition's: enough to see that a bot plays.
@@ -222,18 +224,12 @@ impl Checking<'_> {
         let mut trials = Vec::new();
         for (own, seats) in tables {
             let mut summary = Summary::default();
-            let mut faults = Vec::new();
+            let mut faults = Faults::default();
             let plan = self.plan(seats);
             self.table.play(&plan, 0..games, &mut quiet_room(None), &mut |played: Played| {
                 summary.push(&played);
-                for fault in played.faults.iter().filter(|fault| fault.seat == *own) {
-                    let report = &fault.report;
-                    let says = report.says.lines().last().unwrap_or_default();
-                    let what =
-                        format!("game {}, turn {}: {}: {says}", played.index + 1, fault.turn, report.fault);
-                    let hint = format!("`agon games {}` says what a fault costs", self.args.game);
-                    faults.push(Refusal { trace: report.stderr.clone(), ..Refusal::new(what, hint) });
-                }
+                let own = played.faults.iter().filter(|fault| fault.seat == *own);
+                own.for_each(|fault| faults.add(played.index + 1, fault));
             })?;
             let stats = &summary.seats[own.index()];
             let role = self.table.info().role(*own).name;
@@ -243,7 +239,7 @@ impl Checking<'_> {
                 "as {role} against {}: {}, {}, {} an answer, longest {}",
                 others.join(", "),
                 count(summary.games, "game"),
-                if faults.is_empty() { "no fault".to_owned() } else { count(faults.len() as u64, "fault") },
+                if faults.all == 0 { "no fault".to_owned() } else { count(faults.all, "fault") },
                 output::time(stats.time_per_answer()),
                 output::time(stats.longest),
             ));
@@ -252,18 +248,13 @@ impl Checking<'_> {
                 "against": others,
                 "games": summary.games,
                 "answers": stats.answers,
-                "faults": faults.len(),
+                "faults": faults.all,
                 "time_us": {
                     "mean": output::micros(stats.time_per_answer()),
                     "longest": output::micros(stats.longest),
                 },
             }));
-            let more = faults.len().saturating_sub(FAULTS_SHOWN);
-            faults.truncate(FAULTS_SHOWN);
-            bad.extend(faults);
-            if more > 0 {
-                bad.push(Refusal::new(format!("and {} more", count(more as u64, "fault")), ""));
-            }
+            bad.extend(faults.told(&self.args.game));
         }
         self.trial = trials.into();
         let outcome = if bad.is_empty() { Outcome::Yes } else { Outcome::No };
@@ -332,6 +323,50 @@ impl Checking<'_> {
             "steps": steps,
             "trials": self.trial,
         })
+    }
+}
+
+/// The faults of a trial: each kind once, where it came first, and how often.
+#[derive(Default)]
+struct Faults {
+    all: u64,
+    kinds: Vec<(String, u64, Refusal)>,
+}
+
+impl Faults {
+    fn add(&mut self, game: u32, fault: &FaultRecord) {
+        self.all += 1;
+        let (turn, report) = (fault.turn, &fault.report);
+        let says = report.says.lines().last().unwrap_or_default();
+        let kind = format!("{}: {says}", report.fault);
+        if let Some((_, times, _)) = self.kinds.iter_mut().find(|(known, ..)| *known == kind) {
+            *times += 1;
+            return;
+        }
+        let mut refusal = Refusal::new(format!("{kind} (game {game}, turn {turn})"), "");
+        if let Some((file, line)) = last_place(&report.says) {
+            refusal = Refusal { file: file.map(str::to_owned), line, ..refusal };
+        } else {
+            refusal.trace.clone_from(&report.stderr);
+        }
+        self.kinds.push((kind, 1, refusal));
+    }
+
+    fn told(self, game: &str) -> Vec<Refusal> {
+        let more = self.kinds.len().saturating_sub(FAULTS_SHOWN);
+        let mut told: Vec<Refusal> = Vec::new();
+        for (_, times, mut refusal) in self.kinds.into_iter().take(FAULTS_SHOWN) {
+            if times > 1 {
+                let what = refusal.what.trim_end_matches(')');
+                refusal.what = format!("{what}, and {} more)", count(times - 1, "time"));
+            }
+            refusal.hint = format!("`agon games {game}` says what a fault costs");
+            told.push(refusal);
+        }
+        if more > 0 {
+            told.push(Refusal::new(format!("and {more} more kinds of fault"), ""));
+        }
+        told
     }
 }
 
