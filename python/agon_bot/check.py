@@ -44,8 +44,14 @@ class Finding(NamedTuple):
 
 
 def python_files(folder: str) -> Iterator[str]:
-    """All Python files below a folder, those that come first by name first."""
-    for at, folders, names in os.walk(folder):
+    """All Python files below a folder, those that come first by name first. Folders may be links (see the host's
+    views); none is entered twice."""
+    entered: Set[str] = set()
+    for at, folders, names in os.walk(folder, followlinks=True):
+        if os.path.realpath(at) in entered:
+            folders[:] = []
+            continue
+        entered.add(os.path.realpath(at))
         folders[:] = sorted(f for f in folders if not f.startswith((".", "__")) and f not in SKIPPED)
         yield from (os.path.join(at, name) for name in sorted(names) if name.endswith(".py"))
 

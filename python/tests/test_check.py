@@ -157,6 +157,17 @@ class Surveys(unittest.TestCase):
         found = look("connect-five", files, "a.py")
         self.assertEqual([f["file"] for f in found["findings"] if f["kind"] == "syntax"], ["c.py"])
 
+    def test_folders_that_are_links_are_entered_once(self) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "real/deep"))
+            with open(os.path.join(folder, "real/deep/bad.py"), "w", encoding="utf-8") as file:
+                file.write("def (")
+            os.symlink("..", os.path.join(folder, "real/deep/up"))
+            os.mkdir(os.path.join(folder, "view"))
+            os.symlink("../real/deep", os.path.join(folder, "view/deep"))
+            found = survey("connect-five", Target(os.path.join(folder, "view")))
+        self.assertEqual([f["file"] for f in found["findings"]], ["deep/bad.py"])
+
     def test_candidates_and_roles(self) -> None:
         bot = "class {}:\n    def get_move(self, board, player, T, N): return 0\n"
         found = look("connect-five", {"Ana.py": bot.format("Ana"), "base.py": bot.format("Base_"), "x.py": "y = 1\n"})

@@ -10,6 +10,7 @@ use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::names::{self, Name, Taken};
+use super::private::show_to_all;
 use super::{PrivateFolder, Refusal};
 
 /// The largest archive, packed.
@@ -40,6 +41,7 @@ pub fn unpack(path: &Path) -> Result<PrivateFolder, Refusal> {
         |error: io::Error| Refusal::new(format!("cannot unpack it: {error}"), "is there room for it?");
     let folder = PrivateFolder::new(plain(&stem)).map_err(broke)?;
     unpack_into(&bytes, folder.path(), &shown)?;
+    show_to_all(folder.path()).map_err(broke)?;
     Ok(folder)
 }
 

@@ -42,13 +42,15 @@ pub fn hash_files(root: &Path, files: &BTreeSet<PathBuf>, more: &[&str]) -> io::
         let name = file.strip_prefix(root).unwrap_or(file);
         part(&mut hash, name.as_os_str().as_encoded_bytes());
         let size = file.metadata()?.len();
-        if size > left {
+        // What we may not read the bot may not read either.
+        let open = if size > left { None } else { fs::File::open(file).ok() };
+        let Some(open) = open else {
             hash.update(size.to_le_bytes());
             continue;
-        }
+        };
         left -= size;
         let mut content = Vec::new();
-        fs::File::open(file)?.take(size).read_to_end(&mut content)?;
+        open.take(size).read_to_end(&mut content)?;
         part(&mut hash, &content);
     }
     Ok(Digest(hash.finalize().into()).to_string())

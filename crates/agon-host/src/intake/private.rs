@@ -5,12 +5,14 @@
 //! again, and mean nothing from one container to the next.
 
 use std::collections::hash_map::RandomState;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, DirEntry, File, Permissions};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::process::geteuid;
 
 /// How the folders' names begin.
 const PREFIX: &str = "agon-bot-";
@@ -90,10 +92,27 @@ impl Drop for PrivateFolder {
     }
 }
 
+/// Makes everything in a folder readable for the user a bot runs as, whatever this process's own habit (umask) is.
+pub(super) fn show_to_all(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            show_to_all(&entry.path())?;
+        } else if kind.is_file() {
+            let mode = entry.metadata()?.permissions().mode();
+            fs::set_permissions(entry.path(), Permissions::from_mode(mode & 0o777 | 0o444))?;
+        }
+    }
+    fs::set_permissions(folder, Permissions::from_mode(0o755))
+}
+
 /// Removes what runs that were killed have left. Nothing here is worth an error.
 fn clear(base: &Path) {
     let Ok(entries) = fs::read_dir(base) else { return };
-    for entry in entries.flatten() {
+    let own = |entry: &DirEntry| entry.metadata().is_ok_and(|about| about.uid() == geteuid().as_raw());
+    // What others have put there under such a name is not ours to open.
+    for entry in entries.flatten().filter(own) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         let left = if name.starts_with(PREFIX) {

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
+use super::private::show_to_all;
 use super::{PrivateFolder, Refusal};
 use crate::sandbox::Writable;
 
@@ -112,6 +113,7 @@ pub fn learning_in(folder: &Path) -> Result<Learning, Refusal> {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             Refusal::new(format!("is not a folder: {error}"), "data and logs are folders").in_file(name)
         })?;
+        show_to_all(path).map_err(|error| Refusal::io("open it to the bot", path, &error))?;
     }
     Ok(Learning { data: Writable { path: data, bytes: DATA, kept: true }, logs, kept: false })
 }
@@ -121,7 +123,7 @@ fn link_all(from: &Path, to: &Path) -> io::Result<()> {
     for entry in fs::read_dir(from).into_iter().flatten().flatten().take(BESIDE) {
         symlink(entry.path(), to.join(entry.file_name()))?;
     }
-    Ok(())
+    show_to_all(to)
 }
 
 /// Copies files and folders; links are left out.
