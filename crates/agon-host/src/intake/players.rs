@@ -272,8 +272,9 @@ mod tests {
         );
         assert_eq!(said("players: []\n"), format!("players.yml: has no bots\nhint: {SHAPE}"));
         assert!(
-            said("bots: []\n")
-                .starts_with("players.yml, line 1, column 1: the key bots is not known\nhint: did you mean"),
+            said("bots: []\n").starts_with(
+                "players.yml, line 1, column 1: the key bots is not known\nhint: keys are players"
+            ),
             "{}",
             said("bots: []\n")
         );
