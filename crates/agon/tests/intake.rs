@@ -1,101 +1,13 @@
 //! Which bots are taken and which are refused, through the whole command line and behind the real sandbox.
-#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use std::fs;
-use std::io::{Cursor, Write as _};
-use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tempfile::{TempDir, tempdir_in};
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
-
-/// A folder of a test: `bots/` to run in, `tmp/` for what Agon keeps for itself.
-struct Place {
-    folder: TempDir,
-}
-
-impl Place {
-    fn new(files: &[(&str, &str)]) -> Self {
-        let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        fs::create_dir(folder.path().join("tmp")).unwrap();
-        fs::create_dir(folder.path().join("bots")).unwrap();
-        let place = Self { folder };
-        for (name, text) in files {
-            place.write(name, text);
-        }
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join("bots").join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn zip(&self, name: &str, files: &[(&str, &str)]) {
-        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-        for (name, text) in files {
-            writer.start_file(*name, SimpleFileOptions::default()).unwrap();
-            writer.write_all(text.as_bytes()).unwrap();
-        }
-        fs::write(self.path(name), writer.finish().unwrap().into_inner()).unwrap();
-    }
-
-    fn tmp(&self) -> PathBuf {
-        self.folder.path().join("tmp")
-    }
-
-    /// What Agon keeps for itself now.
-    fn left(&self) -> Vec<PathBuf> {
-        fs::read_dir(self.tmp()).unwrap().map(|entry| entry.unwrap().path()).collect()
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        let output = common::agon(&self.path(""), arguments)
-            .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
-            .env("TMPDIR", self.tmp())
-            .output()
-            .unwrap();
-        assert_eq!(self.left(), [""; 0].map(PathBuf::from), "{arguments:?} leaves nothing behind");
-        output
-    }
-
-    /// Stdout of a run that must succeed.
-    fn good(&self, arguments: &[&str]) -> String {
-        common::good(&self.run(arguments))
-    }
-
-    /// What a play is refused with, before any game.
-    fn refused(&self, arguments: &[&str]) -> String {
-        let output = self.run(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
-        assert!(output.stdout.is_empty(), "{output:?}");
-        String::from_utf8(output.stderr).unwrap()
-    }
-
-    fn five(&self, bot: &str) -> String {
-        self.refused(&["play", "connect-five", bot, "house:random"])
-    }
-
-    fn racer(&self, bot: &str) -> String {
-        self.refused(&["play", "word-racer", bot, "house:random"])
-    }
-}
-
-/// Answers and never fails: the leftmost column with room.
-const PLAYER: &str = "class NAME:\n    def get_move(self, board, player, T, N):\n        return next(c for c in range(9) if board[0][c] == 0)\n";
-
-fn player(name: &str) -> String {
-    PLAYER.replace("NAME", name)
-}
+use common::place::{Place, player, reader};
 
 #[test]
 fn what_cannot_be_loaded_is_refused_before_the_first_game_with_its_line() {
@@ -246,17 +158,6 @@ fn zips_that_are_not_one_bot_are_refused() {
         "error: Racer.zip: Word Racer's bots are not taken as .zip\n\
          hint: unpack it and name it in a players.yml (FILE#NAME), or by its command in quotes\n"
     );
-}
-
-/// A Word Racer bot that plays on only if `words.dat` is what it should be: so many words, the first of them this one.
-fn reader(words: &str) -> String {
-    format!(
-        "import sys\nwords = open('words.dat').read().split('\\n')\nassert words[-1] == '' and {words}, words[:3]\n\
-         letter, mine = input(), input() == '1'\nfree = [p for p in range(49) if p != 24]\n\
-         for turn in range(48):\n    \
-         if mine:\n        print('E', free.pop(0), flush=True)\n    \
-         else:\n        input()\n        print(free.pop(0), flush=True)\n    mine = not mine\n"
-    )
 }
 
 const LIST: &str = "players:\n  - name: Reader\n    directory: racers/one\n    command: python3 racer.py\n\
@@ -462,114 +363,4 @@ fn what_a_killed_run_left_is_cleared_by_the_next() {
     killed.wait().unwrap();
     assert_eq!(place.left().len(), 1);
     place.good(&["play", "connect-five", "Ana.zip", "house:random"]);
-}
-
-#[test]
-fn a_bot_is_what_its_files_are() {
-    let place = Place::new(&[("Bot/Bot.py", &player("Bot")), ("Bot/deep/helper.py", "x = 1\n")]);
-    let hash = |bot: &str| {
-        let output = place.good(&["check", "connect-five", bot, "--json"]);
-        serde_json::from_str::<serde_json::Value>(&output).unwrap()["hash"].as_str().unwrap().to_owned()
-    };
-    let (folder, file) = (hash("Bot"), hash("Bot/Bot.py"));
-    place.write("Bot/data/learnt", "x");
-    assert_eq!(hash("Bot"), folder, "what it learns is not what it is");
-    place.write("Bot/deep/helper.py", "x = 2\n");
-    assert_ne!(hash("Bot"), folder);
-    assert_eq!(hash("Bot/Bot.py"), file, "it does not mention the helper");
-}
-
-#[test]
-fn check_says_yes_or_all_that_is_to_be_mended() {
-    let bad = "import os.path as p\nfrom random import choice\nimport no_such_module\n\ndef get_action(state):\n    return eval('choice')(['LEFT'])\n";
-    let place = Place::new(&[
-        (
-            "good/Submission.py",
-            "import random\ndef get_action(state, match_history):\n    return random.choice(['LEFT', 'RIGHT'])\n",
-        ),
-        ("bad/Submission.py", bad),
-        ("bad/helper.py", "import sys\ndef (\n"),
-        (
-            "Late.py",
-            "class Late:\n    def get_move(self, board, player, T, N):\n        return 9\n    def train(self): pass\n",
-        ),
-        ("racer.py", &reader("len(words) > 50000")),
-        ("players.yml", "players:\n  - {name: A, directory: ., command: python3 racer.py}\n"),
-    ]);
-    let text = place.good(&["check", "solitude-scramble", "good"]);
-    assert!(text.starts_with("found   yes  good, sha256:") && text.ends_with("yes: accepted\n"), "{text}");
-    for bot in ["python3 racer.py", "players.yml#A", "players.yml"] {
-        assert!(place.good(&["check", "word-racer", bot]).ends_with("yes: accepted\n"), "{bot}");
-    }
-    let output = place.run(&["check", "solitude-scramble", "bad"]);
-    assert_eq!((output.status.code(), output.stderr.len()), (Some(1), 0), "{output:?}");
-    let text = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<&str> = text.lines().skip(1).collect();
-    let word = "hint: leave it out: a bot is asked for a move and uses no files, processes or network";
-    assert_eq!(
-        lines,
-        [
-            "source  no   2 Python files",
-            "    Submission.py, line 1, column 1: imports os, which is not allowed",
-            &format!("    {word}"),
-            "    Submission.py, line 3, column 1: imports no_such_module, and there is no such module",
-            "    hint: only Python's own library, NumPy and files beside the bot can be imported",
-            "    Submission.py, line 5, column 1: get_action takes 1 parameters, not 2",
-            "    hint: write def get_action(state, match_history)",
-            "    Submission.py, line 6, column 12: uses eval, which is not allowed",
-            &format!("    {word}"),
-            "    helper.py, line 2, column 5: does not parse: invalid syntax",
-            "    hint: mend the syntax",
-            "loads   no   for what is said of its source",
-            "plays   -    it does not load",
-            "no: 5 things to mend",
-        ]
-    );
-    let output = place.run(&["check", "connect-five", "Late.py", "--json"]);
-    assert_eq!(output.status.code(), Some(1));
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(
-        (&told["agon"], &told["version"], &told["accepted"]),
-        (&"check".into(), &1.into(), &false.into())
-    );
-    assert_eq!(told["steps"][3]["step"], "plays");
-    let fault = told["steps"][3]["wrong"][0]["what"].as_str().unwrap();
-    assert!(
-        fault.starts_with("illegal: ") && fault.ends_with(" (game 1, turn 1, and 1 time more)"),
-        "{fault}"
-    );
-    assert_eq!(told["trials"][0]["faults"], 2);
-    let output = place.run(&["check", "connect-five", "house:random"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(
-        String::from_utf8_lossy(&output.stderr).starts_with("error: house:random needs no check\nhint: ")
-    );
-    assert_eq!(place.run(&["check", "connect-five", "Gone.py"]).status.code(), Some(1));
-    assert_eq!(place.run(&["check", "chess", "Late.py"]).status.code(), Some(2));
-}
-
-#[test]
-fn the_source_is_looked_at_without_being_run() {
-    // It would stop whoever imports it, and replaces modules that the look itself uses.
-    let stop = "raise SystemExit('was run')\n";
-    let place = Place::new(&[
-        ("bot/Submission.py", "def get_action(state, match_history):\n    return 'LEFT'\n"),
-        ("bot/ast.py", stop),
-        ("bot/agon_bot/check.py", stop),
-        ("bot/unused.py", "import os\nopen('/etc/passwd')\n"),
-    ]);
-    let output = place.run(&["check", "solitude-scramble", "bot", "--json"]);
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let wrong: Vec<String> = told["steps"][1]["wrong"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| {
-            format!("{}:{} {}", one["file"].as_str().unwrap(), one["line"], one["what"].as_str().unwrap())
-        })
-        .collect();
-    assert_eq!(
-        wrong,
-        ["unused.py:1 imports os, which is not allowed", "unused.py:2 uses open, which is not allowed"]
-    );
 }
