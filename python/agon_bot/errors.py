@@ -82,9 +82,18 @@ def bot_frames(trace: Optional[TracebackType], root: str) -> List[traceback.Fram
     """The frames of a traceback that lie in the bot's own files."""
     import traceback  # only now: most bots never need it
 
-    home = os.path.join(os.path.realpath(root), "")
     frames = traceback.extract_tb(trace, limit=-200) if trace else []
-    return [frame for frame in frames if os.path.realpath(frame.filename).startswith(home)]
+    return [frame for frame in frames if inside(frame.filename, root) is not None]
+
+
+def inside(file: str, root: str) -> Optional[str]:
+    """A file's name seen from the bot's folder; `None` if it is not below it. By its path as it stands, for a folder of
+    the bot's may be a link to where it really is, else by where it really is."""
+    for whole in (os.path.abspath, os.path.realpath):
+        path, home = whole(file), os.path.join(whole(root), "")
+        if path.startswith(home):
+            return path[len(home) :]
+    return None
 
 
 def crash_words(error: BaseException, root: str) -> str:
@@ -92,7 +101,7 @@ def crash_words(error: BaseException, root: str) -> str:
     shown from the bot's folder on, so that no path of the machine gets into a record."""
     lines = []
     for frame in bot_frames(error.__traceback__, root):
-        name = os.path.relpath(os.path.realpath(frame.filename), os.path.realpath(root))
+        name = inside(frame.filename, root)
         lines.append(f'File "{name}", line {frame.lineno}, in {frame.name}')
         if frame.line:
             lines.append(f"    {frame.line}")
@@ -106,12 +115,12 @@ def load_error(error: BaseException, root: str, file: str) -> LoadError:
     if isinstance(error, LoadError):
         return error
     if isinstance(error, SyntaxError):
-        name = os.path.relpath(os.path.realpath(error.filename or file), os.path.realpath(root))
+        name = inside(error.filename or file, root) or shown
         return LoadError(f"does not parse: {error.msg}", name, error.lineno, "mend the syntax")
     frames = bot_frames(error.__traceback__, root)
     line = None
     if frames:
-        shown = os.path.relpath(os.path.realpath(frames[-1].filename), os.path.realpath(root))
+        shown = inside(frames[-1].filename, root) or shown
         line = frames[-1].lineno
     words = exception_words(error)
     if isinstance(error, ImportError):

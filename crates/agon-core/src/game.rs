@@ -132,6 +132,13 @@ pub trait View: Game {
     /// `names` are the bots' names in seat order.
     fn picture(&self, state: &Self::State, eye: Eye, names: &[String]) -> Picture;
 
+    /// What a bot may read of this position later, in a game whose bots are given logs of the games played. `None` for all
+    /// others. It holds nothing that is hidden from the seat.
+    fn log(&self, state: &Self::State, seat: Seat) -> Option<Json> {
+        let _ = (state, seat);
+        None
+    }
+
     /// What `agon show` prints for a starting position.
     fn show(&self, state: &Self::State) -> String {
         let names: Vec<String> = Seat::all(self.seats()).map(|s| format!("seat {s}")).collect();

@@ -2,7 +2,7 @@
 
 use agon_core::game::View;
 use agon_core::record::FaultRecord;
-use agon_core::{Eye, Outcome, Picture};
+use agon_core::{Eye, Outcome, Picture, Seat};
 use serde_json::Value as Json;
 
 /// A game in progress, for looking at.
@@ -12,6 +12,9 @@ pub trait Scene {
 
     /// What a terminal shows.
     fn picture(&self, eye: Eye) -> Picture;
+
+    /// What the bot at this seat may read of it later.
+    fn log(&self, seat: Seat) -> Option<Json>;
 }
 
 /// A scene of a game whose type is known.
@@ -31,6 +34,10 @@ impl<G: View> Scene for SceneOf<'_, G> {
 
     fn picture(&self, eye: Eye) -> Picture {
         self.game.picture(self.state, eye, self.names)
+    }
+
+    fn log(&self, seat: Seat) -> Option<Json> {
+        self.game.log(self.state, seat)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Plays games: seats x bots x clocks -> record. Replays records through the rules.
 //!
 //! [`referee`] plays one game of a known type. [`table`] puts a game of any kind behind one object-safe
-//! face, [`series`] plays many games on several threads, [`film`] looks at a finished one, [`event`] is what reporters read.
+//! face, [`series`] plays many games on several threads, [`film`] looks at a finished one, [`log`] writes what bots may
+//! read of it, [`event`] is what reporters read.
 //! Nothing here knows about competitions.
 
 pub mod built_in;
 pub mod event;
 pub mod film;
+pub mod log;
 pub mod referee;
 pub mod series;
 pub mod stats;
@@ -18,4 +20,4 @@ pub use film::{Film, ReplayError};
 pub use referee::{Console, Played, SeatTally};
 pub use series::{Series, SeriesError};
 pub use stats::{Estimate, Summary};
-pub use table::{BotInfo, ProgramSeat, Seating, Shown, Table, table};
+pub use table::{BotInfo, NotLoaded, ProgramSeat, Seating, Shown, Table, table};

@@ -76,6 +76,24 @@ pub struct Room<'r> {
     pub recorder: Option<&'r mut Recorder>,
 }
 
+impl Room<'_> {
+    /// The same room, for a while.
+    pub fn lend(&mut self) -> Room<'_> {
+        // Not `as_deref_mut`: what is lent may live shorter than what is behind it.
+        Room {
+            reporter: match &mut self.reporter {
+                Some(reporter) => Some(&mut **reporter),
+                None => None,
+            },
+            console: match &mut self.console {
+                Some(console) => Some(&mut **console),
+                None => None,
+            },
+            recorder: self.recorder.as_deref_mut(),
+        }
+    }
+}
+
 /// Plays a game. `header` describes it for the record.
 pub fn play<G: View>(
     game: &G,

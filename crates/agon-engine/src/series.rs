@@ -57,7 +57,7 @@ impl Series<'_> {
         let lots = self.lots();
         let next = AtomicU32::new(0);
         let (sender, receiver) = sync_channel(64);
-        let threads = self.jobs.clamp(1, lots.len().max(1));
+        let threads = self.threads(lots.len());
         let cores = self.cores(threads);
         thread::scope(|scope| {
             for number in 0..threads {
@@ -98,6 +98,12 @@ impl Series<'_> {
         let programs = self.seats.iter().any(|seat| matches!(seat, Seating::Program(_)));
         let cores = if self.pin && programs { agon_host::pinning::cores() } else { Vec::new() };
         if threads <= cores.len() { cores } else { Vec::new() }
+    }
+
+    /// Bots that keep something from match to match play one match after the other: the order is part of the result.
+    fn threads(&self, lots: usize) -> usize {
+        let keeps = |seat: &Seating| matches!(seat, Seating::Program(one) if one.logs.is_some());
+        if self.seats.iter().any(keeps) { 1 } else { self.jobs.clamp(1, lots.max(1)) }
     }
 
     /// Ranges of games that one thread plays in a row: a match, or a few independent games.

@@ -2,18 +2,22 @@
 
 use std::io;
 use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use agon_core::assets::content_hash;
 use agon_core::record::{Record, Recorder, SeatRecord};
 use agon_core::settings::nearest;
 use agon_core::{Assets, GameInfo, Lifetime, Player, Seat, Settings, SettingsError};
 use agon_games::{Hosted, UnknownGame, Visitor};
+use agon_host::intake::{PrivateFolder, Refusal, Trying};
 use agon_host::{Conditions, Introduction, LinesPlayer, Program, TextPlayer};
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::built_in::BuiltIn;
 use crate::film::{Film, FilmOf, ReplayError, header, settings_json};
+use crate::log::{self, Chronicle};
 use crate::referee::{self, Chair, Played, Room};
 
 /// A house bot, as data.
@@ -29,6 +33,10 @@ pub struct BotInfo {
 
 /// Who is to sit at a seat.
 #[derive(Clone, PartialEq, Eq, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are a handful of them, never moved while games are played"
+)]
 pub enum Seating {
     /// A house bot, by name.
     House(String),
@@ -51,6 +59,10 @@ pub struct ProgramSeat {
     pub program: Program,
     /// Whether it is spoken to by JSON lines even if the game has lines of its own.
     pub json_lines: bool,
+    /// Where the logs of its games go, in a game whose bots are given them.
+    pub logs: Option<PathBuf>,
+    /// A folder that must be there as long as it may play.
+    pub home: Option<Arc<PrivateFolder>>,
     /// Whether it sees to it itself that nothing is kept from one call to the next, where the game wants that.
     pub forgets: bool,
 }
@@ -96,6 +108,16 @@ pub struct SeatingError {
     pub hint: String,
 }
 
+/// A program that does not come up.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{refusal}")]
+pub struct NotLoaded {
+    /// Where it was to sit.
+    pub seat: Seat,
+    /// Why.
+    pub refusal: Refusal,
+}
+
 /// A starting position.
 pub struct Shown {
     /// As text.
@@ -130,6 +152,9 @@ pub trait Table: Send + Sync {
     /// Checks that these can sit at this game.
     fn check_seats(&self, seats: &[Seating]) -> Result<(), SeatingError>;
 
+    /// Starts every program once, to see whether it comes up. Programs that speak a game's own lines cannot be asked.
+    fn try_load(&self, plan: &Plan<'_>) -> Result<(), PlayError>;
+
     /// The starting position of a seed.
     fn show(
         &self,
@@ -162,6 +187,9 @@ pub enum PlayError {
     /// These bots cannot sit there.
     #[error(transparent)]
     Seating(#[from] SeatingError),
+    /// One of them does not come up.
+    #[error(transparent)]
+    NotLoaded(#[from] NotLoaded),
     /// The terminal or the packer failed.
     #[error("while playing: {0}")]
     Io(#[from] io::Error),
@@ -178,6 +206,9 @@ pub fn table(id: &str) -> Result<Box<dyn Table>, UnknownGame> {
     }
     agon_games::visit(id, SetUp)
 }
+
+/// So many programs are started at once when they are tried.
+const AT_ONCE: usize = 8;
 
 struct TableOf<G>(std::marker::PhantomData<G>);
 
@@ -212,6 +243,30 @@ impl<G: Hosted> Table for TableOf<G> {
         Seat::all(seats.len()).zip(seats).try_for_each(|(seat, seating)| check_seat::<G>(seat, seating))
     }
 
+    fn try_load(&self, plan: &Plan<'_>) -> Result<(), PlayError> {
+        let names = seat_names(plan.seats);
+        let (settings, _) = G::in_series(plan.settings, plan.seed, 0);
+        let game = G::new(&settings, plan.seats.len(), plan.assets)?;
+        let programs: Vec<(Seat, &ProgramSeat)> = Seat::all(plan.seats.len())
+            .zip(plan.seats)
+            .filter_map(|(seat, seating)| match seating {
+                Seating::Program(one) if one.json_lines || G::own_lines().is_none() => Some((seat, one)),
+                _ => None,
+            })
+            .collect();
+        for some in programs.chunks(AT_ONCE) {
+            let begin = |&(seat, one): &(Seat, &ProgramSeat)| {
+                let told = Introduction::new(&game, &settings, seat, &names);
+                (seat, Trying::begin::<G>(&one.program, &told, Conditions::of::<G>()))
+            };
+            let trying: Vec<_> = some.iter().map(begin).collect();
+            for (seat, one) in trying {
+                one.and_then(Trying::finish).map_err(|refusal| NotLoaded { seat, refusal })?;
+            }
+        }
+        Ok(())
+    }
+
     fn show(
         &self,
         settings: &Settings,
@@ -238,6 +293,7 @@ impl<G: Hosted> Table for TableOf<G> {
         let mut header = header::<G>(plan.settings, plan.seed, records);
         let mut described = plan.settings.clone();
         let mut chairs: Vec<Chair<G>> = Vec::new();
+        let logs = log::places(plan.seats);
         for index in games {
             let (settings, seed) = G::in_series(plan.settings, plan.seed, index);
             let game = G::new(&settings, plan.seats.len(), plan.assets)?;
@@ -250,7 +306,12 @@ impl<G: Hosted> Table for TableOf<G> {
                 header.settings = settings_json(&settings);
                 described = settings;
             }
-            let played = referee::play(&game, index, &header, &names, &mut chairs, room)?;
+            let mut lent = room.lend();
+            let mut chronicle = Chronicle::new(G::info().id, &names, &logs, lent.reporter.take());
+            let mut with_logs = lent.lend();
+            with_logs.reporter = chronicle.listener();
+            let played = referee::play(&game, index, &header, &names, &mut chairs, &mut with_logs)?;
+            chronicle.finish()?;
             let match_lost = played.outcome.match_lost_by.is_some();
             done(played);
             if match_lost {

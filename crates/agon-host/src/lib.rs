@@ -9,10 +9,12 @@
 //! - [`pinning`]: one game for each core
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text`]: a program as a player by a game's own lines of text
+//! - [`intake`]: would a bot be accepted, and what is it exactly
 //! - [`sandbox`]: what a bot may not do
 
 mod desk;
 pub mod handle;
+pub mod intake;
 pub mod lines;
 mod log;
 mod message;

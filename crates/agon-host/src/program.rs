@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::handle::{Handle, Unguarded};
-use crate::sandbox::{self, Policy, Streams};
+use crate::sandbox::{self, Policy, Streams, Writable};
 use crate::warm::link::Hold;
 
 /// A program with its arguments, the folder it runs in and what its environment holds.
@@ -20,6 +20,8 @@ pub struct Program {
     pub environment: Vec<(String, String)>,
     /// Folders outside its own that it reads and runs files from, such as its interpreter's.
     pub also: Vec<PathBuf>,
+    /// Folders it can write to. Without a sandbox nothing limits them.
+    pub writable: Vec<Writable>,
     /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
     /// bot's program is looked for where bots may go: the system's folders and the bot's own.
     pub guarded: bool,
@@ -71,6 +73,7 @@ impl Program {
             folder: folder.into(),
             environment: Vec::new(),
             also: Vec::new(),
+            writable: Vec::new(),
             guarded: false,
             warm: None,
         }
@@ -163,6 +166,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     // a dozen threads before the bot's first line.
     policy.executable.push(policy.folder.clone());
     policy.executable.extend(program.also.iter().cloned());
+    policy.writable.extend(program.writable.iter().cloned());
     policy.limits.address_space = None;
     policy.limits.processes = 64;
     policy.limits.open_files = 256;

@@ -32,6 +32,8 @@ pub enum Command {
     Show(Show),
     /// Play games between bots (or against them yourself)
     Play(Play),
+    /// Would this bot be accepted? What is wrong, where, and a trial game
+    Check(Check),
     /// Look at a recorded game, or check it against the rules
     Replay(Replay),
     /// Check this machine for what Agon needs
@@ -99,7 +101,7 @@ pub struct Show {
 /// `agon play`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is house:NAME (see `agon bots GAME`), a Python bot (a folder, a .py or .py:Class), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
+    after_help = "BOT is house:NAME (see `agon bots GAME`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
                   says what it is told and answers; for Word Racer its own lines, or json:COMMAND), or human (this \
                   terminal), one for each seat. Programs run behind the sandbox, commands in this folder."
 )]
@@ -171,6 +173,28 @@ pub enum Switch {
     On,
     /// No.
     Off,
+}
+
+/// `agon check`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "BOT is a Python bot (a folder, a .py, .py:Class or .zip), a players.yml entry (FILE#NAME), a command in quotes or \
+                  json:COMMAND. What it learns in the trial is not kept. Exit code 0: accepted; 1: not, and what to mend."
+)]
+pub struct Check {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// The bot
+    pub bot: String,
+    /// Seed and settings of the trial game.
+    #[command(flatten)]
+    pub setup: Setup,
+    /// Whether the bot runs behind the sandbox; `off` only for programs you trust
+    #[arg(long, value_enum, default_value_t = Sandbox::On)]
+    pub sandbox: Sandbox,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `agon replay`

@@ -9,6 +9,7 @@ use agon_core::record::RecordError;
 use agon_engine::table::PlayError;
 use agon_engine::{ReplayError, SeriesError};
 use agon_games::UnknownGame;
+use agon_host::intake::Refusal;
 
 /// Exit code: the answer is no.
 pub const NO: u8 = 1;
@@ -16,6 +17,9 @@ pub const NO: u8 = 1;
 pub const WRONG_USE: u8 = 2;
 /// Exit code: something broke.
 pub const BROKE: u8 = 3;
+
+/// How many lines of a bot's own words are shown when it is refused.
+const TRACE_SHOWN: usize = 12;
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -50,6 +54,31 @@ impl Failure {
         Self::wrong_use(what, hint)
     }
 
+    /// A bot that is not accepted: which, where, what, and its own words.
+    pub fn refused(bot: &str, refusal: &Refusal) -> Self {
+        let path = bot.rsplit_once(':').map_or(bot, |(path, _)| path);
+        let names = |path: &str, file: &str| Path::new(path).file_name().is_some_and(|name| name == file);
+        let own = |file: &String| names(bot, file) || names(path, file);
+        let place = match &refusal.file {
+            // The file is what was named on the command line: once is enough.
+            Some(file) if own(file) || bot.starts_with(&format!("{file}#")) || bot == file => {
+                let file = if own(file) { bot.to_owned() } else { file.clone() };
+                Refusal { file: Some(file), ..refusal.clone() }.place()
+            }
+            Some(_) => format!("{bot}: {}", refusal.place()),
+            None => bot.to_owned(),
+        };
+        let mut message = format!("{place}: {}", refusal.what);
+        let trace: Vec<&str> = refusal.trace.lines().collect();
+        for line in &trace[trace.len().saturating_sub(TRACE_SHOWN)..] {
+            message += &format!("\n  {line}");
+        }
+        if !refusal.hint.is_empty() {
+            message += &format!("\nhint: {}", refusal.hint);
+        }
+        Self { code: WRONG_USE, message }
+    }
+
     /// The machine said no.
     pub fn io(doing: impl fmt::Display, path: &Path, error: &io::Error, hint: &str) -> Self {
         Self { code: BROKE, message: format!("cannot {doing} {}: {error}\nhint: {hint}", path.display()) }
@@ -58,6 +87,10 @@ impl Failure {
     /// Writes it to stderr: `error: ...`, hints in lines of their own.
     #[allow(clippy::print_stderr, reason = "the one place where errors are shown")]
     pub fn show(&self) {
+        // Some answers are told on stdout already.
+        if self.message.is_empty() {
+            return;
+        }
         let mut lines = self.message.lines();
         eprintln!("error: {}", lines.next().unwrap_or_default());
         for line in lines {

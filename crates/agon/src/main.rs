@@ -6,6 +6,7 @@ mod console;
 mod failure;
 mod files;
 mod output;
+mod seating;
 mod setup;
 mod watch;
 
@@ -46,6 +47,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bots(args) => commands::bots::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Play(args) => commands::play::run(&args),
+        Command::Check(args) => commands::check::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }

@@ -17,6 +17,7 @@ macro_rules! snapshots {
 snapshots! {
     help: "--help";
     help_play: "play --help";
+    help_check: "check --help";
     help_replay: "replay --help";
     version: "--version";
     games: "games";

@@ -51,6 +51,15 @@ impl View for ConnectFive {
         })
     }
 
+    /// Who moved, and the board then; not which column was named: that the piece drifted is the mover's to know.
+    fn log(&self, state: &State, seat: Seat) -> Option<Json> {
+        let board = state.board.rows();
+        Some(match state.last {
+            None => json!({ "you": self.mark_of(seat).number(), "board": board }),
+            Some(_) => json!({ "player": state.mover().other().number(), "board": board }),
+        })
+    }
+
     fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
         let mut picture = Picture::new();
         self.put_heading(&mut picture, state, names);

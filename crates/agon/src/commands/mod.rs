@@ -1,6 +1,7 @@
 //! One file for each command.
 
 pub mod bots;
+pub mod check;
 pub mod demo;
 pub mod doctor;
 pub mod games;

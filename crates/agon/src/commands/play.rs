@@ -73,6 +73,7 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     forget(&mut seats, args.stateless);
     table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
     table.check(&settings, seats.len(), &assets)?;
+    setup::furnish(&args.game, &mut seats, &settings, &assets)?;
     if args.games == 0 || args.match_games == Some(0) {
         return Err(Failure::wrong_use(
             "--games and --match-games: at least one",
@@ -84,6 +85,8 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
         return Err(Failure::wrong_use(what, "leave it out; only connect-five's bots live for a match"));
     }
     let jobs = setup::jobs(args.jobs)?;
+    let plan = Plan { settings: &settings, seed, seats: &seats, assets: &assets };
+    setup::try_load(table.as_ref(), &plan)?;
     Ok(Order { args, table, settings, assets, seats, seed, jobs })
 }
 

@@ -1,6 +1,8 @@
 //! Runs the program as a person would and writes down what it did.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod place;
+
 use std::path::Path;
 use std::process::Output;
 

@@ -1,0 +1,116 @@
+//! `agon check`: yes, or all that is to be mended; and what a bot is.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::place::{Place, player, reader};
+
+#[test]
+fn a_bot_is_what_its_files_are() {
+    let place = Place::new(&[("Bot/Bot.py", &player("Bot")), ("Bot/deep/helper.py", "x = 1\n")]);
+    let hash = |bot: &str| {
+        let output = place.good(&["check", "connect-five", bot, "--json"]);
+        serde_json::from_str::<serde_json::Value>(&output).unwrap()["hash"].as_str().unwrap().to_owned()
+    };
+    let (folder, file) = (hash("Bot"), hash("Bot/Bot.py"));
+    place.write("Bot/data/learnt", "x");
+    assert_eq!(hash("Bot"), folder, "what it learns is not what it is");
+    place.write("Bot/deep/helper.py", "x = 2\n");
+    assert_ne!(hash("Bot"), folder);
+    assert_eq!(hash("Bot/Bot.py"), file, "it does not mention the helper");
+}
+
+#[test]
+fn check_says_yes_or_all_that_is_to_be_mended() {
+    let bad = "import os.path as p\nfrom random import choice\nimport no_such_module\n\ndef get_action(state):\n    return eval('choice')(['LEFT'])\n";
+    let place = Place::new(&[
+        (
+            "good/Submission.py",
+            "import random\ndef get_action(state, match_history):\n    return random.choice(['LEFT', 'RIGHT'])\n",
+        ),
+        ("bad/Submission.py", bad),
+        ("bad/helper.py", "import sys\ndef (\n"),
+        (
+            "Late.py",
+            "class Late:\n    def get_move(self, board, player, T, N):\n        return 9\n    def train(self): pass\n",
+        ),
+        ("racer.py", &reader("len(words) > 50000")),
+        ("players.yml", "players:\n  - {name: A, directory: ., command: python3 racer.py}\n"),
+    ]);
+    let text = place.good(&["check", "solitude-scramble", "good"]);
+    assert!(text.starts_with("found   yes  good, sha256:") && text.ends_with("yes: accepted\n"), "{text}");
+    for bot in ["python3 racer.py", "players.yml#A", "players.yml"] {
+        assert!(place.good(&["check", "word-racer", bot]).ends_with("yes: accepted\n"), "{bot}");
+    }
+    let output = place.run(&["check", "solitude-scramble", "bad"]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(1), 0), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = text.lines().skip(1).collect();
+    let word = "hint: leave it out: a bot is asked for a move and uses no files, processes or network";
+    assert_eq!(
+        lines,
+        [
+            "source  no   2 Python files",
+            "    Submission.py, line 1, column 1: imports os, which is not allowed",
+            &format!("    {word}"),
+            "    Submission.py, line 3, column 1: imports no_such_module, and there is no such module",
+            "    hint: only Python's own library, NumPy and files beside the bot can be imported",
+            "    Submission.py, line 5, column 1: get_action takes 1 parameters, not 2",
+            "    hint: write def get_action(state, match_history)",
+            "    Submission.py, line 6, column 12: uses eval, which is not allowed",
+            &format!("    {word}"),
+            "    helper.py, line 2, column 5: does not parse: invalid syntax",
+            "    hint: mend the syntax",
+            "loads   no   for what is said of its source",
+            "plays   -    it does not load",
+            "no: 5 things to mend",
+        ]
+    );
+    let output = place.run(&["check", "connect-five", "Late.py", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&told["agon"], &told["version"], &told["accepted"]),
+        (&"check".into(), &1.into(), &false.into())
+    );
+    assert_eq!(told["steps"][3]["step"], "plays");
+    let fault = told["steps"][3]["wrong"][0]["what"].as_str().unwrap();
+    assert!(
+        fault.starts_with("illegal: ") && fault.ends_with(" (game 1, turn 1, and 1 time more)"),
+        "{fault}"
+    );
+    assert_eq!(told["trials"][0]["faults"], 2);
+    let output = place.run(&["check", "connect-five", "house:random"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).starts_with("error: house:random needs no check\nhint: ")
+    );
+    assert_eq!(place.run(&["check", "connect-five", "Gone.py"]).status.code(), Some(1));
+    assert_eq!(place.run(&["check", "chess", "Late.py"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_source_is_looked_at_without_being_run() {
+    // It would stop whoever imports it, and replaces modules that the look itself uses.
+    let stop = "raise SystemExit('was run')\n";
+    let place = Place::new(&[
+        ("bot/Submission.py", "def get_action(state, match_history):\n    return 'LEFT'\n"),
+        ("bot/ast.py", stop),
+        ("bot/agon_bot/check.py", stop),
+        ("bot/unused.py", "import os\nopen('/etc/passwd')\n"),
+    ]);
+    let output = place.run(&["check", "solitude-scramble", "bot", "--json"]);
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let wrong: Vec<String> = told["steps"][1]["wrong"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            format!("{}:{} {}", one["file"].as_str().unwrap(), one["line"], one["what"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        wrong,
+        ["unused.py:1 imports os, which is not allowed", "unused.py:2 uses open, which is not allowed"]
+    );
+}
