@@ -5,8 +5,10 @@ mod commands;
 mod console;
 mod failure;
 mod files;
+mod manifest;
 mod output;
 mod setup;
+mod starter;
 mod watch;
 
 use std::process::ExitCode;
@@ -45,6 +47,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Games(args) => commands::games::run(&args),
         Command::Bots(args) => commands::bots::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::New(args) => commands::new::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),

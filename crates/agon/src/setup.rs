@@ -12,6 +12,7 @@ use agon_host::{Program, ProgramError};
 
 use crate::cli::Sandbox;
 use crate::failure::Failure;
+use crate::manifest::Manifest;
 
 /// Reads a seed; without one, draws it.
 pub fn seed(text: Option<&str>) -> Result<u64, Failure> {
@@ -55,6 +56,9 @@ pub fn seating(game: &str, bot: &str, sandbox: Sandbox) -> Result<Seating, Failu
     }
     if bot == "human" {
         return Ok(Seating::Human);
+    }
+    if let Some(manifest) = Manifest::of(game, bot)? {
+        return guard(bot, manifest.program(), sandbox).and_then(|program| manifest.seat(program));
     }
     if let Some((path, class)) = python_bot(bot) {
         return python(game, bot, path, class, sandbox).map(Seating::Program);

@@ -4,6 +4,7 @@ pub mod bots;
 pub mod demo;
 pub mod doctor;
 pub mod games;
+pub mod new;
 pub mod play;
 pub mod replay;
 pub mod show;
