@@ -272,7 +272,10 @@ fn readme(
 ) -> String {
     let part = |name: &str| text(&format!("{}/{name}.md", info.id)).trim_end().to_owned();
     let by_class = language.command.is_none() && info.id != WORD_RACER;
-    let asked = part(if by_class { "asked-python" } else { "asked-lines" });
+    let mut asked = part(if by_class { "asked-python" } else { "asked-lines" });
+    if language.shared.is_some() && info.id != WORD_RACER {
+        asked += &format!("\n\n{}", text(&format!("languages/{}-reading.md", language.id)).trim_end());
+    }
     let notes = if language.command.is_none() && !by_class { "python-lines" } else { language.id };
     let notes = text(&format!("languages/{notes}.md"));
     let mut table = "| file | is |\n|---|---|\n".to_owned();
@@ -288,6 +291,7 @@ fn readme(
         ("about", &part("about")),
         ("asked", &asked),
         ("files", table.trim_end()),
+        ("steps", if language.build.is_some() { "Build, check, play" } else { "Check, play" }),
         ("commands", &commands.join("\n")),
         ("notes", notes.trim_end()),
         ("next", &part("next")),
@@ -342,7 +346,10 @@ mod tests {
                     !readme.contains("{{") && !readme.to_lowercase().contains("starter"),
                     "{here}: {readme}"
                 );
-                assert!(!readme.contains("\n\n\n"), "{here}: a part is empty: {readme}");
+                assert!(
+                    !readme.contains("\n\n\n") && !readme.ends_with("\n\n"),
+                    "{here}: a part is empty: {readme}"
+                );
                 for command in &starter.commands {
                     assert!(readme.contains(&format!("\n{command}\n")), "{here}: {command}");
                 }

@@ -12,7 +12,7 @@ use crate::cli::New;
 use crate::failure::Failure;
 use crate::manifest::quoted;
 use crate::output;
-use crate::starter::{self, Language, Names, Starter};
+use crate::starter::{self, Names, Starter};
 
 /// Writes it, builds it if it can, and says what comes next.
 pub fn run(args: &New) -> Result<(), Failure> {
@@ -35,7 +35,8 @@ pub fn run(args: &New) -> Result<(), Failure> {
         });
         output::print_json("new", content)?;
     } else {
-        output::print(&message(&args.folder, info.title, language, &starter, built_now))?;
+        let what = format!("{}, a bot for {}, in {}", names.shown, info.title, language.title);
+        output::print(&message(&args.folder, &what, &starter, built_now))?;
     }
     if let Built::Failed(why) = built {
         output::note(&format!("note: it is not built yet: {why}"));
@@ -43,17 +44,17 @@ pub fn run(args: &New) -> Result<(), Failure> {
     Ok(())
 }
 
-fn message(folder: &Path, title: &str, language: &Language, starter: &Starter, built: bool) -> String {
+/// What was made, and what to do next: lines to be pasted into a shell.
+fn message(folder: &Path, what: &str, starter: &Starter, built: bool) -> String {
     let built = if built { ", built and ready to play" } else { "" };
-    let shown = folder.display().to_string();
-    let mut text = format!("{shown}: a bot for {title}, in {}{built}\n\n", language.title);
+    let mut text = format!("{what}{built}\n\n");
     let width = starter.files.iter().map(|file| file.name.len()).max().unwrap_or_default();
     for file in &starter.files {
         text += &format!("  {:width$}   {}\n", file.name, file.is);
     }
     text += "\nNext:\n\n";
     if folder.canonicalize().ok() != std::env::current_dir().ok() {
-        text += &format!("  cd {}\n", quoted(&shown));
+        text += &format!("  cd {}\n", quoted(&folder.display().to_string()));
     }
     for command in &starter.commands {
         text += &format!("  {command}\n");
@@ -67,9 +68,6 @@ fn whole_path(folder: &Path) -> Result<PathBuf, Failure> {
         let what = format!("{}: {what}; nothing was written", folder.display());
         Err(Failure::wrong_use(what, "name a folder that does not exist yet"))
     };
-    if folder.as_os_str().is_empty() {
-        return taken("a folder needs a name");
-    }
     match fs::read_dir(folder).map(Iterator::count) {
         // `.` and `a/..` have no name of their own; what exists can be asked for it.
         Ok(0) => folder.canonicalize().map_err(|e| Failure::io("find", folder, &e, HINT)),
