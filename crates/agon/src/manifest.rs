@@ -152,9 +152,9 @@ impl Manifest {
                 let path = self.folder.join(path);
                 let mut files = Vec::new();
                 if path.is_dir() {
-                    collect(&path, &mut files).ok()?
+                    collect(&path, &mut files).ok()?;
                 } else {
-                    files.push(path)
+                    files.push(path);
                 }
                 files.iter().filter_map(|file| changed(file)).max()
             })
