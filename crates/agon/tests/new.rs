@@ -74,6 +74,15 @@ fn printed_commands(message: &str) -> Vec<&str> {
     next.lines().map(str::trim).collect()
 }
 
+/// A bot whose name, which the others are told, is all quotes, backslashes and more than ASCII.
+fn write_awkward_opponent(folder: &Path) {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bots/python/bot.py");
+    fs::create_dir(folder).unwrap();
+    fs::copy(example, folder.join("bot.py")).unwrap();
+    let toml = "command = \"python3 bot.py\"\nname = '\"]},\\ñ\\u00e9 \\\\\"'\n";
+    fs::write(folder.join("agon.toml"), toml).unwrap();
+}
+
 /// Makes the bot, pastes what is printed, and gives back the answers (where they are the same words in all languages) and
 /// scores of a game at each seat that has a role of its own.
 fn make_and_play(at: &Path, game: &str, language: &str) -> String {
@@ -96,7 +105,10 @@ fn make_and_play(at: &Path, game: &str, language: &str) -> String {
     let seatings: &[&[&str]] = match game {
         "solitude-scramble" => &[&["ME", "house:greedy", "house:left", "house:random"]],
         "colour-battle" => &[&["ME", "house:random", "house:sweeper", "--set", "rounds=60"]],
-        "connect-five" => &[&["ME", "house:line-counter", "--games", "4"]],
+        "connect-five" => {
+            write_awkward_opponent(&at.join("awkward"));
+            &[&["ME", "house:line-counter", "--games", "4"], &["awkward", "ME"]]
+        }
         "hide-and-seek" => &[&["ME", "house:running-hider"], &["house:chasing-seeker", "ME"]],
         _ => &[&["ME", "house:rows", "--games", "2"]],
     };
