@@ -99,6 +99,8 @@ fn bot(game: &str, file: &str, stateless: Stateless) -> Seating {
         program,
         json_lines: true,
         forgets: true,
+        logs: None,
+        home: None,
     })
 }
 

@@ -85,7 +85,7 @@ fn one_bot_in_five_languages_plays_all_games_alike() {
     if build("g++", &["-O2", "-std=c++17", "-Wall", "-Wextra", "-o", "cpp", &source("cpp/bot.cpp")]) {
         bots.push(bot(&["./cpp"], folder.path()));
     }
-    if build("javac", &["-d", ".", &source("java/Bot.java")]) {
+    if build("javac", &["-d", ".", &source("java/Bot.java"), &source("java/Agon.java")]) {
         bots.push(bot(&["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "Bot"], folder.path()));
     }
     if build("rustc", &["--edition", "2021", "-O", "-o", "rust", &source("rust/bot.rs")]) {
@@ -94,18 +94,6 @@ fn one_bot_in_five_languages_plays_all_games_alike() {
     for bot in bots {
         assert_eq!(plays_all_games(&bot), wanted, "{:?}", bot.words);
     }
-}
-
-#[test]
-fn a_single_java_file_plays_as_it_is() {
-    let _alone = alone();
-    let java = Program::new(["java", "Bot.java"], examples().join("java"));
-    if java.locate().is_err() {
-        eprintln!("skipped: java is not installed");
-        return;
-    }
-    let played = play::<ConnectFive>(&[], 3, vec![Sitter::Program(java), Sitter::House("random")]);
-    assert!(played.faults.is_empty(), "{:?}", played.faults);
 }
 
 #[test]

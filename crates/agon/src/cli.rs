@@ -30,6 +30,8 @@ pub enum Command {
     Bots(Bots),
     /// Show the starting position of a game
     Show(Show),
+    /// Write a bot that already plays legally, in the language you like
+    New(New),
     /// Play games between bots (or against them yourself)
     Play(Play),
     /// Would this bot be accepted? What is wrong, where, and a trial game
@@ -98,10 +100,33 @@ pub struct Show {
     pub json: bool,
 }
 
+/// `agon new`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The folder holds the bot, a README of its own and, where the bot is a program, an agon.toml that says how it is \
+                        built and run. It is built at once if the compiler is there. Then: agon play GAME DIR house:NAME"
+)]
+pub struct New {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// The folder to make; the bot is named after it
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// python, rust, cpp, java or js
+    #[arg(long, value_name = "LANG", default_value = "python")]
+    pub lang: String,
+    /// Write the files only
+    #[arg(long)]
+    pub no_build: bool,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `agon play`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "BOT is house:NAME (see `agon bots GAME`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
+    after_help = "BOT is house:NAME (see `agon bots GAME`), a folder with an agon.toml (see `agon new`), a Python bot (a folder, a .py, .py:Class or .zip), an entry of a players.yml (FILE#NAME, Word Racer), a command in quotes such as \"python3 bot.py\" (docs/protocol.md \
                   says what it is told and answers; for Word Racer its own lines, or json:COMMAND), or human (this \
                   terminal), one for each seat. Programs run behind the sandbox, commands in this folder."
 )]

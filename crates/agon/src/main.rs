@@ -5,9 +5,11 @@ mod commands;
 mod console;
 mod failure;
 mod files;
+mod manifest;
 mod output;
 mod seating;
 mod setup;
+mod starter;
 mod watch;
 
 use std::process::ExitCode;
@@ -46,6 +48,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Games(args) => commands::games::run(&args),
         Command::Bots(args) => commands::bots::run(&args),
         Command::Show(args) => commands::show::run(&args),
+        Command::New(args) => commands::new::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Replay(args) => commands::replay::run(&args),

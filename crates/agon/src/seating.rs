@@ -16,6 +16,7 @@ use agon_host::intake::{Refusal, archive, content, players, submission_root, vie
 
 use crate::cli::Sandbox;
 use crate::failure::Failure;
+use crate::manifest::Manifest;
 use crate::output;
 
 /// Reads a BOT.
@@ -68,6 +69,9 @@ pub fn read_bot(game: &str, bot: &str, sandbox: Sandbox, keep: bool) -> Result<S
         return Ok(Seating::Human);
     }
     let order = Order { game, bot, sandbox, keep };
+    if let Some(manifest) = Manifest::of(game, bot)? {
+        return order.described(&manifest).map(Seating::Program);
+    }
     let seat = match kind_of(bot)? {
         Kind::Listed(path, name) => order.listed(path, name)?,
         Kind::Python(path, class) => order.python(path, class)?,
@@ -220,6 +224,13 @@ impl Order<'_> {
             logs: None,
             home: None,
         }
+    }
+
+    /// A folder with an `agon.toml`.
+    fn described(&self, manifest: &Manifest) -> Result<ProgramSeat, Trouble> {
+        let program = self.guard(manifest.program().map_err(Refusal::from)?)?;
+        let hash = manifest.content_hash(&program.words)?;
+        self.command_seat(manifest.name().to_owned(), hash, program, manifest.json_lines())
     }
 
     /// An entry of a `players.yml`.

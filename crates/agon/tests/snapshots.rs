@@ -16,6 +16,7 @@ macro_rules! snapshots {
 
 snapshots! {
     help: "--help";
+    help_new: "new --help";
     help_play: "play --help";
     help_check: "check --help";
     help_replay: "replay --help";
@@ -47,6 +48,9 @@ snapshots! {
     bad_missing_bots: "play connect-five";
     bad_value: "play connect-five house:random house:random --games many";
     bad_combination: "play connect-five house:random house:random --json --watch";
+    bad_new_folder: "new connect-five src";
+    bad_new_game: "new connect-fife bot";
+    bad_new_language: "new connect-five bot --lang pyhton";
     bad_game: "play connect-fife house:random house:random";
     bad_game_without_likeness: "show zzz";
     bad_bot: "play connect-five house:randm house:random";

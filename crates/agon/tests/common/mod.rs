@@ -3,7 +3,7 @@
 
 pub mod place;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
@@ -31,6 +31,18 @@ pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
 pub fn good(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The project's Python, if it has `NumPy`; Colour Battle and Hide and Seek hand arrays to their bots.
+#[allow(clippy::print_stderr, reason = "says what was skipped")]
+pub fn python() -> Option<PathBuf> {
+    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
+    if has.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
+    None
 }
 
 /// Runs `agon` with these words.

@@ -1,0 +1,148 @@
+//! `agon new GAME DIR`: a bot that already plays legally.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use agon_host::Program;
+use serde_json::json;
+
+use crate::cli::New;
+use crate::failure::Failure;
+use crate::manifest::quoted;
+use crate::output;
+use crate::starter::{self, Names, Starter};
+
+/// Writes it, builds it if it can, and says what comes next.
+pub fn run(args: &New) -> Result<(), Failure> {
+    let info = agon_engine::table(&args.game)?.info();
+    let language = starter::language(&args.lang)?;
+    let folder = whole_path(&args.folder)?;
+    let names = Names::of(&folder.file_name().unwrap_or_default().to_string_lossy());
+    let starter = Starter::new(info, language, &names);
+    write(&folder, &starter)?;
+    let built = match language.build {
+        Some(command) if !args.no_build => build(&folder, command),
+        _ => Built::Nothing,
+    };
+    let (folder, built_now) = (args.folder.display().to_string(), matches!(built, Built::Done));
+    if args.json {
+        let files: Vec<&str> = starter.files.iter().map(|file| file.name.as_str()).collect();
+        let content = json!({
+            "game": info.id, "language": language.id, "folder": folder, "name": names.shown, "files": files,
+            "built": built_now, "next": starter.commands,
+        });
+        output::print_json("new", content)?;
+    } else {
+        let what = format!("{}, a bot for {}, in {}", names.shown, info.title, language.title);
+        output::print(&message(&args.folder, &what, &starter, built_now))?;
+    }
+    if let Built::Failed(why) = built {
+        output::note(&format!("note: it is not built yet: {why}"));
+    }
+    Ok(())
+}
+
+/// What was made, and what to do next: lines to be pasted into a shell.
+fn message(folder: &Path, what: &str, starter: &Starter, built: bool) -> String {
+    let built = if built { ", built and ready to play" } else { "" };
+    let mut text = format!("{what}{built}\n\n");
+    let width = starter.files.iter().map(|file| file.name.len()).max().unwrap_or_default();
+    for file in &starter.files {
+        text += &format!("  {:width$}   {}\n", file.name, file.is);
+    }
+    text += "\nNext:\n\n";
+    if folder.canonicalize().ok() != std::env::current_dir().ok() {
+        text += &format!("  cd {}\n", quoted(&folder.display().to_string()));
+    }
+    for command in &starter.commands {
+        text += &format!("  {command}\n");
+    }
+    text
+}
+
+/// The folder's whole path, if a bot can be written there.
+fn whole_path(folder: &Path) -> Result<PathBuf, Failure> {
+    let taken = |what: &str| {
+        let what = format!("{}: {what}; nothing was written", folder.display());
+        Err(Failure::wrong_use(what, "name a folder that does not exist yet"))
+    };
+    match fs::read_dir(folder).map(Iterator::count) {
+        // `.` and `a/..` have no name of their own; what exists can be asked for it.
+        Ok(0) => folder.canonicalize().map_err(|e| Failure::io("find", folder, &e, HINT)),
+        Ok(_) => taken("the folder is not empty"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(folder).is_err() => {
+            match std::path::absolute(folder) {
+                Ok(path) if path.file_name().is_some() => Ok(path),
+                _ => taken("a folder needs a name"),
+            }
+        }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(Failure::io("read", folder, &error, HINT))
+        }
+        Err(_) => taken("there is something that is no folder"),
+    }
+}
+
+const HINT: &str = "choose a folder that you may write to";
+
+/// A folder in the making, which goes away if it is not finished.
+struct Draft(PathBuf);
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Writes the folder under another name and gives it its own when it is complete.
+fn write(folder: &Path, starter: &Starter) -> Result<(), Failure> {
+    let failed = |e: io::Error| Failure::io("write", folder, &e, HINT);
+    let parent = folder.parent().unwrap_or(folder);
+    fs::create_dir_all(parent).map_err(failed)?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let draft = Draft(parent.join(format!(".{name}.{}.part", std::process::id())));
+    fs::create_dir(&draft.0).map_err(failed)?;
+    for file in &starter.files {
+        fs::write(draft.0.join(&file.name), &file.content).map_err(failed)?;
+    }
+    if !folder.exists() {
+        return fs::rename(&draft.0, folder).map_err(failed);
+    }
+    // It is there and empty, and perhaps the one somebody stands in: its files move in one by one.
+    for (count, file) in starter.files.iter().enumerate() {
+        if let Err(error) = fs::rename(draft.0.join(&file.name), folder.join(&file.name)) {
+            for moved in &starter.files[..count] {
+                let _ = fs::remove_file(folder.join(&moved.name));
+            }
+            return Err(failed(error));
+        }
+    }
+    Ok(())
+}
+
+/// What came of building.
+enum Built {
+    Nothing,
+    Done,
+    /// Why not.
+    Failed(String),
+}
+
+/// Builds what was just written. The sources are ours, so this is as safe as Agon is.
+fn build(folder: &Path, command: &str) -> Built {
+    let program = match Program::from_command(command, folder) {
+        Ok(program) => program,
+        Err(error) => return Built::Failed(format!("{}\nhint: {}", error.what, error.hint)),
+    };
+    output::note(&format!("building: {command}"));
+    let (first, rest) = (&program.words[0], &program.words[1..]);
+    match Command::new(first).args(rest).current_dir(folder).output() {
+        Ok(output) if output.status.success() => Built::Done,
+        Ok(output) => {
+            Built::Failed(format!("{command}\n{}", String::from_utf8_lossy(&output.stderr).trim_end()))
+        }
+        Err(error) => Built::Failed(format!("{command}: {error}")),
+    }
+}

@@ -1,0 +1,40 @@
+"""starter-bot: walks to the nearest tile that its number can paint."""
+
+import numpy as np
+from bot_control import Move
+
+
+class StarterBot:
+    """Made anew for each game. The game sets `self.id` and `self.position`, an array `[x, y]`, before every move."""
+
+    def get_name(self):
+        return "starter-bot"
+
+    def get_contributor(self):
+        return "your name"
+
+    def determine_next_move(self, grid, enemies, game_info):
+        """One of Move.UP (y + 1), DOWN (y - 1), LEFT (x - 1), RIGHT (x + 1) and STAY."""
+        x, y = int(self.position[0]), int(self.position[1])
+        goals = self.paintable(grid)
+        # Your idea goes here: which tile is the best to go for? Who is on the way to it, who can paint it over?
+        ys, xs = np.nonzero(goals)
+        if len(xs) == 0:
+            return Move.STAY
+        nearest = np.argmin(np.abs(xs - x) + np.abs(ys - y))
+        return self.step(int(xs[nearest]) - x, int(ys[nearest]) - y)
+
+    def paintable(self, grid):
+        """For each tile, `grid[y, x]`, whether stepping on it makes it mine."""
+        goals = (grid == 0) | ((self.id - grid) % 3 == 2)
+        goals[grid == self.id] = False
+        # The tile I stand on has had its paint already.
+        goals[self.position[1], self.position[0]] = False
+        return goals
+
+    def step(self, dx, dy):
+        """The first step of a way that goes so far. Even numbers go along x first, odd ones along y: so two bots
+        that think alike part ways."""
+        if dx != 0 and (dy == 0 or self.id % 2 == 0):
+            return Move.RIGHT if dx > 0 else Move.LEFT
+        return Move.UP if dy > 0 else Move.DOWN

@@ -1,0 +1,359 @@
+//! `agon new`: for every game and language a bot that plays legally at once, built and played as its author would; and
+//! folders with an `agon.toml` as bots.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::good;
+use serde_json::Value as Json;
+use tempfile::{TempDir, tempdir_in};
+
+const GAMES: [&str; 5] =
+    ["solitude-scramble", "colour-battle", "connect-five", "hide-and-seek", "word-racer"];
+
+/// A language, and what must be installed to build and run it.
+const LANGUAGES: [(&str, &[&str]); 5] = [
+    ("python", &["python3"]),
+    ("rust", &["rustc"]),
+    ("cpp", &["g++"]),
+    ("java", &["javac", "java"]),
+    ("js", &["node"]),
+];
+
+fn folder() -> TempDir {
+    tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn agon(folder: &Path, words: &[&str]) -> Output {
+    let mut command = common::agon(folder, words);
+    command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    if let Some(python) = common::python() {
+        command.env("AGON_PYTHON", python);
+    }
+    command.output().unwrap()
+}
+
+/// What a refused command says, with the exit code it must have.
+fn refused(folder: &Path, words: &[&str], code: i32) -> String {
+    let output = agon(folder, words);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+    assert!(said.contains("error: ") && said.contains("\nhint: "), "{words:?}: {said}");
+    said
+}
+
+/// Runs lines as they are pasted into a shell, one that stops at the first that fails.
+fn paste(folder: &Path, lines: &[&str]) -> String {
+    let programs = Path::new(env!("CARGO_BIN_EXE_agon")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let mut shell = Command::new("sh");
+    shell.args(["-ec", &lines.join("\n")]).current_dir(folder).env("PATH", path);
+    shell.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    if let Some(python) = common::python() {
+        shell.env("AGON_PYTHON", python);
+    }
+    good(&shell.output().unwrap())
+}
+
+fn is_installed(program: &str) -> bool {
+    let there = Command::new(program).arg("--version").output().is_ok();
+    if !there {
+        eprintln!("skipped: {program} is not installed");
+    }
+    there
+}
+
+/// The commands that `agon new` prints.
+fn printed_commands(message: &str) -> Vec<&str> {
+    let next = message.split("\nNext:\n\n").nth(1).unwrap();
+    next.lines().map(str::trim).collect()
+}
+
+/// A bot whose name, which the others are told, is all quotes, backslashes and more than ASCII.
+fn write_awkward_opponent(folder: &Path) {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bots/python/bot.py");
+    fs::create_dir(folder).unwrap();
+    fs::copy(example, folder.join("bot.py")).unwrap();
+    let toml = "command = \"python3 bot.py\"\nname = '\"]},\\ñ\\u00e9 \\\\\"'\n";
+    fs::write(folder.join("agon.toml"), toml).unwrap();
+}
+
+/// Makes the bot, pastes what is printed, and gives back the answers (where they are the same words in all languages) and
+/// scores of a game at each seat that has a role of its own.
+fn make_and_play(at: &Path, game: &str, language: &str) -> String {
+    let name = format!("my-{game}-{language}");
+    let message = good(&agon(at, &["new", game, &name, "--lang", language, "--no-build"]));
+    let commands = printed_commands(&message);
+    let readme = fs::read_to_string(at.join(&name).join("README.md")).unwrap();
+    assert_eq!(commands[0], format!("cd {name}"));
+    for command in &commands[1..] {
+        assert!(readme.contains(&format!("\n{command}\n")), "the README does not say {command}");
+    }
+    // Until there is `agon check`, its line cannot be pasted.
+    let can_check = common::stdout("--help").contains("\n  check ");
+    let wanted: Vec<&str> =
+        commands.into_iter().filter(|c| can_check || !c.starts_with("agon check ")).collect();
+    assert!(wanted.iter().filter(|c| c.starts_with("agon play ")).count() >= 2, "{message}");
+    let said = paste(at, &wanted);
+    assert!(!said.contains("fault: "), "{game} in {language}: {said}");
+
+    let seatings: &[&[&str]] = match game {
+        "solitude-scramble" => &[&["ME", "house:greedy", "house:left", "house:random"]],
+        "colour-battle" => &[&["ME", "house:random", "house:sweeper", "--set", "rounds=60"]],
+        "connect-five" => {
+            write_awkward_opponent(&at.join("awkward"));
+            &[&["ME", "house:line-counter", "--games", "4"], &["awkward", "ME"]]
+        }
+        "hide-and-seek" => &[&["ME", "house:running-hider"], &["house:chasing-seeker", "ME"]],
+        _ => &[&["ME", "house:rows", "--games", "2"]],
+    };
+    let plays = seatings.iter().map(|seats| {
+        let mut words = vec!["play", game];
+        words.extend(seats.iter().map(|&word| if word == "ME" { name.as_str() } else { word }));
+        words.extend(["--seed", "11", "--json", "--record", "game.agon"]);
+        let played: Json = serde_json::from_str(&good(&agon(at, &words))).unwrap();
+        for seat in played["seats"].as_array().unwrap() {
+            let faults = seat["faults"].as_object().unwrap();
+            assert!(faults.values().all(|count| count == 0), "{game} in {language}: {seat}");
+        }
+        let scores: Vec<&Json> =
+            played["results"].as_array().unwrap().iter().map(|game| &game["scores"]).collect();
+        let replay: Json =
+            serde_json::from_str(&good(&agon(at, &["replay", "game.agon", "--json"]))).unwrap();
+        let turns: Vec<&Json> =
+            replay["games"].as_array().unwrap().iter().map(|game| &game["turns"]).collect();
+        // In Hide and Seek the Python API answers with cells, the others with words.
+        if game == "hide-and-seek" { format!("{scores:?}") } else { format!("{scores:?} {turns:?}") }
+    });
+    plays.collect::<Vec<_>>().join("\n")
+}
+
+/// The starters of a game are the same bot in five languages: one that misreads the game would play another game.
+#[test]
+fn every_game_in_every_language_is_made_built_and_played_alike() {
+    let python_has_numpy = common::python().is_some();
+    let at = folder();
+    let mut games: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
+    let played: Vec<_> = std::thread::scope(|scope| {
+        let installed = LANGUAGES.iter().filter(|(_, tools)| tools.iter().all(|tool| is_installed(tool)));
+        let threads = installed.map(|&(language, _)| {
+            let at = at.path().join(language);
+            fs::create_dir(&at).unwrap();
+            let needs_numpy =
+                move |game: &str| language == "python" && ["colour-battle", "hide-and-seek"].contains(&game);
+            scope.spawn(move || {
+                let games = GAMES.into_iter().filter(|game| python_has_numpy || !needs_numpy(game));
+                games.map(|game| (game, language, make_and_play(&at, game, language))).collect::<Vec<_>>()
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    for (game, language, answers) in played {
+        games.entry(game).or_default().push((language, answers));
+    }
+    for (game, plays) in games {
+        let (first, wanted) = &plays[0];
+        for (language, answers) in &plays[1..] {
+            assert_eq!(answers, wanted, "{game}: {language} plays otherwise than {first}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_written_where_something_is() {
+    let at = folder();
+    fs::create_dir(at.path().join("full")).unwrap();
+    fs::write(at.path().join("full/mine.txt"), "mine").unwrap();
+    fs::write(at.path().join("file"), "mine").unwrap();
+    std::os::unix::fs::symlink("nowhere", at.path().join("link")).unwrap();
+    for (name, words) in
+        [("full", "not empty"), ("file", "no folder"), ("link", "no folder"), ("full/mine.txt", "no folder")]
+    {
+        assert!(refused(at.path(), &["new", "connect-five", name], 2).contains(words), "{name}");
+    }
+    assert!(refused(at.path(), &["new", "connect-fife", "bot"], 2).contains("did you mean `connect-five`"));
+    assert!(
+        refused(at.path(), &["new", "connect-five", "bot", "--lang", "jave"], 2)
+            .contains("did you mean `java`")
+    );
+    refused(at.path(), &["new", "connect-five", "file/bot"], 2);
+    // The machine says no in the middle (files may not grow beyond 32 KiB): nothing half-made stays behind.
+    let script = format!("trap '' XFSZ; ulimit -f 64; {} new word-racer bot", env!("CARGO_BIN_EXE_agon"));
+    let output = Command::new("sh").args(["-c", &script]).current_dir(at.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut names: Vec<_> =
+        fs::read_dir(at.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["file", "full", "link"]);
+    assert_eq!(fs::read_to_string(at.path().join("full/mine.txt")).unwrap(), "mine");
+    assert_eq!(fs::read_dir(at.path().join("full")).unwrap().count(), 1);
+}
+
+#[test]
+fn an_empty_folder_is_filled_and_names_are_made_to_fit() {
+    let at = folder();
+    fs::create_dir(at.path().join("4 wins")).unwrap();
+    let here = at.path().join("4 wins");
+    let message = good(&agon(&here, &["new", "connect-five", "."]));
+    assert!(message.starts_with("4-wins, a bot for") && !message.contains("  cd "), "{message}");
+    assert!(fs::read_to_string(here.join("Bot4Wins.py")).unwrap().contains("\nclass Bot4Wins:\n"));
+    assert_eq!(fs::read_dir(at.path()).unwrap().count(), 1, "no draft is left");
+    let played = good(&agon(at.path(), &["play", "connect-five", "4 wins", "house:random", "--seed", "1"]));
+    assert!(played.contains("none"), "{played}");
+    // Folders on the way are made; the printed line for the shell is quoted.
+    let message = good(&agon(at.path(), &["new", "word-racer", "a/it's", "--lang", "js"]));
+    assert_eq!(printed_commands(&message)[0], r"cd 'a/it'\''s'");
+    paste(at.path(), &printed_commands(&message)[..1]);
+    let made: Json = serde_json::from_str(&good(&agon(
+        at.path(),
+        &["new", "word-racer", "b", "--lang", "cpp", "--no-build", "--json"],
+    )))
+    .unwrap();
+    assert_eq!((&made["agon"], &made["version"], &made["built"]), (&"new".into(), &1.into(), &false.into()));
+    assert_eq!(made["files"][0], "bot.cpp");
+}
+
+#[test]
+fn a_bot_that_is_not_built_is_refused_with_how_to_build_it() {
+    let at = folder();
+    for (language, build) in [
+        ("cpp", "(cd bot-cpp && g++ -O2 -std=c++17 -o bot bot.cpp)"),
+        ("rust", "(cd bot-rust && rustc --edition 2021 -O bot.rs)"),
+        ("java", "(cd bot-java && javac -d build Bot.java)"),
+    ] {
+        let name = format!("bot-{language}");
+        good(&agon(at.path(), &["new", "connect-five", &name, "--lang", language, "--no-build"]));
+        if language == "java" && !is_installed("java") {
+            continue;
+        }
+        let said = refused(at.path(), &["play", "connect-five", &name, "house:random"], 2);
+        assert!(said.contains(&format!("hint: build it first: {build}\n")), "{said}");
+    }
+}
+
+#[test]
+fn a_new_bot_is_built_at_once_if_the_compiler_is_there() {
+    let at = folder();
+    if !is_installed("rustc") {
+        return;
+    }
+    let message = good(&agon(at.path(), &["new", "solitude-scramble", "bot", "--lang", "rust"]));
+    assert!(
+        message.starts_with("bot, a bot for Solitude Scramble, in Rust, built and ready to play\n"),
+        "{message}"
+    );
+    let play = ["play", "solitude-scramble", "bot", "house:left", "house:left", "house:left", "--seed", "1"];
+    assert!(!good(&agon(at.path(), &play)).contains("fault: "));
+    // Without one the bot is still written, and its author is told.
+    let mut command = common::agon(at.path(), &["new", "connect-five", "other", "--lang", "rust"]);
+    let output = command.env("PATH", at.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && said.contains("note: it is not built yet: there is no program `rustc`"),
+        "{said}"
+    );
+    assert!(at.path().join("other/bot.rs").exists() && !at.path().join("other/bot").exists());
+}
+
+#[test]
+fn a_folder_with_an_agon_toml_runs_in_itself_under_its_own_name() {
+    let at = folder();
+    let bot = at.path().join("bot");
+    fs::create_dir(&bot).unwrap();
+    // It needs a file of its own folder by that name alone.
+    let script = "import json, sys\nopen('here.txt').read()\n\
+                  for line in sys.stdin:\n    m = json.loads(line)\n    if m['type'] == 'bye': break\n    \
+                  r = {'id': m['id']}\n    if m['type'] == 'turn': r['answer'] = m['observation']['board'][0].index(0)\n    \
+                  print(json.dumps(r), flush=True)\n";
+    fs::write(bot.join("main.py"), script).unwrap();
+    fs::write(bot.join("here.txt"), "").unwrap();
+    let toml = |text: &str| fs::write(bot.join("agon.toml"), text).unwrap();
+    let play = ["play", "connect-five", "bot", "house:random", "--seed", "3", "--json"];
+
+    toml("command = \"python3 main.py\"\nname = \"The Left\"\n");
+    let played = |words: &[&str]| -> Json { serde_json::from_str(&good(&agon(at.path(), words))).unwrap() };
+    let named = played(&play);
+    assert_eq!((&named["seats"][0]["name"], &named["seats"][0]["bot"]), (&"The Left".into(), &"bot".into()));
+    assert!(named["seats"][0]["faults"].as_object().unwrap().values().all(|count| count == 0), "{named}");
+    // The record tells one version of the bot from the next, helper files included.
+    assert_eq!(named["digest"], played(&play)["digest"]);
+    fs::write(bot.join("here.txt"), "changed").unwrap();
+    assert_ne!(named["digest"], played(&play)["digest"]);
+    // Without a name it has its folder's.
+    toml("command = \"python3 main.py\"\n");
+    assert_eq!(played(&play)["seats"][0]["name"], "bot");
+
+    for (text, words) in [
+        ("comand = \"python3 main.py\"\n", "bot/agon.toml:1: `comand` is no key"),
+        ("# a comment\nname = \"x\"\n", "bot/agon.toml:3: there is no `command`"),
+        (
+            "command = \"python3 main.py\"\nprotocol = \"jsonlines\"\n",
+            "bot/agon.toml:2: there is no protocol",
+        ),
+        ("command = \"python3 main.py\"\nprotocol = \"word-racer\"\n", "cannot play connect-five"),
+        ("command = \"no-such-program main.py\"\n", "no program `no-such-program`"),
+        ("command = \"./bot\"\n", "there is no file"),
+    ] {
+        toml(text);
+        let said = refused(at.path(), &play, 2);
+        assert!(said.contains(words), "{text}: {said}");
+    }
+}
+
+#[test]
+fn a_change_that_was_not_built_is_pointed_out() {
+    let at = folder();
+    let bot = at.path().join("bot");
+    fs::create_dir(&bot).unwrap();
+    let set = |name: &str, seconds: u64| {
+        let file = fs::File::options().write(true).create(true).truncate(false).open(bot.join(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds)).unwrap();
+    };
+    fs::write(bot.join("agon.toml"), "command = \"./run\"\nbuild = \"compile -o run source.txt\"\n").unwrap();
+    // What is run does not matter here: it ends at once.
+    fs::copy("/bin/true", bot.join("run")).unwrap();
+    let play = ["play", "connect-five", "bot", "house:random"];
+    let note = |output: &Output| {
+        String::from_utf8_lossy(&output.stderr).contains("source.txt was changed after the last build")
+    };
+    set("run", 2_000_000_000);
+    set("source.txt", 1_900_000_000);
+    assert!(!note(&agon(at.path(), &play)));
+    set("source.txt", 2_100_000_000);
+    assert!(note(&agon(at.path(), &play)));
+}
+
+/// The example bots and new ones share their files; they are built and run alike too.
+#[test]
+fn the_examples_are_built_and_run_as_new_bots_are() {
+    let at = folder();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/bots");
+    let table = fs::read_to_string(examples.join("README.md")).unwrap();
+    for (language, example) in [("rust", "rust"), ("cpp", "cpp"), ("java", "java"), ("js", "javascript")] {
+        good(&agon(at.path(), &["new", "connect-five", language, "--lang", language, "--no-build"]));
+        let lines = |path: &Path| -> Vec<String> {
+            let text = fs::read_to_string(path).unwrap();
+            text.lines()
+                .filter(|l| !l.starts_with('#') && !l.starts_with("name"))
+                .map(str::to_owned)
+                .collect()
+        };
+        let theirs = lines(&examples.join(example).join("agon.toml"));
+        assert_eq!(lines(&at.path().join(language).join("agon.toml")), theirs);
+        if let Some(build) = theirs.iter().find_map(|line| line.strip_prefix("build = ")) {
+            assert!(table.contains(build.trim_matches('"')), "examples/bots/README.md does not say {build}");
+        }
+    }
+    let python = examples.join("python");
+    let played = good(&agon(
+        at.path(),
+        &["play", "word-racer", python.to_str().unwrap(), "house:filler", "--seed", "5"],
+    ));
+    assert!(played.contains("example-python") && !played.contains("fault: "), "{played}");
+}
