@@ -7,6 +7,7 @@
 pub mod built_in;
 pub mod event;
 pub mod film;
+pub mod log;
 pub mod referee;
 pub mod series;
 pub mod stats;

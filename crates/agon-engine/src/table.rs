@@ -344,5 +344,5 @@ fn seat_record<G: Hosted>(seating: &Seating, name: &str) -> SeatRecord {
 
 /// A room with nobody in it but, if wanted, a recorder.
 pub fn quiet_room(recorder: Option<&mut Recorder>) -> Room<'_> {
-    Room { reporter: None, console: None, recorder }
+    Room { reporter: None, console: None, recorder, log: None }
 }

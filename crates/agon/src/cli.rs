@@ -124,6 +124,9 @@ pub struct Play {
     /// Keep a record of all games in this file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Write what each program was asked, answered and printed into this folder, a file for each game and seat
+    #[arg(long, value_name = "DIR")]
+    pub logs: Option<PathBuf>,
     /// Whether programs run behind the sandbox; `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = Sandbox::On)]
     pub sandbox: Sandbox,

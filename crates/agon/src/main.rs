@@ -5,6 +5,7 @@ mod commands;
 mod console;
 mod failure;
 mod files;
+mod logs;
 mod output;
 mod setup;
 mod watch;

@@ -50,6 +50,7 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
                 assets: &Assets::none(),
                 record: false,
                 jobs,
+                log: None,
             };
             series.play::<Failure>(|played| {
                 round.add(&seats, &played);

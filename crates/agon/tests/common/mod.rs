@@ -83,3 +83,43 @@ fn mask_line(line: &str) -> String {
     }
     line.to_owned()
 }
+
+/// A folder with these files.
+pub fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// Every measured time and share becomes `[time]` or `[share]`; runs of blanks become one, rules a short one.
+pub fn masked_times(text: &str) -> String {
+    text.lines().map(|line| mask_measures(line) + "\n").collect()
+}
+
+fn mask_measures(line: &str) -> String {
+    if line.starts_with('─') {
+        return "───".to_owned();
+    }
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        let unit = word.trim_end_matches([',', ')', ';', ':']);
+        let mask = match unit {
+            "ns" | "us" | "ms" | "s" => "[time]",
+            "%" => "[share]",
+            _ => "",
+        };
+        let number = words.last().map(|last| last.trim_start_matches('('));
+        if !mask.is_empty() && number.is_some_and(|number| number.parse::<f64>().is_ok()) {
+            let open = if words.pop().is_some_and(|last| last.starts_with('(')) { "(" } else { "" };
+            words.push(format!("{open}{mask}{}", &word[unit.len()..]));
+        } else {
+            words.push(word.to_owned());
+        }
+    }
+    let indent = (line.len() - line.trim_start().len()).min(4);
+    format!("{}{}", " ".repeat(indent), words.join(" "))
+}
