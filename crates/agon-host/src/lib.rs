@@ -6,9 +6,11 @@
 //! - [`timing`]: what an answer cost: wall, processor, and waiting for a processor
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text`]: a program as a player by a game's own lines of text
+//! - [`dialogue`]: a Python bot asked by a debugger or a profiler
 //! - [`sandbox`]: what a bot may not do
 
 mod desk;
+pub mod dialogue;
 pub mod handle;
 pub mod lines;
 mod message;

@@ -210,9 +210,9 @@ pub fn quoted(printed: &str) -> String {
 pub fn one_line(name: &str) -> String {
     name.chars().fold(String::new(), |mut text, c| {
         if c.is_control() {
-            text.extend(c.escape_default())
+            text.extend(c.escape_default());
         } else {
-            text.push(c)
+            text.push(c);
         }
         text
     })

@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod logs;
 mod output;
+mod pretty;
 mod setup;
 mod watch;
 
@@ -47,6 +48,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Bots(args) => commands::bots::run(&args),
         Command::Show(args) => commands::show::run(&args),
         Command::Play(args) => commands::play::run(&args),
+        Command::Trial(args) => commands::trial::run(&args),
+        Command::Debug(args) => commands::debug::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }

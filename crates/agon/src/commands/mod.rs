@@ -1,9 +1,13 @@
 //! One file for each command.
 
 pub mod bots;
+pub mod debug;
 pub mod demo;
 pub mod doctor;
 pub mod games;
+mod pdb;
 pub mod play;
+mod profile;
 pub mod replay;
 pub mod show;
+pub mod trial;
