@@ -32,7 +32,8 @@ PIECE = 24 * 1024
 MOST_LINES = 200
 
 Line = Tuple[str, int]
-_used = time.process_time
+# Not the process's clock: while a timer runs on it, Linux brings it up to date only now and then.
+_used = time.thread_time
 
 
 class Functions:
@@ -84,6 +85,9 @@ class Lines:
         if not self.inside:
             return
         now = _used()
+        # A signal is looked at when a function is entered: what was at work is the line that calls it.
+        if frame is not None and frame.f_lineno == frame.f_code.co_firstlineno:
+            frame = frame.f_back
         while frame is not None and not self.files.has(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None:

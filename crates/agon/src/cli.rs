@@ -207,6 +207,9 @@ pub struct Trial {
     /// Who sits at the other seats [default: the weakest house bot]
     #[arg(long, value_name = "BOT")]
     pub opponent: Option<String>,
+    /// Number of seats, where a game takes more or fewer [default: the fewest it takes]
+    #[arg(long, value_name = "N")]
+    pub seats: Option<usize>,
     /// Only in this role, such as seeker
     #[arg(long, value_name = "ROLE")]
     pub role: Option<String>,

@@ -11,3 +11,4 @@ mod profile;
 pub mod replay;
 pub mod show;
 pub mod trial;
+mod tried;

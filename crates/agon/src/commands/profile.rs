@@ -18,7 +18,7 @@ use crate::output;
 /// So many lines are printed.
 const HOTTEST: usize = 10;
 /// Lines are sampled over so much thinking, by feeding the games more than once: a few samples would say nothing...
-const ENOUGH: Duration = Duration::from_secs(2);
+const ENOUGH: Duration = Duration::from_secs(1);
 /// ...but no longer than this.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A result that is larger is not one of ours.
@@ -53,35 +53,37 @@ pub fn take(
             what.replace('\n', "; ")
         ),
     };
-    let functions = feed(program, films, seat, "functions", 1).map_err(broke)?;
+    let (functions, _) = feed(program, films, seat, "functions", 1).map_err(broke)?;
     let stats =
         functions["stats"].as_str().and_then(from_hex).ok_or_else(|| broke("no result".to_owned()))?;
     let rounds = ENOUGH.as_secs_f64() / cpu.as_secs_f64().max(1e-9);
-    let lines = feed(program, films, seat, "lines", rounds.ceil() as usize).map_err(broke)?;
-    Ok(Profile { stats, lines: hottest(&lines) })
+    let (lines, rounds) = feed(program, films, seat, "lines", rounds.ceil() as usize).map_err(broke)?;
+    Ok(Profile { stats, lines: hottest(&lines, rounds) })
 }
 
-/// Plays the games again under a profiler and fetches what it found.
+/// Plays the games again under a profiler and fetches what it found, and how often all of them were played.
 fn feed(
     program: &Program,
     films: &[Box<dyn Film>],
     seat: Seat,
     way: &str,
     rounds: usize,
-) -> Result<Json, String> {
-    let Some(first) = films.first() else { return Ok(Json::Null) };
+) -> Result<(Json, f64), String> {
+    let Some(first) = films.first() else { return Ok((Json::Null, 1.0)) };
     let seed = bot_seed(first.record(), seat);
     let environment = [("AGON_SEED", seed.to_string()), ("AGON_PROFILE", way.to_owned())];
     let mut talk = Dialogue::apart(program, &environment).map_err(|e| e.to_string())?;
     talk.hello(&first.hello(seat))?;
     let until = Instant::now() + PATIENCE;
-    let games = films.iter().cycle().take(films.len() * rounds.max(1));
-    for (number, film) in (1..).zip(games) {
-        if number as usize > films.len() && Instant::now() > until {
+    let games: Vec<_> = films.iter().map(|film| (film, film.requests(seat))).collect();
+    let mut played = 0u32;
+    for (film, requests) in games.iter().cycle().take(films.len() * rounds.max(1)) {
+        if played as usize >= films.len() && Instant::now() > until {
             break;
         }
-        talk.start(number, bot_seed(film.record(), seat))?;
-        for request in film.requests(seat) {
+        played += 1;
+        talk.start(played, bot_seed(film.record(), seat))?;
+        for request in requests {
             talk.turn(request.name, request.limit, &film.seen(request.turn, seat).json)?;
         }
         talk.end()?;
@@ -90,7 +92,10 @@ fn feed(
     for _ in 0..MOST_PIECES {
         let reply = talk.say("profile")?;
         match reply["piece"].as_str() {
-            Some("") => return serde_json::from_str(&text).map_err(|e| e.to_string()),
+            Some("") => {
+                let found = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+                return Ok((found, f64::from(played) / films.len() as f64));
+            }
             Some(piece) => text += piece,
             None => return Err("the bot's process does not answer for the profiler".to_owned()),
         }
@@ -98,14 +103,14 @@ fn feed(
     Err("a result without an end".to_owned())
 }
 
-fn hottest(found: &Json) -> Vec<Line> {
+fn hottest(found: &Json, rounds: f64) -> Vec<Line> {
     let total = found["seconds"].as_f64().unwrap_or_default().max(f64::MIN_POSITIVE);
     let lines = found["lines"].as_array().map(Vec::as_slice).unwrap_or_default();
     let line = |line: &Json| {
         let seconds = line["seconds"].as_f64().unwrap_or_default();
         let text = |name: &str| one_line(line[name].as_str().unwrap_or_default());
         let (file, number) = (text("file"), line["line"].as_u64().unwrap_or_default());
-        Line { file, number, text: text("text"), share: seconds / total, ms: seconds * 1e3 }
+        Line { file, number, text: text("text"), share: seconds / total, ms: seconds * 1e3 / rounds }
     };
     lines.iter().take(HOTTEST).map(line).collect()
 }
@@ -147,7 +152,7 @@ impl Profile {
                     "line": line.number,
                     "text": line.text,
                     "share": line.share,
-                    "sampled_ms": line.ms,
+                    "ms": line.ms,
                 })
             })
             .collect();

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use agon_core::record::{Recorder, read_all};
-use agon_core::{Assets, ClockRule, Fault, GameInfo, Lifetime, Seat, Settings};
+use agon_core::{Assets, ClockRule, GameInfo, Lifetime, Seat, Settings};
+use agon_engine::Seating;
 use agon_engine::referee::Room;
 use agon_engine::table::{Plan, PlayError, Table, quiet_room, seat_names};
-use agon_engine::{Film, Seating};
 use agon_host::Program;
 use agon_host::dialogue::through;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 
 use super::play::faults;
 use super::profile::{self, Profile};
+use super::tried::Tried;
 use crate::cli::Trial;
 use crate::failure::{BROKE, Failure, NO};
 use crate::files::WholeFile;
@@ -36,21 +37,6 @@ struct Order<'a> {
 struct Try {
     seats: Vec<Seating>,
     seat: Seat,
-}
-
-/// What came of it.
-struct Tried {
-    spec: String,
-    name: String,
-    seat: Seat,
-    films: Vec<Box<dyn Film>>,
-    /// Of all moves that came, as charged, in order of length.
-    moves: Vec<Duration>,
-    cpu: Duration,
-    /// The longest move, or the longest of all games' sums, as the clock counts.
-    longest: Duration,
-    faults: [u64; 4],
-    first_fault: Option<String>,
 }
 
 /// Times them.
@@ -112,6 +98,10 @@ fn understand(args: &Trial) -> Result<Order<'_>, Failure> {
             format!("its roles are {}", roles.join(", ")),
         ));
     }
+    if let Some(seats) = args.seats.filter(|seats| !info.seats.allows(*seats)) {
+        let what = format!("--seats: {} is played by {}, not by {seats}", info.id, info.seats.words());
+        return Err(Failure::wrong_use(what, format!("--seats {}", info.seats.min)));
+    }
     let mut tries = Vec::new();
     for spec in &args.bots {
         let bot = setup::seating(&args.game, spec, args.sandbox)?;
@@ -123,7 +113,7 @@ fn understand(args: &Trial) -> Result<Order<'_>, Failure> {
         }
         tries.extend(seats_for(args, table.as_ref(), &bot)?);
     }
-    let clock = table.clock(&settings, info.seats.min, &assets)?;
+    let clock = table.clock(&settings, args.seats.unwrap_or(info.seats.min), &assets)?;
     Ok(Order { args, table, settings, assets, seed, clock, tries })
 }
 
@@ -143,7 +133,7 @@ fn seats_for(args: &Trial, table: &dyn Table, bot: &Seating) -> Result<Vec<Try>,
         places.push(Seat(0));
     }
     for seat in places {
-        let others = Seat::all(info.seats.min).map(|other| match &args.opponent {
+        let others = Seat::all(args.seats.unwrap_or(info.seats.min)).map(|other| match &args.opponent {
             _ if other == seat => Ok(bot.clone()),
             Some(opponent) => setup::seating(&args.game, opponent, args.sandbox),
             None => Ok(weakest(table, other)),
@@ -244,7 +234,10 @@ impl Order<'_> {
         let broke = |what: String| Failure { code: BROKE, message: what };
         for record in read_all(bytes).map_err(|e| broke(e.to_string()))? {
             let film = self.table.film(record, &self.assets).map_err(|e| broke(e.to_string()))?;
-            tried.add(film, &self.clock);
+            tried.add(film.as_ref(), &self.clock);
+            if self.args.profile.is_some() {
+                tried.films.push(film);
+            }
         }
         Ok(())
     }
@@ -344,102 +337,11 @@ impl Order<'_> {
             "seed": self.seed.to_string(),
             "settings": self.settings,
             "games": self.args.games,
+            "seats": self.args.seats.unwrap_or(self.info().seats.min),
             "opponent": self.args.opponent,
             "clock": self.clock,
             "bots": bots,
             "profile": profile.map(|profile| profile.json(self.args.profile.as_deref())),
         })
-    }
-}
-
-impl Tried {
-    fn new(spec: String, name: String, seat: Seat) -> Self {
-        let (films, moves, faults) = (Vec::new(), Vec::new(), [0; 4]);
-        let (cpu, longest) = (Duration::ZERO, Duration::ZERO);
-        Self { spec, name, seat, films, moves, cpu, longest, faults, first_fault: None }
-    }
-
-    /// Takes note of a game. A crash took no time that says anything of the bot's thinking.
-    fn add(&mut self, film: Box<dyn Film>, clock: &ClockRule) {
-        let mut of_game = Duration::ZERO;
-        for request in film.requests(self.seat) {
-            if let Err(report) = &request.recorded {
-                self.faults[report.fault.index()] += 1;
-                let (game, turn) = (self.films.len() + 1, request.turn);
-                let words = || format!("game {game}, turn {turn}: {}: {}", report.fault, report.says);
-                self.first_fault.get_or_insert_with(words);
-                if report.fault == Fault::Crash {
-                    continue;
-                }
-            }
-            let charged = request.times.charged();
-            self.moves.push(charged);
-            self.cpu += request.times.cpu;
-            of_game += charged;
-            if matches!(clock, ClockRule::PerAnswer { .. }) {
-                self.longest = self.longest.max(charged);
-            }
-        }
-        if !matches!(clock, ClockRule::PerAnswer { .. }) {
-            self.longest = self.longest.max(of_game);
-        }
-        self.films.push(film);
-    }
-
-    /// Mean, min, p50, p99, max.
-    fn figures(&self) -> [Duration; 5] {
-        let sum: Duration = self.moves.iter().sum();
-        let mean = sum.checked_div(self.moves.len() as u32).unwrap_or_default();
-        [
-            mean,
-            quantile(&self.moves, 0),
-            quantile(&self.moves, 50),
-            quantile(&self.moves, 99),
-            quantile(&self.moves, 100),
-        ]
-    }
-
-    fn cpu_mean(&self) -> Duration {
-        self.cpu.checked_div(self.moves.len() as u32).unwrap_or_default()
-    }
-
-    fn json(&self, info: &GameInfo, clock_used: f64) -> Json {
-        let [mean, min, p50, p99, max] = self.figures().map(output::micros);
-        let faults: serde_json::Map<_, _> = Fault::ALL
-            .iter()
-            .zip(self.faults)
-            .map(|(fault, n)| (fault.name().to_owned(), json!(n)))
-            .collect();
-        json!({
-            "bot": self.spec,
-            "name": self.name,
-            "role": info.role(self.seat).name,
-            "games": self.films.len(),
-            "moves": self.moves.len(),
-            "faults": faults,
-            "time_us": {"mean": mean, "min": min, "p50": p50, "p99": p99, "max": max},
-            "cpu_us": {"mean": output::micros(self.cpu_mean())},
-            "clock_used": clock_used,
-        })
-    }
-}
-
-/// The smallest time that at least so many per cent of the (sorted) times do not exceed.
-fn quantile(sorted: &[Duration], per_cent: usize) -> Duration {
-    let rank = (sorted.len() * per_cent).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied().unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_are_those_of_the_moves_themselves() {
-        let moves: Vec<Duration> = (1..=200).map(Duration::from_millis).collect();
-        let ms = |per_cent| quantile(&moves, per_cent).as_millis();
-        assert_eq!([0, 50, 99, 100].map(ms), [1, 100, 198, 200]);
-        assert_eq!(quantile(&moves[..1], 99).as_millis(), 1);
-        assert_eq!(quantile(&[], 50), Duration::ZERO);
     }
 }

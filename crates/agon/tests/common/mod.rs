@@ -95,6 +95,20 @@ pub fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
+/// A Python with `NumPy`: the one of `AGON_PYTHON`, else the project's. Colour Battle and Hide and Seek hand arrays to
+/// their bots.
+#[allow(clippy::print_stderr, reason = "says that a test was skipped")]
+pub fn python_with_numpy() -> Option<std::path::PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    let python = std::env::var_os("AGON_PYTHON").map_or(own, Into::into);
+    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
+    if has.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
+    None
+}
+
 /// Every measured time and share becomes `[time]` or `[share]`; runs of blanks become one, rules a short one.
 pub fn masked_times(text: &str) -> String {
     text.lines().map(|line| mask_measures(line) + "\n").collect()
