@@ -189,7 +189,7 @@ pub struct Replay {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Each BOT is tried by itself: it sits at the first seat (in Hide and Seek in each role it can play), the others are house bots. One game \
-                  is played at a time, so that nothing but the bot is timed. Charged is what a clock would charge: wall time without waiting for a \
+                  is played at a time, so that nothing but the bot is timed. Times are what a clock would charge: wall time without waiting for a \
                   processor."
 )]
 pub struct Trial {

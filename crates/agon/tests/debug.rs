@@ -305,6 +305,17 @@ fn what_cannot_be_looked_into_is_refused_with_the_range() {
         assert_eq!(output.status.code(), Some(2), "{words:?}: {said}");
         assert!(said.contains("\nhint: ") && said.contains(hint), "{words:?}: {said}");
     }
+    let word_racer = ["play", "word-racer", "python3 word_racer.py", "house:filler", "--record"];
+    let record = folder.path().join("w.agon");
+    let record = record.to_str().unwrap();
+    good(&run(&examples(), &[&word_racer[..], &[record]].concat()));
+    for (words, hint) in [(["--sandbox", "off"], "--bot COMMAND"), (["--turn", "1"], "without --pdb")] {
+        let pdb: &[&str] =
+            if words[0] == "--turn" { &["--pdb", "--bot", "python3 word_racer.py"] } else { &[] };
+        let output = run(&examples(), &[&["debug", record, "--seat", "0"], &words[..], pdb].concat());
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(hint), "{}", text(&output.stderr));
+    }
     fs::remove_file(folder.path().join("Counter.py")).unwrap();
     let said = text(&run(folder.path(), &["debug", "a.agon", "--seat", "0", "--game", "1"]).stderr);
     assert!(said.contains("the folder it was played in") && said.contains("--bot BOT"), "{said}");

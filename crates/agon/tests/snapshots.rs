@@ -18,6 +18,8 @@ snapshots! {
     help: "--help";
     help_play: "play --help";
     help_replay: "replay --help";
+    help_trial: "trial --help";
+    help_debug: "debug --help";
     version: "--version";
     games: "games";
     games_solitude_scramble: "games solitude-scramble";

@@ -6,6 +6,7 @@ use agon_core::record::Record;
 use agon_core::{FaultReport, Seat, Times};
 use agon_engine::table::{PlayError, Table, seat_hash};
 use agon_engine::{Film, Request, Retold, Seating};
+use agon_host::dialogue::through;
 use serde_json::{Value as Json, json};
 
 use super::pdb;
@@ -138,6 +139,13 @@ fn bot(args: &Debug, table: &dyn Table, record: &Record, seat: Seat) -> Result<(
             "choose another seat, or give --bot BOT to see what a bot would have answered",
         ));
     }
+    // A record may come from a stranger, and what it names is about to be run.
+    if sandbox == Sandbox::Off && args.bot.is_none() && is_command(&bot) {
+        return Err(Failure::wrong_use(
+            format!("--sandbox off: the record names a command: {}", one_line(spec)),
+            "if you trust it, give it yourself: --bot COMMAND",
+        ));
+    }
     let mut seats = vec![Seating::Human; record.header.seats.len()];
     seats[seat.index()] = bot.clone();
     table.check_seats(&seats).map_err(PlayError::from)?;
@@ -146,6 +154,11 @@ fn bot(args: &Debug, table: &dyn Table, record: &Record, seat: Seat) -> Result<(
         output::note(&format!("note: {} has changed since the game was recorded", one_line(spec)));
     }
     Ok((bot, changed))
+}
+
+/// A program other than a Python bot.
+fn is_command(bot: &Seating) -> bool {
+    matches!(bot, Seating::Program(one) if through(&one.program, "debugging").is_none())
 }
 
 fn compare(case: &Case<'_>) -> Result<(), Failure> {
