@@ -85,13 +85,14 @@ class Lines:
         if not self.inside:
             return
         now = _used()
-        # A signal is looked at when a function is entered: what was at work is the line that calls it.
-        if frame is not None and frame.f_lineno == frame.f_code.co_firstlineno:
+        # A signal is looked at when a function is entered (at its first line, or none): what was at work is the line
+        # that calls it.
+        if frame is not None and frame.f_lineno in (None, frame.f_code.co_firstlineno):
             frame = frame.f_back
         while frame is not None and not self.files.has(frame.f_code.co_filename):
             frame = frame.f_back
         if frame is not None:
-            line = (frame.f_code.co_filename, frame.f_lineno)
+            line = (frame.f_code.co_filename, frame.f_lineno or frame.f_code.co_firstlineno)
             self.spent[line] = self.spent.get(line, 0.0) + now - self.last
         self.last = now
 

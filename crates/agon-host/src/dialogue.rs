@@ -20,6 +20,9 @@ use crate::program::Program;
 /// So long is waited for an answer. Nobody is in a hurry here, but nothing waits for ever.
 const PATIENCE: Duration = Duration::from_hours(1);
 
+/// So many lines of its log are shown when it ends.
+const LAST_WORDS: usize = 3;
+
 /// The same bot, played by another module of the package: `agon_bot.debugging` for `agon_bot`. `None` for a program that
 /// is not a Python bot.
 pub fn through(program: &Program, module: &str) -> Option<Program> {
@@ -158,7 +161,9 @@ impl Dialogue {
                         Trouble::Ended(how) => how,
                         Trouble::TooLong(line) => format!("a line longer than 64 KiB: {line}"),
                     };
-                    format!("{words}\n{}", bot.log()).trim_end().to_owned()
+                    let log = bot.log();
+                    let last: Vec<&str> = log.lines().rev().take(LAST_WORDS).collect();
+                    last.into_iter().rev().fold(words, |words, line| format!("{words}\n{line}"))
                 })
             }
         }

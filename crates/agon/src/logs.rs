@@ -237,6 +237,32 @@ mod tests {
     }
 
     #[test]
+    fn the_log_of_a_game_that_is_broken_off_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let info = agon_engine::table("connect-five").unwrap().info();
+        let logs = Logs { folder: folder.path().to_owned(), info, programs: vec![false, true] };
+        let who =
+            |name: &str| SeatRecord { name: name.to_owned(), bot: name.to_owned(), hash: String::new() };
+        let header = Header {
+            agon: "record".to_owned(),
+            version: 1,
+            game: info.id.to_owned(),
+            rules: 1,
+            seed: 7,
+            settings: serde_json::Map::new(),
+            seats: vec![who("house"), who("mine")],
+        };
+        let mut log = logs.log(2);
+        log.begins(0, &header).unwrap();
+        log.printed(Seat(1), "hello\n").unwrap();
+        drop(log);
+        let text = std::fs::read_to_string(folder.path().join("game-0003-seat-1-mine.log")).unwrap();
+        assert!(text.contains("printed before the first turn\n  | hello\n"), "{text}");
+        assert!(text.ends_with("\nthe game was not played to its end\n"), "{text}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no draft is left");
+    }
+
+    #[test]
     fn a_log_is_cut_with_a_notice() {
         let (seat, path) = (Seat(0), PathBuf::new());
         let mut page = Page { seat, path, text: String::new(), cut: 0, asked: true };

@@ -151,6 +151,20 @@ fn a_profile_of_solitude_and_of_arrays() {
 }
 
 #[test]
+fn a_profile_is_taken_behind_the_sandbox() {
+    let spy = "class Spy:\n    def get_move(self, board, player, T, N):\n        try:\n            open('/etc/passwd').close()\n        \
+               except OSError:\n            for i in range(20000): shut = i\n        else:\n            for i in range(20000): free = i\n        \
+               return next(c for c in range(9) if not board[0][c])\n";
+    let folder = folder_with(&[("Spy.py", spy)]);
+    let words = ["trial", "connect-five", "Spy.py", "--games", "1", "--profile", "a.prof"];
+    let line = |more: &[&str]| {
+        json(folder.path(), &[&words[..], more].concat())["profile"]["hottest"][0]["line"].clone()
+    };
+    assert_eq!(line(&[]), 6, "it was shut out");
+    assert_eq!(line(&["--sandbox", "off"]), 8, "the test can fail");
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_before_any_game() {
     let folder = folder_with(&[("Thinker.py", THINKER), ("bot.sh", "")]);
     let cases: [(&[&str], i32, &str); 9] = [
