@@ -172,7 +172,8 @@ fn a_person_is_asked_again_until_the_answer_is_legal_and_may_leave() {
     let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
     let mut typist = Typist(["x", "99", "4"].into(), Vec::new());
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: Some(&mut typist), recorder: Some(&mut recorder), log: None };
+    let mut room =
+        Room { reporter: None, console: Some(&mut typist), recorder: Some(&mut recorder), log: None };
     let mut games = Vec::new();
     table.play(&plan, 0..5, &mut room, &mut |played| games.push(played)).unwrap();
     assert_eq!(typist.1.len(), 2, "two tries were refused with a reason: {:?}", typist.1);
