@@ -97,6 +97,8 @@ pub(crate) fn requests<G: View>(film: &FilmOf<G>, wanted: Seat) -> Vec<Request> 
     let mut times: Vec<_> = record.times.iter().map(|times| times.iter().copied()).collect();
     let mut requests = Vec::new();
     for (turn, tokens) in (1u32..).zip(&record.turns) {
+        // As the referee has it: all seats are asked before any is charged.
+        let limit = clock.limit(wanted);
         film.look(turn as usize - 1, |game, state| {
             for (seat, answer) in game.to_move(state).zip(tokens.split(' ')) {
                 if answer == SITS_OUT {
@@ -105,7 +107,7 @@ pub(crate) fn requests<G: View>(film: &FilmOf<G>, wanted: Seat) -> Vec<Request> 
                 let times = times.get_mut(seat.index()).and_then(Iterator::next).unwrap_or_default();
                 if seat == wanted {
                     let name = G::info().requests.get(game.request(state, seat)).map_or("move", |r| r.name);
-                    let (limit, recorded) = (clock.limit(seat), recorded(record, turn, seat, answer));
+                    let recorded = recorded(record, turn, seat, answer);
                     requests.push(Request { turn, name, limit, recorded, times });
                 }
                 clock.charge(seat, times.charged());
