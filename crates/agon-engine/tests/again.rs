@@ -52,8 +52,10 @@ fn requests_are_those_of_the_game() {
                     for (number, request) in requests.iter().enumerate() {
                         let expected = match script.game.clock() {
                             ClockRule::PerAnswer { limit } => limit,
-                            ClockRule::Bank { limit, .. } => limit - time * number as u32,
-                            ClockRule::Shared { limit, .. } => limit - time * answers_before(request) as u32,
+                            ClockRule::Bank { limit, .. } => limit.saturating_sub(time * number as u32),
+                            ClockRule::Shared { limit, .. } => {
+                                limit.saturating_sub(time * answers_before(request) as u32)
+                            }
                         };
                         assert_eq!(request.limit, expected, "{} turn {}", G::info().id, request.turn);
                     }
