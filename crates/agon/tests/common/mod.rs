@@ -21,7 +21,8 @@ pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
 /// `agon` with these arguments, some of which may hold blanks, in a folder.
 pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
-    command.args(arguments).current_dir(folder);
+    // The Python package is laid out in the cache: in one of our own, so that no other build's is taken.
+    command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
