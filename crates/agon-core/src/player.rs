@@ -67,6 +67,10 @@ pub trait Player<G: Game>: Send {
     /// Waits for the answer to the last [`Player::ask`].
     fn answer(&mut self) -> Response<G::Answer>;
 
+    /// Waits until the bot can be asked, so that what it prints while it starts can be told from what it prints in its
+    /// first turn. Never needed before [`Player::ask`].
+    fn ready(&mut self) {}
+
     /// What the bot has printed since this was last asked, safe to show; bounded, so that a flood is cut.
     fn printed(&mut self) -> String {
         String::new()

@@ -125,6 +125,7 @@ fn play(
         record: false,
         jobs,
         pin: true,
+        log: None,
     };
     let mut played = Vec::new();
     let start = Instant::now();

@@ -3,8 +3,11 @@
 use agon_core::game::View;
 use agon_core::record::{Expiry, FaultRecord, Header, Record, Recorder, SITS_OUT};
 use agon_core::settings::{Settings, SettingsError};
-use agon_core::{Assets, Eye, Fault, Game, Picture, Reply, Seat, Times, frame};
+use agon_core::{Assets, Eye, Fault, FaultReport, Game, Picture, Reply, Seat, Times, frame};
+use agon_host::Introduction;
 use serde_json::Value as Json;
+
+use crate::again::{self, Request, Seen};
 
 /// Why a record cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -66,6 +69,18 @@ pub trait Film {
         (first, deltas)
     }
 
+    /// Everything this seat was asked, in order.
+    fn requests(&self, seat: Seat) -> Vec<Request>;
+
+    /// What this seat saw when it was asked in this turn.
+    fn seen(&self, turn: u32, seat: Seat) -> Seen;
+
+    /// Judges an answer to what was asked in this turn: as it stands in a record, or what is wrong with it.
+    fn judge(&self, turn: u32, seat: Seat, text: &str) -> Result<String, FaultReport>;
+
+    /// The first line a program at this seat was told by the JSON-lines protocol.
+    fn hello(&self, seat: Seat) -> String;
+
     /// What went wrong in this turn.
     fn faults(&self, turn: usize) -> Vec<&FaultRecord> {
         self.record().faults.iter().filter(|fault| fault.turn as usize == turn).collect()
@@ -78,9 +93,10 @@ const KEYFRAMES: usize = 512;
 
 /// A film of a game whose type is known.
 pub struct FilmOf<G: View> {
-    game: G,
-    record: Record,
-    names: Vec<String>,
+    pub(crate) game: G,
+    pub(crate) record: Record,
+    pub(crate) settings: Settings,
+    pub(crate) names: Vec<String>,
     replies: Vec<Vec<Reply<G::Answer>>>,
     stride: usize,
     keys: Vec<G::State>,
@@ -118,7 +134,7 @@ impl<G: View> FilmOf<G> {
         }
         check_end(&game, &state, &record)?;
         let last = (0, keys[0].clone()).into();
-        let film = Self { game, record, names, replies, stride, keys, last };
+        let film = Self { game, record, settings, names, replies, stride, keys, last };
         film.check_digest()?;
         Ok(film)
     }
@@ -162,7 +178,7 @@ impl<G: View> FilmOf<G> {
         state
     }
 
-    fn look<T>(&self, turn: usize, eye: impl FnOnce(&G, &G::State) -> T) -> T {
+    pub(crate) fn look<T>(&self, turn: usize, eye: impl FnOnce(&G, &G::State) -> T) -> T {
         let state = self.at(turn);
         let seen = eye(&self.game, &state);
         self.last.replace((turn.min(self.replies.len()), state));
@@ -185,6 +201,23 @@ impl<G: View> Film for FilmOf<G> {
 
     fn frame(&self, turn: usize) -> Json {
         self.look(turn, G::frame)
+    }
+
+    fn requests(&self, seat: Seat) -> Vec<Request> {
+        again::requests(self, seat)
+    }
+
+    fn seen(&self, turn: u32, seat: Seat) -> Seen {
+        again::seen(self, turn, seat)
+    }
+
+    fn judge(&self, turn: u32, seat: Seat, text: &str) -> Result<String, FaultReport> {
+        again::judge(self, turn, seat, text)
+    }
+
+    fn hello(&self, seat: Seat) -> String {
+        let told = Introduction::new(&self.game, &self.settings, seat, &self.names);
+        agon_host::dialogue::hello::<G>(&told, again::bot_seed(&self.record, seat))
     }
 }
 

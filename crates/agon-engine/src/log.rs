@@ -1,128 +1,44 @@
-//! What bots may read of games that were played: Connect Five's `logs/`, a JSON file for each game, there before the bot
-//! is told that the game is over. The format is in `docs/connect-five-logs.md`.
+//! What a bot's author wants to read after a game: each request with its answer or fault, its times, and what the bot
+//! printed.
 
-use std::fs::{self, File, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::io;
 
-use agon_core::{Outcome, Seat};
-use serde_json::{Value as Json, json};
+use agon_core::record::Header;
+use agon_core::{FaultReport, Outcome, Seat, Times};
 
-use crate::event::{Event, Reporter, Scene};
-use crate::table::Seating;
-
-/// The version of the format.
-pub const VERSION: u32 = 1;
-
-/// The seats whose bots are given logs, and where.
-pub(crate) fn places(seats: &[Seating]) -> Vec<(Seat, PathBuf)> {
-    let place = |(seat, seating): (Seat, &Seating)| match seating {
-        Seating::Program(one) => one.logs.clone().map(|folder| (seat, folder)),
-        _ => None,
-    };
-    Seat::all(seats.len()).zip(seats).filter_map(place).collect()
+/// One request, and what came of it.
+#[derive(Clone, Debug)]
+pub struct Entry<'e> {
+    /// Turns count from 1.
+    pub turn: u32,
+    /// Who was asked.
+    pub seat: Seat,
+    /// What for, in one word.
+    pub request: &'static str,
+    /// The answer as it stands in the record; `None` with a fault.
+    pub answer: Option<String>,
+    /// What was wrong, in the bot's own words.
+    pub fault: Option<&'e FaultReport>,
+    /// What it took.
+    pub times: Times,
+    /// What the bot printed since it was last asked, safe to show.
+    pub printed: &'e str,
 }
 
-/// Listens to one game, hands on what it hears, and writes the game's log for each place.
-pub(crate) struct Chronicle<'c> {
-    game: &'static str,
-    names: &'c [String],
-    places: &'c [(Seat, PathBuf)],
-    next: Option<&'c mut dyn Reporter>,
-    starts: Vec<Option<Json>>,
-    turns: Vec<Vec<Json>>,
-    failed: Option<io::Error>,
+/// Takes down the games of one thread, one after the other.
+pub trait GameLog {
+    /// A game begins. `game` is its number in the series or match.
+    fn begins(&mut self, game: u32, header: &Header) -> io::Result<()>;
+
+    /// A seat printed this before its first turn, or after its last.
+    fn printed(&mut self, seat: Seat, printed: &str) -> io::Result<()>;
+
+    /// A seat was asked.
+    fn answered(&mut self, entry: &Entry<'_>) -> io::Result<()>;
+
+    /// The game is over.
+    fn over(&mut self, outcome: &Outcome) -> io::Result<()>;
 }
 
-impl<'c> Chronicle<'c> {
-    /// For a game about to begin.
-    pub(crate) fn new(
-        game: &'static str,
-        names: &'c [String],
-        places: &'c [(Seat, PathBuf)],
-        next: Option<&'c mut dyn Reporter>,
-    ) -> Self {
-        Self { game, names, places, next, starts: Vec::new(), turns: Vec::new(), failed: None }
-    }
-
-    /// Who is to listen to the game, if anybody.
-    pub(crate) fn listener(&mut self) -> Option<&mut dyn Reporter> {
-        if self.places.is_empty() {
-            return match &mut self.next {
-                Some(next) => Some(&mut **next),
-                None => None,
-            };
-        }
-        Some(self)
-    }
-
-    /// Whether all was written.
-    pub(crate) fn finish(self) -> io::Result<()> {
-        self.failed.map_or(Ok(()), Err)
-    }
-
-    fn note(&mut self, scene: &dyn Scene) {
-        for ((seat, _), turns) in self.places.iter().zip(&mut self.turns) {
-            // A turn that was a fault leaves the position as it was.
-            if let Some(position) = scene.log(*seat).filter(|position| turns.last() != Some(position)) {
-                turns.push(position);
-            }
-        }
-    }
-
-    fn write(&self, outcome: &Outcome) -> io::Result<()> {
-        for (((seat, folder), start), turns) in self.places.iter().zip(&self.starts).zip(&self.turns) {
-            let Some(start) = start else { continue };
-            let turns = if turns.first() == Some(start) { &turns[1..] } else { &turns[..] };
-            let log = json!({
-                "agon": "log",
-                "version": VERSION,
-                "game": self.game,
-                "names": self.names,
-                "seat": seat,
-                "start": start,
-                "turns": turns,
-                "result": {
-                    "score": outcome.seats.get(seat.index()).map(|own| own.score),
-                    "ended": outcome.ended,
-                },
-            });
-            put(folder, &format!("{log}\n"))?;
-        }
-        Ok(())
-    }
-}
-
-impl Reporter for Chronicle<'_> {
-    fn event(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Started { scene, .. } => {
-                self.starts = self.places.iter().map(|(seat, _)| scene.log(*seat)).collect();
-                self.turns = vec![Vec::new(); self.places.len()];
-            }
-            Event::Turn { scene, .. } => self.note(*scene),
-            Event::Over { outcome, .. } => self.failed = self.write(outcome).err(),
-            Event::Fault { .. } => {}
-        }
-        if let Some(next) = &mut self.next {
-            next.event(event);
-        }
-    }
-}
-
-/// Puts a log into a folder under the next free number, whole.
-fn put(folder: &Path, text: &str) -> io::Result<()> {
-    let draft = folder.join(".game.part");
-    let mut file = File::create(&draft)?;
-    file.write_all(text.as_bytes())?;
-    // The bot may run as another user.
-    file.set_permissions(Permissions::from_mode(0o644))?;
-    let named = |path: &Path| {
-        let stem = path.file_stem()?.to_str()?;
-        stem.strip_prefix("game-")?.parse::<u32>().ok()
-    };
-    let taken = fs::read_dir(folder)?.flatten().filter_map(|entry| named(&entry.path())).max();
-    let number = taken.unwrap_or(0).saturating_add(1);
-    fs::rename(&draft, folder.join(format!("game-{number:04}.json")))
-}
+/// Makes a log for each thread of a series. `first` is added to the numbers of its games.
+pub type MakeLog<'m> = dyn Fn(u32) -> Box<dyn GameLog + 'm> + Sync + 'm;

@@ -7,11 +7,12 @@ use agon_core::game::View;
 use agon_core::random::bot_seeds;
 use agon_core::record::{Digest, Expiry, FaultRecord, Header, Recorder};
 use agon_core::{
-    Clock, Eye, Fault, FaultReport, Game, Outcome, Picture, Player, Reply, RequestInfo, Response, Seat,
-    Times, Verdict,
+    Clock, Eye, Fault, FaultReport, Game, Outcome, Picture, Player, Refusal, Reply, RequestInfo, Response,
+    Seat, Times, Verdict,
 };
 
 use crate::event::{Event, Reporter, SceneOf};
+use crate::log::{Entry, GameLog};
 
 /// A place to sit.
 pub enum Chair<G: Game> {
@@ -74,6 +75,8 @@ pub struct Room<'r> {
     pub console: Option<&'r mut dyn Console>,
     /// Writes records.
     pub recorder: Option<&'r mut Recorder>,
+    /// Takes down what each bot was asked, answered and printed. Nothing is asked of a bot for it when it is not there.
+    pub log: Option<&'r mut dyn GameLog>,
 }
 
 impl Room<'_> {
@@ -90,6 +93,10 @@ impl Room<'_> {
                 None => None,
             },
             recorder: self.recorder.as_deref_mut(),
+            log: match &mut self.log {
+                Some(log) => Some(&mut **log),
+                None => None,
+            },
         }
     }
 }
@@ -125,13 +132,26 @@ pub fn play<G: View>(
         recorder.begin(header);
     }
     referee.report(room, |referee, scene| Event::Started { game: referee.index, scene });
+    if let Some(log) = &mut room.log {
+        log.begins(index, header)?;
+        for chair in chairs.iter_mut() {
+            if let Chair::Bot(player) = chair {
+                player.ready();
+            }
+        }
+        printed_aside(chairs, *log)?;
+    }
     while referee.expired.is_none() && referee.turn(chairs, room)? {}
     let outcome = referee.outcome();
     referee.report(room, |referee, scene| Event::Over { game: referee.index, outcome: &outcome, scene });
-    for chair in chairs {
+    for chair in chairs.iter_mut() {
         if let Chair::Bot(player) = chair {
             player.game_over();
         }
+    }
+    if let Some(log) = &mut room.log {
+        printed_aside(chairs, *log)?;
+        log.over(&outcome)?;
     }
     let record = match &mut room.recorder {
         Some(recorder) => Some(recorder.end(&referee.faults, referee.expired, &outcome)?),
@@ -180,8 +200,13 @@ impl<G: View> Referee<'_, G> {
                 Some(Chair::Bot(_)) if self.clock.sits_out(seat) => sit_out(room),
                 Some(Chair::Bot(player)) => {
                     let response = player.answer();
-                    let verdict = self.clock.charge(seat, response.times.charged());
-                    self.judge(seat, response, verdict, room)
+                    let times = response.times;
+                    let verdict = self.clock.charge(seat, times.charged());
+                    let reply = self.judge(seat, response, verdict, room);
+                    if let Some(log) = &mut room.log {
+                        self.log(seat, reply, times, &player.printed(), *log)?;
+                    }
+                    reply
                 }
                 Some(Chair::Person) => {
                     let response = self.ask_person(seat, room)?;
@@ -228,12 +253,7 @@ impl<G: View> Referee<'_, G> {
                     }
                     return Reply::Answer(answer);
                 }
-                Err(refusal) => {
-                    let mut token = Vec::new();
-                    G::write_answer(answer, &mut token);
-                    let token = String::from_utf8_lossy(&token);
-                    Box::new(FaultReport::new(Fault::Illegal, format!("answered `{token}`: {refusal}")))
-                }
+                Err(refusal) => Box::new(illegal::<G>(answer, &refusal)),
             },
             Err(report) => report,
         };
@@ -267,6 +287,28 @@ impl<G: View> Referee<'_, G> {
         }
         self.faults.push(FaultRecord { turn: self.turn, seat, report });
         Reply::Fault(fault)
+    }
+
+    /// Hands an answer, or the fault that was just noted in its place, to the log.
+    fn log(
+        &self,
+        seat: Seat,
+        reply: Reply<G::Answer>,
+        times: Times,
+        printed: &str,
+        log: &mut dyn GameLog,
+    ) -> io::Result<()> {
+        let request = G::info().requests.get(self.game.request(&self.state, seat));
+        let fault = self.faults.last().filter(|fault| fault.turn == self.turn && fault.seat == seat);
+        log.answered(&Entry {
+            turn: self.turn,
+            seat,
+            request: request.map_or("move", |request| request.name),
+            answer: reply.answer().map(token::<G>),
+            fault: fault.map(|fault| &fault.report),
+            times,
+            printed,
+        })
     }
 
     /// Asks until the answer is a legal one. A person may think as long as they like.
@@ -323,6 +365,28 @@ impl<G: View> Referee<'_, G> {
             .outcome(&self.state)
             .unwrap_or_else(|| Outcome::ranked(&vec![0.0; self.tallies.len()], "ended without a result"))
     }
+}
+
+/// What bots have printed while they were not asked: before the first turn, after the last.
+fn printed_aside<G: Game>(chairs: &mut [Chair<G>], log: &mut dyn GameLog) -> io::Result<()> {
+    for (seat, chair) in Seat::all(chairs.len()).zip(chairs) {
+        if let Chair::Bot(player) = chair {
+            log.printed(seat, &player.printed())?;
+        }
+    }
+    Ok(())
+}
+
+/// An answer as it stands in the record.
+pub(crate) fn token<G: Game>(answer: G::Answer) -> String {
+    let mut token = Vec::new();
+    G::write_answer(answer, &mut token);
+    String::from_utf8_lossy(&token).into_owned()
+}
+
+/// An answer that the rules refuse, as a fault.
+pub(crate) fn illegal<G: Game>(answer: G::Answer, refusal: &Refusal) -> FaultReport {
+    FaultReport::new(Fault::Illegal, format!("answered `{}`: {refusal}", token::<G>(answer)))
 }
 
 fn sit_out<A>(room: &mut Room<'_>) -> Reply<A> {

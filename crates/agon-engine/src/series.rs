@@ -9,7 +9,8 @@ use std::thread;
 use agon_core::record::Recorder;
 use agon_core::{Assets, Lifetime, Settings};
 
-use crate::referee::Played;
+use crate::log::{GameLog, MakeLog};
+use crate::referee::{Played, Room};
 use crate::table::{Plan, PlayError, Seating, Table, quiet_room};
 
 /// Games of one kind between the same bots.
@@ -35,6 +36,8 @@ pub struct Series<'s> {
     /// Whether each game stays on a core of its own, its bots with it. Without effect where there are more games at once
     /// than cores, or no bots in processes of their own.
     pub pin: bool,
+    /// Makes logs of what bots do, if they are wanted.
+    pub log: Option<&'s MakeLog<'s>>,
 }
 
 /// Why a series stopped.
@@ -124,8 +127,11 @@ impl Series<'_> {
         } else {
             (self.seed, games, 0)
         };
+        let mut log = self.log.map(|make| make(first));
+        let log = log.as_mut().map(|log| &mut **log as &mut dyn GameLog);
+        let mut room = Room { log, ..quiet_room(recorder) };
         let plan = Plan { settings: self.settings, seed, seats: self.seats, assets: self.assets };
-        self.table.play(&plan, games, &mut quiet_room(recorder), &mut |mut one| {
+        self.table.play(&plan, games, &mut room, &mut |mut one| {
             one.index += first;
             played.push(one);
         })?;

@@ -1,23 +1,24 @@
 //! A game of any kind behind one object-safe face.
 
 use std::io;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use agon_core::assets::content_hash;
 use agon_core::record::{Record, Recorder, SeatRecord};
 use agon_core::settings::nearest;
-use agon_core::{Assets, GameInfo, Lifetime, Player, Seat, Settings, SettingsError};
+use agon_core::{Assets, ClockRule, GameInfo, Lifetime, Player, Seat, Settings, SettingsError};
 use agon_games::{Hosted, UnknownGame, Visitor};
 use agon_host::intake::{PrivateFolder, Refusal, Trying};
 use agon_host::{Conditions, Introduction, LinesPlayer, Program, TextPlayer};
 use serde::Serialize;
 use serde_json::Value as Json;
 
+use crate::again::{self, Retold};
 use crate::built_in::BuiltIn;
+use crate::chronicle::{self, Chronicle};
 use crate::film::{Film, FilmOf, ReplayError, header, settings_json};
-use crate::log::{self, Chronicle};
 use crate::referee::{self, Chair, Played, Room};
 
 /// A house bot, as data.
@@ -176,6 +177,24 @@ pub trait Table: Send + Sync {
 
     /// Plays a record through the rules.
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError>;
+
+    /// The clock of games with these settings.
+    fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError>;
+
+    /// Which games of a file one has to play again so that a bot is as it was in game `index`: that game, and those of
+    /// its match before it.
+    fn games_before(&self, records: &[Record], index: usize) -> Range<usize>;
+
+    /// Asks a bot again what a seat was asked in these games, one after the other, without a clock. `each` gets every
+    /// request with the bot's answer, and says when to stop.
+    fn ask_again(
+        &self,
+        records: &[Record],
+        seat: Seat,
+        bot: &Seating,
+        assets: &Assets,
+        each: &mut dyn FnMut(&Retold<'_>) -> ControlFlow<()>,
+    ) -> Result<(), ReplayError>;
 }
 
 /// Why a game could not be played.
@@ -293,7 +312,7 @@ impl<G: Hosted> Table for TableOf<G> {
         let mut header = header::<G>(plan.settings, plan.seed, records);
         let mut described = plan.settings.clone();
         let mut chairs: Vec<Chair<G>> = Vec::new();
-        let logs = log::places(plan.seats);
+        let logs = chronicle::places(plan.seats);
         for index in games {
             let (settings, seed) = G::in_series(plan.settings, plan.seed, index);
             let game = G::new(&settings, plan.seats.len(), plan.assets)?;
@@ -328,6 +347,32 @@ impl<G: Hosted> Table for TableOf<G> {
 
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError> {
         Ok(Box::new(FilmOf::<G>::new(record, assets)?))
+    }
+
+    fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError> {
+        G::new(settings, seats, assets).map(|game| game.clock())
+    }
+
+    fn games_before(&self, records: &[Record], index: usize) -> Range<usize> {
+        again::games_before::<G>(records, index)
+    }
+
+    fn ask_again(
+        &self,
+        records: &[Record],
+        seat: Seat,
+        bot: &Seating,
+        assets: &Assets,
+        each: &mut dyn FnMut(&Retold<'_>) -> ControlFlow<()>,
+    ) -> Result<(), ReplayError> {
+        let films: Result<Vec<_>, _> =
+            records.iter().map(|record| FilmOf::<G>::new(record.clone(), assets)).collect();
+        let films = films?;
+        let Some(first) = films.first() else { return Ok(()) };
+        if let Chair::Bot(mut player) = chair(bot, &first.game, &first.settings, seat, &first.names) {
+            again::ask(&films, seat, player.as_mut(), each);
+        }
+        Ok(())
     }
 }
 
@@ -394,16 +439,19 @@ fn program_player<G: Hosted>(
 }
 
 fn seat_record<G: Hosted>(seating: &Seating, name: &str) -> SeatRecord {
-    let bot = seating.spec();
-    let hash = match seating {
+    SeatRecord { name: name.to_owned(), bot: seating.spec(), hash: seat_hash(G::info(), seating) }
+}
+
+/// What a bot's content hashes to, as it stands in a record.
+pub fn seat_hash(info: &GameInfo, seating: &Seating) -> String {
+    match seating {
         Seating::Program(seat) => seat.hash.clone(),
         // A house bot's content is this program: its version stands for it.
-        _ => content_hash(format!("{} {} {}", G::info().id, bot, env!("CARGO_PKG_VERSION")).as_bytes()),
-    };
-    SeatRecord { name: name.to_owned(), bot, hash }
+        _ => content_hash(format!("{} {} {}", info.id, seating.spec(), env!("CARGO_PKG_VERSION")).as_bytes()),
+    }
 }
 
 /// A room with nobody in it but, if wanted, a recorder.
 pub fn quiet_room(recorder: Option<&mut Recorder>) -> Room<'_> {
-    Room { reporter: None, console: None, recorder }
+    Room { reporter: None, console: None, recorder, log: None }
 }

@@ -55,7 +55,7 @@ fn play<G: Hosted>(pairs: &[(&str, &str)], mut chairs: Vec<Chair<G>>) -> (Played
     let seats =
         names.iter().map(|n| SeatRecord { name: n.clone(), bot: n.clone(), hash: String::new() }).collect();
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder) };
+    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
     let played =
         referee::play(&game, 0, &header::<G>(&settings, 7, seats), &names, &mut chairs, &mut room).unwrap();
     let film = FilmOf::new(common::record(&played), &Assets::none()).unwrap();
@@ -172,7 +172,8 @@ fn a_person_is_asked_again_until_the_answer_is_legal_and_may_leave() {
     let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
     let mut typist = Typist(["x", "99", "4"].into(), Vec::new());
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: Some(&mut typist), recorder: Some(&mut recorder) };
+    let mut room =
+        Room { reporter: None, console: Some(&mut typist), recorder: Some(&mut recorder), log: None };
     let mut games = Vec::new();
     table.play(&plan, 0..5, &mut room, &mut |played| games.push(played)).unwrap();
     assert_eq!(typist.1.len(), 2, "two tries were refused with a reason: {:?}", typist.1);
@@ -200,7 +201,7 @@ fn reporters_see_every_turn_in_order() {
     let seats = ["random", "greedy", "left", "right"].map(|name| Seating::House(name.into()));
     let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
     let mut log = Log::default();
-    let mut room = Room { reporter: Some(&mut log), console: None, recorder: None };
+    let mut room = Room { reporter: Some(&mut log), console: None, recorder: None, log: None };
     table.play(&plan, 0..1, &mut room, &mut |_| {}).unwrap();
     assert_eq!(log.0, ["start true", "turn 1", "turn 2", "turn 3", "over 4"]);
 }
@@ -229,6 +230,7 @@ fn digests(id: &str, seed: u64, jobs: usize) -> Vec<String> {
         record: true,
         jobs,
         pin: false,
+        log: None,
     };
     let mut digests = Vec::new();
     series

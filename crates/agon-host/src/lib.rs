@@ -10,9 +10,11 @@
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text`]: a program as a player by a game's own lines of text
 //! - [`intake`]: would a bot be accepted, and what is it exactly
+//! - [`dialogue`]: a Python bot asked by a debugger or a profiler
 //! - [`sandbox`]: what a bot may not do
 
 mod desk;
+pub mod dialogue;
 pub mod handle;
 pub mod intake;
 pub mod lines;

@@ -36,6 +36,10 @@ pub enum Command {
     Play(Play),
     /// Would this bot be accepted? What is wrong, where, and a trial game
     Check(Check),
+    /// Time bots: mean, min, max, p50, p99 of a move; where a Python bot spends it
+    Trial(Trial),
+    /// Feed one bot of a record its observations again: the first answer that differs, or a look at one turn
+    Debug(Debug),
     /// Look at a recorded game, or check it against the rules
     Replay(Replay),
     /// Check this machine for what Agon needs
@@ -151,6 +155,9 @@ pub struct Play {
     /// Keep a record of all games in this file
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Write what each program was asked, answered and printed into this folder, a file for each game and seat
+    #[arg(long, value_name = "DIR")]
+    pub logs: Option<PathBuf>,
     /// Whether programs run behind the sandbox; `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = Sandbox::On)]
     pub sandbox: Sandbox,
@@ -248,6 +255,81 @@ pub struct Replay {
     /// With --json: the view frames too, as a first frame and deltas
     #[arg(long, requires = "json")]
     pub frames: bool,
+    /// A file the game was played with in place of what Agon ships, such as words=FILE
+    #[arg(long = "set", value_name = "KEY=FILE")]
+    pub settings: Vec<String>,
+}
+
+/// `agon trial`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Each BOT is tried by itself: it sits at the first seat (in Hide and Seek in each role it can play), the others are house bots. One game \
+                  is played at a time, so that nothing but the bot is timed. Times are what a clock would charge: wall time without waiting for a \
+                  processor."
+)]
+pub struct Trial {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// Whom to time, one after the other
+    #[arg(required = true, value_name = "BOT")]
+    pub bots: Vec<String>,
+    /// Games for each bot
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub games: u32,
+    /// Seed and settings.
+    #[command(flatten)]
+    pub setup: Setup,
+    /// Who sits at the other seats [default: the weakest house bot]
+    #[arg(long, value_name = "BOT")]
+    pub opponent: Option<String>,
+    /// Number of seats, where a game takes more or fewer [default: the fewest it takes]
+    #[arg(long, value_name = "N")]
+    pub seats: Option<usize>,
+    /// Only in this role, such as seeker
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<String>,
+    /// Write a profile of a Python bot for pstats and tools built on it, and print its ten hottest lines
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
+    /// Whether programs run behind the sandbox; `off` only for programs you trust
+    #[arg(long, value_enum, default_value_t = Sandbox::On)]
+    pub sandbox: Sandbox,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon debug`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The bot is told what it was told in the game, with the same seed, but no time limit holds. Without --turn, exit code 0 says \
+                  that every answer is the recorded one, 1 that one differs. In a match of Connect Five the games before are played through too, so that \
+                  the bot knows what it knew."
+)]
+pub struct Debug {
+    /// A file written by `agon play ... --record FILE`
+    pub record: PathBuf,
+    /// Whose observations, counted from 0
+    #[arg(long, value_name = "N")]
+    pub seat: usize,
+    /// Which game of the file, from 1 [default: the only one]
+    #[arg(long, value_name = "K")]
+    pub game: Option<usize>,
+    /// Go to this turn and show what the bot sees, answers and prints there
+    #[arg(long, value_name = "K")]
+    pub turn: Option<u32>,
+    /// Ask this bot [default: the recorded one, found from this folder]
+    #[arg(long, value_name = "BOT")]
+    pub bot: Option<String>,
+    /// Stop in a Python bot's own function at the turn [default turn: its first fault, else its first]; without the sandbox
+    #[arg(long, conflicts_with = "json")]
+    pub pdb: bool,
+    /// Whether programs run behind the sandbox; `off` only for programs you trust
+    #[arg(long, value_enum, default_value_t = Sandbox::On)]
+    pub sandbox: Sandbox,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
     /// A file the game was played with in place of what Agon ships, such as words=FILE
     #[arg(long = "set", value_name = "KEY=FILE")]
     pub settings: Vec<String>,

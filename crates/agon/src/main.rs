@@ -5,8 +5,10 @@ mod commands;
 mod console;
 mod failure;
 mod files;
+mod logs;
 mod manifest;
 mod output;
+mod pretty;
 mod seating;
 mod setup;
 mod starter;
@@ -51,6 +53,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::New(args) => commands::new::run(&args),
         Command::Play(args) => commands::play::run(&args),
         Command::Check(args) => commands::check::run(&args),
+        Command::Trial(args) => commands::trial::run(&args),
+        Command::Debug(args) => commands::debug::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }

@@ -20,6 +20,8 @@ snapshots! {
     help_play: "play --help";
     help_check: "check --help";
     help_replay: "replay --help";
+    help_trial: "trial --help";
+    help_debug: "debug --help";
     version: "--version";
     games: "games";
     games_solitude_scramble: "games solitude-scramble";

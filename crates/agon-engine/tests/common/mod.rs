@@ -90,7 +90,7 @@ pub fn referee<G: Hosted>(script: &Script<G>, time: Duration) -> Played {
     };
     let mut chairs: Vec<Chair<G>> = script.replies.iter().map(player).collect();
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder) };
+    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
     referee::play(&script.game, 0, &header, &names, &mut chairs, &mut room).unwrap()
 }
 

@@ -113,7 +113,7 @@ pub fn play_match<G: Hosted>(
     let names: Vec<String> = (0..sitters.len()).map(|i| format!("bot-{i}")).collect();
     let mut chairs = chairs(&game, &series, sitters);
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder) };
+    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
     let mut all = Vec::new();
     for index in 0..games {
         let (settings, seed) = G::in_series(&series, seed, index);

@@ -51,6 +51,7 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
                 record: false,
                 jobs,
                 pin: true,
+                log: None,
             };
             series.play::<Failure>(|played| {
                 round.add(&seats, &played);

@@ -2,10 +2,15 @@
 
 pub mod bots;
 pub mod check;
+pub mod debug;
 pub mod demo;
 pub mod doctor;
 pub mod games;
 pub mod new;
+mod pdb;
 pub mod play;
+mod profile;
 pub mod replay;
 pub mod show;
+pub mod trial;
+mod tried;

@@ -2,6 +2,7 @@
 
 use agon_core::record::{Digest, Record, Recorder, read_all};
 use agon_core::{Assets, Eye, Fault, GameInfo, Lifetime, Seat, Settings};
+use agon_engine::log::{GameLog, MakeLog};
 use agon_engine::referee::{Played, Room};
 use agon_engine::table::{Plan, Table, seat_names};
 use agon_engine::{Event, Reporter, Seating, Series, Summary, stats};
@@ -13,6 +14,7 @@ use crate::cli::{Forget, Play, Switch};
 use crate::console::Terminal;
 use crate::failure::Failure;
 use crate::files::{WholeFile, digest_of};
+use crate::logs::Logs;
 use crate::watch::{self, paint};
 use crate::{output, setup};
 
@@ -36,10 +38,13 @@ struct Order<'a> {
 pub fn run(args: &Play) -> Result<(), Failure> {
     let order = understand(args)?;
     let mut tally = Tally::new(&order)?;
+    let logs = args.logs.as_deref().map(|folder| Logs::into(folder, order.table.info(), &order.seats));
+    let logs = logs.transpose()?;
     if order.seats.contains(&Seating::Human) {
-        play_with_human(&order, &mut tally)?;
+        play_with_human(&order, &mut tally, logs.as_ref())?;
     } else {
         let progress = progress(args);
+        let make_log = logs.as_ref().map(|logs| |first| logs.log(first));
         let series = Series {
             table: order.table.as_ref(),
             settings: &order.settings,
@@ -51,6 +56,7 @@ pub fn run(args: &Play) -> Result<(), Failure> {
             record: tally.keeps_records(),
             jobs: order.jobs,
             pin: order.args.pin == Switch::On,
+            log: make_log.as_ref().map(|make| make as &MakeLog<'_>),
         };
         series.play(|played| {
             progress.inc(1);
@@ -114,7 +120,7 @@ fn progress(args: &Play) -> ProgressBar {
 }
 
 /// Games with a person are played one by one, and end with the whole picture.
-fn play_with_human(order: &Order<'_>, tally: &mut Tally) -> Result<(), Failure> {
+fn play_with_human(order: &Order<'_>, tally: &mut Tally, logs: Option<&Logs>) -> Result<(), Failure> {
     struct ShowEnd {
         colour: bool,
     }
@@ -132,8 +138,13 @@ fn play_with_human(order: &Order<'_>, tally: &mut Tally) -> Result<(), Failure> 
     let colour = output::colour();
     let (mut console, mut show_end) = (Terminal { colour }, ShowEnd { colour });
     let mut recorder = Recorder::new();
-    let mut room =
-        Room { reporter: Some(&mut show_end), console: Some(&mut console), recorder: Some(&mut recorder) };
+    let mut log = logs.map(|logs| logs.log(0));
+    let mut room = Room {
+        reporter: Some(&mut show_end),
+        console: Some(&mut console),
+        recorder: Some(&mut recorder),
+        log: log.as_mut().map(|log| &mut **log as &mut dyn GameLog),
+    };
     let plan =
         Plan { settings: &order.settings, seed: order.seed, seats: &order.seats, assets: &order.assets };
     let mut result = Ok(());
@@ -259,6 +270,9 @@ impl Tally {
         if let Some(path) = &order.args.record {
             text += &format!("record: {}\n", path.display());
         }
+        if let Some(folder) = &order.args.logs {
+            text += &format!("logs: {}\n", folder.display());
+        }
         text
     }
 
@@ -272,6 +286,7 @@ impl Tally {
             "results": self.results,
             "digest": digest_of(&self.digests),
             "record": order.args.record,
+            "logs": order.args.logs,
         })
     }
 }

@@ -23,7 +23,8 @@ pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
 /// `agon` with these arguments, some of which may hold blanks, in a folder.
 pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
-    command.args(arguments).current_dir(folder);
+    // The Python package is laid out in the cache: in one of our own, so that no other build's is taken.
+    command.args(arguments).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     command
 }
 
@@ -96,4 +97,58 @@ fn mask_line(line: &str) -> String {
         return format!(" {} [time]", kept.join(" "));
     }
     line.to_owned()
+}
+
+/// A folder with these files.
+pub fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// A Python with `NumPy`: the one of `AGON_PYTHON`, else the project's. Colour Battle and Hide and Seek hand arrays to
+/// their bots.
+#[allow(clippy::print_stderr, reason = "says that a test was skipped")]
+pub fn python_with_numpy() -> Option<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    let python = std::env::var_os("AGON_PYTHON").map_or(own, Into::into);
+    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
+    if has.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
+    None
+}
+
+/// Every measured time and share becomes `[time]` or `[share]`; runs of blanks become one, rules a short one.
+pub fn masked_times(text: &str) -> String {
+    text.lines().map(|line| mask_measures(line) + "\n").collect()
+}
+
+fn mask_measures(line: &str) -> String {
+    if line.starts_with('─') {
+        return "───".to_owned();
+    }
+    let mut words: Vec<String> = Vec::new();
+    for word in line.split_whitespace() {
+        let unit = word.trim_end_matches([',', ')', ';', ':']);
+        let mask = match unit {
+            "ns" | "us" | "ms" | "s" => "[time]",
+            "%" => "[share]",
+            _ => "",
+        };
+        let number = words.last().map(|last| last.trim_start_matches('('));
+        if !mask.is_empty() && number.is_some_and(|number| number.parse::<f64>().is_ok()) {
+            let open = if words.pop().is_some_and(|last| last.starts_with('(')) { "(" } else { "" };
+            words.push(format!("{open}{mask}{}", &word[unit.len()..]));
+        } else {
+            words.push(word.to_owned());
+        }
+    }
+    let indent = (line.len() - line.trim_start().len()).min(4);
+    format!("{}{}", " ".repeat(indent), words.join(" "))
 }

@@ -1,0 +1,360 @@
+//! `agon debug RECORD --seat N`: feeds one bot its recorded observations again, and names the first answer that differs.
+
+use std::ops::ControlFlow;
+
+use agon_core::record::Record;
+use agon_core::{FaultReport, Seat, Times};
+use agon_engine::table::{PlayError, Table, seat_hash};
+use agon_engine::{Film, Request, Retold, Seating};
+use agon_host::dialogue::through;
+use serde_json::{Value as Json, json};
+
+use super::pdb;
+use crate::cli::{Debug, Sandbox};
+use crate::failure::{Failure, NO};
+use crate::logs::{fault_text, one_line, quoted, times_text};
+use crate::pretty::pretty;
+use crate::{files, output, setup};
+
+/// What is looked into: one seat of one game, and the bot that is to sit there again.
+pub struct Case<'a> {
+    pub args: &'a Debug,
+    pub table: Box<dyn Table>,
+    /// Of the game, and before it of the games of its match.
+    pub films: Vec<Box<dyn Film>>,
+    /// The first of them, counted from 0 in the file.
+    pub first: usize,
+    pub seat: Seat,
+    pub bot: Seating,
+    /// Whether the bot is another one than recorded.
+    changed: bool,
+    /// Of the game itself.
+    pub requests: Vec<Request>,
+}
+
+/// What was asked again, kept for showing.
+struct Answered {
+    /// Counted from 1 in the file.
+    game: usize,
+    request: Request,
+    now: Result<String, FaultReport>,
+    times: Times,
+    printed: String,
+    same: bool,
+}
+
+/// Asks again.
+pub fn run(args: &Debug) -> Result<(), Failure> {
+    let case = understand(args)?;
+    if args.pdb { pdb::run(&case) } else { compare(&case) }
+}
+
+fn understand(args: &Debug) -> Result<Case<'_>, Failure> {
+    let mut records = files::read(&args.record)?;
+    let index = choose(args, records.len())?;
+    let table = agon_engine::table(&records[index].header.game)?;
+    let (_, assets) = setup::settings(table.info(), &args.settings)?;
+    let games = table.games_before(&records, index);
+    let (first, records): (_, Vec<Record>) = (games.start, records.drain(games).collect());
+    let films = (first + 1..)
+        .zip(records)
+        .map(|(number, record)| {
+            table.film(record, &assets).map_err(|e| Failure::replay(&args.record, number, &e))
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let Some(film) = films.last() else {
+        return Err(Failure::wrong_use(
+            "there is no game to look at",
+            "record one: agon play ... --record FILE",
+        ));
+    };
+    let seats = &film.record().header.seats;
+    let Some(seat) = Seat::all(seats.len()).nth(args.seat) else {
+        let what = format!("--seat: the game has {} seats, there is no seat {}", seats.len(), args.seat);
+        let names =
+            Seat::all(seats.len()).zip(seats).map(|(seat, who)| format!("{seat} {}", one_line(&who.name)));
+        return Err(Failure::wrong_use(what, format!("seats are {}", names.collect::<Vec<_>>().join(", "))));
+    };
+    let requests = film.requests(seat);
+    check_turn(args.turn, film.len() - 1, seat, &requests)?;
+    let (bot, changed) = bot(args, table.as_ref(), film.record(), seat)?;
+    Ok(Case { args, table, films, first, seat, bot, changed, requests })
+}
+
+/// Which game of the file, counted from 0.
+fn choose(args: &Debug, count: usize) -> Result<usize, Failure> {
+    let file = args.record.display();
+    match args.game {
+        None if count == 1 => Ok(0),
+        Some(k) if (1..=count).contains(&k) => Ok(k - 1),
+        None => Err(Failure::wrong_use(
+            format!("{file} holds {count} games"),
+            format!("choose one: --game K, from 1 to {count}"),
+        )),
+        Some(k) => Err(Failure::wrong_use(
+            format!("--game: {file} holds {count} games, there is no game {k}"),
+            format!("a number from 1 to {count}"),
+        )),
+    }
+}
+
+fn check_turn(turn: Option<u32>, turns: usize, seat: Seat, requests: &[Request]) -> Result<(), Failure> {
+    let (Some(first), Some(last)) = (requests.first(), requests.last()) else {
+        let what = format!("seat {seat} was never asked in this game");
+        return Err(Failure::wrong_use(what, "choose another seat"));
+    };
+    let Some(turn) = turn.filter(|turn| requests.iter().all(|request| request.turn != *turn)) else {
+        return Ok(());
+    };
+    let what = if (1..=turns as u32).contains(&turn) {
+        format!("--turn: seat {seat} was not asked in turn {turn}")
+    } else {
+        format!("--turn: the game has turns 1 to {turns}, there is no turn {turn}")
+    };
+    let nearest = requests.iter().map(|request| request.turn).min_by_key(|t| t.abs_diff(turn));
+    let hint = format!(
+        "it was asked {} times, from turn {} to turn {}; the nearest is --turn {}",
+        requests.len(),
+        first.turn,
+        last.turn,
+        nearest.unwrap_or(first.turn),
+    );
+    Err(Failure::wrong_use(what, hint))
+}
+
+/// The bot that sits there again, and whether it is another one than recorded.
+fn bot(args: &Debug, table: &dyn Table, record: &Record, seat: Seat) -> Result<(Seating, bool), Failure> {
+    let then = &record.header.seats[seat.index()];
+    let spec = args.bot.as_deref().unwrap_or(&then.bot);
+    let sandbox = if args.pdb { Sandbox::Off } else { args.sandbox };
+    let bot = setup::seating(&record.header.game, spec, sandbox).map_err(|mut failure| {
+        if args.bot.is_none() {
+            failure.message += "\nhint: paths in a record are seen from the folder it was played in; go there, or give --bot BOT";
+        }
+        failure
+    })?;
+    if bot == Seating::Human {
+        return Err(Failure::wrong_use(
+            format!("seat {seat} was played by a person, who cannot be asked the same again"),
+            "choose another seat, or give --bot BOT to see what a bot would have answered",
+        ));
+    }
+    // A record may come from a stranger, and what it names is about to be run.
+    if sandbox == Sandbox::Off && args.bot.is_none() && is_command(&bot) {
+        return Err(Failure::wrong_use(
+            format!("--sandbox off: the record names a command: {}", one_line(spec)),
+            "if you trust it, give it yourself: --bot COMMAND",
+        ));
+    }
+    let mut seats = vec![Seating::Human; record.header.seats.len()];
+    seats[seat.index()] = bot.clone();
+    table.check_seats(&seats).map_err(PlayError::from)?;
+    let changed = seat_hash(table.info(), &bot) != then.hash;
+    if changed && args.bot.is_none() {
+        output::note(&format!("note: {} has changed since the game was recorded", one_line(spec)));
+    }
+    Ok((bot, changed))
+}
+
+/// A program other than a Python bot.
+fn is_command(bot: &Seating) -> bool {
+    matches!(bot, Seating::Program(one) if through(&one.program, "debugging").is_none())
+}
+
+fn compare(case: &Case<'_>) -> Result<(), Failure> {
+    let records: Vec<Record> = case.films.iter().map(|film| film.record().clone()).collect();
+    let (_, assets) = setup::settings(case.table.info(), &case.args.settings)?;
+    let last_game = records.len() - 1;
+    let (mut asked, mut first_difference, mut at_turn) = (0usize, None::<Answered>, None::<Answered>);
+    case.table
+        .ask_again(&records, case.seat, &case.bot, &assets, &mut |retold| {
+            asked += 1;
+            let here = retold.game == last_game && Some(retold.request.turn) == case.args.turn;
+            if here {
+                at_turn = Some(Answered::new(case.first, retold));
+            }
+            if first_difference.is_none() && !retold.same() {
+                first_difference = Some(Answered::new(case.first, retold));
+            }
+            // With a turn to go to, a difference on the way is no reason to stop.
+            let stop = here || (case.args.turn.is_none() && first_difference.is_some());
+            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .map_err(|e| Failure::replay(&case.args.record, case.number(), &e))?;
+    if case.args.json {
+        output::print_json("debug", case.json(asked, first_difference.as_ref(), at_turn.as_ref()))?;
+    } else {
+        output::print(&case.text(asked, first_difference.as_ref(), at_turn.as_ref()))?;
+    }
+    first_difference.map_or(Ok(()), |one| Err(differs(one.game, one.request.turn, case.args.turn.is_none())))
+}
+
+/// The answer is no.
+pub fn differs(game: usize, turn: u32, hint: bool) -> Failure {
+    let mut message = format!("game {game}, turn {turn}: the bot's answer is not the recorded one");
+    if hint {
+        message += &format!("\nhint: --game {game} --turn {turn} shows what it saw there, --pdb stops in it");
+    }
+    Failure { code: NO, message }
+}
+
+impl Case<'_> {
+    /// The game's number in the file, from 1.
+    pub fn number(&self) -> usize {
+        self.first + self.films.len()
+    }
+
+    /// The game itself.
+    pub fn film(&self) -> Option<&dyn Film> {
+        self.films.last().map(AsRef::as_ref)
+    }
+
+    /// What it is all about, in one line.
+    pub fn title(&self) -> String {
+        let who = self.film().and_then(|film| film.record().header.seats.get(self.seat.index()));
+        let name = who.map_or_else(String::new, |who| one_line(&who.name));
+        let spec = one_line(&self.bot.spec());
+        let (game, file) = (self.number(), self.args.record.display());
+        format!("{}, game {game} of {file}, seat {}: {name} ({spec})\n", self.table.info().title, self.seat)
+    }
+
+    fn text(&self, asked: usize, first: Option<&Answered>, at_turn: Option<&Answered>) -> String {
+        let mut text = self.title();
+        if let Some(one) = at_turn {
+            text += &self.what_it_saw(&one.request);
+            text += &one.text();
+        }
+        match first {
+            Some(one)
+                if at_turn.is_some_and(|at| (at.game, at.request.turn) == (one.game, one.request.turn)) => {}
+            Some(one) => {
+                text += &format!(
+                    "\nfirst difference: game {}, turn {}, {}\n",
+                    one.game, one.request.turn, one.request.name
+                );
+                text += &one.text();
+            }
+            None => {
+                let answers = if asked == 1 { "1 answer".to_owned() } else { format!("{asked} answers") };
+                let games = match self.films.len() {
+                    1 => String::new(),
+                    n => format!(" in {n} games of the match"),
+                };
+                text += &format!("the same: {answers}{games}, each as recorded\n");
+            }
+        }
+        text
+    }
+
+    /// A turn's heading and what the bot was shown in it.
+    pub fn what_it_saw(&self, request: &Request) -> String {
+        let Some(film) = self.film() else { return String::new() };
+        let seen = film.seen(request.turn, self.seat);
+        let lines = seen.lines.filter(|_| matches!(&self.bot, Seating::Program(one) if !one.json_lines));
+        let turns = film.len() - 1;
+        let heading = format!(
+            "\nturn {} of {turns}, {}, at most {}\n",
+            request.turn,
+            request.name,
+            output::time(request.limit)
+        );
+        match lines {
+            Some(lines) => format!("{heading}it reads:\n{}", quoted(&lines)),
+            None => format!("{heading}it sees:\n{}\n", pretty(&seen.json)),
+        }
+    }
+
+    fn json(&self, asked: usize, first: Option<&Answered>, at_turn: Option<&Answered>) -> Json {
+        let record = self.film().map(Film::record);
+        let name = record.and_then(|r| r.header.seats.get(self.seat.index())).map(|who| who.name.as_str());
+        let observation = |one: &Answered| {
+            let film = self.films.get(one.game.checked_sub(self.first + 1)?)?;
+            serde_json::from_str::<Json>(&film.seen(one.request.turn, self.seat).json).ok()
+        };
+        json!({
+            "record": self.args.record,
+            "game": self.table.info().id,
+            "number": self.number(),
+            "seat": self.seat,
+            "name": name,
+            "bot": self.bot.spec(),
+            "bot_changed": self.changed,
+            "asked": asked,
+            "same": first.is_none(),
+            "first_difference": first.map(|one| one.json(observation(one).as_ref())),
+            "turn": at_turn.map(|one| one.json(observation(one).as_ref())),
+        })
+    }
+}
+
+impl Answered {
+    fn new(first: usize, retold: &Retold<'_>) -> Self {
+        Self {
+            game: first + retold.game + 1,
+            request: retold.request.clone(),
+            now: retold.now.clone(),
+            times: retold.times,
+            printed: retold.printed.clone(),
+            same: retold.same(),
+        }
+    }
+
+    fn text(&self) -> String {
+        let mut text = reply_text("recorded", &self.request.recorded, self.request.times, false);
+        text += &reply_text(now_title(self.same), &self.now, self.times, self.printed.is_empty());
+        if self.same
+            && self.request.recorded.as_ref().err().map(|f| &f.says)
+                != self.now.as_ref().err().map(|f| &f.says)
+        {
+            text += "(the same fault in other words)\n";
+        }
+        if !self.printed.is_empty() {
+            text += &format!("printed\n{}", quoted(&self.printed));
+        }
+        text
+    }
+
+    fn json(&self, observation: Option<&Json>) -> Json {
+        json!({
+            "game": self.game,
+            "turn": self.request.turn,
+            "request": self.request.name,
+            "observation": observation,
+            "same": self.same,
+            "recorded": reply_json(&self.request.recorded, self.request.times),
+            "now": reply_json(&self.now, self.times),
+            "printed": self.printed,
+        })
+    }
+}
+
+/// How the new answer is announced.
+pub const fn now_title(same: bool) -> &'static str {
+    if same { "now, the same" } else { "now, ANOTHER" }
+}
+
+/// An answer or a fault, with its times.
+pub fn reply_text(title: &str, reply: &Result<String, FaultReport>, times: Times, with_log: bool) -> String {
+    let came = match reply {
+        Ok(answer) => answer.clone(),
+        Err(report) => report.fault.to_string(),
+    };
+    let mut text = format!("{title:<14} {came}  ({})\n", times_text(times));
+    if let Err(report) = reply {
+        text += &fault_text(report, with_log);
+    }
+    text
+}
+
+fn reply_json(reply: &Result<String, FaultReport>, times: Times) -> Json {
+    let time_us = json!({
+        "charged": output::micros(times.charged()),
+        "wall": output::micros(times.wall),
+        "cpu": output::micros(times.cpu),
+        "wait": output::micros(times.wait),
+    });
+    match reply {
+        Ok(answer) => json!({"answer": answer, "time_us": time_us}),
+        Err(report) => json!({"fault": report, "time_us": time_us}),
+    }
+}

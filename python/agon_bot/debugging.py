@@ -1,0 +1,95 @@
+"""`python -m agon_bot.debugging GAME PATH[:Class]` plays a bot in its author's terminal: standard input and output
+are the terminal's, the protocol runs on `AGON_IN` and `AGON_OUT`. After the message `break` the next call stops in
+pdb, at the first line of the bot's own function."""
+
+from __future__ import annotations
+
+import os
+import pdb
+import sys
+from types import FrameType
+from typing import Any, Callable, Optional
+
+from .games.base import Message, Shim
+from .inside import Inside, OwnFiles, bot_root
+from .session import outcome
+
+FUNCTIONS = {
+    "solitude-scramble": "get_action",
+    "colour-battle": "determine_next_move",
+    "connect-five": "get_move",
+    "hide-and-seek": "move",
+}
+"""Where each API enters the bot."""
+
+Trace = Optional[Callable[[FrameType, str, Any], Any]]
+
+
+class Debugger(pdb.Pdb):
+    """pdb that tells its own end from a mistake of the bot."""
+
+    left = False
+
+    def set_quit(self) -> None:
+        self.left = True
+        super().set_quit()
+
+
+class Stop:
+    """Starts pdb as soon as the bot's own function is called."""
+
+    def __init__(self, files: OwnFiles, function: str) -> None:
+        self.files = files
+        self.function = function
+        self.debugger = Debugger(nosigint=True)
+
+    def __call__(self, frame: FrameType, event: str, arg: Any) -> Trace:
+        code = frame.f_code
+        if code.co_name != self.function or not self.files.has(code.co_filename):
+            return None
+        self.debugger.reset()
+        self.debugger.set_step()
+        sys.settrace(self.debugger.trace_dispatch)
+        return self.debugger.trace_dispatch(frame, event, arg)
+
+
+class Debugged(Inside):
+    """A bot under the debugger."""
+
+    stops = False
+
+    def reply(self, message: Message) -> Message:
+        if message.get("type") == "break":
+            self.stops = True
+            return {}
+        return super().reply(message)
+
+    def ask(self, shim: Shim, message: Message) -> Message:
+        if not self.stops:
+            return outcome(shim, message)
+        self.stops = False
+        stop = Stop(OwnFiles(bot_root(shim)), FUNCTIONS[shim.game])
+        sys.settrace(stop)
+        try:
+            reply = outcome(shim, message)
+        finally:
+            sys.settrace(None)
+        return {"quit": True} if stop.debugger.left else reply
+
+
+def main() -> int:
+    """Reads the command line."""
+    from .__main__ import settle_environment
+    from .channel import Channel
+    from .loading import Target
+
+    settle_environment()
+    if len(sys.argv) != 3 or not {"AGON_IN", "AGON_OUT"} <= set(os.environ):
+        print("usage: AGON_IN=N AGON_OUT=N python -m agon_bot.debugging GAME PATH[:Class]", file=sys.stderr)
+        return 2
+    channel = Channel(int(os.environ.pop("AGON_IN")), int(os.environ.pop("AGON_OUT")))
+    return Debugged(channel, sys.argv[1], Target.parse(sys.argv[2])).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

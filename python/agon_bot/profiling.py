@@ -1,0 +1,165 @@
+"""`python -m agon_bot.profiling GAME PATH[:Class]` plays a bot and notes where it spends its time. `AGON_PROFILE`
+says how:
+
+- `functions`: each function, by cProfile. The result is what `pstats` and the tools built on it read.
+- `lines`: each line, by looking now and then what the bot is at (`SIGPROF`). Costs next to nothing, so that the
+  figures are those of the bot.
+
+The message `profile` fetches the result piece by piece: it is larger than a line may be.
+"""
+
+from __future__ import annotations
+
+import cProfile
+import json
+import linecache
+import marshal
+import os
+import signal
+import sys
+import time
+from types import FrameType
+from typing import Any, Dict, List, Optional, Tuple
+
+from .games.base import Message, Shim
+from .inside import Inside, OwnFiles, bot_root
+from .session import outcome
+
+EVERY = 0.001
+"""Seconds of processor time between two samples. The kernel rounds it up to its own tick."""
+PIECE = 24 * 1024
+"""So much of the result fits a line, even if every character has to be escaped."""
+MOST_LINES = 200
+
+Line = Tuple[str, int]
+# Not the process's clock: while a timer runs on it, Linux brings it up to date only now and then.
+_used = time.thread_time
+
+
+class Functions:
+    """cProfile around each call."""
+
+    def __init__(self, files: OwnFiles) -> None:
+        self.profile = cProfile.Profile()
+
+    def begin(self) -> None:
+        """A call begins."""
+        self.profile.enable()
+
+    def end(self) -> None:
+        """The call is over."""
+        self.profile.disable()
+
+    def result(self) -> Message:
+        """The table that `pstats` reads."""
+        self.profile.create_stats()
+        return {"stats": marshal.dumps(self.profile.stats).hex()}  # type: ignore[attr-defined]
+
+
+class Lines:
+    """Time by line of the bot's own files. A sample weighs the processor time since the one before it: one that was
+    kept waiting by a long call into C weighs as much as that call. What is left at the end of a call is part of the
+    next call's first sample."""
+
+    def __init__(self, files: OwnFiles) -> None:
+        self.files = files
+        self.spent: Dict[Line, float] = {}
+        self.inside = False
+        self.last = self.spare = 0.0
+        signal.signal(signal.SIGPROF, self.sample)
+        # Never stopped: a call may be shorter than the time between two samples.
+        signal.setitimer(signal.ITIMER_PROF, EVERY, EVERY)
+
+    def begin(self) -> None:
+        """A call begins."""
+        self.last = _used() - self.spare
+        self.inside = True
+
+    def end(self) -> None:
+        """The call is over."""
+        self.inside = False
+        self.spare = _used() - self.last
+
+    def sample(self, number: int, frame: Optional[FrameType]) -> None:
+        """Looks what the bot is at: in the innermost frame that is its own."""
+        if not self.inside:
+            return
+        now = _used()
+        # A signal is looked at when a function is entered (at its first line, or none): what was at work is the line
+        # that calls it.
+        if frame is not None and frame.f_lineno in (None, frame.f_code.co_firstlineno):
+            frame = frame.f_back
+        while frame is not None and not self.files.has(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            line = (frame.f_code.co_filename, frame.f_lineno or frame.f_code.co_firstlineno)
+            self.spent[line] = self.spent.get(line, 0.0) + now - self.last
+        self.last = now
+
+    def result(self) -> Message:
+        """The lines that took most, most first."""
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        most = sorted(self.spent.items(), key=lambda item: -item[1])[:MOST_LINES]
+        return {
+            "seconds": sum(self.spent.values()),
+            "lines": [
+                {
+                    "file": os.path.relpath(os.path.realpath(file), self.files.root),
+                    "line": number,
+                    "text": linecache.getline(file, number).strip(),
+                    "seconds": seconds,
+                }
+                for (file, number), seconds in most
+            ],
+        }
+
+
+WAYS = {"functions": Functions, "lines": Lines}
+
+
+class Profiled(Inside):
+    """A bot under the profiler."""
+
+    way: Any = None
+    rest: Optional[str] = None
+
+    def reply(self, message: Message) -> Message:
+        if message.get("type") == "profile":
+            return self.piece()
+        return super().reply(message)
+
+    def ask(self, shim: Shim, message: Message) -> Message:
+        if self.way is None:
+            self.way = WAYS[os.environ.get("AGON_PROFILE", "functions")](OwnFiles(bot_root(shim)))
+        self.way.begin()
+        try:
+            return outcome(shim, message)
+        finally:
+            self.way.end()
+
+    def piece(self) -> Message:
+        """The next piece of the result; an empty one is the end."""
+        if self.rest is None:
+            self.rest = json.dumps(self.way.result() if self.way is not None else {})
+        piece, self.rest = self.rest[:PIECE], self.rest[PIECE:]
+        return {"piece": piece}
+
+
+def main(arguments: List[str]) -> int:
+    """Reads the command line."""
+    from .__main__ import settle_environment
+    from .channel import flush, from_environment
+    from .loading import Target
+
+    settle_environment()
+    if len(arguments) != 2 or os.environ.get("AGON_PROFILE", "functions") not in WAYS:
+        usage = "usage: AGON_PROFILE=functions|lines python -m agon_bot.profiling GAME PATH[:Class]"
+        print(usage, file=sys.stderr)
+        return 2
+    code = Profiled(from_environment(), arguments[0], Target.parse(arguments[1])).run()
+    flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
