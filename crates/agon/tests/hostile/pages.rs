@@ -1,0 +1,1 @@
+//! What people read: the collection's own page.
