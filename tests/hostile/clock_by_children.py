@@ -16,8 +16,8 @@ class Bot(Attacker):
             cores = TARGETS.get("cores", 2)
             read, write = os.pipe()
             os.set_blocking(read, False)
-            end = time.monotonic() + 8 * T
-            for _ in range(12 * cores):
+            end = time.monotonic() + 16 * T
+            for _ in range(6 * cores):
                 if os.fork() == 0:
                     while time.monotonic() < end:
                         pass
@@ -25,12 +25,12 @@ class Bot(Attacker):
                     os._exit(0)
             data = b""
             # Never asleep, so that it always stands in the queue.
-            while len(data) < 8 * 12 * cores and time.monotonic() < end + 8 * T:
+            while len(data) < 8 * 6 * cores and time.monotonic() < end + 3 * T:
                 try:
                     data += os.read(read, 4096)
                 except BlockingIOError:
                     pass
             used = sum(struct.unpack(f"{len(data) // 8}d", data))
-            if used > 3 * cores * T:
+            if used > 1.25 * cores * T:
                 reached("processor time", used)
         return 0

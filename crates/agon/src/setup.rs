@@ -160,9 +160,10 @@ fn guard(bot: &str, program: Result<Program, ProgramError>, sandbox: Sandbox) ->
     Ok(program)
 }
 
-/// A file's or folder's name without its ending.
+/// A file's or folder's name without its ending. It becomes a bot's name: nothing in it that a terminal would obey.
 fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().chars().map(tame).collect())
 }
 
 /// A machine that cannot guard a bot is found out before any game, not at the bot's start.

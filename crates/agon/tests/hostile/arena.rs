@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use crate::{Bot, Game};
 
 /// No game here takes nearly as long, start-up limit included.
-const LONGEST: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_mins(2);
 /// What ends with the engine has so long to be gone.
 const TO_GO: Duration = Duration::from_secs(3);
 
@@ -137,7 +137,8 @@ impl Arena {
         fs::write(arena.path("bot/targets.json"), targets.to_string()).expect("write");
         if bot.name == "symlink_in_folder" {
             // Such as an archive brings along.
-            std::os::unix::fs::symlink(arena.path("outside/canary.py"), arena.path("bot/linked.py")).expect("link");
+            std::os::unix::fs::symlink(arena.path("outside/canary.py"), arena.path("bot/linked.py"))
+                .expect("link");
             std::os::unix::fs::symlink(arena.path("outside"), arena.path("bot/folder")).expect("link");
         }
         Some(arena)

@@ -49,7 +49,10 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
     let turns = game["turns"].as_array().map_or(0, Vec::len);
     let whole = matches!(bot.game, Game::Solitude | Game::Colour);
     must(!whole || turns == 4, "the game did not go on to its end");
-    must(mine.iter().all(|answer| answer == refused || answer.starts_with('!')), "the answers say that something was reached");
+    must(
+        mine.iter().all(|answer| answer == refused || answer.starts_with('!')),
+        "the answers say that something was reached",
+    );
     let faults: Vec<&Json> =
         game["faults"].as_array().into_iter().flatten().filter(|fault| fault["seat"] == 0).collect();
     match bot.expect {
@@ -60,7 +63,11 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
         Expect::Fault(kind, words) => {
             let first = faults.first().copied().unwrap_or(&Json::Null);
             must(first["fault"] == kind, "its first fault is of another kind");
-            let report = format!("{}\n{}", first["says"].as_str().unwrap_or(""), first["stderr"].as_str().unwrap_or(""));
+            let report = format!(
+                "{}\n{}",
+                first["says"].as_str().unwrap_or(""),
+                first["stderr"].as_str().unwrap_or("")
+            );
             must(report.contains(words), "the report does not say what it should");
         }
         Expect::Harmless => must(!mine.is_empty(), "it was not asked"),
@@ -76,13 +83,19 @@ fn answers(kind: Game, game: &Json, seat: usize) -> Vec<String> {
             turns.filter_map(|turn| turn.split(' ').nth(seat).map(str::to_owned)).collect()
         }
         // Connect Five, where seat 1 moves first.
-        _ => turns.enumerate().filter(|(turn, _)| (turn + 1) % 2 == seat).map(|(_, text)| text.to_owned()).collect(),
+        _ => turns
+            .enumerate()
+            .filter(|(turn, _)| (turn + 1) % 2 == seat)
+            .map(|(_, text)| text.to_owned())
+            .collect(),
     }
 }
 
 /// What a person wants to see of a game that went wrong.
 pub fn excerpt(outcome: &Outcome) -> String {
     let games = outcome.replay["games"].as_array().into_iter().flatten();
-    let games: String = games.map(|game| format!("turns {}\nfaults {:#}\n", game["turns"], game["faults"])).collect();
-    if games.is_empty() { outcome.text.chars().take(3000).collect() } else { games.chars().take(6000).collect() }
+    let games: Vec<String> =
+        games.map(|game| format!("turns {}\nfaults {:#}\n", game["turns"], game["faults"])).collect();
+    let text = if games.is_empty() { outcome.text.clone() } else { games.concat() };
+    text.chars().take(6000).collect()
 }

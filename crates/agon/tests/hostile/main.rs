@@ -23,8 +23,6 @@ pub enum Game {
     Slow,
     /// The same with a short clock.
     Quick,
-    /// The same with a very short clock.
-    Tight,
     /// Connect Five, a Python program that speaks the JSON-lines protocol itself.
     Json,
     /// The same with a short clock.
@@ -62,7 +60,6 @@ impl Game {
             _ => {
                 let seconds = match self {
                     Self::Quick | Self::JsonQuick => "seconds=0.3",
-                    Self::Tight => "seconds=0.1",
                     _ => "seconds=10",
                 };
                 // The honest bot begins, so that it has played before anything goes wrong.
@@ -153,5 +150,9 @@ fn is_real(name: &str) {
     let bot = manifest::BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
     let arena = Arena::new(bot, Who::User).expect("a Python");
     let outcome = arena.play(bot, "off");
-    assert!(outcome.text.contains("REACHED"), "{name} reaches nothing even without the sandbox: {}", judge::excerpt(&outcome));
+    assert!(
+        outcome.text.contains("REACHED"),
+        "{name} reaches nothing even without the sandbox: {}",
+        judge::excerpt(&outcome)
+    );
 }

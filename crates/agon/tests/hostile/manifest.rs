@@ -143,7 +143,6 @@ collection! {
         import_by_subclasses Solitude Harmless;
         import_by_exec Solitude Harmless;
         import_by_bytes Solitude Harmless;
-        clock_by_children Tight Harmless;
     }
     real {
         many_files Connect Nothing;
@@ -177,6 +176,7 @@ collection! {
         deaf_program Json Fault("timeout", "not ready");
     }
     holes {
+        clock_by_children Quick Harmless, "only the bot's first process is measured: children think for it while it waits for a processor";
         memory_by_children Connect Nothing, "the limit of memory is for each process; without a cgroup nothing bounds them together";
         state_children Solitude Nothing, "orphans of a call are adopted by the namespace's first process and live on";
         state_signals Solitude Harmless, "handlers set while the bot is loaded run in the process that calls are forked from";
