@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -122,7 +122,11 @@ impl Arena {
         let honest = collection().join("around").join(bot.game.honest());
         copy_all(&honest, &arena.path("honest"));
         fs::copy(collection().join("attack.py"), arena.path("bot/attack.py")).expect("copy");
-        fs::copy(bot.source(), arena.path("bot").join(bot.file())).expect("copy");
+        if bot.source().is_dir() {
+            copy_all(&bot.source(), &arena.path("bot"));
+        } else {
+            fs::copy(bot.source(), arena.path("bot").join(bot.file())).expect("copy");
+        }
         if bot.game == Game::Native {
             compile(&arena.path("bot").join(bot.file()), &arena.path("bot/native"));
         }
@@ -135,13 +139,25 @@ impl Arena {
             "token": arena.token(), "cores": std::thread::available_parallelism().map_or(1, usize::from),
         });
         fs::write(arena.path("bot/targets.json"), targets.to_string()).expect("write");
+        arena.prepare(bot);
+        Some(arena)
+    }
+
+    /// What one bot needs and no other.
+    fn prepare(&self, bot: &Bot) {
         if bot.name == "symlink_in_folder" {
             // Such as an archive brings along.
-            std::os::unix::fs::symlink(arena.path("outside/canary.py"), arena.path("bot/linked.py"))
-                .expect("link");
-            std::os::unix::fs::symlink(arena.path("outside"), arena.path("bot/folder")).expect("link");
+            symlink(self.path("outside/canary.py"), self.path("bot/linked.py")).expect("link");
+            symlink(self.path("outside"), self.path("bot/folder")).expect("link");
         }
-        Some(arena)
+        if bot.name == "read_neighbour" {
+            copy_all(&self.path("honest"), &self.path("bot"));
+        }
+    }
+
+    /// Where the honest bot is.
+    fn honest(&self, bot: &Bot) -> PathBuf {
+        self.path(if bot.name == "read_neighbour" { "bot/Honest.py" } else { "honest" })
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -203,7 +219,7 @@ impl Arena {
 
     /// Plays two games of the bot against the honest one, and replays their record.
     pub fn play(&self, bot: &Bot, sandbox: &str) -> Outcome {
-        let (record, honest) = (self.path("tmp/record"), self.path("honest"));
+        let (record, honest) = (self.path("tmp/record"), self.honest(bot));
         let (record, honest) = (record.to_str().expect("path"), honest.to_str().expect("path"));
         let mut arguments = vec!["play"];
         let seat = bot.seat();
@@ -309,8 +325,16 @@ pub fn collection() -> PathBuf {
 }
 
 fn copy_all(from: &Path, to: &Path) {
-    for entry in fs::read_dir(from).expect("list").flatten().filter(|entry| entry.path().is_file()) {
-        fs::copy(entry.path(), to.join(entry.file_name())).expect("copy");
+    for entry in
+        fs::read_dir(from).expect("list").flatten().filter(|entry| entry.file_name() != "__pycache__")
+    {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            fs::create_dir(&to).expect("folder");
+            copy_all(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).expect("copy");
+        }
     }
 }
 

@@ -105,9 +105,11 @@ pub struct Bot {
 }
 
 impl Bot {
+    /// A file, or a folder with a `Submission.py`.
     fn source(&self) -> PathBuf {
+        let path = collection().join(self.name);
         let ending = if self.game == Game::Native { "c" } else { "py" };
-        collection().join(self.name).with_extension(ending)
+        if path.is_dir() { path } else { path.with_extension(ending) }
     }
 
     /// Its file in its own folder.

@@ -176,6 +176,10 @@ collection! {
         deaf_program Json Fault("timeout", "not ready");
     }
     holes {
+        read_neighbour Connect Nothing, "the whole folder of a bot's file is shown to it, other bots' files included";
+        shadow_host Solitude Harmless, "`python -m` looks for the host in the bot's folder first";
+        shadow_library Solitude Nothing, "`python -m` puts the bot's folder before the library while the host starts";
+        collude_by_locks Connect Nothing, "any file a bot can read it can lock, and all bots read the system's files";
         clock_by_children Quick Harmless, "only the bot's first process is measured: children think for it while it waits for a processor";
         memory_by_children Connect Nothing, "the limit of memory is for each process; without a cgroup nothing bounds them together";
         state_children Solitude Nothing, "orphans of a call are adopted by the namespace's first process and live on";

@@ -4,14 +4,16 @@ use std::fs;
 
 use crate::arena::{Arena, Who, collection};
 use crate::manifest::BOTS;
-use crate::{Bot, Expect, Game};
+use crate::{Bot, Expect};
 
 const BEGIN: &str = "<!-- the collection, written by `AGON_BLESS=1 cargo test -p agon --test hostile` -->\n";
 const END: &str = "<!-- end -->\n";
 
 /// What a bot's file says of itself: what it tries, and what must happen.
 fn words(bot: &Bot) -> (String, String) {
-    let text = fs::read_to_string(bot.source()).expect("the bot's file");
+    let source = bot.source();
+    let file = if source.is_dir() { source.join("Submission.py") } else { source };
+    let text = fs::read_to_string(file).expect("the bot's file");
     let text =
         text.strip_prefix("\"\"\"").or_else(|| text.strip_prefix("/* ")).expect("begins with a description");
     let end = text.find("\"\"\"").or_else(|| text.find(" */")).expect("the description's end");
@@ -28,9 +30,10 @@ fn row(bot: &Bot) -> String {
         (None, Expect::Harmless) => "nothing reached".to_owned(),
     };
     let real = if bot.real { "; without the sandbox it succeeds" } else { "" };
-    let ending = if bot.game == Game::Native { "c" } else { "py" };
+    let file = bot.source();
+    let file = file.file_name().expect("name").to_string_lossy();
     let cell = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
-    format!("| [`{0}`]({0}.{ending}) | {1} | {2} | {comes}{real} |\n", bot.name, cell(&tries), cell(&must))
+    format!("| [`{}`]({file}) | {} | {} | {comes}{real} |\n", bot.name, cell(&tries), cell(&must))
 }
 
 #[test]
@@ -54,10 +57,10 @@ fn the_page_tells_of_every_bot() {
 #[test]
 fn every_file_is_in_the_manifest() {
     let files = fs::read_dir(collection()).expect("list").flatten().map(|entry| entry.path());
-    let bots = files.filter(|path| path.extension().is_some_and(|ending| ending == "py" || ending == "c"));
+    let bots = files.filter(|path| path.is_dir() || path.extension().is_some_and(|ending| ending != "md"));
     let mut bots: Vec<String> =
         bots.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
-    bots.retain(|name| name != "attack");
+    bots.retain(|name| !["attack", "around", "__pycache__"].contains(&name.as_str()));
     let missing: Vec<&String> =
         bots.iter().filter(|name| !BOTS.iter().any(|bot| bot.name == *name)).collect();
     assert!(missing.is_empty(), "{missing:?}");
