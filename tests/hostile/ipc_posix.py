@@ -10,7 +10,8 @@ from attack import TARGETS, Attacker, call, refused
 
 class Bot(Attacker):
     def attack(self):
-        refused("messages", lambda: call(240, TARGETS["token"].encode(), 0o102, 0o600, None))
+        name = TARGETS["token"].encode()
+        refused("messages", lambda: call(240, name, 0o102, 0o600, None) and call(241, name) + 1)
         refused("shared memory", lambda: shared_memory.SharedMemory(TARGETS["token"][-8:], True, 4096))
         libc = ctypes.CDLL(None, use_errno=True)
         libc.sem_open.restype = ctypes.c_void_p

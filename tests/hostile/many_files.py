@@ -12,5 +12,5 @@ class Bot(Attacker):
         for folder in ("/tmp", "/var/tmp", "/dev/shm", TARGETS["outside"], TARGETS["honest"], "/"):
             for number in range(100):
                 name = os.path.join(folder, f"{TARGETS['token']}-{number}")
-                refused(name, lambda: open(name, "x").close())
+                refused(name, lambda: open(name, "x").close() or os.unlink(name))
                 refused(name, lambda: os.mkdir(name))

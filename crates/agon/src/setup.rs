@@ -104,7 +104,17 @@ fn python(
     let whole = std::fs::canonicalize(path)?;
     let name = class.map_or_else(|| stem(&whole), str::to_owned);
     let mut content = class.unwrap_or_default().as_bytes().to_vec();
-    for file in python_files(&whole)? {
+    let files = python_files(&whole)?;
+    let mut room = MOST_CODE;
+    for file in files {
+        let size = std::fs::metadata(&file)?.len();
+        room = room.checked_sub(size).ok_or_else(|| {
+            let what = format!("{bot}: its files hold more than {} MiB", MOST_CODE >> 20);
+            Failure::wrong_use(
+                what,
+                format!("leave out what it does not need, first of all {}", file.display()),
+            )
+        })?;
         content.extend(std::fs::read(&file)?);
     }
     Ok(ProgramSeat {
@@ -116,6 +126,9 @@ fn python(
         forgets: true,
     })
 }
+
+/// No bot is larger. A file without content can say it has terabytes.
+const MOST_CODE: u64 = 256 << 20;
 
 /// What a Python bot is made of: its file, or all `.py` and `.json` files at the top of its folder, in order.
 fn python_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {

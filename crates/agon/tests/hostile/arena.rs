@@ -19,6 +19,9 @@ const LONGEST: Duration = Duration::from_mins(2);
 /// What ends with the engine has so long to be gone.
 const TO_GO: Duration = Duration::from_secs(3);
 
+/// Where everybody can write.
+const SHARED_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
 /// Who runs `agon`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Who {
@@ -87,6 +90,14 @@ pub struct Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         self.end_victim();
+        // What an attack has made that succeeded.
+        for folder in SHARED_FOLDERS {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let made = format!("{}-", self.token());
+            for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&made)) {
+                let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir(entry.path()));
+            }
+        }
     }
 }
 
@@ -259,9 +270,9 @@ impl Arena {
         let token = self.token();
         see(&self.path("tmp"), &[]);
         see(&self.path("outside"), &["canary.py", "socket"]);
-        see(Path::new("/dev/shm"), &[&token]);
-        see(Path::new("/tmp"), &[&token]);
-        see(Path::new("/var/tmp"), &[&token]);
+        for folder in SHARED_FOLDERS {
+            see(Path::new(folder), &[&token]);
+        }
         let canary = fs::read_to_string(self.path("outside/canary.py")).unwrap_or_default();
         if canary != format!("SECRET = '{}'\n", self.secret) {
             damage.push("the canary was changed".to_owned());
@@ -281,6 +292,16 @@ impl Arena {
             befell += "did not end as it should\n";
         }
         befell
+    }
+
+    /// Ends processes that were left running, by their numbers.
+    pub fn end_strangers(&self) {
+        let home = self.home.path().to_string_lossy().into_owned();
+        for stranger in self.strangers().into_iter().filter(|stranger| stranger.contains(&home)) {
+            let pid = stranger.split(' ').next().unwrap_or_default().parse().ok();
+            let pid = pid.and_then(rustix::process::Pid::from_raw).expect("a number");
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
     }
 
     /// Processes that still run and should not, after some patience.
@@ -309,8 +330,9 @@ impl Arena {
             let line = String::from_utf8_lossy(&line).replace('\0', " ");
             let seat = fs::read_link(folder.join("cwd")).unwrap_or_default();
             let here = line.contains(&home) || seat.to_string_lossy().contains(&home);
-            // One that has ended is nobody's trouble.
-            (state != "Z" && (parent == mine || here)).then(|| format!("{pid} {line}"))
+            // What names another arena is for its own test to find; one that has ended is nobody's trouble.
+            let orphan = parent == mine && !line.contains("agon-hostile-");
+            (state != "Z" && (orphan || here)).then(|| format!("{pid} {line}"))
         };
         let all = fs::read_dir("/proc").expect("proc").flatten();
         let all = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

@@ -135,16 +135,29 @@ impl Bot {
 /// Plays a bot as everybody, and judges what came of it.
 fn stand_up_to(name: &str) {
     let bot = manifest::BOTS.iter().find(|bot| bot.name == name).expect("in the manifest");
-    for who in Who::all() {
-        let Some(mut arena) = Arena::new(bot, who) else {
-            eprintln!("skipped as {who:?}: no Python for it that {who:?} can run; `make setup` makes one");
-            continue;
-        };
-        let outcome = arena.play(bot, "on");
-        let mut wrong = judge::wrong(bot, &outcome);
-        wrong.extend(arena.damage(&outcome));
-        assert!(wrong.is_empty(), "{name} as {who:?}: {wrong:#?}\n{}", judge::excerpt(&outcome));
+    if bot.slow {
+        // It mostly waits.
+        std::thread::scope(|scope| {
+            for who in Who::all() {
+                scope.spawn(move || stand_up_as(bot, who));
+            }
+        });
+    } else {
+        for who in Who::all() {
+            stand_up_as(bot, who);
+        }
     }
+}
+
+fn stand_up_as(bot: &Bot, who: Who) {
+    let Some(mut arena) = Arena::new(bot, who) else {
+        eprintln!("skipped as {who:?}: no Python for it that {who:?} can run; `make setup` makes one");
+        return;
+    };
+    let outcome = arena.play(bot, "on");
+    let mut wrong = judge::wrong(bot, &outcome);
+    wrong.extend(arena.damage(&outcome));
+    assert!(wrong.is_empty(), "{} as {who:?}: {wrong:#?}\n{}", bot.name, judge::excerpt(&outcome));
 }
 
 /// Without the sandbox, as an ordinary user, the attack succeeds: what the sandbox refuses is there to be refused.
@@ -157,4 +170,15 @@ fn is_real(name: &str) {
         "{name} reaches nothing even without the sandbox: {}",
         judge::excerpt(&outcome)
     );
+}
+
+/// Without the sandbox a daemon does stay: the look around afterwards finds what is left.
+#[test]
+fn the_look_around_finds_what_is_left() {
+    let bot = manifest::BOTS.iter().find(|bot| bot.name == "daemon_left").expect("in the manifest");
+    let mut arena = Arena::new(bot, Who::User).expect("a Python");
+    let outcome = arena.play(bot, "off");
+    let damage = arena.damage(&outcome);
+    arena.end_strangers();
+    assert!(damage.iter().any(|what| what.starts_with("left running: ")), "{damage:?}");
 }

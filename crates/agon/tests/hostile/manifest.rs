@@ -176,6 +176,7 @@ collection! {
         deaf_program Json Fault("timeout", "not ready");
     }
     holes {
+        state_parent_descriptors Solitude Harmless, "as an ordinary user, a call can open its parent's pipes through /proc";
         read_neighbour Connect Nothing, "the whole folder of a bot's file is shown to it, other bots' files included";
         shadow_host Solitude Harmless, "`python -m` looks for the host in the bot's folder first";
         shadow_library Solitude Nothing, "`python -m` puts the bot's folder before the library while the host starts";

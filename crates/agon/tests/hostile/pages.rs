@@ -140,3 +140,16 @@ fn a_name_of_10000_characters_is_shown_short() {
     let widest = shown.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     assert!(widest < 1000, "a line of {widest} characters");
 }
+
+/// The engine reads a bot's files itself, to know them again: a file that only says it is huge must not fill its memory.
+#[test]
+fn a_bot_of_terabytes_is_refused() {
+    let arena = arena("state_globals");
+    let file = fs::File::create(arena.path("bot/data.json")).expect("create");
+    file.set_len(4 << 40).expect("a sparse file");
+    let honest = arena.path("honest");
+    let honest = honest.to_str().expect("path");
+    let (code, _, stderr) =
+        arena.agon(&["play", "solitude-scramble", "../bot", honest, "house:left", "house:left"]);
+    assert!(code == Some(2) && stderr.contains("more than 256 MiB"), "{code:?} {stderr}");
+}
