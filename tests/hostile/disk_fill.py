@@ -1,4 +1,4 @@
-"""Writes up to 300 MiB into every folder it can think of.
+"""Writes up to 300 MiB in all into every folder it can think of.
 
 Must happen: less than 128 MiB can be written, if anything, and it is gone afterwards."""
 

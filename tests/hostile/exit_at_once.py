@@ -1,6 +1,6 @@
 """Ends its process with status 0 (`os._exit`) instead of answering.
 
-Must happen: a crash that names the status."""
+Must happen: a crash."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Opens up to 4000 files at once, and 4000 pipes.
+"""Opens up to 4000 files at once, then 4000 pipes.
 
 Must happen: a limit far below ends it, and the bot plays on."""
 

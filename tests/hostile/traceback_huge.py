@@ -1,4 +1,4 @@
-"""Raises an exception with a text of 20 MiB, 900 frames deep, caused by others as deep.
+"""Raises an exception with a text of 18 MiB, 150 frames deep, caused by others as deep.
 
 Must happen: a crash; the record keeps the end of it and stays small."""
 

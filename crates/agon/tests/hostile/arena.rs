@@ -47,12 +47,22 @@ impl Who {
         Command::new(program)
     }
 
-    /// A Python he can run, with `NumPy` if that is wanted.
+    /// A Python he can run, with `NumPy` if that is wanted. Looked for once.
     pub fn python(self, numpy: bool) -> Option<PathBuf> {
+        static FOUND: Mutex<Vec<(Who, bool, Option<PathBuf>)>> = Mutex::new(Vec::new());
+        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((.., python)) = found.iter().find(|(who, with, _)| (*who, *with) == (self, numpy)) {
+            return python.clone();
+        }
+        let python = self.find_python(if numpy { "import numpy" } else { "" });
+        found.push((self, numpy, python.clone()));
+        python
+    }
+
+    fn find_python(self, test: &str) -> Option<PathBuf> {
         let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
         let given = std::env::var_os("AGON_PYTHON").map(PathBuf::from);
         let candidates = given.into_iter().chain([project, "/usr/bin/python3".into(), "python3".into()]);
-        let test = if numpy { "import numpy" } else { "" };
         let runs = |python: &PathBuf| {
             let output = self.command(python).args(["-c", test]).output();
             output.is_ok_and(|output| output.status.success())

@@ -50,7 +50,7 @@ impl Game {
     fn words<'a>(self, bot: &'a str, honest: &'a str) -> Vec<&'a str> {
         match self {
             Self::Solitude => {
-                let settings = ["--set", "turns=4", "--set", "seconds=0.5"];
+                let settings = ["--set", "turns=4", "--set", "seconds=2"];
                 [&["solitude-scramble", bot, honest, "house:greedy", "house:left"][..], &settings].concat()
             }
             Self::Colour => {
