@@ -10,7 +10,9 @@ seen = []
 def watched(function):
     def call(*arguments, **words):
         result = function(*arguments, **words)
-        seen.append(1)
+        # Only what a call has said: the host also rehearses.
+        if "LEFT" in str(result):
+            seen.append(1)
         return result
 
     return call
