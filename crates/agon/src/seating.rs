@@ -356,7 +356,9 @@ pub fn try_load(table: &dyn Table, plan: &Plan<'_>) -> Result<(), Failure> {
 
 /// A file's or folder's name without its ending.
 fn stem(path: &Path) -> String {
-    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+    // It becomes a bot's name: nothing in it that a terminal would obey.
+    let tame = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().chars().map(tame).collect())
 }
 
 /// A machine that cannot guard a bot is found out before any game, not at the bot's start.

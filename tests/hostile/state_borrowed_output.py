@@ -1,0 +1,29 @@
+"""Puts the protocol's descriptors in place of its log and input while it is loaded; then its first call goes on to answer all
+others.
+
+Must happen: a fault, or every call is one of its own (it would play CENTER)."""
+
+import fcntl
+import json
+import os
+import time
+
+from attack import pipes
+
+for number in pipes():
+    mode = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE
+    os.dup2(number, 0 if mode == os.O_RDONLY else 2)
+
+
+def get_action(state, match_history):
+    # The ids of turns follow one another; the first of them has 3.
+    answer, end = "LEFT", time.monotonic() + 10
+    number = 2 + state["current_turn"]
+    try:
+        while time.monotonic() < end:
+            os.write(2, b'{"id":%d,"answer":"%s"}\n' % (number, answer.encode()))
+            message = json.loads(os.read(0, 1 << 16).split(b"\n")[0])
+            number, answer = message["id"], "CENTER"
+    except (OSError, ValueError, KeyError):
+        pass
+    return "LEFT"
