@@ -1,7 +1,11 @@
 //! Runs the program as a person would and writes down what it did.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(
+    dead_code,
+    clippy::print_stderr,
+    reason = "each test file uses its part, and says what it leaves out"
+)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
@@ -23,6 +27,18 @@ pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(arguments).current_dir(folder);
     command
+}
+
+/// A Python with `NumPy`: `AGON_PYTHON`, else the project's own. Colour Battle and Hide and Seek hand arrays to their bots.
+pub fn python() -> Option<PathBuf> {
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    let python = std::env::var_os("AGON_PYTHON").map_or_else(own, PathBuf::from);
+    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
+    if has.is_ok_and(|output| output.status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
+    None
 }
 
 /// Stdout of a run that must have succeeded.
