@@ -8,13 +8,12 @@
 mod common;
 
 use std::fs;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use serde_json::Value as Json;
-use tempfile::{TempDir, tempdir_in};
+use tempfile::TempDir;
 
 /// Busy processes for each core.
 const BUSY: usize = 4;
@@ -233,11 +232,7 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// A folder with the bots of `tests/load`, which think so many seconds a call.
 fn bots(seconds: f64) -> TempDir {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/load");
-    let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    for file in fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_file()) {
-        fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
-    }
+    let folder = common::copy_of("load");
     let thinking = folder.path().join("thinking.py");
     let text = fs::read_to_string(&thinking).unwrap();
     let with = text.replace("SECONDS = 0.010", &format!("SECONDS = {seconds}"));

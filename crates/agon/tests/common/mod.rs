@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
+use tempfile::{TempDir, tempdir_in};
 
 /// Runs `agon` with these words (separated by blanks) in a folder.
 pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
@@ -27,6 +28,17 @@ pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
     command.args(arguments).current_dir(folder);
     command
+}
+
+/// A new folder with the files of this folder of `tests`. Bots run in a copy: Python writes beside them.
+pub fn copy_of(name: &str) -> TempDir {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
+    let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.is_file()) {
+        std::fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
+    folder
 }
 
 /// A Python with `NumPy`: `AGON_PYTHON`, else the project's own. Colour Battle and Hide and Seek hand arrays to their bots.

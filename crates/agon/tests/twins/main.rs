@@ -18,7 +18,7 @@ use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::word_racer::WordRacer;
 use built_in::{Chaser, Gatherer, Make, Taker, Wary, house};
 use serde_json::Value as Json;
-use tempfile::{TempDir, tempdir_in};
+use tempfile::TempDir;
 
 /// What must be equal. Times, names and hashes differ between twins.
 const COMPARED: [&str; 5] = ["turns", "faults", "expired", "outcome", "frames"];
@@ -34,13 +34,9 @@ struct Twins {
 
 impl Twins {
     fn new(game: &'static str, games: u32, settings: &[&str]) -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let files = fs::read_dir(root.join("tests/twins")).unwrap().map(|entry| entry.unwrap().path());
-        for file in files.filter(|path| path.is_file()) {
-            fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
-        }
-        fs::copy(root.join("crates/agon-games/data/words.dat"), folder.path().join("words.dat")).unwrap();
+        let folder = common::copy_of("twins");
+        let words = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agon-games/data/words.dat");
+        fs::copy(words, folder.path().join("words.dat")).unwrap();
         let settings = settings.iter().map(|&setting| setting.to_owned()).collect();
         Self { folder, python: None, game, settings, games }
     }
