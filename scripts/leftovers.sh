@@ -2,7 +2,8 @@
 # Is anything left of bots and games that should be gone? Processes, shared memory, temporary folders, cgroups, mounts.
 #   scripts/leftovers.sh list            what there is now, one a line
 #   scripts/leftovers.sh since FILE      what there is now and was not in FILE (a list from before); exit code 1 if anything is
-# What is about to go is given some seconds. Programs of another checkout on the same machine are not ours.
+# What is about to go is given some seconds. Programs of another checkout on the same machine are not ours; while some run,
+# what lies in places that all share (/tmp, /dev/shm, cgroups) may be theirs and is only mentioned.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd -P)
 target=$(cd "${CARGO_TARGET_DIR:-$root/target}" 2>/dev/null && pwd -P || echo "$root/target")
@@ -20,12 +21,15 @@ is_foreign() {
     local pid=$1 exe fields
     while [ "$pid" -gt 1 ]; do
         exe=$(readlink "/proc/$pid/exe" 2>/dev/null || true)
-        case $exe in "$target"/*) return 1 ;; */target/*/*) return 0 ;; esac
+        case $exe in "$target"/*) return 1 ;; */target/*/* | */agon) return 0 ;; esac
         read -r -a fields <<<"$(stat_of "$pid")"
         pid=${fields[1]:-1}
     done
     return 1
 }
+
+# Whether another checkout, or a copy of the program, is at work.
+others_run() { ls -l /proc/[0-9]*/exe 2>/dev/null | grep -E -- '-> .*(/target/(debug|release)/|/agon$)' | grep -vF -- "-> $target/" >/dev/null; }
 
 process() {
     local pid=$1 fields words
@@ -79,11 +83,18 @@ since)
     [ -f "$2" ] || { printf 'error: there is no file %s\nhint: make it before: scripts/leftovers.sh list > %s\n' "$2" "$2" >&2; exit 2; }
     before=$(plain <"$2")
     end=$((SECONDS + patience))
+    others=
     while :; do
         left=$(comm -13 <(echo "$before") <(list | plain) | sed '/^$/d')
+        others_run && others=yes
         [ -n "$left" ] && [ "$SECONDS" -lt "$end" ] || break
         sleep 0.2
     done
+    if [ -n "$others" ] && [ -n "$left" ]; then
+        perhaps=$(grep -vE "^(process|mount|temporary $target/)" <<<"$left" || true)
+        left=$(grep -E "^(process|mount|temporary $target/)" <<<"$left" || true)
+        [ -z "$perhaps" ] || printf 'note: another checkout is at work; this may be its own:\n%s\n' "$perhaps" >&2
+    fi
     if [ -n "$left" ]; then
         printf 'error: left over, %s s after the end:\n%s\n' "$patience" "$left" >&2
         exit 1
