@@ -1,6 +1,6 @@
 //! Bots written for the Python APIs of four competitions, unchanged, behind the real sandbox. Word Racer's scripts are
 //! commands: see `programs.rs`.
-#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -8,19 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::good as stdout;
+use common::{good as stdout, python};
 use tempfile::{TempDir, tempdir_in};
-
-/// The project's Python, if it has `NumPy`; Colour Battle and Hide and Seek hand arrays to their bots.
-fn python() -> Option<PathBuf> {
-    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
-    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
-    if has.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
-    None
-}
 
 fn agon(folder: &Path, arguments: &[&str], python: Option<&Path>) -> Output {
     let mut command = common::agon(folder, arguments);
