@@ -114,7 +114,7 @@ fn nothing_is_left_when_the_engine_is_killed() {
     let _alone = alone();
     let before = Before::note();
     // While bots start, while they think, and later.
-    let moments = [5, 20, 60, 150, 400, 900];
+    let moments = [5, 40, 150, 400, 800];
     let mut with_bots = 0;
     let place = Place::new("leaks");
     let files = |folder: &Path| {
