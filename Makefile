@@ -5,7 +5,7 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint audit bench ladder golden words clean
+.PHONY: help setup build demo test soak lint audit bench ladder golden words clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,9 +21,15 @@ demo: build ## Play a small round of all five games and print the tables
 
 test: ## Run every test
 	@scripts/setup.sh tests
+	@mkdir -p target && scripts/leftovers.sh list > target/before-test.txt
 	$(CARGO) test --workspace --locked
 	@# Chosen when it runs: set-up may have made the virtual environment just now.
 	python=.venv/bin/python; [ -x $$python ] || python=python3; $$python -m unittest discover -s python/tests
+	@scripts/leftovers.sh since target/before-test.txt
+
+soak: ## The slow proofs: clocks on a loaded machine, 10,000 games in a row (about half an hour)
+	@scripts/setup.sh tests
+	CARGO="$(CARGO)" scripts/soak.sh
 
 lint: setup $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sources of dependencies
 	$(CARGO) fmt --all --check

@@ -1,22 +1,27 @@
 //! Files: written whole or not at all, read with care.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use agon_core::record::{Digest, Record, read_all};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 
 use crate::failure::Failure;
 
-/// A file in the making. It appears under its name only when it is complete.
+/// A file in the making. It appears under its name only when it is complete; until then it has none, so that nothing is left
+/// of it even if this program is killed.
 pub struct WholeFile {
     path: PathBuf,
     /// What it is, for errors: `the record`.
     what: &'static str,
-    /// The name it has until it is complete.
+    /// The name it has for a moment before it replaces what was there; from the start where files without a name are not
+    /// to be had.
     draft: PathBuf,
     file: Option<File>,
+    nameless: bool,
 }
 
 const HINT: &str = "choose a folder that exists and that you may write to";
@@ -31,8 +36,12 @@ impl WholeFile {
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let mut whole = Self { path: path.to_owned(), what, draft, file: None };
-        whole.file = Some(File::create(&whole.draft).map_err(|e| whole.failed(&e, HINT))?);
+        let mut whole = Self { path: path.to_owned(), what, draft, file: None, nameless: false };
+        whole.file = nameless(path).ok();
+        whole.nameless = whole.file.is_some();
+        if !whole.nameless {
+            whole.file = Some(File::create(&whole.draft).map_err(|e| whole.failed(&e, HINT))?);
+        }
         Ok(whole)
     }
 
@@ -53,11 +62,14 @@ impl WholeFile {
     pub fn finish(mut self) -> Result<(), Failure> {
         if let Some(file) = self.file.take() {
             file.sync_all().map_err(|e| self.failed(&e, HINT))?;
+            if self.nameless {
+                give_name(&file, &self.draft).map_err(|e| self.failed(&e, HINT))?;
+            }
         }
         fs::rename(&self.draft, &self.path).map_err(|e| self.failed(&e, HINT))
     }
 
-    fn failed(&self, error: &std::io::Error, hint: &str) -> Failure {
+    fn failed(&self, error: &io::Error, hint: &str) -> Failure {
         Failure::io(format!("write {}", self.what), &self.path, error, hint)
     }
 }
@@ -67,6 +79,19 @@ impl Drop for WholeFile {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.draft);
     }
+}
+
+/// Opens a file without a name on the disk where this one is to be. Not every file system has them.
+fn nameless(path: &Path) -> io::Result<File> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    Ok(File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666))?))
+}
+
+/// Gives it a name.
+fn give_name(file: &File, name: &Path) -> io::Result<()> {
+    let here = format!("/proc/self/fd/{}", file.as_raw_fd());
+    Ok(rustix::fs::linkat(CWD, here, CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// Reads all games of a file.

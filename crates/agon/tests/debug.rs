@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use common::{agon, folder_with, good, masked_times, python_with_numpy};
+use common::{agon, folder_with, good, masked_times, python};
 use serde_json::Value as Json;
 
 /// Counts over the games of a match, draws from its seed, prints, and fails at its third move of game 2.
@@ -86,7 +86,7 @@ fn python_bots_of_all_apis_answer_the_same_again() {
     let record = out.path().join("a.agon");
     let (record, both) = (record.to_str().unwrap(), out.path().join("both.py"));
     let both = both.to_str().unwrap();
-    let python = python_with_numpy();
+    let python = python();
     let mut games: Vec<Vec<&str>> = vec![
         vec!["solitude-scramble", "solitude_random", "solitude_greedy", "house:left", "solitude_random"],
         vec!["connect-five", "RandomBot", "house:stacker"],
@@ -256,7 +256,7 @@ fn pdb_stops_in_bots_of_the_other_apis() {
         "p state['current_turn'], len(match_history)\nc\n",
         "(4, 3)",
     )];
-    let python = python_with_numpy();
+    let python = python();
     if python.is_some() {
         let rounds = &["colour-battle", "Up.py", "house:random", "--set", "rounds=5"];
         cases.push((rounds, "p game_info.current_round, grid.dtype\nc\n", "(4, dtype('int16'))"));

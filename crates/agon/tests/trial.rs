@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 use std::process::Output;
 
-use common::{agon, folder_with, good, masked_times, python_with_numpy};
+use common::{agon, folder_with, good, masked_times, python};
 use serde_json::Value as Json;
 
 /// Plays the first free column; its third move takes at least 30 ms of processor time.
@@ -83,7 +83,7 @@ fn a_bot_is_tried_in_each_role_it_can_play() {
         trial["bots"].as_array().unwrap().iter().map(|bot| bot["role"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(roles(&house), ["hider"]);
-    let Some(python) = python_with_numpy() else { return };
+    let Some(python) = python() else { return };
     let folder = folder_with(&[("mine.py", "class Seeker(Player):\n    def move(self):\n        pass\n")]);
     let words = ["trial", "hide-and-seek", "mine.py", "--set", "steps=20", "--games", "2", "--json"];
     let output = agon(folder.path(), &words).env("AGON_PYTHON", python).output().unwrap();
@@ -143,7 +143,7 @@ fn a_profile_of_solitude_and_of_arrays() {
     let words = ["trial", "solitude-scramble", "solitude", "--games", "1", "--profile", "a.prof"];
     let text = good(&run(folder.path(), &words));
     assert!(text.contains("Submission.py:3") && text.contains("last = i * i"), "{text}");
-    let Some(python) = python_with_numpy() else { return };
+    let Some(python) = python() else { return };
     let words =
         ["trial", "colour-battle", "Painter.py", "--set", "rounds=20", "--games", "1", "--profile", "b.prof"];
     let text = good(&agon(folder.path(), &words).env("AGON_PYTHON", python).output().unwrap());

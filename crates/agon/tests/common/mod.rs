@@ -1,5 +1,9 @@
 //! Runs the program as a person would and writes down what it did.
-#![allow(dead_code, reason = "each test file uses its part")]
+#![allow(
+    dead_code,
+    clippy::print_stderr,
+    reason = "each test file uses its part, and says what it leaves out"
+)]
 
 pub mod place;
 
@@ -7,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use assert_cmd::Command;
+use tempfile::{TempDir, tempdir_in};
 
 /// Runs `agon` with these words (separated by blanks) in a folder.
 pub fn run_in(folder: &Path, words: &str, input: &str) -> Output {
@@ -28,22 +33,33 @@ pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Stdout of a run that must have succeeded.
-pub fn good(output: &Output) -> String {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout.clone()).unwrap()
+/// A new folder with the files of this folder of `tests`. Bots run in a copy: Python writes beside them.
+pub fn copy_of(name: &str) -> TempDir {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
+    let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.filter(|path| path.is_file()) {
+        std::fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
+    }
+    folder
 }
 
-/// The project's Python, if it has `NumPy`; Colour Battle and Hide and Seek hand arrays to their bots.
-#[allow(clippy::print_stderr, reason = "says what was skipped")]
+/// A Python with `NumPy`: `AGON_PYTHON`, else the project's own. Colour Battle and Hide and Seek hand arrays to their bots.
 pub fn python() -> Option<PathBuf> {
-    let python = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
+    let python = std::env::var_os("AGON_PYTHON").map_or_else(own, PathBuf::from);
     let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
     if has.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
     eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
     None
+}
+
+/// Stdout of a run that must have succeeded.
+pub fn good(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
 }
 
 /// Runs `agon` with these words.
@@ -100,28 +116,14 @@ fn mask_line(line: &str) -> String {
 }
 
 /// A folder with these files.
-pub fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+pub fn folder_with(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     for (name, text) in files {
         let path = folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
     folder
-}
-
-/// A Python with `NumPy`: the one of `AGON_PYTHON`, else the project's. Colour Battle and Hide and Seek hand arrays to
-/// their bots.
-#[allow(clippy::print_stderr, reason = "says that a test was skipped")]
-pub fn python_with_numpy() -> Option<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
-    let python = std::env::var_os("AGON_PYTHON").map_or(own, Into::into);
-    let has = std::process::Command::new(&python).args(["-c", "import numpy"]).output();
-    if has.is_ok_and(|output| output.status.success()) {
-        return Some(python);
-    }
-    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
-    None
 }
 
 /// Every measured time and share becomes `[time]` or `[share]`; runs of blanks become one, rules a short one.

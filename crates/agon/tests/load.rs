@@ -1,0 +1,325 @@
+//! Clocks on a busy machine: who keeps to half the limit never loses by the clock, who takes 1.3 times the limit always does.
+//!
+//! Real Python bots, behind the real sandbox, with limits of about 20 ms a call; four busy processes for each core where
+//! a test says "loaded". A few games of each kind here; `make soak` (`AGON_SOAK=1`) plays 200 with honest bots on the loaded
+//! machine, and 50 of each other kind.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use serde_json::Value as Json;
+use tempfile::TempDir;
+
+/// Busy processes for each core.
+const BUSY: usize = 4;
+/// They end by themselves after so many seconds, whatever becomes of us.
+const LONGEST: u32 = 600;
+
+/// A game that is short, with a limit of about 20 ms a call.
+struct Kind {
+    game: &'static str,
+    /// Bots that all think as long as the test says.
+    thinkers: &'static [&'static str],
+    /// The first of them among house bots.
+    one: &'static [&'static str],
+    settings: &'static [&'static str],
+    clock: Clock,
+    /// Whether its Python API hands out arrays.
+    numpy: bool,
+}
+
+/// What an answer, or a game's answers together, may take, in milliseconds; and who uses it up in how many calls.
+enum Clock {
+    Answer(f64),
+    /// For each seat.
+    Bank(f64, f64),
+    /// For all seats: limit, calls of all, calls of the first alone.
+    Shared(f64, f64, f64),
+}
+
+const SOLITUDE: Kind = Kind {
+    game: "solitude-scramble",
+    thinkers: &[".", ".", ".", "."],
+    one: &[".", "house:left", "house:right", "house:greedy"],
+    settings: &["turns=5", "seconds=0.02"],
+    clock: Clock::Answer(20.0),
+    numpy: false,
+};
+const COLOUR: Kind = Kind {
+    game: "colour-battle",
+    thinkers: &["colour.py", "colour.py"],
+    one: &["colour.py", "house:random"],
+    settings: &["rounds=5", "move_ms=20"],
+    clock: Clock::Bank(100.0, 5.0),
+    numpy: true,
+};
+const CONNECT: Kind = Kind {
+    game: "connect-five",
+    thinkers: &["Stacker.py", "Stacker.py"],
+    one: &["Stacker.py", "house:stacker"],
+    settings: &["seconds=0.02", "special=3,5", "p=0", "q=0"],
+    clock: Clock::Answer(20.0),
+    numpy: false,
+};
+// The seeker is asked 33 times, the hider 16 times.
+const HIDE: Kind = Kind {
+    game: "hide-and-seek",
+    thinkers: &["hide.py", "hide.py"],
+    one: &["hide.py", "house:still-hider"],
+    settings: &["steps=33", "seconds=1"],
+    clock: Clock::Shared(1000.0, 49.0, 33.0),
+    numpy: true,
+};
+const WORD: Kind = Kind {
+    game: "word-racer",
+    thinkers: &["python3 word_racer.py", "python3 word_racer.py"],
+    one: &["python3 word_racer.py", "house:filler"],
+    settings: &["seconds=1"],
+    clock: Clock::Bank(1000.0, 48.0),
+    numpy: false,
+};
+
+impl Kind {
+    /// Milliseconds a call that make up this part of the limit; `alone` if only the first seat thinks.
+    fn call(&self, part: f64, alone: bool) -> f64 {
+        part * match self.clock {
+            Clock::Answer(limit) => limit,
+            Clock::Bank(limit, calls) => limit / calls,
+            Clock::Shared(limit, all, first) => limit / if alone { first } else { all },
+        }
+    }
+
+    /// Plays games in which the bots think for a part of their limit.
+    fn play(&self, games: usize, part: f64, alone: bool, loaded: bool) -> Option<Vec<Game>> {
+        let python = if self.numpy { Some(common::python()?) } else { None };
+        let folder = bots(self.call(part, alone) / 1000.0);
+        let load = loaded.then(Load::start);
+        let begin = Instant::now();
+        let games_wanted = games.to_string();
+        let mut words = vec!["play", self.game];
+        words.extend(if alone { self.one } else { self.thinkers });
+        words.extend(["--games", &games_wanted, "--seed", "1", "--record", "a.agon", "--json"]);
+        words.extend(self.settings.iter().flat_map(|setting| ["--set", setting]));
+        let match_games = games.div_ceil(5).to_string();
+        if self.game == "connect-five" {
+            words.extend(["--match-games", &match_games]);
+        }
+        let agon = |words: &[&str]| {
+            let mut command = common::agon(folder.path(), words);
+            command.env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+            if let Some(python) = &python {
+                command.env("AGON_PYTHON", python);
+            }
+            serde_json::from_str::<Json>(&common::good(&command.output().unwrap())).unwrap()
+        };
+        agon(&words);
+        drop(load);
+        let took = begin.elapsed().as_secs_f64();
+        let replay = agon(&["replay", "a.agon", "--json"]);
+        let played: Vec<Game> =
+            replay["games"].as_array().unwrap().iter().map(|game| self.judge(game)).collect();
+        assert_eq!(played.len(), games);
+        self.say(&played, part, loaded, took);
+        Some(played)
+    }
+
+    /// What the clock had to say of a recorded game.
+    fn judge(&self, game: &Json) -> Game {
+        let faults = game["faults"].as_array().unwrap();
+        let charged = |seat: &Json| -> Vec<f64> {
+            let list = |name: &str| seat[name].as_array().unwrap().iter().map(|time| time.as_f64().unwrap());
+            list("wall_us").zip(list("wait_us")).map(|(wall, wait)| (wall - wait) / 1000.0).collect()
+        };
+        let seats: Vec<Vec<f64>> = game["times"].as_array().unwrap().iter().map(charged).collect();
+        let total = |seat: &Vec<f64>| seat.iter().sum::<f64>();
+        let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        Game {
+            late: faults.iter().filter(|fault| fault["fault"] == "timeout").count(),
+            other: faults.iter().find(|fault| fault["fault"] != "timeout").map(Json::to_string),
+            faults: faults.len(),
+            expired: !game["expired"].is_null(),
+            answers: seats[0].len(),
+            used: match self.clock {
+                Clock::Answer(limit) => most(&mut seats.iter().flatten().copied()) / limit,
+                Clock::Bank(limit, _) => most(&mut seats.iter().map(total)) / limit,
+                Clock::Shared(limit, ..) => seats.iter().map(total).sum::<f64>() / limit,
+            },
+        }
+    }
+
+    /// A line for the log of the test run.
+    fn say(&self, games: &[Game], part: f64, loaded: bool, took: f64) {
+        let late = games.iter().filter(|game| game.late > 0 || game.expired).count();
+        let mut used: Vec<f64> = games.iter().map(|game| 100.0 * game.used).collect();
+        used.sort_by(f64::total_cmp);
+        eprintln!(
+            "{:17} {:6} thinks {:3.0} % of its limit: {late} of {} games late; charged of the limit: \
+             median {:.0} %, least {:.0} %, most {:.0} %; {took:.1} s",
+            self.game,
+            if loaded { "loaded" } else { "idle" },
+            100.0 * part,
+            games.len(),
+            used[used.len() / 2],
+            used[0],
+            used[used.len() - 1],
+        );
+    }
+
+    /// Half the limit, everybody at the table: nobody is late. On an idle machine that is no news, so only the whole form asks.
+    fn honest_bots_are_never_late(&self) {
+        let _alone = alone();
+        for loaded in [false, true].into_iter().filter(|loaded| *loaded || soak()) {
+            let Some(games) = self.play(count(if loaded { 200 } else { 50 }), 0.5, false, loaded) else {
+                return;
+            };
+            for (i, game) in games.iter().enumerate() {
+                assert!(game.late == 0 && !game.expired, "{} {i} loaded: {loaded} {game:?}", self.game);
+                assert_eq!(game.other, None, "{} {i} loaded: {loaded}", self.game);
+            }
+        }
+    }
+
+    /// 1.3 times the limit: late in every game; where each answer has a limit, none of them counts (who was far over it is
+    /// ended, and its further answers are missing).
+    fn cheats_are_always_caught(&self) {
+        let _alone = alone();
+        for loaded in [false, true] {
+            let Some(games) = self.play(count(50), 1.3, true, loaded) else { return };
+            for (i, game) in games.iter().enumerate() {
+                let caught = match self.clock {
+                    Clock::Answer(_) => game.late > 0 && game.faults == game.answers,
+                    Clock::Bank(..) => game.late > 0,
+                    Clock::Shared(..) => game.expired,
+                };
+                assert!(caught, "{} {i} loaded: {loaded} {game:?}", self.game);
+            }
+        }
+    }
+}
+
+/// A game, seen from the clock.
+#[derive(Debug)]
+struct Game {
+    /// Answers that were late.
+    late: usize,
+    /// All faults.
+    faults: usize,
+    /// A fault that is not a matter of time.
+    other: Option<String>,
+    /// The clock of all seats together ran out.
+    expired: bool,
+    /// Answers of the first seat.
+    answers: usize,
+    /// The largest part of a limit that was charged.
+    used: f64,
+}
+
+/// Whether this is the whole form.
+fn soak() -> bool {
+    std::env::var_os("AGON_SOAK").is_some()
+}
+
+/// How many games: a few, or so many in the whole form.
+fn count(whole: usize) -> usize {
+    if soak() { whole } else { 5 }
+}
+
+/// One at a time: each brings its own load.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A folder with the bots of `tests/load`, which think so many seconds a call.
+fn bots(seconds: f64) -> TempDir {
+    let folder = common::copy_of("load");
+    let thinking = folder.path().join("thinking.py");
+    let text = fs::read_to_string(&thinking).unwrap();
+    assert!(text.contains("SECONDS = 0.010"), "{text}");
+    let with = text.replace("SECONDS = 0.010", &format!("SECONDS = {seconds}"));
+    fs::write(thinking, with).unwrap();
+    folder
+}
+
+/// Busy processes. They end when this is dropped, when their time is up, and when their parent is gone.
+struct Load(Vec<Child>);
+
+impl Load {
+    fn start() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, usize::from);
+        let busy = format!(
+            "import os, time\nend, parent = time.time() + {LONGEST}, os.getppid()\n\
+             while time.time() < end and os.getppid() == parent:\n    for i in range(100000): pass"
+        );
+        let start = || Command::new("python3").args(["-c", &busy]).stdin(Stdio::null()).spawn().unwrap();
+        Self((0..BUSY * cores).map(|_| start()).collect())
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+#[ignore = "the fork that plays a call is not metered: its waiting for a processor is charged"]
+fn honest_bots_are_never_late_in_solitude_scramble() {
+    SOLITUDE.honest_bots_are_never_late();
+}
+
+#[test]
+#[ignore = "one game in a hundred: what the engine waits for a processor while it asks, or between two looks, is charged"]
+fn honest_bots_are_never_late_in_colour_battle() {
+    COLOUR.honest_bots_are_never_late();
+}
+
+#[test]
+#[ignore = "one game in a hundred: what the engine waits for a processor while it asks, or between two looks, is charged"]
+fn honest_bots_are_never_late_in_connect_five() {
+    CONNECT.honest_bots_are_never_late();
+}
+
+#[test]
+fn honest_bots_are_never_late_in_hide_and_seek() {
+    HIDE.honest_bots_are_never_late();
+}
+
+#[test]
+fn honest_bots_are_never_late_in_word_racer() {
+    WORD.honest_bots_are_never_late();
+}
+
+#[test]
+#[ignore = "the fork that plays a call is not metered: on a loaded machine its processor time can go unseen"]
+fn cheats_are_always_caught_in_solitude_scramble() {
+    SOLITUDE.cheats_are_always_caught();
+}
+
+#[test]
+fn cheats_are_always_caught_in_colour_battle() {
+    COLOUR.cheats_are_always_caught();
+}
+
+#[test]
+fn cheats_are_always_caught_in_connect_five() {
+    CONNECT.cheats_are_always_caught();
+}
+
+#[test]
+fn cheats_are_always_caught_in_hide_and_seek() {
+    HIDE.cheats_are_always_caught();
+}
+
+#[test]
+fn cheats_are_always_caught_in_word_racer() {
+    WORD.cheats_are_always_caught();
+}

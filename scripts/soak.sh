@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# `make soak`: the proofs that take long, at full length, one after the other, each bounded in time. Prints a line for each at
+# the end, and fails if one failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+cargo=${CARGO:-cargo}
+log=target/soak.txt
+mkdir -p target
+scripts/leftovers.sh list >target/before-soak.txt
+
+"$cargo" test --locked -p agon --test load --test leaks --no-run || exit 3
+failed=0
+summary=
+: >"$log"
+# Name, longest time, words for cargo.
+part() {
+    local name=$1 longest=$2 begin=$SECONDS word=passed
+    shift 2
+    echo "== $name (at most $longest)" | tee -a "$log"
+    AGON_SOAK=1 timeout --kill-after=10s "$longest" "$cargo" test --locked -p agon "$@" -- --nocapture --test-threads=1 2>&1 | tee -a "$log"
+    [ "${PIPESTATUS[0]}" = 0 ] || { word=FAILED; failed=1; }
+    summary+=$(printf '%-8s %5d s  %s' "$word" $((SECONDS - begin)) "$name")$'\n'
+}
+
+part "clocks on a loaded machine" 60m --test load
+part "nothing is left, 10,000 games in a row" 60m --test leaks
+begin=$SECONDS word=passed
+scripts/leftovers.sh since target/before-soak.txt || { word=FAILED; failed=1; }
+summary+=$(printf '%-8s %5d s  %s' "$word" $((SECONDS - begin)) "what is left over after all of it")
+
+printf '\n%s\n' "$summary"
+echo "figures: $log"
+exit "$failed"
