@@ -117,6 +117,9 @@ def play(order: Message, asked: int, answers: int) -> int:
 class Lean:
     """One bot, one host, from hello to the end. Each call in a fork."""
 
+    EACH_CALL = False
+    """Whether the file is executed for each call, if that is quick."""
+
     def __init__(self, packets: Packets, target: str) -> None:
         self.packets = packets
         self.target = target
@@ -172,16 +175,26 @@ class Lean:
         return {"protocol": PROTOCOL}
 
     def load(self, plan: Message) -> None:
-        """Executes the bot's file. Everything that can be wrong with it was found in a fork."""
+        """Makes everything ready for calls. Everything that can be wrong with the bot was found in a fork.
+
+        A file that is quickly executed is executed in every call: this process then never runs a line of it, and there
+        is nothing it could change here for later calls. One that takes its time is executed once, here."""
         write_at_once()
         enter.forbid_writing()
         enter.adopt_orphans()
         known = open_descriptors()
         warm_numpy(plan["file"])
-        seed_all(0)
+        for name in plan["imports"]:
+            try:
+                __import__(name)
+            except Exception:  # the bot will see for itself
+                pass
         lay(plan["packages"])
-        self.function = execute(plan["file"], plan["name"]).__dict__["get_action"]
-        settle(known)
+        self.function = Source(plan["file"], plan["name"])
+        if plan["slow"] or not self.EACH_CALL:
+            seed_all(0)
+            self.function = self.function.execute()
+            settle(known)
         rehearse()
         gc.collect()
         # What exists now is shared with every fork; the collector need not look at it again, nor run in a short call.
@@ -270,6 +283,7 @@ class Audited(Lean):
     """All calls in this process; when the game is over, all of them again, in another order, in a fork of the process
     as it was after loading. The answers must be the same."""
 
+    EACH_CALL = False
     PATIENCE = 24000
     """Milliseconds for an audit: as long as the calls may take, and a little more."""
 
@@ -421,19 +435,31 @@ def check(target: str, hello: Message) -> Message:
         return {"error": {"what": f"ends while it is loaded: {how_it_ended(status)}", "file": "Submission.py"}}
 
 
-def execute(file: str, name: str) -> Any:
-    """Executes a bot's file as a module of this name."""
-    with open(file, "rb") as source:
-        code = compile(source.read(), file, "exec", dont_inherit=True)
-    module = Module(name)
-    module.__file__ = file
-    module.__package__ = name.rpartition(".")[0]  # type: ignore[assignment]
-    sys.modules[name] = module
-    sys.path.insert(0, os.path.dirname(file))
-    sys.modules.setdefault(os.path.basename(file)[: -len(".py")], module)
-    sys.argv[:] = [file]
-    exec(code, module.__dict__)
-    return module
+class Source:
+    """A bot's file, compiled. Called, it is executed, and its `get_action` is called."""
+
+    def __init__(self, file: str, name: str) -> None:
+        with open(file, "rb") as source:
+            self.code = compile(source.read(), file, "exec", dont_inherit=True)
+        self.file = file
+        self.name = name
+
+    def execute(self) -> Callable[..., Any]:
+        """Executes the file as a module; what it defines as `get_action`."""
+        module = Module(self.name)
+        names = module.__dict__
+        names["__file__"] = self.file
+        names["__package__"] = self.name.rpartition(".")[0]
+        modules = sys.modules
+        modules[self.name] = module
+        modules.setdefault(os.path.basename(self.file)[: -len(".py")], module)
+        sys.path.insert(0, os.path.dirname(self.file))
+        sys.argv[:] = [self.file]
+        exec(self.code, names)
+        return names["get_action"]
+
+    def __call__(self, state: Message, history: List[Message]) -> Any:
+        return self.execute()(state, history)
 
 
 def settle(known: List[int]) -> None:

@@ -37,6 +37,12 @@ pub struct Times {
 }
 
 impl Times {
+    /// The same, with so much charged at least.
+    #[must_use]
+    pub fn at_least(self, charged: Duration) -> Self {
+        Self { wall: self.wall + charged.saturating_sub(self.charged()), ..self }
+    }
+
     /// What the clock charges: wall time without the time spent waiting for a processor.
     #[inline]
     pub const fn charged(self) -> Duration {
@@ -78,6 +84,12 @@ pub trait Player<G: Game>: Send {
 
     /// The game is over.
     fn game_over(&mut self) {}
+
+    /// What has come to light about this game when it was over: the turn, and what was wrong with it. Asked after
+    /// [`Player::game_over`].
+    fn afterthought(&mut self) -> Option<(u32, FaultReport)> {
+        None
+    }
 
     /// The match is over.
     fn match_over(&mut self) {}

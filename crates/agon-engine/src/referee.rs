@@ -144,9 +144,12 @@ pub fn play<G: View>(
     while referee.expired.is_none() && referee.turn(chairs, room)? {}
     let outcome = referee.outcome();
     referee.report(room, |referee, scene| Event::Over { game: referee.index, outcome: &outcome, scene });
-    for chair in chairs.iter_mut() {
+    for (seat, chair) in Seat::all(chairs.len()).zip(chairs.iter_mut()) {
         if let Chair::Bot(player) = chair {
             player.game_over();
+            if let Some((turn, report)) = player.afterthought() {
+                referee.note_late(seat, turn, report);
+            }
         }
     }
     if let Some(log) = &mut room.log {
@@ -309,6 +312,15 @@ impl<G: View> Referee<'_, G> {
             times,
             printed,
         })
+    }
+
+    /// A fault that was found after the game. It changes no move and no score, for the others have played on it; it is
+    /// written down for whoever decides about the bot.
+    fn note_late(&mut self, seat: Seat, turn: u32, report: FaultReport) {
+        if let Some(tally) = self.tallies.get_mut(seat.index()) {
+            tally.faults[report.fault.index()] += 1;
+        }
+        self.faults.push(FaultRecord { turn, seat, report });
     }
 
     /// Asks until the answer is a legal one. A person may think as long as they like.

@@ -71,15 +71,16 @@ fn look(wires: &[Shared], time: Duration, first: bool) {
     let waited = own_wait();
     let ready = ready(&wires, time);
     let now = Instant::now();
+    let after = own_wait();
     // While we ourselves wait for a processor, nobody looks.
-    let unseen = if first { Duration::MAX } else { own_wait().saturating_sub(waited) };
+    let unseen = if first { Duration::MAX } else { after.saturating_sub(waited) };
     for (index, stream) in ready {
         if let Some(wire) = wires.get_mut(index) {
             wire.serve(stream, unseen);
         }
     }
     for wire in &mut wires {
-        wire.saw_nothing(now);
+        wire.saw_nothing(now, after);
     }
 }
 

@@ -9,7 +9,7 @@ use agon_core::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::message::{self, Answered, Hello, Limits, Message, PROTOCOL, Plain};
+use crate::message::{self, Answered, Audit, Hello, Limits, Message, PROTOCOL, Plain};
 use crate::process::{shown, shown_words};
 use crate::program::Program;
 use crate::running::Running;
@@ -72,7 +72,12 @@ impl Conditions {
     pub fn of<G: Game>() -> Self {
         let lifetime = G::info().lifetime;
         // Only who plays on after a game has something to learn from it.
-        let [end, bye] = if lifetime == Lifetime::Match { [10, 60] } else { [1, 1] };
+        let [end, bye] = match lifetime {
+            Lifetime::Match => [10, 60],
+            // A bot that must not remember may be called again, all its calls.
+            Lifetime::Call => [25, 1],
+            Lifetime::Game => [1, 1],
+        };
         Self {
             start: Duration::from_secs(10),
             end: Duration::from_secs(end),
@@ -102,6 +107,10 @@ pub struct LinesPlayer<G: Game> {
     /// It was not ready in time and catches up on the clock of its turn.
     behind: bool,
     asked: Asked,
+    /// What the bot's own host found out when the game was over.
+    audit: Option<Audit>,
+    /// What a process printed that is no longer there.
+    printed: String,
     text: Vec<u8>,
     game: std::marker::PhantomData<fn(G)>,
 }
@@ -139,6 +148,8 @@ impl<G: Game> LinesPlayer<G> {
             owed: VecDeque::new(),
             behind: false,
             asked: Asked::Nothing,
+            audit: None,
+            printed: String::new(),
             text: Vec::new(),
             game: std::marker::PhantomData,
         }
@@ -264,7 +275,10 @@ impl<G: Game> LinesPlayer<G> {
                 Ok(Answered { id, error: Some(error), .. }) if id == wanted => {
                     return Err(self.stop(Fault::Crash, shown_words(&error.to_string()), true).into());
                 }
-                Ok(answered) if answered.id == wanted => continue,
+                Ok(answered) if answered.id == wanted => {
+                    self.audit = answered.audit;
+                    continue;
+                }
                 Ok(answered) => format!("answered {} when {wanted} was asked: {}", answered.id, shown(&line)),
                 Err(what) => format!("{what}: {}", shown(&line)),
             };
@@ -415,6 +429,9 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         };
         self.calls += 1;
         if self.conditions.stateless && !matches!(self.life, Life::Gone { for_good: true, .. }) {
+            if let Life::Running(process) = &mut self.life {
+                self.printed += &process.printed();
+            }
             // Killed now, and a new one is on its way for the next call.
             self.life = Life::NotStarted;
             self.start_or_note();
@@ -422,11 +439,31 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         response
     }
 
-    fn printed(&mut self) -> String {
-        match &mut self.life {
-            Life::Running(process) => process.printed(),
-            _ => String::new(),
+    fn ready(&mut self) {
+        if matches!(self.asked, Asked::Nothing)
+            && !self.conditions.start_is_charged
+            && let Err(report) = self.get_ready()
+        {
+            self.asked = Asked::Fault(report);
         }
+    }
+
+    fn printed(&mut self) -> String {
+        let mut printed = std::mem::take(&mut self.printed);
+        if let Life::Running(process) = &mut self.life {
+            printed += &process.printed();
+        }
+        printed
+    }
+
+    fn afterthought(&mut self) -> Option<(u32, FaultReport)> {
+        let Audit { turn, first, again, .. } = self.audit.take().filter(|audit| !audit.same)?;
+        let says = format!(
+            "not stateless: answered {}, but called again in another order {}",
+            shown(first.as_bytes()),
+            shown(again.as_bytes())
+        );
+        Some((turn, FaultReport::new(Fault::Illegal, says)))
     }
 
     fn game_over(&mut self) {

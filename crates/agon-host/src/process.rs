@@ -49,7 +49,7 @@ impl Process {
 
     fn look_at_arrival(&mut self) -> (Times, Result<(), Trouble>) {
         let wire = lock(&self.wire);
-        let times = wire.arrived().unwrap_or_else(|| wire.mark()).since(wire.asked());
+        let times = wire.times(wire.arrived().unwrap_or_else(|| wire.mark()));
         if let Some(line) = wire.too_long() {
             return (times, Err(Trouble::TooLong(shown(line))));
         }
@@ -109,7 +109,10 @@ impl Talk for Process {
                 desk::forget(&self.wire);
                 return self.look_at_arrival();
             }
-            let times = lock(&self.wire).mark().since(asked);
+            let times = {
+                let wire = lock(&self.wire);
+                wire.times(wire.mark())
+            };
             let over = times.charged().checked_sub(self.limit);
             if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
                 desk::forget(&self.wire);

@@ -40,6 +40,8 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     program.environment = vec![
         ("PYTHONPATH".to_owned(), package.display().to_string()),
         ("PYTHONHASHSEED".to_owned(), "0".to_owned()),
+        // Not the folder it is started in: what a bot calls `json.py` must not become ours.
+        ("PYTHONSAFEPATH".to_owned(), "1".to_owned()),
         ("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned()),
     ];
     program.warm = Some(warm(game, target, &program.environment, interpreter));
@@ -86,7 +88,7 @@ const FORGETFUL: &str = "solitude-scramble";
 fn warm(game: &str, target: String, environment: &[(String, String)], interpreter: &Interpreter) -> Warm {
     let forgets = game == FORGETFUL;
     let parent: &[&str] = if forgets {
-        &["-S", "-m", "agon_bot", "--zygote", "plain"]
+        &["-S", "-X", "no_debug_ranges", "-m", "agon_bot", "--zygote", "plain"]
     } else {
         &["-m", "agon_bot", "--zygote"]
     };

@@ -70,10 +70,13 @@ impl Meter {
     /// What it has used until now. A thread that has ended is no longer counted.
     pub fn read(&self) -> Usage {
         let Some(leader) = &self.leader else { return Usage::default() };
-        if self.has_threads() {
-            return self.read_threads().unwrap_or_default();
+        let own = if self.has_threads() { self.read_threads() } else { read_figures(leader) };
+        let mut usage = own.unwrap_or_default();
+        // What its children think, it thinks.
+        if self.has_children() {
+            usage.cpu += self.read_children().cpu;
         }
-        read_figures(leader).unwrap_or_default()
+        usage
     }
 
     /// The same for a process that can have no other thread.
@@ -106,19 +109,24 @@ impl Meter {
 
     /// Whether it has threads besides the first, or children.
     pub fn has_company(&self) -> bool {
-        let child = || {
-            let mut first = [0; 1];
-            self.children
-                .as_ref()
-                .is_some_and(|file| file.read_at(&mut first, 0).is_ok_and(|count| count > 0))
-        };
-        self.has_threads() || child()
+        self.has_threads() || self.has_children()
+    }
+
+    /// Whether it has children.
+    pub fn has_children(&self) -> bool {
+        let mut first = [0; 1];
+        self.children.as_ref().is_some_and(|file| file.read_at(&mut first, 0).is_ok_and(|count| count > 0))
     }
 
     /// Now, and what it has used.
     pub fn mark(&self) -> Mark {
         Mark { at: Instant::now(), usage: self.read() }
     }
+}
+
+/// What a process of one thread has used, read once.
+pub fn used_by(pid: u32) -> Usage {
+    File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_figures(&file)).unwrap_or_default()
 }
 
 /// How long this very thread has waited for a processor since it was started.

@@ -4,11 +4,12 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use agon_core::Times;
 use rustix::event::{PollFd, PollFlags};
 
 use crate::handle::{Handle, Pipes};
 use crate::log::{LogPipe, read_into};
-use crate::timing::{Mark, Meter};
+use crate::timing::{Mark, Meter, own_wait};
 
 /// The longest line a bot may write.
 pub const LONGEST_LINE: usize = 64 * 1024;
@@ -34,7 +35,11 @@ pub struct Wire {
     held: bool,
     wanted: usize,
     asked: Mark,
+    /// When the question was on its way at the earliest.
+    asked_first: Instant,
     empty_at: Instant,
+    /// How long this thread had waited for a processor by then.
+    empty_wait: Duration,
     arrived: Option<Mark>,
 }
 
@@ -71,20 +76,27 @@ impl Wire {
             held: false,
             wanted: 0,
             asked: Mark { at: Instant::now(), usage: crate::timing::Usage::default() },
+            asked_first: Instant::now(),
             empty_at: Instant::now(),
+            empty_wait: Duration::ZERO,
             arrived: None,
         })
     }
 
     /// Sends text and wants so many lines more from now on. Starts the clock.
     pub fn ask(&mut self, text: &[u8], lines: usize) {
+        let waited = own_wait();
         self.asked = self.meter.mark();
-        self.empty_at = self.asked.at;
+        self.asked_first = self.asked.at;
         self.wanted = lines;
         self.arrived = None;
         self.unsent.extend_from_slice(text);
         self.send();
         self.resume();
+        // While we ourselves waited for a processor, it had not been asked.
+        self.empty_wait = own_wait();
+        self.asked.at += self.empty_wait.saturating_sub(waited);
+        self.empty_at = self.asked.at;
         self.settle(Duration::MAX);
     }
 
@@ -102,6 +114,16 @@ impl Wire {
     /// When all that was wanted had arrived, or the program had ended.
     pub fn arrived(&self) -> Option<Mark> {
         self.arrived
+    }
+
+    /// What passed from the question to a moment. While we waited for a processor the bot may have been at work already:
+    /// what it has used is charged in any case. And one that has children waits for a processor that they have.
+    pub fn times(&self, until: Mark) -> Times {
+        let mut times = until.since(self.asked);
+        if self.meter.has_children() {
+            times.wait = Duration::ZERO;
+        }
+        times.at_least(times.cpu.min(until.at.saturating_duration_since(self.asked_first)))
     }
 
     /// Now, and what the program has used.
@@ -179,9 +201,10 @@ impl Wire {
     }
 
     /// Notes that nothing more is there at this moment.
-    pub fn saw_nothing(&mut self, now: Instant) {
+    pub fn saw_nothing(&mut self, now: Instant, waited: Duration) {
         if self.arrived.is_none() {
             self.empty_at = now;
+            self.empty_wait = waited;
         }
     }
 
@@ -195,6 +218,8 @@ impl Wire {
             return;
         }
         let mut mark = self.meter.mark();
+        // From the last look to this mark we may have waited for a processor ourselves, not only in `poll`.
+        let unseen = unseen.max(own_wait().saturating_sub(self.empty_wait));
         // It came at some time while nobody could look. Charged is what is certain: when somebody last looked it had not
         // come, and so long it was at work.
         let used = mark.since(self.asked);

@@ -1,48 +1,60 @@
 """A seeker that walks to where the hider was last seen, and a hider that keeps its distance."""
 
 import numpy as np
-from game_utils import movement_rules_obided
 from players import Player
 
-STEPS = [np.array(step) for step in ((0, 1), (1, 0), (0, -1), (-1, 0))]
+STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
-def distances(game_map, target):
-    """Steps to the target from everywhere."""
-    far = np.full((20, 20), 999)
-    far[tuple(target)] = 0
-    border = [tuple(target)]
-    while border:
-        following = []
-        for x, y in border:
-            for nx, ny in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
-                if 0 <= nx < 20 and 0 <= ny < 20 and not game_map[nx, ny] and far[nx, ny] == 999:
-                    far[nx, ny] = far[x, y] + 1
-                    following.append((nx, ny))
-        border = following
-    return far
+def neighbours(walls, x, y):
+    """The cells that can be stepped on from here."""
+    cells = [(x + dx, y + dy) for dx, dy in STEPS]
+    return [(a, b) for a, b in cells if 0 <= a < 20 and 0 <= b < 20 and not walls[a][b]]
 
 
 class Seeker(Player):
     def __init__(self, game_map, spawn_position, enemy_spawn_position):
         super().__init__(game_map, spawn_position, enemy_spawn_position)
+        self.walls = np.asarray(game_map).tolist()
         self.target = None
 
     def move(self):
-        target = tuple(self.enemy_pos)
+        target = tuple(int(c) for c in self.enemy_pos)
+        here = tuple(int(c) for c in self.pos)
         if target != self.target:
             self.target = target
-            self.far = distances(self.game_map, target)
-        options = [self.pos + step for step in STEPS]
-        options = [p for p in options if movement_rules_obided(self.game_map, self.pos, p)]
-        self.pos = min(options, key=lambda p: self.far[p[0], p[1]])
+            self.way = self.find(here, target)
+        self.pos = np.array(self.way.pop() if self.way else here)
+
+    def find(self, start, target):
+        """The cells to the target, the next one last."""
+        came = {target: None}
+        border = [target]
+        while border and start not in came:
+            following = []
+            for cell in border:
+                for near in neighbours(self.walls, *cell):
+                    if near not in came:
+                        came[near] = cell
+                        following.append(near)
+            border = following
+        way = []
+        cell = came.get(start)
+        while cell is not None:
+            way.insert(0, cell)
+            cell = came[cell]
+        return way
 
 
 class Hider(Player):
+    def __init__(self, game_map, spawn_position, enemy_spawn_position):
+        super().__init__(game_map, spawn_position, enemy_spawn_position)
+        self.walls = np.asarray(game_map).tolist()
+
     def move(self):
         if not self.enemy_is_visible:
             return
-        options = [self.pos + step for step in STEPS]
-        options = [p for p in options if movement_rules_obided(self.game_map, self.pos, p)]
+        x, y = (int(c) for c in self.enemy_pos)
+        options = neighbours(self.walls, int(self.pos[0]), int(self.pos[1]))
         if options:
-            self.pos = max(options, key=lambda p: abs(p - self.enemy_pos).sum())
+            self.pos = np.array(max(options, key=lambda p: abs(p[0] - x) + abs(p[1] - y)))

@@ -18,12 +18,14 @@ use crate::process::{GRACE, LONGEST_LINE, MORE_PATIENCE, PATIENCE, shown};
 use crate::program::{Program, Warm, policy};
 use crate::sandbox::{self, Jailed};
 use crate::talk::{Talk, Trouble};
-use crate::timing::{Mark, Meter, Usage};
+use crate::timing::{Mark, Meter, Usage, used_by};
 
 /// Longer messages go in parts of this size.
 const PART: usize = 64 << 10;
 /// Begins a message that comes in parts (`agon_bot/packets.py`).
 const PARTS: u8 = 2;
+/// Sending takes microseconds.
+const LONG_TO_SEND: Duration = Duration::from_micros(200);
 /// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
 const TO_END: Duration = Duration::from_millis(200);
 
@@ -53,6 +55,8 @@ pub struct Link {
     hold: Hold,
     held: bool,
     asked: Mark,
+    /// When the question was on its way at the earliest.
+    asked_first: Instant,
     limit: Duration,
     wanted: usize,
     inbox: VecDeque<Packet>,
@@ -99,6 +103,7 @@ impl Link {
             hold: warm.hold,
             held: false,
             asked: Mark { at: Instant::now(), usage: Usage::default() },
+            asked_first: Instant::now(),
             limit: Duration::MAX,
             wanted: 0,
             inbox: VecDeque::new(),
@@ -171,10 +176,20 @@ impl Link {
         let mut usage = if single { self.meter.read_single() } else { self.meter.read() };
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            usage = usage.plus(Meter::new(sender).read_single());
+            usage = usage.plus(used_by(sender));
         }
-        let at = sent.clamp(self.asked.at, Instant::now());
-        Mark { at, usage }.since(self.asked)
+        let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
+        self.times(Mark { at, usage })
+    }
+
+    /// What passed from the question to a moment. What the bot has used is charged in any case. And one that has children
+    /// waits for a processor that they have.
+    fn times(&self, until: Mark) -> Times {
+        let mut times = until.since(self.asked);
+        if self.hold == Hold::IfBusy && self.meter.has_children() {
+            times.wait = Duration::ZERO;
+        }
+        times.at_least(times.cpu.min(until.at.saturating_duration_since(self.asked_first)))
     }
 
     /// Holds the bot still if there is something of it that could go on.
@@ -260,7 +275,15 @@ impl Talk for Link {
             asked.retain(|fd| *fd != own);
             asked.push(own);
         });
+        self.asked.at = Instant::now();
+        self.asked_first = self.asked.at;
         self.send(text);
+        // So long takes no question. Either we had no processor, or the bot has ours and is at work: what it uses is
+        // charged in any case, the rest only from now on.
+        let now = Instant::now();
+        if now.saturating_duration_since(self.asked_first) > LONG_TO_SEND {
+            self.asked.at = now;
+        }
     }
 
     fn begins(&mut self) {
@@ -280,11 +303,12 @@ impl Talk for Link {
             let now = Instant::now();
             let left = until.map_or(Duration::from_hours(1), |until| until.saturating_duration_since(now));
             if left.is_zero() {
-                let mut usage = self.meter.read();
-                if self.forks_calls {
-                    usage = usage.plus(self.meter.read_children());
-                }
-                let times = Mark { at: now, usage }.since(self.asked);
+                let usage = if self.forks_calls {
+                    self.meter.read_single().plus(self.meter.read_children())
+                } else {
+                    self.meter.read()
+                };
+                let times = self.times(Mark { at: now, usage });
                 let over = times.charged().checked_sub(self.limit);
                 if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
                     self.forget();

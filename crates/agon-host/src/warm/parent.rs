@@ -43,6 +43,8 @@ impl Parent {
         let (door, theirs) = socket::pair()?;
         let mut command = Command::new(program);
         command.args(&warm.parent).env_clear().envs(warm.environment.iter().map(|(k, v)| (k, v)));
+        // Modules of whatever folder we are in are none of its business.
+        command.current_dir("/");
         // A terminal's Ctrl-C is for the engine to decide about.
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn()?;
