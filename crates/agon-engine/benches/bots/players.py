@@ -1,5 +1,7 @@
 """A seeker that walks to where the hider was last seen, and a hider that keeps its distance."""
 
+import random
+
 import numpy as np
 from players import Player
 
@@ -24,10 +26,11 @@ class Seeker(Player):
         if target != self.target:
             self.target = target
             self.way = self.find(here, target)
-        self.pos = np.array(self.way.pop() if self.way else here)
+        # Not here any more: look around.
+        self.pos = np.array(self.way.pop(0) if self.way else random.choice(neighbours(self.walls, *here)))
 
     def find(self, start, target):
-        """The cells to the target, the next one last."""
+        """The cells to the target."""
         came = {target: None}
         border = [target]
         while border and start not in came:
@@ -41,7 +44,7 @@ class Seeker(Player):
         way = []
         cell = came.get(start)
         while cell is not None:
-            way.insert(0, cell)
+            way.append(cell)
             cell = came[cell]
         return way
 
