@@ -82,8 +82,11 @@ def enter(order: Dict[str, Any]) -> None:
         if order.get("drop"):
             give_up_privileges(order.get("user"))
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
-        # Changing the user clears this.
+        # Changing the user clears both of these.
         _prctl(PR_SET_DUMPABLE, 0)
+        if order.get("namespaces") is None:
+            # In namespaces of its own it ends with their first process.
+            die_with_parent()
         if order.get("folder"):
             os.chdir(order["folder"])
         if order.get("landlock"):

@@ -257,4 +257,9 @@ def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int) -
         from .lean import play
     else:
         from .warm import play
-    return play(order, asked, answers)
+    try:
+        return play(order, asked, answers)
+    except Exception as error:
+        # The news are closed; this way the log says why the bot ended.
+        os.write(2, f"the bot's process fails: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+        return 3
