@@ -66,7 +66,8 @@ class Packets:
         if length > LONGEST:
             return 0
         if length > len(self.buffer):
-            self.buffer = bytearray(length)
+            # Even: Colour Battle sees it as numbers of two bytes.
+            self.buffer = bytearray(length + length % 2)
             self.view = memoryview(self.buffer)
         have = 0
         while have < length:
