@@ -23,10 +23,14 @@ try:
 
     def loads(text: str) -> Any:
         """The value of a text that our own host has written."""
+        text = text.strip(" \t\r\n")
         try:
-            return _scan(text, 0)[0]
+            value, end = _scan(text, 0)
         except StopIteration:
             raise ValueError("not JSON") from None
+        if end != len(text):
+            raise ValueError("not JSON: something follows the value")
+        return value
 
     def dumps(value: Any) -> str:
         """A value of plain types as text."""
@@ -40,6 +44,8 @@ try:
         if value is None or kind is bool:
             return {None: "null", True: "true", False: "false"}[value]
         if kind is int or kind is float:
+            if value - value != 0:
+                raise ValueError("neither infinity nor nan is JSON")
             return repr(value)
         raise TypeError(f"not plain: {kind.__name__}")
 
