@@ -18,7 +18,11 @@ def how_it_ended(status: int) -> str:
     if os.WIFSIGNALED(status):
         import signal
 
-        return f"killed by {signal.Signals(os.WTERMSIG(status)).name}"
+        number = os.WTERMSIG(status)
+        try:
+            return f"killed by {signal.Signals(number).name}"
+        except ValueError:  # most of those for real time have no name
+            return f"killed by signal {number}"
     return f"exit code {os.WEXITSTATUS(status)}"
 
 

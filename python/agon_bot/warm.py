@@ -33,6 +33,7 @@ _loads = json.loads
 
 DONE = 77
 """The exit code of a fork that has done what it was for."""
+NO_GAME = "its process for this game is gone"
 
 
 def play(order: Dict[str, Any], asked: int, answers: int) -> int:
@@ -54,6 +55,8 @@ class WarmSession(Session):
     def __init__(self, packets: Packets, game: str, target: Target) -> None:
         super().__init__(packets, game, target)  # type: ignore[arg-type]  # only its `send` is used
         self.packets = packets
+        self.playing = False
+        """This is the fork for a game."""
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -79,11 +82,14 @@ class WarmSession(Session):
             if kind == "turn" and shim is not None and shim.lives == "call":
                 self.call_in_a_fork(shim, message, int(message["id"]))
                 continue
+            if kind == "turn" and self.must_not_play():
+                packets.send({"id": message.get("id"), "ended": NO_GAME})
+                continue
             reply = self.reply(message)
             packets.send({**reply, "id": message.get("id")})
             if "error" in reply:
                 return 2
-            if kind == "end" and shim is not None and shim.lives == "game":
+            if kind == "end" and self.playing:
                 flush()
                 _exit(DONE)
 
@@ -93,10 +99,16 @@ class WarmSession(Session):
         if child == 0:
             if self.shim is not None and self.shim.alone:
                 start_nothing()
+            self.playing = True
             return True
         status = _waitpid(child, 0)[1]
         self.tell_if_broken(status, None)
         return False
+
+    def must_not_play(self) -> bool:
+        """Whether a move here would be there in every later game: a fork can end, as if its game were over, before it
+        is."""
+        return self.shim is not None and self.shim.lives == "game" and not self.playing
 
     def tell_if_broken(self, status: int, number: Optional[int]) -> None:
         """Tells the host if a fork ended in a way it should not."""
@@ -110,6 +122,7 @@ class WarmSession(Session):
         call = shim.ready(message)  # type: ignore[attr-defined]
         child = _fork()
         if child == 0:
+            code = 1
             try:
                 # Not the next question: that is for another.
                 _close(self.packets.asked)
@@ -121,8 +134,9 @@ class WarmSession(Session):
                     self.packets.answer(number, text)
                 else:
                     self.packets.send({**result, "id": number})
+                code = DONE
             finally:
-                _exit(DONE)
+                _exit(code)
         self.call = child
         end = _waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
         if end is None or (end.si_code, end.si_status) != (os.CLD_EXITED, DONE):
@@ -151,6 +165,9 @@ class WarmSession(Session):
             message = shim.unpack(packets)
             message["limit_ms"] = limit
             self.call_in_a_fork(shim, message, number)
+            return
+        if self.must_not_play():
+            packets.send({"id": number, "ended": NO_GAME})
             return
         try:
             text = shim.packed(packets)

@@ -253,11 +253,11 @@ def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int) -
     tell(news, "entered")
     os.close(news)
     forgets = order["game"] == "solitude-scramble"
-    if forgets and os.environ.get("AGON_STATELESS") != "fresh":
-        from .lean import play
-    else:
-        from .warm import play
     try:
+        if forgets and os.environ.get("AGON_STATELESS") != "fresh":
+            from .lean import play
+        else:
+            from .warm import play
         return play(order, asked, answers)
     except Exception as error:
         # The news are closed; this way the log says why the bot ended.

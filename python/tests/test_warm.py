@@ -1,0 +1,227 @@
+"""A bot of the warm parent over many games: what it may remember, and how its forks end."""
+
+import json
+import os
+import unittest
+
+from talk import colour, connect, hide, needs_numpy, solitude
+from test_stateless import LEAKS
+from warmth import WarmFolder, pack_colour, pack_connect, pack_hide, pack_solitude
+
+COLOUR = """
+import os, random, sys
+from bot_control import Move
+games = []
+class Bot:
+    def __init__(self):
+        games.append(1)
+    def determine_next_move(self, grid, enemies, info):
+        {}
+"""
+
+
+class Games(WarmFolder):
+    def colour(self, body, **order):
+        child = self.bot(self.write("Bot.py", COLOUR.format(body)), "colour-battle", **order)
+        self.assertNotIn("error", child.hello())
+        return child
+
+    def game(self, child, turns=2, seed=1):
+        child.start(seed)
+        replies = [child.turn(pack_colour(colour(round=n))) for n in range(1, turns + 1)]
+        self.assertEqual(child.ask(type="end"), {})
+        return [reply.get("answer", reply.get("says")) for reply in replies]
+
+    @needs_numpy
+    def test_globals_do_not_survive_a_game(self):
+        # One object is made when the bot is loaded, one for the game.
+        body = "games.append(1); sys.extra = getattr(sys, 'extra', 0) + 1; print(len(games), sys.extra); return Move.UP"
+        child = self.colour(body)
+        for seed in range(3):
+            self.assertEqual(self.game(child, seed=seed), ["UP", "UP"])
+        self.assertEqual(child.said(), "3 1\n4 2\n" * 3)
+
+    @needs_numpy
+    def test_each_game_is_another_process(self):
+        child = self.colour("print(os.getpid(), os.getppid()); return Move.UP")
+        for _ in range(2):
+            self.game(child)
+        lines = [line.split() for line in child.said().splitlines()]
+        self.assertEqual([parent for _, parent in lines], [str(child.pid)] * 4)
+        self.assertEqual((lines[0], lines[2]), (lines[1], lines[3]))
+        self.assertNotEqual(lines[0], lines[2])
+
+    @needs_numpy
+    def test_the_same_seed_repeats(self):
+        body = "import numpy; print(random.random(), numpy.random.random(), os.environ['AGON_SEED']); return Move.UP"
+        child = self.colour(body)
+        for seed in (5, 6, 5):
+            self.game(child, seed=seed)
+        said = child.said().splitlines()
+        self.assertEqual(said[0:2], said[4:6])
+        self.assertNotEqual(said[0], said[2])
+        again = self.colour(body)
+        self.game(again, seed=5)
+        self.assertEqual(again.said().splitlines(), said[0:2], "whatever was played before")
+
+    @needs_numpy
+    def test_another_hello(self):
+        child = self.colour("return Move.UP")
+        self.game(child)
+        self.assertEqual(child.hello(seed=8)["protocol"], 1)
+        self.assertEqual(self.game(child), ["UP", "UP"])
+
+    @needs_numpy
+    def test_a_fork_that_dies_is_told_with_words(self):
+        for body, words in (
+            ("os._exit(5)", "exit code 5"),
+            ("os._exit(0)", "exit code 0"),
+            ("os.kill(os.getpid(), 9)", "killed by SIGKILL"),
+            ("os.kill(os.getpid(), 40)", "killed by signal 40"),
+        ):
+            with self.subTest(body):
+                child = self.colour(f"print('here', flush=True)\n        if info.current_round == 2: {body}\n        return Move.UP")
+                child.start()
+                self.assertEqual(child.turn(pack_colour(colour())), {"answer": "UP"})
+                child.asking.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour(round=2)))
+                self.assertEqual(child.receive()["ended"], words)
+                self.assertEqual(child.ask(type="end"), {})
+                # The bot is as it was: another game can begin.
+                self.assertEqual(self.game(child, turns=1), ["UP"])
+
+    @needs_numpy
+    def test_no_turn_without_a_game(self):
+        # The process that forks must never run a move: what it learned would be there in every later game.
+        child = self.colour("games.append(1); print(len(games)); return Move.UP")
+        self.assertNotIn("answer", child.turn(pack_colour(colour())))
+        self.game(child, turns=1)
+        self.assertNotIn("answer", child.turn(pack_colour(colour())))
+        reply = child.ask(type="turn", limit_ms=1000, observation=colour())
+        self.assertNotIn("answer", reply)
+        self.assertEqual(self.game(child, turns=1), ["UP"])
+        self.assertEqual(child.said(), "3\n3\n")
+
+    @needs_numpy
+    def test_a_game_that_pretends_to_be_over(self):
+        child = self.colour("games.append(1)\n        if len(games) < 9: os._exit(77)\n        return Move.UP")
+        child.start()
+        child.asking.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour()))
+        replies = [child.receive()] if not child.is_silent() else []
+        replies += [child.turn(pack_colour(colour(round=n))) for n in range(2, 12)]
+        self.assertFalse(any("answer" in reply for reply in replies), replies)
+
+    @needs_numpy
+    def test_colour_battle_starts_no_thread_and_no_process(self):
+        body = """
+        import threading
+        tries = [lambda: threading.Thread(target=print).start(), os.fork, lambda: os.posix_spawn("/bin/true", ["true"], {})]
+        refused = 0
+        for work in tries:
+            try:
+                work()
+            except (RuntimeError, OSError):
+                refused += 1
+        print(refused)
+        return Move.UP"""
+        child = self.colour(body, **self.unprivileged())
+        self.assertEqual(self.game(child, turns=1), ["UP"])
+        self.assertEqual(child.said(), "3\n")
+
+    @needs_numpy
+    def test_a_seeker_may_start_threads(self):
+        text = """
+            import threading
+            class Seeker(Player):
+                def move(self):
+                    thread = threading.Thread(target=print, args=("in a thread",))
+                    thread.start()
+                    thread.join()
+        """
+        child = self.bot(self.write("Bot.py", text), "hide-and-seek", **self.unprivileged())
+        self.assertNotIn("error", child.hello(role="seeker"))
+        child.start()
+        self.assertEqual(child.turn(pack_hide(hide(), True)), {"answer": "3,4"})
+        self.assertEqual(child.said(), "in a thread\n")
+
+    def test_connect_five_keeps_its_object_for_the_match(self):
+        text = """
+            import os
+            class Bot:
+                calls = adjusted = 0
+                def get_move(self, board, player, T, N):
+                    self.calls += 1
+                    return self.calls + 100 * self.adjusted
+                def adjust(self):
+                    self.adjusted += 1
+                def train(self):
+                    print("trained", self.calls, self.adjusted)
+        """
+        child = self.bot(self.write("Bot.py", text))
+        child.hello()
+        answers = []
+        for game in range(3):
+            child.start(seed=game)
+            answers += [child.turn(pack_connect(connect(games=game)))["answer"] for _ in range(2)]
+            self.assertEqual(child.ask(type="end"), {})
+        self.assertEqual(answers, ["1", "2", "103", "104", "205", "206"])
+        child.send(json.dumps({"type": "bye"}).encode())
+        self.assertEqual(child.hear(), {"ended": 0})
+        self.assertEqual(child.said(), "trained 6 3\n")
+
+    def test_what_adjust_does_wrong_is_told(self):
+        text = "class Bot:\n    def get_move(self, *a):\n        return 1\n    def adjust(self):\n        1 / 0\n"
+        child = self.bot(self.write("Bot.py", text))
+        child.hello()
+        child.start()
+        self.assertIn("ZeroDivisionError", child.ask(type="end")["crash"])
+
+
+class Fresh(WarmFolder):
+    """Solitude in the mode in which each call loads the bot anew."""
+
+    plain = True
+
+    def fresh(self, text, **order):
+        path = self.write("fresh/Submission.py", text)
+        child = self.bot(os.path.dirname(path), "solitude-scramble", environment={"AGON_STATELESS": "fresh"}, **order)
+        ready = child.hello(names=list("abcd"))
+        self.assertNotIn("error", ready)
+        child.start()
+        return child
+
+    def test_nothing_survives_a_call(self):
+        for what, text in LEAKS.items():
+            with self.subTest(what):
+                child = self.fresh(text)
+                replies = [child.turn(pack_solitude(solitude(turn))) for turn in (1, 2, 3)]
+                # Not even a thread can be started, except by root.
+                self.assertTrue(all(reply.get("answer", "LEFT") == "LEFT" for reply in replies), replies)
+                if what != "a thread":
+                    self.assertTrue(all("answer" in reply for reply in replies), replies)
+
+    def test_a_call_that_ends_without_an_answer(self):
+        for body, words in (
+            ("os._exit(5)", "exit code 5"),
+            ("os.kill(os.getpid(), 9)", "killed by SIGKILL"),
+            ("os.kill(os.getpid(), 40)", "killed by signal 40"),
+            ("os.closerange(0, 1000)", "exit code 1"),
+        ):
+            with self.subTest(body):
+                child = self.fresh(f"import os\ndef get_action(s, h):\n    if len(h) == 1: {body}\n    return 'LEFT'\n")
+                self.assertEqual(child.turn(pack_solitude(solitude(1))), {"answer": "LEFT"})
+                self.assertEqual(child.turn(pack_solitude(solitude(2))), {"ended": words})
+                self.assertEqual(child.turn(pack_solitude(solitude(3))), {"answer": "LEFT"})
+
+    def test_chance_repeats(self):
+        child = self.fresh("import random\ndef get_action(s, h):\n    print(random.random())\n    return 'LEFT'\n")
+        for seed in (1, 2, 1):
+            child.start(seed)
+            for turn in (1, 2):
+                child.turn(pack_solitude(solitude(turn)))
+        said = child.said().splitlines()
+        self.assertEqual(said[0:2], said[4:6])
+        self.assertEqual(len(set(said)), 4)
+
+
+if __name__ == "__main__":
+    unittest.main()
