@@ -323,8 +323,12 @@ class TheParent(Folder):
             self.bot(parent).close()
         parent.send(b"nonsense", [])
         child = self.bot(parent)
-        self.assertEqual(parent.children(), [child.pid])
-        self.assertEqual(len(os.listdir(f"/proc/{parent.process.pid}/fd")), files + 2)
+        for _ in range(int(PATIENCE * 100)):
+            left = (parent.children(), len(os.listdir(f"/proc/{parent.process.pid}/fd")))
+            if left == ([child.pid], files + 2):
+                return
+            time.sleep(0.01)
+        self.fail(f"children, descriptors: {left}; before: {files}")
 
 
 if __name__ == "__main__":
