@@ -9,6 +9,7 @@ import what they like. See `warm.py` for the conversation, `stateless.py` for wh
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import gc
 import os
 import resource
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 # Kept by name: a bot may replace them where it finds them.
 _exit, _waitpid, _waitid, _close, _write = os._exit, os.waitpid, os.waitid, os.close, os.write
 _setrlimit, _NPROC, _PID, _ENDED = resource.setrlimit, resource.RLIMIT_NPROC, os.P_PID, os.WEXITED | os.WNOWAIT
+_fcntl, _GETFL, _SETFL = fcntl.fcntl, fcntl.F_GETFL, fcntl.F_SETFL
 _header = HEADER.unpack_from
 _NOTHING = (0, 0)
 # Python's own `os.fork` first sees to much that matters to threads, and to a process that lives on.
@@ -77,7 +79,14 @@ def past(names: List[str], turn: int, scores: Any, sides: List[str], moves: List
 def distinct(names: List[str], seats: int) -> List[str]:
     """Bot ids in seat order, all different: they are keys of dictionaries."""
     names = [*names, *[f"bot_{n}" for n in range(len(names), seats)]][:seats]
-    return [name if name not in names[:seat] else f"{name} ({seat + 1})" for seat, name in enumerate(names)]
+    ids: List[str] = []
+    for seat, name in enumerate(names):
+        number = seat + 1
+        while name in ids or (name != names[seat] and name in names):
+            name = f"{names[seat]} ({number})"
+            number += 1
+        ids.append(name)
+    return ids
 
 
 class View:
@@ -117,17 +126,17 @@ def play(order: Message, asked: int, answers: int) -> int:
 class Lean:
     """One bot, one host, from hello to the end. Each call in a fork."""
 
-    EACH_CALL = False
-    """Whether the file is executed for each call, if that is quick."""
-
     def __init__(self, packets: Packets, target: str) -> None:
         self.packets = packets
         self.target = target
+        self.root = target
         self.function: Any = None
         self.about: Message = {}
         self.view = View([])
         self.base = 0
         self.game = 0
+        self.flags = 0
+        self.leaves = False
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -159,6 +168,8 @@ class Lean:
             packets.send({**reply, "id": message.get("id")})
             if "error" in reply:
                 return 2
+            if self.leaves:
+                return 0
 
     def hello(self, message: Message) -> Message:
         """Loads the bot, if that was not done for an earlier game."""
@@ -175,26 +186,20 @@ class Lean:
         return {"protocol": PROTOCOL}
 
     def load(self, plan: Message) -> None:
-        """Makes everything ready for calls. Everything that can be wrong with the bot was found in a fork.
-
-        A file that is quickly executed is executed in every call: this process then never runs a line of it, and there
-        is nothing it could change here for later calls. One that takes its time is executed once, here."""
+        """Executes the bot's file. Everything that can be wrong with it was found in a fork."""
         write_at_once()
+        # Nobody asks it anything there, and what is no longer open cannot be marked for the next call.
+        _close(0)
         enter.forbid_writing()
         enter.adopt_orphans()
         known = open_descriptors()
         warm_numpy(plan["file"])
-        for name in plan["imports"]:
-            try:
-                __import__(name)
-            except Exception:  # the bot will see for itself
-                pass
+        seed_all(0)
         lay(plan["packages"])
-        self.function = Source(plan["file"], plan["name"])
-        if plan["slow"] or not self.EACH_CALL:
-            seed_all(0)
-            self.function = self.function.execute()
-            settle(known)
+        self.root = plan["root"]
+        self.function = execute(plan["file"], plan["name"]).__dict__["get_action"]
+        settle(known)
+        self.flags = _fcntl(2, _GETFL)
         rehearse()
         gc.collect()
         # What exists now is shared with every fork; the collector need not look at it again, nor run in a short call.
@@ -215,10 +220,13 @@ class Lean:
         if self.call:
             _waitpid(self.call, 0)
         answers = ready_answers(data)
+        # All forks share it: a mark that one left there would be seen by the next.
+        _fcntl(2, _SETFL, self.flags)
         function, history, asked, out = self.function, self.view.history, packets.asked, packets.answers
         child = _fork()
         if child == 0:
             # Every page touched here is a page copied: as little as can be, and by short ways.
+            code = 1
             try:
                 # Not the next question: that is for another. And nothing is started that could outlive the answer.
                 _close(asked)
@@ -226,14 +234,15 @@ class Lean:
                 try:
                     move = function(state, history)
                 except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-                    packets.send({**fault(error, self.target), "id": _header(data)[0]})
+                    packets.send({**fault(error, self.root), "id": _header(data)[0]})
                 else:
                     if type(move) is str and move in answers:
                         _write(out, answers[move])
                     else:
-                        packets.send({**odd(move, self.target), "id": _header(data)[0]})
+                        packets.send({**odd(move, self.root), "id": _header(data)[0]})
+                code = DONE
             finally:
-                _exit(DONE)
+                _exit(code)
         self.watch(child, _header(data)[0])
 
     def long_turn(self, message: Message) -> None:
@@ -247,12 +256,14 @@ class Lean:
             _waitpid(self.call, 0)
         child = _fork()
         if child == 0:
+            code = 1
             try:
                 _close(self.packets.asked)
                 _setrlimit(_NPROC, _NOTHING)
                 self.call_and_send(int(message["id"]), state, history)
+                code = DONE
             finally:
-                _exit(DONE)
+                _exit(code)
         self.watch(child, int(message["id"]))
 
     def watch(self, child: int, number: int) -> None:
@@ -269,12 +280,12 @@ class Lean:
         try:
             move = self.function(state, history)
         except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-            result = fault(error, self.target)
+            result = fault(error, self.root)
         else:
             if type(move) is str and move in ALLOWED:
                 _write(self.packets.answers, plain(number, move))
                 return move
-            result = odd(move, self.target)
+            result = odd(move, self.root)
         self.packets.send({**result, "id": number})
         return dumps(result)
 
@@ -283,7 +294,6 @@ class Audited(Lean):
     """All calls in this process; when the game is over, all of them again, in another order, in a fork of the process
     as it was after loading. The answers must be the same."""
 
-    EACH_CALL = False
     PATIENCE = 24000
     """Milliseconds for an audit: as long as the calls may take, and a little more."""
 
@@ -357,6 +367,9 @@ class Audited(Lean):
         data = dumps([self.names, self.game, [calls[n].hex() for n in order]]).encode()
         _write(self.down, len(data).to_bytes(4, "little") + data)
         again = self.hear()
+        if len(again) == 1:
+            # Not an answer but how the audit ended.
+            again *= len(order)
         for n, second in sorted(zip(order, again + ["nothing"] * len(order))):
             if gave[n] != second:
                 return {"audit": {"same": False, "turn": calls[n][12], "first": gave[n], "again": second}}
@@ -369,6 +382,8 @@ class Audited(Lean):
         poller = select.poll()
         poller.register(self.up, select.POLLIN)
         if not poller.poll(self.PATIENCE):
+            # What it says later would be about another game: this process ends, and the next game has a new one.
+            self.leaves = True
             return ["no answer in time"]
         said = loads(read_all(self.up, int.from_bytes(read_all(self.up, 4), "little")).decode())
         return [str(text) for text in said]
@@ -385,23 +400,23 @@ def read_all(descriptor: int, size: int) -> bytes:
     return data
 
 
-def odd(move: Any, target: str) -> Message:
+def odd(move: Any, root: str) -> Message:
     """What comes of an answer that is not simply one of three words."""
     from .answers import solitude_move
 
     try:
         return {"answer": solitude_move(move)}
     except BaseException as error:
-        return fault(error, target)
+        return fault(error, root)
 
 
-def fault(error: BaseException, target: str) -> Message:
+def fault(error: BaseException, root: str) -> Message:
     """What goes into the record for an exception."""
     from .errors import AnswerFault, crash_words
 
     if isinstance(error, AnswerFault):
         return {"fault": error.fault, "says": error.says}
-    return {"fault": "crash", "says": crash_words(error, target)}
+    return {"fault": "crash", "says": crash_words(error, root)}
 
 
 def check(target: str, hello: Message) -> Message:
@@ -435,31 +450,19 @@ def check(target: str, hello: Message) -> Message:
         return {"error": {"what": f"ends while it is loaded: {how_it_ended(status)}", "file": "Submission.py"}}
 
 
-class Source:
-    """A bot's file, compiled. Called, it is executed, and its `get_action` is called."""
-
-    def __init__(self, file: str, name: str) -> None:
-        with open(file, "rb") as source:
-            self.code = compile(source.read(), file, "exec", dont_inherit=True)
-        self.file = file
-        self.name = name
-
-    def execute(self) -> Callable[..., Any]:
-        """Executes the file as a module; what it defines as `get_action`."""
-        module = Module(self.name)
-        names = module.__dict__
-        names["__file__"] = self.file
-        names["__package__"] = self.name.rpartition(".")[0]
-        modules = sys.modules
-        modules[self.name] = module
-        modules.setdefault(os.path.basename(self.file)[: -len(".py")], module)
-        sys.path.insert(0, os.path.dirname(self.file))
-        sys.argv[:] = [self.file]
-        exec(self.code, names)
-        return names["get_action"]
-
-    def __call__(self, state: Message, history: List[Message]) -> Any:
-        return self.execute()(state, history)
+def execute(file: str, name: str) -> Any:
+    """Executes a bot's file as a module of this name."""
+    with open(file, "rb") as source:
+        code = compile(source.read(), file, "exec", dont_inherit=True)
+    module = Module(name)
+    module.__file__ = file
+    module.__package__ = name.rpartition(".")[0]  # type: ignore[assignment]
+    sys.modules[name] = module
+    sys.path.insert(0, os.path.dirname(file))
+    sys.modules.setdefault(os.path.basename(file)[: -len(".py")], module)
+    sys.argv[:] = [file]
+    exec(code, module.__dict__)
+    return module
 
 
 def settle(known: List[int]) -> None:

@@ -148,7 +148,8 @@ class Profiled(Inside):
 def main(arguments: List[str]) -> int:
     """Reads the command line."""
     from .__main__ import settle_environment
-    from .channel import flush, from_environment
+    from .channel import from_environment
+    from .streams import flush
     from .loading import Target
 
     settle_environment()

@@ -18,7 +18,6 @@ import gc
 import json
 import os
 import sys
-import time
 from functools import partial
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -28,7 +27,7 @@ from .forks import LONGEST_ANSWER, in_a_fork
 from .games.base import Message
 from .games.solitude import Solitude
 from .imports import plan
-from .lean import Source, call_seed, rehearse, settle
+from .lean import call_seed, rehearse, settle
 from .loading import Target
 from .packets import Packets
 from .remains import open_descriptors
@@ -232,7 +231,6 @@ class Keeper:
 def examine(target: str, hello: Message) -> bytes:
     """Loads a bot, as a trial: what is wrong with it, or how `lean.py` can load it with less."""
     shim = Strict(Solitude(Target.parse(target)))
-    before = set(sys.modules)
     try:
         seed_all(0)
         shim.load(hello)
@@ -242,30 +240,4 @@ def examine(target: str, hello: Message) -> bytes:
     file = shim.bot.file
     root = shim.target.root or os.path.dirname(file)
     name, packages = plan(file, root)
-    slow = seconds_to_execute(file, name, root) > SLOW
-    libraries = [module for module, what in list(sys.modules.items()) if module not in before and not _own(what, root)]
-    found = {"file": file, "name": name, "packages": packages, "imports": libraries, "slow": slow}
-    return json.dumps(found).encode()
-
-
-SLOW = 0.1
-"""Seconds. A file that takes longer is not executed for each call."""
-
-
-def _own(module: Any, root: str) -> bool:
-    """Whether a module is the bot's own: a file of its folder, or a package that we made up."""
-    file = getattr(module, "__file__", None)
-    return not isinstance(file, str) or os.path.realpath(file).startswith(os.path.realpath(root) + os.sep)
-
-
-def seconds_to_execute(file: str, name: str, root: str) -> float:
-    """How long the bot's file takes once the libraries it uses are there: it, and files of its own that it imports."""
-    for module in [module for module, what in list(sys.modules.items()) if hasattr(what, "__file__") and _own(what, root)]:
-        del sys.modules[module]
-    try:
-        source = Source(file, name)
-        start = time.perf_counter()
-        source.execute()
-        return time.perf_counter() - start
-    except BaseException:  # it can be executed only once
-        return 2 * SLOW
+    return json.dumps({"file": file, "name": name, "packages": packages, "root": root}).encode()

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Tuple
 
 LARGEST = 1 << 20
-PLAIN = ("math", "random", "agon_bot.lean")
+IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
+"""Like in every Python: writing then fails with an exception."""
+PLAIN = ("agon_bot.lean", "math", "random")
 """What Solitude's bots import, loaded once for all of them. A Solitude bot is forked for each call, and every page it
 does not have is a page not copied: its parent has little else."""
 COMMON = (
@@ -241,7 +243,7 @@ def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int) -
     os.setsid()
     for number in range(1, 65):
         try:
-            _signal.signal(number, _signal.SIG_DFL)
+            _signal.signal(number, _signal.SIG_IGN if number in IGNORED else _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
     asked, answers, news = mute(log, asked, answers, news)

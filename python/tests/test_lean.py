@@ -228,7 +228,6 @@ class Strict(Lean):
         self.assertIn("RecursionError", warm[5]["says"])
 
     # Known: `fault` takes the target for the folder the submission begins at.
-    @unittest.expectedFailure
     def test_exceptions_of_a_bot_named_by_its_file(self):
         self.write("bot/helper.py", "def fail(text):\n    raise ValueError(text)\n")
         self.write("bot/Submission.py", self.CRASHES)
@@ -264,7 +263,6 @@ class Strict(Lean):
                 self.assertEqual(replies, [{"answer": "LEFT"}, {"ended": words}, {"answer": "LEFT"}])
 
     # Known: the fork ends as if it had answered.
-    @unittest.expectedFailure
     def test_a_call_that_closes_its_way_out(self):
         child = self.seat(
             "import os\ndef get_action(s, h):\n    if len(h) == 1: os.closerange(3, 1000)\n    return 'LEFT'\n"
@@ -354,7 +352,6 @@ class Strict(Lean):
                 self.assertEqual(self.replies(text, names=names), [{"answer": "LEFT"}] * 3)
 
     # Known: what is made different may be equal to another.
-    @unittest.expectedFailure
     def test_names_that_are_equal_once_they_are_made_different(self):
         text = "def get_action(s, h):\n    return 'LEFT' if len(s['opponent_positions']) == 3 else 'RIGHT'\n"
         for names in (["x", "x", "x (2)", "y"], ["x", "x (3)", "x", "y"]):

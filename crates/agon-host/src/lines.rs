@@ -482,7 +482,8 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         self.text.clear();
         Plain::End { id }.write(&mut self.text);
         process.ask(&self.text, 1, self.conditions.end);
-        if self.settle().is_err() {
+        // One that was found out is not let in again.
+        if self.settle().is_err() || self.audit.as_ref().is_some_and(|audit| !audit.same) {
             self.life = Life::NotStarted;
         }
     }

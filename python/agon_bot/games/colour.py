@@ -87,9 +87,9 @@ class ColourBattle(Shim):
         first = start // 2
         self.ids = whole[first : first + count].tolist()
         self.places = whole[first + count : first + 3 * count].reshape(count, 2)
-        canvas = whole[first + 3 * count : first + 3 * count + size * size].reshape(size, size)
-        self.grid = canvas.view()
-        self.grid.flags.writeable = False
+        # Of memory that cannot be written to by this way, so that nothing behind the grid can be, either.
+        closed = memoryview(packets.buffer).toreadonly()
+        self.grid = np.ndarray((size, size), np.int16, closed, 2 * (first + 3 * count))
 
     def turn(self, message: Message) -> str:
         np = self.numpy

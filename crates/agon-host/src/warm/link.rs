@@ -222,6 +222,11 @@ impl Link {
         }
     }
 
+    /// Whether it can be asked.
+    pub fn lives(&mut self) -> bool {
+        !self.gone && self.jailed.try_wait().is_none()
+    }
+
     fn forget(&self) {
         let own = self.answers.as_raw_fd();
         let _ = ASKED.try_with(|asked| {

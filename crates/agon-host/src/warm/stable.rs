@@ -13,10 +13,15 @@ thread_local! {
 
 /// A bot of this kind that waits, if there is one.
 pub fn take(kind: &str) -> Option<Box<Link>> {
-    STABLE.with_borrow_mut(|stable| {
-        let place = stable.iter().rposition(|(waiting, _)| waiting == kind)?;
-        Some(stable.remove(place).1)
-    })
+    loop {
+        let mut link = STABLE.with_borrow_mut(|stable| {
+            let place = stable.iter().rposition(|(waiting, _)| waiting == kind)?;
+            Some(stable.remove(place).1)
+        })?;
+        if link.lives() {
+            return Some(link);
+        }
+    }
 }
 
 /// Lets a bot wait that has answered everything.
