@@ -87,17 +87,28 @@ impl Log {
     }
 }
 
-/// Bytes of a stranger as text: control characters other than line ends and tabs are spelt out.
+/// Bytes of a stranger as text: control characters other than line ends and tabs are spelt out, and so is what a reader
+/// does not see but is deceived by.
 pub fn printable(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for c in String::from_utf8_lossy(bytes).chars() {
-        if c.is_control() && c != '\n' && c != '\t' {
+        if (c.is_control() && c != '\n' && c != '\t') || deceives(c) {
             text.extend(c.escape_default());
         } else {
             text.push(c);
         }
     }
     text
+}
+
+/// Turns the direction of text around, ends lines where a terminal or an editor may not, or takes no room at all: with these,
+/// one text looks like another. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
+const fn deceives(c: char) -> bool {
+    matches!(c,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        | '\u{2028}' | '\u{2029}'
+        | '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -125,5 +136,15 @@ mod tests {
     #[test]
     fn what_could_harm_a_terminal_is_spelt_out() {
         assert_eq!(printable(b"a\tb\n\x1b[31m\0\xff"), "a\tb\n\\u{1b}[31m\\u{0}\u{fffd}");
+    }
+
+    #[test]
+    fn what_deceives_a_reader_is_spelt_out() {
+        for c in "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\u{feff}\u{2028}\u{2029}\u{200b}\u{e0041}".chars() {
+            let shown = printable(format!("a{c}b").as_bytes());
+            assert_eq!(shown, format!("a\\u{{{:x}}}b", u32::from(c)));
+        }
+        let honest = "Zoë שלום العربية 日本 👩\u{200d}👧 ✔";
+        assert_eq!(printable(honest.as_bytes()), honest);
     }
 }
