@@ -2,6 +2,8 @@
 
 /// What honest programs in common languages use, and what leads nowhere outside. POSIX timers are missing: one that sends
 /// `SIGCONT` would wake a bot that is held still.
+/// So is what drops pages of files from memory and looks which are there (`fadvise64`, `readahead`, `preadv2`, `mincore`): by them
+/// bots that read the same file, or two calls of one bot, could tell each other something. Libraries do without.
 pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -11,8 +13,6 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_pwrite64,
     libc::SYS_preadv,
     libc::SYS_pwritev,
-    libc::SYS_preadv2,
-    libc::SYS_pwritev2,
     libc::SYS_openat,
     libc::SYS_close,
     libc::SYS_close_range,
@@ -41,10 +41,7 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_fallocate,
     libc::SYS_fsync,
     libc::SYS_fdatasync,
-    libc::SYS_flock,
     libc::SYS_fcntl,
-    libc::SYS_fadvise64,
-    libc::SYS_readahead,
     libc::SYS_umask,
     libc::SYS_sendfile,
     libc::SYS_splice,
@@ -66,7 +63,6 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_mremap,
     libc::SYS_mprotect,
     libc::SYS_madvise,
-    libc::SYS_mincore,
     libc::SYS_msync,
     libc::SYS_mlock,
     libc::SYS_munlock,
@@ -143,7 +139,6 @@ pub(super) const ALLOWED: &[i64] = &[
     libc::SYS_getsockname,
     libc::SYS_getpeername,
     libc::SYS_getsockopt,
-    libc::SYS_setsockopt,
     libc::SYS_landlock_create_ruleset,
     libc::SYS_landlock_add_rule,
     libc::SYS_landlock_restrict_self,
@@ -183,7 +178,8 @@ pub(super) const ALLOWED_HERE: &[i64] = &[
 pub(super) const ALLOWED_HERE: &[i64] = &[];
 
 /// Sockets; other processes; mounts and namespaces; other users and sessions; what Landlock does not guard (modes, owners,
-/// times, attributes); scheduling; keys and the kernel's own machines; memory and messages that outlive a bot; the system.
+/// times, attributes); scheduling; keys and the kernel's own machines; memory, messages, locks
+/// and settings that outlive a bot or that others see; the system.
 pub(super) const REFUSED: &[i64] = &[
     libc::SYS_socket,
     libc::SYS_bind,
@@ -294,6 +290,8 @@ pub(super) const REFUSED: &[i64] = &[
     libc::SYS_fanotify_mark,
     libc::SYS_inotify_init1,
     libc::SYS_inotify_add_watch,
+    libc::SYS_flock,
+    libc::SYS_setsockopt,
     libc::SYS_sync,
     libc::SYS_syncfs,
 ];

@@ -136,8 +136,7 @@ fn refused(wishes: Wishes, own: u32) -> Result<Rules, Failure> {
     // The address argument of `sendto`: a pair needs none.
     let null = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).step("seccomp")?;
     rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![null]).step("seccomp")?]);
-    // A descriptor's owner gets signals when something happens to it, `SIGCONT` among them.
-    rules.insert(libc::SYS_fcntl, any_of(1, &OWNERS)?);
+    rules.insert(libc::SYS_fcntl, fcntl_rules()?);
     // Another's limits are not the bot's business.
     rules.insert(libc::SYS_prlimit64, vec![none_of(0, &[0])?]);
     if !wishes.signals_stay_inside {
@@ -156,6 +155,21 @@ fn refused(wishes: Wishes, own: u32) -> Result<Rules, Failure> {
     } else {
         rules.insert(libc::SYS_clone, Vec::new());
         rules.extend(FORKS.iter().map(|&call| (call, Vec::new())));
+    }
+    Ok(rules)
+}
+
+/// `fcntl` but for what everybody needs. A descriptor's owner gets signals when something happens to it, `SIGCONT` among them;
+/// locks, leases, a pipe's size and other hints belong to the file and not to the process, so that others see them.
+fn fcntl_rules() -> Result<Vec<SeccompRule>, Failure> {
+    let mut rules = vec![none_of(1, &FCNTLS)?];
+    for flag in FILE_FLAGS {
+        let equal = |argument, op, value: i32| {
+            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value as u64).step("seccomp")
+        };
+        let sets = equal(1, SeccompCmpOp::Eq, libc::F_SETFL)?;
+        let flag = equal(2, SeccompCmpOp::MaskedEq(flag as u64), flag)?;
+        rules.push(SeccompRule::new(vec![sets, flag]).step("seccomp")?);
     }
     Ok(rules)
 }
@@ -206,8 +220,20 @@ const FORKS: &[i64] = &[libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const FORKS: &[i64] = &[];
 
-/// `F_SETOWN`, `F_SETSIG`, `F_SETOWN_EX`.
-const OWNERS: [u64; 3] = [8, 10, 15];
+/// Copies of descriptors, their flags, and questions.
+const FCNTLS: [u64; 8] = [
+    libc::F_DUPFD as u64,
+    libc::F_DUPFD_CLOEXEC as u64,
+    libc::F_GETFD as u64,
+    libc::F_SETFD as u64,
+    libc::F_GETFL as u64,
+    libc::F_SETFL as u64,
+    libc::F_GETPIPE_SZ as u64,
+    libc::F_GET_SEALS as u64,
+];
+
+/// What may not be switched on for a file that is open: it would be so for all who have it open.
+const FILE_FLAGS: [i32; 4] = [libc::O_APPEND, libc::O_ASYNC, libc::O_DIRECT, libc::O_NOATIME];
 
 /// Sending signals: to whom, another layer or the second filter says.
 const SIGNALS: [i64; 7] = [
