@@ -22,6 +22,9 @@ pub struct Program {
     pub also: Vec<PathBuf>,
     /// Folders it can write to. Without a sandbox nothing limits them.
     pub writable: Vec<Writable>,
+    /// Files and folders that stay closed to it although a folder it reads holds them, such as other bots. Of a program
+    /// that is not guarded nothing is kept.
+    pub hidden: Vec<PathBuf>,
     /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
     /// bot's program is looked for where bots may go: the system's folders and the bot's own.
     pub guarded: bool,
@@ -74,6 +77,7 @@ impl Program {
             environment: Vec::new(),
             also: Vec::new(),
             writable: Vec::new(),
+            hidden: Vec::new(),
             guarded: false,
             warm: None,
         }
@@ -167,6 +171,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     policy.executable.push(policy.folder.clone());
     policy.executable.extend(program.also.iter().cloned());
     policy.writable.extend(program.writable.iter().cloned());
+    policy.hidden.extend(program.hidden.iter().cloned());
     policy.limits.address_space = None;
     policy.limits.processes = 64;
     policy.limits.open_files = 256;

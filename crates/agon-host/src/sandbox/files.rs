@@ -1,12 +1,13 @@
 //! Landlock: the kernel's own list of which files a process may touch, and whom it may signal.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, RestrictionStatus, Ruleset,
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
 
+use super::hiding;
 use super::layer::Kind;
 use super::policy::Policy;
 use super::wire::{Failure, Plan, Step as _};
@@ -18,19 +19,29 @@ const NEWEST: ABI = ABI::V6;
 pub(super) const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 
 /// What is allowed below a path.
-pub(super) struct Rule<'a> {
-    pub path: &'a Path,
+pub(super) struct Rule {
+    pub path: PathBuf,
     pub access: BitFlags<AccessFs>,
+    /// It was found in a folder, and may be gone.
+    pub listed: bool,
+}
+
+impl Rule {
+    pub(super) fn new(path: impl Into<PathBuf>, access: impl Into<BitFlags<AccessFs>>) -> Self {
+        Self { path: path.into(), access: access.into(), listed: false }
+    }
 }
 
 /// Restricts this process to the files of its policy, for good.
 pub(super) fn restrict(policy: &Policy, plan: &Plan) -> Result<(), Failure> {
     let mut rules = ruleset(plan)?;
-    for rule in allowed(policy) {
-        rules = allow(rules, &rule)?;
+    for rule in allowed(policy)? {
+        if !rule.is_gone() {
+            rules = allow(rules, &rule)?;
+        }
     }
     if plan.mode.is_some() && Path::new(PROC).join("self").exists() {
-        rules = allow(rules, &Rule { path: Path::new(PROC), access: looking() })?;
+        rules = allow(rules, &Rule::new(PROC, looking()))?;
     }
     let status = rules.restrict_self().step("landlock")?;
     holds(&status)
@@ -42,7 +53,7 @@ pub(super) fn as_numbers(policy: &Policy, plan: &Plan) -> Result<serde_json::Val
     let abi = ABI::from(i32::from(plan.landlock)).min(NEWEST);
     let known = AccessFs::from_all(abi);
     let mut rules = Vec::new();
-    for rule in allowed(policy) {
+    for rule in allowed(policy)?.into_iter().filter(|rule| !rule.is_gone()) {
         let access = reachable(&rule)? & known;
         rules.push(serde_json::json!([rule.path, access.bits()]));
     }
@@ -61,20 +72,22 @@ fn looking() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::ReadDir
 }
 
-fn allowed(policy: &Policy) -> Vec<Rule<'_>> {
+fn allowed(policy: &Policy) -> Result<Vec<Rule>, Failure> {
     let read = looking();
     let mut rules = Vec::new();
-    let executable = policy.executable.iter().map(|path| Rule { path, access: read | AccessFs::Execute });
-    rules.extend(executable);
-    rules.push(Rule { path: &policy.program, access: AccessFs::ReadFile | AccessFs::Execute });
-    rules.extend(policy.readable.iter().map(|path| Rule { path, access: read }));
-    rules.extend(policy.writable.iter().map(|writable| Rule { path: &writable.path, access: writing() }));
-    let null = AccessFs::ReadFile | AccessFs::WriteFile;
-    rules.push(Rule { path: Path::new(DEVICES[0]), access: null });
-    let devices =
-        DEVICES[1..].iter().map(|device| Rule { path: Path::new(device), access: AccessFs::ReadFile.into() });
-    rules.extend(devices);
-    rules
+    rules.extend(policy.executable.iter().map(|path| Rule::new(path, read | AccessFs::Execute)));
+    rules.push(Rule::new(&policy.program, AccessFs::ReadFile | AccessFs::Execute));
+    rules.extend(policy.readable.iter().map(|path| Rule::new(path, read)));
+    rules.extend(policy.writable.iter().map(|writable| Rule::new(&writable.path, writing())));
+    rules.push(Rule::new(DEVICES[0], AccessFs::ReadFile | AccessFs::WriteFile));
+    rules.extend(DEVICES[1..].iter().map(|device| Rule::new(device, AccessFs::ReadFile)));
+    hiding::without(&policy.hidden, rules)
+}
+
+impl Rule {
+    fn is_gone(&self) -> bool {
+        self.listed && self.path.symlink_metadata().is_err()
+    }
 }
 
 /// Everything a bot does in its own folder. No links, sockets, pipes or devices, and nothing to run.
@@ -115,8 +128,8 @@ fn holds(status: &RestrictionStatus) -> Result<(), Failure> {
 }
 
 /// What of a rule makes sense for what is there.
-fn reachable(rule: &Rule<'_>) -> Result<BitFlags<AccessFs>, Failure> {
-    let metadata = rule.path.metadata().map_err(|error| Failure::new(unreachable(rule.path), error))?;
+fn reachable(rule: &Rule) -> Result<BitFlags<AccessFs>, Failure> {
+    let metadata = rule.path.metadata().map_err(|error| Failure::new(unreachable(&rule.path), error))?;
     Ok(if metadata.is_dir() { rule.access } else { rule.access & AccessFs::from_file(NEWEST) })
 }
 
@@ -124,8 +137,8 @@ fn unreachable(path: &Path) -> String {
     format!("the bot's user cannot reach {}", path.display())
 }
 
-fn allow(rules: RulesetCreated, rule: &Rule<'_>) -> Result<RulesetCreated, Failure> {
+fn allow(rules: RulesetCreated, rule: &Rule) -> Result<RulesetCreated, Failure> {
     let access = reachable(rule)?;
-    let beneath = PathFd::new(rule.path).map_err(|error| Failure::new(unreachable(rule.path), error))?;
+    let beneath = PathFd::new(&rule.path).map_err(|error| Failure::new(unreachable(&rule.path), error))?;
     rules.add_rule(PathBeneath::new(beneath, access)).step("landlock")
 }

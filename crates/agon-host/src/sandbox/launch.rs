@@ -22,6 +22,7 @@ use rustix::process::{
 
 use super::cgroup::Cgroups;
 use super::enter::{self, Prepared};
+use super::memory::Together;
 use super::policy::User;
 use super::warm::{self, Fork, World};
 use super::wire::{self, Ended, Failure, Job, Launch, News, Step as _};
@@ -30,7 +31,7 @@ use super::{kernel, limits, namespaces, probe};
 /// The argument that makes a program the launcher.
 pub(super) const ASKED: &str = "--agon-launch";
 
-/// How often a folder without an exact limit is looked at.
+/// How often a folder without an exact limit, and the memory of several processes, is looked at.
 const LOOK: Duration = Duration::from_millis(100);
 /// How often the launcher looks for orphans to reap when nothing happens.
 const REAP: Duration = Duration::from_secs(1);
@@ -114,7 +115,7 @@ impl<'a> Running<'a> {
         Err(serde_json::from_slice(&said).step("starting the bot")?)
     }
 
-    /// Waits until the bot has ended, the engine is gone or a folder is full; then ends everything.
+    /// Waits until the bot has ended, the engine is gone, a folder is full or memory too much; then ends everything.
     fn supervise(&self, control: &OwnedFd) {
         let started = wire::send(control, &News::Started { pid: self.bot.as_raw_nonzero().get() }, &[]);
         if started.is_ok()
@@ -135,7 +136,8 @@ impl<'a> Running<'a> {
             let exact = self.launch.plan.mode.is_some();
             self.launch.policy.writable.iter().filter(move |writable| writable.kept || !exact)
         };
-        let timeout = if inexact().next().is_some() { LOOK } else { REAP };
+        let mut together = Together::of(self.bot, self.first, &self.launch.policy.limits);
+        let timeout = if together.is_some() || inexact().next().is_some() { LOOK } else { REAP };
         loop {
             let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
             match poll(&mut fds, Some(&timeout.try_into().ok()?)) {
@@ -154,6 +156,9 @@ impl<'a> Running<'a> {
                 inexact().find(|writable| size(&writable.path, writable.bytes) > writable.bytes)
             {
                 return Some(Ended::FolderFull(full.path.clone()));
+            }
+            if together.as_mut().is_some_and(Together::is_too_much) {
+                return Some(Ended::TooMuchMemory);
             }
             self.reap_orphans();
         }

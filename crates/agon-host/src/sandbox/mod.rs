@@ -14,18 +14,20 @@
 //! keeps the bot's process id from being used again before that. What the engine gets is a [`Jailed`].
 //!
 //! What no layer gives: without namespaces a bot can learn that a file it may not read exists (`stat`); without a cgroup the memory
-//! limit holds for each process, and a bot may have several; a folder that is kept is measured ten times a second, so a bot
-//! can overshoot by what it writes in between.
+//! limit holds for each process, and all of a bot's processes together are measured ten times a second (a quarter more is let
+//! pass), as is a folder that is kept: a bot can overshoot by what it takes in between.
 
 mod call_lists;
 mod calls;
 mod cgroup;
 mod enter;
 mod files;
+mod hiding;
 mod kernel;
 mod launch;
 mod layer;
 mod limits;
+mod memory;
 mod namespaces;
 mod policy;
 mod probe;

@@ -28,6 +28,9 @@ pub struct Policy {
     pub executable: Vec<PathBuf>,
     /// Folders that can be written.
     pub writable: Vec<Writable>,
+    /// Files and folders (with all below) that stay closed although a folder named here holds them, such as another bot's
+    /// beside this one's. The names of what is in them can be listed.
+    pub hidden: Vec<PathBuf>,
     /// How much of everything.
     pub limits: Limits,
     /// Who the bot runs as when Agon runs as root. Without one, an id that no other bot of this machine has.
@@ -81,7 +84,8 @@ impl User {
 /// How much a bot may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
-    /// Bytes of memory of its own, for each process; for all of them together where there is a cgroup.
+    /// Bytes of memory of its own, for each process; for all of them together where there is a cgroup. Where there is none the
+    /// launcher looks ten times a second and ends a bot whose processes together have a quarter more.
     pub memory: u64,
     /// Bytes of address space for each process. `None` for programs that reserve far more than they use (Java, Node, Go).
     pub address_space: Option<u64>,
@@ -143,6 +147,7 @@ impl Policy {
             executable: existing(&SYSTEM_EXECUTABLE).collect(),
             folder,
             writable: Vec::new(),
+            hidden: Vec::new(),
             limits: Limits::default(),
             user: None,
             required: REQUIRED.to_vec(),
@@ -175,10 +180,28 @@ impl Policy {
     pub(super) fn fault(&self) -> Option<String> {
         let folders = self.writable.iter().map(|writable| &writable.path);
         let paths = [&self.program, &self.folder];
-        let mut paths =
-            paths.into_iter().chain(&self.readable).chain(&self.executable).chain(folders.clone());
+        let mut paths = paths
+            .into_iter()
+            .chain(&self.readable)
+            .chain(&self.executable)
+            .chain(&self.hidden)
+            .chain(folders.clone());
         if let Some(path) = paths.find(|path| !plain(path)) {
             return Some(format!("{} is not an absolute path without '..'", path.display()));
+        }
+        if let Some(hidden) = self.hidden.iter().find(|hidden| {
+            let around = |path: &PathBuf| path.starts_with(hidden);
+            around(&self.program)
+                || around(&self.folder)
+                || folders.clone().any(|path| hidden.starts_with(path))
+        }) {
+            let hidden = hidden.display();
+            return Some(format!(
+                "{hidden} cannot be hidden: it is the bot's own, or in a folder it writes to"
+            ));
+        }
+        if !self.hidden.is_empty() && self.without.contains(&Kind::Landlock) {
+            return Some(format!("paths cannot be hidden without the layer '{}'", Kind::Landlock));
         }
         if let Some(user) = self.user
             && (user.uid == 0 || user.gid == 0)
@@ -196,6 +219,11 @@ impl Policy {
             return Some("an argument or a variable contains a NUL character".to_owned());
         }
         None
+    }
+
+    /// Whether the bot must not start without a layer.
+    pub(super) fn requires(&self, kind: Kind) -> bool {
+        self.required.contains(&kind) || (kind == Kind::Landlock && !self.hidden.is_empty())
     }
 
     /// Whether a layer is to be entered where it exists.

@@ -215,7 +215,7 @@ impl Launcher {
     /// Everything that works here and was not left out, if that includes all that is required.
     fn plan(&self, policy: &Policy) -> Result<Plan, SandboxError> {
         let found = self.found()?;
-        let missing = |layer: &&Layer| policy.required.contains(&layer.kind) && !layer.active;
+        let missing = |layer: &&Layer| policy.requires(layer.kind) && !layer.active;
         let missing: Vec<Layer> = found.layers.iter().filter(missing).cloned().collect();
         if !missing.is_empty() {
             return Err(SandboxError::Missing(missing));

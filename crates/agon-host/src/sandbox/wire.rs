@@ -133,6 +133,8 @@ pub enum Ended {
     Signalled(i32),
     /// The launcher ended it: this folder held more than it may.
     FolderFull(std::path::PathBuf),
+    /// The launcher ended it: all its processes together had more memory than it may.
+    TooMuchMemory,
     /// It was stopped by [`super::Jailed::kill_all`].
     Stopped,
 }
@@ -154,6 +156,7 @@ impl std::fmt::Display for Ended {
             Self::Exited(code) => write!(f, "ended with status {code}"),
             Self::Signalled(signal) => write!(f, "was ended by signal {signal}{}", signal_name(*signal)),
             Self::FolderFull(path) => write!(f, "wrote more than allowed into {}", path.display()),
+            Self::TooMuchMemory => f.write_str("used more memory than allowed, all its processes together"),
             Self::Stopped => f.write_str("was stopped"),
         }
     }

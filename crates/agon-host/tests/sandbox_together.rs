@@ -1,0 +1,158 @@
+//! What a bot's processes do together, and what bots could tell each other by things they share: files of the same folder,
+//! locks, settings of open files, pages in memory.
+
+mod jail;
+
+use std::fs;
+
+use agon_host::sandbox::{Ended, SandboxError};
+
+use jail::{Arena, everywhere, is_root};
+
+/// Another bot's files beside the bot's own: as a file, a folder, by other names.
+fn with_neighbours(arena: &Arena) {
+    let files =
+        ["bot/helper.py", "bot/lib/more.py", "bot/other.py", "bot/deep/other/code.py", "bot/deep/near.py"];
+    for file in files {
+        let path = arena.path(file);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("make folders");
+        fs::write(&path, "secret = 42\n").expect("write");
+    }
+    std::os::unix::fs::symlink("other.py", arena.path("bot/link.py")).expect("link");
+    fs::hard_link(arena.path("bot/other.py"), arena.path("bot/twin.py")).expect("link");
+    if is_root() && !arena.situation.is_root() {
+        for file in files {
+            std::os::unix::fs::chown(arena.path(file), Some(65534), Some(65534)).expect("chown");
+        }
+    }
+}
+
+const NEIGHBOURS: &str = r#"
+sys.path.insert(0, BOT)
+attack("code", lambda: open("other.py").read())
+attack("module", lambda: __import__("other"))
+attack("code by a link", lambda: open("link.py").read())
+attack("code by another name", lambda: open("twin.py").read())
+attack("code by dots", lambda: open("lib/../other.py").read())
+attack("running it", lambda: os.execv(BOT + "/other.py", ["other"]))
+attack("a folder's code", lambda: open("deep/other/code.py").read())
+attack("a folder's module", lambda: __import__("deep.other.code"))
+"#;
+
+#[test]
+fn what_is_hidden_stays_closed_and_what_is_beside_it_open() {
+    everywhere(|arena| {
+        with_neighbours(arena);
+        let own = "import helper\nassert open('own.txt').read() == 'own' and open('lib/more.py').read() and open('deep/near.py').read()\n\
+                   assert {'own.txt', 'helper.py'} <= set(os.listdir('.'))\nprint('played')\n";
+        let mut policy = arena.policy(&format!("{NEIGHBOURS}{own}"));
+        let open = arena.run_policy(&policy);
+        // Without hiding them they are open, or this test would show nothing. (One cannot be run in any case.)
+        assert_eq!(open.stdout.matches("HOLE").count(), 7, "{:?} {open:#?}", arena.situation);
+        policy.hidden = vec![arena.path("bot/other.py"), arena.path("bot/deep/other")];
+        policy.executable.push(policy.folder.clone());
+        let outcome = arena.run_policy(&policy);
+        assert_eq!(outcome.stdout.matches("refused ").count(), 8, "{:?} {outcome:#?}", arena.situation);
+        assert!(outcome.stdout.ends_with("played\n"), "{:?} {outcome:#?}", arena.situation);
+        assert_eq!(outcome.ended, Ended::Exited(0), "{:?}", arena.situation);
+    });
+}
+
+#[test]
+fn hiding_what_is_needed_is_refused() {
+    everywhere(|arena| {
+        for path in ["bot", "scratch/notes"] {
+            let mut policy = arena.policy("");
+            policy.hidden.push(arena.path(path));
+            let error = arena.spawn(&policy).err();
+            assert!(matches!(error, Some(SandboxError::Policy(_))), "{path}: {error:?}");
+        }
+    });
+}
+
+#[test]
+fn nothing_is_left_with_what_others_have_open() {
+    everywhere(|arena| {
+        arena.repels(
+            19,
+            r#"
+import fcntl, socket
+own = open("own.txt", "rb")
+for name, kind in (("shared", fcntl.LOCK_SH), ("whole", fcntl.LOCK_EX)):
+    attack("a %s lock" % name, lambda: fcntl.flock(own, kind | fcntl.LOCK_NB))
+    attack("a %s lock on a device" % name, lambda: fcntl.flock(open("/dev/null"), kind | fcntl.LOCK_NB))
+attack("a record lock", lambda: fcntl.lockf(own, fcntl.LOCK_SH | fcntl.LOCK_NB))
+attack("a record lock of the file", lambda: fcntl.fcntl(own, 37, bytes([0] * 32)))
+attack("a lease", lambda: fcntl.fcntl(own, fcntl.F_SETLEASE, fcntl.F_RDLCK))
+attack("notices", lambda: fcntl.fcntl(os.open(".", os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_ACCESS))
+attack("a pipe's size", lambda: fcntl.fcntl(2, 1031, 16384))
+attack("a hint", lambda: fcntl.fcntl(own, 1036, (1).to_bytes(8, "little")))
+attack("a hint for the file", lambda: fcntl.fcntl(own, 1038, (1).to_bytes(8, "little")))
+attack("appending", lambda: fcntl.fcntl(2, fcntl.F_SETFL, fcntl.fcntl(2, fcntl.F_GETFL) | os.O_APPEND))
+attack("packets", lambda: fcntl.fcntl(2, fcntl.F_SETFL, fcntl.fcntl(2, fcntl.F_GETFL) | os.O_DIRECT))
+attack("dropping pages", lambda: os.posix_fadvise(own.fileno(), 0, 0, os.POSIX_FADV_DONTNEED))
+attack("reading ahead", lambda: call(187, own.fileno(), 0, 4096))
+attack("reading what is there", lambda: os.preadv(own.fileno(), [bytearray(1)], 0, 8))
+attack("pages in memory", lambda: call(27, id(own) & ~4095, 4096, ctypes.create_string_buffer(8)))
+a, b = socket.socketpair()
+attack("a socket's setting", lambda: a.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, 3))
+attack("a setting of many", lambda: a.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 5000))
+a.setblocking(False)
+copy = fcntl.fcntl(own, fcntl.F_DUPFD_CLOEXEC, 20)
+fcntl.fcntl(copy, fcntl.F_SETFD, 0)
+assert os.preadv(copy, [bytearray(3)], 0) == 3 and fcntl.fcntl(2, 1032) > 0
+"#,
+        );
+    });
+}
+
+#[test]
+fn memory_is_counted_for_all_processes_together() {
+    // Two children, orphans if asked, of 200 MiB each, for at most eight seconds. 256 MiB is the limit.
+    let take = |orphans: bool| {
+        format!(
+            r#"
+for _ in range(2):
+    if os.fork() == 0:
+        if {orphans} and os.fork() != 0:
+            os._exit(0)
+        taken = bytearray(b"x") * (200 << 20)
+        time.sleep(8)
+        os._exit(0)
+time.sleep(8)
+print("HOLE", flush=True)
+"#,
+            orphans = if orphans { "True" } else { "False" }
+        )
+    };
+    everywhere(|arena| {
+        for orphans in [false, true] {
+            let outcome = arena.run(&take(orphans));
+            assert_eq!(outcome.ended, Ended::TooMuchMemory, "{:?} {orphans} {outcome:?}", arena.situation);
+        }
+    });
+    assert_eq!(Ended::TooMuchMemory.to_string(), "used more memory than allowed, all its processes together");
+}
+
+#[test]
+fn what_a_fork_shares_is_counted_once() {
+    everywhere(|arena| {
+        // Each of them has all 200 MiB, and there are 200 MiB.
+        let outcome = arena.run(
+            r#"
+taken = bytearray(b"x") * (200 << 20)
+if os.fork() == 0:
+    time.sleep(0.7)
+    os._exit(0)
+os.wait()
+print(len(taken) >> 20)
+"#,
+        );
+        assert_eq!(
+            (outcome.ended, outcome.stdout.as_str()),
+            (Ended::Exited(0), "200\n"),
+            "{:?}",
+            arena.situation
+        );
+    });
+}
