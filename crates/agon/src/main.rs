@@ -7,6 +7,7 @@ mod failure;
 mod files;
 mod logs;
 mod manifest;
+mod neighbours;
 mod output;
 mod pretty;
 mod seating;

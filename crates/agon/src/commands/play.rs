@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::files::{WholeFile, digest_of};
 use crate::logs::Logs;
 use crate::watch::{self, paint};
-use crate::{output, setup};
+use crate::{neighbours, output, setup};
 
 /// More games than anybody watches are not kept in memory for it.
 const WATCHED: usize = 100;
@@ -77,6 +77,7 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
         .map(|bot| setup::seating(&args.game, bot, args.sandbox))
         .collect::<Result<Vec<_>, _>>()?;
     forget(&mut seats, args.stateless);
+    neighbours::keep_apart(&mut seats);
     table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
     table.check(&settings, seats.len(), &assets)?;
     setup::furnish(&args.game, &mut seats, &settings, &assets)?;
