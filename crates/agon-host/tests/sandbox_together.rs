@@ -1,6 +1,8 @@
 //! What a bot's processes do together, and what bots could tell each other by things they share: files of the same folder,
 //! locks, settings of open files, pages in memory.
 
+#![allow(clippy::expect_used, reason = "tests")]
+
 mod jail;
 
 use std::fs;

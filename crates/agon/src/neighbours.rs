@@ -3,11 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_engine::Seating;
+use agon_engine::{ProgramSeat, Seating};
 use agon_host::Program;
+use agon_host::sandbox::can_hide;
+
+use crate::failure::Failure;
 
 /// Hides from each program what the other seats' bots are made of. What a seat names is its own, whoever names it too.
-pub fn keep_apart(seats: &mut [Seating]) {
+pub fn keep_apart(seats: &mut [Seating]) -> Result<(), Failure> {
     let named: Vec<Vec<PathBuf>> =
         seats.iter().map(|seat| program(seat).map_or_else(Vec::new, named)).collect();
     for (index, seat) in seats.iter_mut().enumerate() {
@@ -24,7 +27,20 @@ pub fn keep_apart(seats: &mut [Seating]) {
         let compiled: Vec<PathBuf> = hidden.iter().flat_map(|path| compiled(path)).collect();
         hidden.extend(compiled);
         seat.program.hidden = hidden;
+        check(seat)?;
     }
+    Ok(())
+}
+
+/// That it cannot be done is found out before any game, and is not the bot's fault.
+fn check(seat: &ProgramSeat) -> Result<(), Failure> {
+    let ProgramSeat { program, spec, .. } = seat;
+    if !program.guarded {
+        return Ok(());
+    }
+    let folder = program.folder.canonicalize()?;
+    can_hide(&program.hidden, program.also.iter().chain([&folder]))
+        .map_err(|error| Failure::wrong_use(format!("{spec}: {error}"), "give each bot a folder of its own"))
 }
 
 const fn program(seat: &Seating) -> Option<&Program> {
@@ -62,7 +78,6 @@ fn compiled(path: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_engine::ProgramSeat;
 
     fn seat(program: Program) -> Seating {
         let text = String::new;
@@ -87,7 +102,7 @@ mod tests {
         let mut seats: Vec<Seating> =
             commands.iter().map(|words| seat(Program::new(words.iter().copied(), &home))).collect();
         seats.insert(0, Seating::Human);
-        keep_apart(&mut seats);
+        keep_apart(&mut seats).unwrap();
         let names = |program: &Program| {
             let hidden = program.hidden.iter();
             hidden.map(|path| path.strip_prefix(&home).unwrap().display().to_string()).collect()

@@ -117,6 +117,28 @@ fn a_bot_in_the_same_folder_is_out_of_reach() {
     assert_ne!(reached(home.path(), false, "Spy.py", &["--sandbox", "off"]), "0");
 }
 
+#[test]
+fn a_folder_that_cannot_be_kept_apart_is_refused_before_any_game() {
+    let home = folder();
+    for number in 0..2100 {
+        fs::write(home.path().join(format!("bots/{number}")), "").unwrap();
+    }
+    let play = |bots: [&str; 2]| {
+        let mut command =
+            common::agon(&home.path().join("bots"), &["play", "connect-five", bots[0], bots[1]]);
+        command.env("XDG_CACHE_HOME", home.path().join("cache")).output().unwrap()
+    };
+    let output = play(["Spy.py", "Honest.py"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("too many files") && said.contains("hint: give each bot a folder of its own"),
+        "{said}"
+    );
+    // A bot alone has nobody to be kept from.
+    common::good(&play(["Honest.py", "house:random"]));
+}
+
 /// Whether this is root, by who owns what it makes.
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt as _;

@@ -12,11 +12,24 @@ use std::path::{Path, PathBuf};
 use landlock::{AccessFs, BitFlags};
 
 use super::files::Rule;
+use super::spawn::SandboxError;
 use super::wire::Failure;
 
 /// So many entries are opened one by one. The rules of a fork go through a socket that takes some 200 KiB.
 const MOST_ENTRIES: usize = 2000;
 const MOST_BYTES: usize = 96 << 10;
+
+/// Whether these paths can be kept from a bot that reads these folders, to be asked before any is started.
+pub fn can_hide<'a>(
+    hidden: &[PathBuf],
+    folders: impl IntoIterator<Item = &'a PathBuf>,
+) -> Result<(), SandboxError> {
+    let rules = folders.into_iter().map(|folder| Rule::new(folder, AccessFs::ReadDir)).collect();
+    match without(hidden, rules) {
+        Ok(_) => Ok(()),
+        Err(Failure { step, reason }) => Err(SandboxError::Failed { step, reason }),
+    }
+}
 
 /// The same rules with the hidden paths left out.
 pub(super) fn without(hidden: &[PathBuf], rules: Vec<Rule>) -> Result<Vec<Rule>, Failure> {
@@ -96,7 +109,7 @@ impl Opening {
         Err(Failure::new(
             format!("keeping the other bots in {} from this one", folder.display()),
             format!(
-                "it holds too many files (at most {MOST_ENTRIES}, and {} KiB of names): give each bot a folder of its own",
+                "it holds too many files (at most {MOST_ENTRIES}, and {} KiB of paths)",
                 MOST_BYTES >> 10
             ),
         ))
@@ -160,6 +173,6 @@ mod tests {
         }
         let refused =
             without(&[home.join("other.py")], vec![Rule::new(&home, AccessFs::ReadFile)]).err().unwrap();
-        assert!(refused.reason.contains("give each bot a folder of its own"), "{refused:?}");
+        assert!(refused.reason.contains("too many files (at most 2000"), "{refused:?}");
     }
 }

@@ -38,6 +38,7 @@ mod wire;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
+pub use hiding::can_hide;
 pub use launch::launch_if_asked;
 pub use layer::{Kind, Layer};
 pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};

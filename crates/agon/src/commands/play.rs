@@ -77,7 +77,7 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
         .map(|bot| setup::seating(&args.game, bot, args.sandbox))
         .collect::<Result<Vec<_>, _>>()?;
     forget(&mut seats, args.stateless);
-    neighbours::keep_apart(&mut seats);
+    neighbours::keep_apart(&mut seats)?;
     table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
     table.check(&settings, seats.len(), &assets)?;
     setup::furnish(&args.game, &mut seats, &settings, &assets)?;
