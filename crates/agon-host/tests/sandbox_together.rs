@@ -110,27 +110,33 @@ assert os.preadv(copy, [bytearray(3)], 0) == 3 and fcntl.fcntl(2, 1032) > 0
 
 #[test]
 fn memory_is_counted_for_all_processes_together() {
-    // Two children, orphans if asked, of 200 MiB each, for at most eight seconds. 256 MiB is the limit.
-    let take = |orphans: bool| {
+    // Two children of 200 MiB each, for at most eight seconds. 256 MiB is the limit.
+    let take = |how: &str| {
         format!(
             r#"
-for _ in range(2):
-    if os.fork() == 0:
-        if {orphans} and os.fork() != 0:
+import threading
+def take(how):
+    for _ in range(2):
+        if os.fork() == 0:
+            if how == "orphans" and os.fork() != 0:
+                os._exit(0)
+            taken = bytearray(b"x") * (200 << 20)
+            time.sleep(8)
             os._exit(0)
-        taken = bytearray(b"x") * (200 << 20)
-        time.sleep(8)
-        os._exit(0)
+time.sleep(0.3)
+if "{how}" == "thread":
+    threading.Thread(target=take, args=("{how}",)).start()
+else:
+    take("{how}")
 time.sleep(8)
 print("HOLE", flush=True)
-"#,
-            orphans = if orphans { "True" } else { "False" }
+"#
         )
     };
     everywhere(|arena| {
-        for orphans in [false, true] {
-            let outcome = arena.run(&take(orphans));
-            assert_eq!(outcome.ended, Ended::TooMuchMemory, "{:?} {orphans} {outcome:?}", arena.situation);
+        for how in ["children", "orphans", "thread"] {
+            let outcome = arena.run(&take(how));
+            assert_eq!(outcome.ended, Ended::TooMuchMemory, "{:?} {how} {outcome:?}", arena.situation);
         }
     });
     assert_eq!(Ended::TooMuchMemory.to_string(), "used more memory than allowed, all its processes together");

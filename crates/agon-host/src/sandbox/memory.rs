@@ -1,6 +1,7 @@
 //! The memory of all of a bot's processes together. The kernel's own limit is for each of them, and a cgroup is not had everywhere.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use rustix::process::{Pid, getpid};
 
@@ -11,6 +12,9 @@ const MOST: usize = 4096;
 /// So many looks are left out when the exact count, which takes a while, was not too much.
 const PAUSE: u32 = 10;
 
+/// A bot that seems to be alone is looked at thoroughly every so many looks.
+const THOROUGH: u32 = 5;
+
 /// Looks at a bot's processes.
 pub(super) struct Together {
     bot: i32,
@@ -18,6 +22,7 @@ pub(super) struct Together {
     adopt: Vec<i32>,
     most: u64,
     pause: u32,
+    glance: Glance,
 }
 
 impl Together {
@@ -31,7 +36,9 @@ impl Together {
         adopt.dedup();
         // Looking ten times a second is not exact, and shared libraries' own data count for each.
         let most = limits.memory + limits.memory / 4;
-        (limits.processes > 1).then_some(Self { bot: number(bot), adopt, most, pause: 0 })
+        let bot = number(bot);
+        let glance = Glance::at(bot, &adopt);
+        (limits.processes > 1).then_some(Self { bot, adopt, most, pause: 0, glance })
     }
 
     /// Whether all processes together have more than they may.
@@ -40,7 +47,11 @@ impl Together {
             self.pause -= 1;
             return false;
         }
+        if self.glance.sees_nothing_new() {
+            return false;
+        }
         let others = self.others();
+        self.glance.alone = others.is_empty();
         if others.is_empty() {
             return false;
         }
@@ -76,6 +87,42 @@ impl Together {
         found.sort_unstable();
         found.dedup();
         found
+    }
+}
+
+/// A look that costs next to nothing, for the many bots that are one process: whether the lists of children and the number of the
+/// bot's threads are what they were.
+struct Glance {
+    lists: Vec<(File, Vec<u8>)>,
+    threads: Option<(File, u64)>,
+    alone: bool,
+    looks: u32,
+}
+
+impl Glance {
+    fn at(bot: i32, adopt: &[i32]) -> Self {
+        let list = |pid: &i32| File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
+        let lists = [bot].iter().chain(adopt).filter_map(list).map(|file| (file, Vec::new())).collect();
+        let threads = File::open(format!("/proc/{bot}/task")).ok().map(|folder| (folder, 0));
+        Self { lists, threads, alone: false, looks: 0 }
+    }
+
+    fn sees_nothing_new(&mut self) -> bool {
+        let mut same = true;
+        for (file, before) in &mut self.lists {
+            let mut now = [0; 1024];
+            let count = file.read_at(&mut now, 0).unwrap_or(0);
+            same &= before[..] == now[..count];
+            before.clear();
+            before.extend_from_slice(&now[..count]);
+        }
+        if let Some((folder, before)) = &mut self.threads {
+            let now = folder.metadata().map_or(0, |about| about.nlink());
+            same &= *before == now;
+            *before = now;
+        }
+        self.looks = (self.looks + 1) % THOROUGH;
+        same && self.alone && self.looks != 0
     }
 }
 
