@@ -89,6 +89,21 @@ fn the_connect_five_example_of_the_document_plays_a_match() {
 }
 
 #[test]
+fn memory_is_one_for_all_processes_of_a_bot() {
+    // Three children of 260 MiB each, for at most four seconds; 512 MiB are allowed, and a quarter more is let pass.
+    let bot = folder(&[(
+        "Taker.py",
+        "import os, time\nclass Taker:\n    def get_move(self, board, player, T, N):\n        for _ in range(3):\n            \
+         if os.fork() == 0:\n                taken = bytearray(b'x') * (260 << 20)\n                time.sleep(4)\n                os._exit(0)\n        \
+         time.sleep(4)\n        return 0\n",
+    )]);
+    let play =
+        ["play", "connect-five", "Taker.py", "house:random", "--set", "seconds=20", "--set", "special=7,8"];
+    let text = stdout(&agon(bot.path(), &play, None));
+    assert!(text.contains("used more memory than allowed, all its processes together"), "{text}");
+}
+
+#[test]
 fn a_colour_battle_class_plays_with_its_own_imports() {
     let Some(python) = python() else { return };
     let bots = folder(&[(
