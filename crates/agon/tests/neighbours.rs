@@ -139,6 +139,20 @@ fn a_folder_that_cannot_be_kept_apart_is_refused_before_any_game() {
     common::good(&play(["Honest.py", "house:random"]));
 }
 
+#[test]
+#[ignore = "the warm parent is started in the current folder, where `python -m` looks first: see warm/parent.rs"]
+fn nothing_beside_a_bot_is_run_outside_the_sandbox() {
+    let home = folder();
+    let (bots, mark) = (home.path().join("bots"), home.path().join("escaped"));
+    // Modules of Python's library that the warm parent imports, by files that any bot's author can bring along.
+    for name in ["queue", "statistics", "random", "json"] {
+        fs::write(bots.join(format!("{name}.py")), format!("open({mark:?}, 'w').write('escaped')\n"))
+            .unwrap();
+    }
+    agon(home.path(), false, &["play", "connect-five", "Honest.py", "house:random", "--seed", "1"]);
+    assert!(!mark.exists(), "a bot's file was run by the warm parent");
+}
+
 /// Whether this is root, by who owns what it makes.
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt as _;
