@@ -15,6 +15,8 @@ import os
 import resource
 import sys
 
+import _signal
+
 from . import PROTOCOL, enter
 from .packages import Module, lay
 from .packets import HEADER, TURN, Packets, plain
@@ -475,6 +477,13 @@ def settle(known: List[int]) -> None:
     os.close(nowhere)
     sys.settrace(None)
     sys.setprofile(None)
+    # A handler would run here, between calls.
+    for number in range(1, _signal.NSIG):
+        try:
+            if callable(_signal.getsignal(number)):
+                _signal.signal(number, _signal.SIG_DFL)
+        except (OSError, ValueError):
+            pass
     end_children()
     hint = "a bot must be stateless: start nothing outside get_action"
     if threads() > 1:

@@ -1,6 +1,6 @@
 """Hangs in its second call, with children that hold the pipes open.
 
-Must happen: a timeout of that call; the game goes on."""
+Must happen: it can start no child: a crash of that call; the game goes on."""
 
 import os
 import time

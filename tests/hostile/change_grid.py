@@ -20,7 +20,7 @@ class Bot:
         for way in ways:
             try:
                 way()
-            except (ValueError, AttributeError, TypeError):
+            except (ValueError, AttributeError, TypeError, IndexError, NotImplementedError):
                 pass
         for enemy in enemies:
             enemy["id"] = 0

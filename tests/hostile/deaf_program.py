@@ -1,6 +1,6 @@
 """Never reads what it is sent.
 
-Must happen: it never gets ready; the engine does not wait for it to read."""
+Must happen: not ready in time: refused before any game."""
 
 import time
 

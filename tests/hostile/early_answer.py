@@ -1,6 +1,6 @@
 """Answers its next three requests together with the first one, guessing their ids.
 
-Must happen: garbled as the answer to the next request; the process is ended."""
+Must happen: garbled, or each is taken for the answer to its request, given without reading it."""
 
 from attack import next_turn, say
 

@@ -1,6 +1,6 @@
 """Imports modules that import modules, a thousand deep, made up by an import hook.
 
-Must happen: a crash with Python's own words, and a short report."""
+Must happen: refused before any game."""
 
 import importlib.machinery
 import sys

@@ -1,6 +1,6 @@
 """Takes 1.5 GiB of memory in six processes of 256 MiB each, for at most a second.
 
-Must happen: not all of them get it, for the limit is one for the whole bot."""
+Must happen: ended as soon as all its processes together have more than they may."""
 
 import os
 import time

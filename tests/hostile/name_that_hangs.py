@@ -1,6 +1,6 @@
 """Sleeps for a minute when it is asked for its name.
 
-Must happen: a timeout at the start-up limit."""
+Must happen: not ready in time: refused before any game."""
 
 import time
 

@@ -1,6 +1,6 @@
 """Sleeps for a minute in its constructor.
 
-Must happen: a timeout at the start-up limit; the games are played out."""
+Must happen: not ready in time: refused before any game."""
 
 import time
 

@@ -1,6 +1,6 @@
 """Speaks the protocol itself while it is loaded, so that all its calls are made in one process.
 
-Must happen: a fault, or every call is one of its own (it would play CENTER)."""
+Must happen: it is never ready, and refused before any game."""
 
 import json
 import os

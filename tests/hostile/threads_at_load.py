@@ -1,6 +1,6 @@
 """Starts a thread while it is loaded, which would live through all calls.
 
-Must happen: refused with the reason, or of no use."""
+Must happen: refused before any game, with the reason."""
 
 import threading
 import time

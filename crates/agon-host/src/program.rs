@@ -25,6 +25,10 @@ pub struct Program {
     /// Files and folders that stay closed to it although a folder it reads holds them, such as other bots. Of a program
     /// that is not guarded nothing is kept.
     pub hidden: Vec<PathBuf>,
+    /// The files and folders it is made of, where that is not what is run: it may be run from a copy.
+    pub own: Vec<PathBuf>,
+    /// A folder made for it, which goes when whoever made it is gone without having removed it.
+    pub private: Option<PathBuf>,
     /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
     /// bot's program is looked for where bots may go: the system's folders and the bot's own.
     pub guarded: bool,
@@ -78,6 +82,8 @@ impl Program {
             also: Vec::new(),
             writable: Vec::new(),
             hidden: Vec::new(),
+            own: Vec::new(),
+            private: None,
             guarded: false,
             warm: None,
         }
@@ -172,6 +178,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     policy.executable.extend(program.also.iter().cloned());
     policy.writable.extend(program.writable.iter().cloned());
     policy.hidden.extend(program.hidden.iter().cloned());
+    policy.private.clone_from(&program.private);
     policy.limits.address_space = None;
     policy.limits.processes = 64;
     policy.limits.open_files = 256;

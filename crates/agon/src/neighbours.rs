@@ -24,12 +24,22 @@ pub fn keep_apart(seats: &mut [Seating]) -> Result<(), Failure> {
         let mut hidden: Vec<PathBuf> = others.filter(|path| !is_own(path)).cloned().collect();
         hidden.sort();
         hidden.dedup();
+        // It may be run from a copy of its folder.
+        let copies: Vec<PathBuf> = hidden.iter().flat_map(|path| copies(path, &seat.program)).collect();
+        hidden.extend(copies);
         let compiled: Vec<PathBuf> = hidden.iter().flat_map(|path| compiled(path)).collect();
         hidden.extend(compiled);
         seat.program.hidden = hidden;
         check(seat)?;
     }
     Ok(())
+}
+
+/// Where a file lies in the private copy of the folder that a program is run from.
+fn copies(path: &Path, program: &Program) -> Vec<PathBuf> {
+    let Some(private) = &program.private else { return Vec::new() };
+    let inside = program.also.iter().filter_map(|folder| path.strip_prefix(folder.canonicalize().ok()?).ok());
+    inside.map(|inside| private.join(inside)).filter(|copy| copy.symlink_metadata().is_ok()).collect()
 }
 
 /// That it cannot be done is found out before any game, and is not the bot's fault.
@@ -52,6 +62,9 @@ const fn program(seat: &Seating) -> Option<&Program> {
 
 /// The files and folders a bot is named by: a Python bot's path, or what a command names in its folder.
 fn named(program: &Program) -> Vec<PathBuf> {
+    if !program.own.is_empty() {
+        return program.own.clone();
+    }
     if let Some(warm) = &program.warm {
         let whole = Path::new(&warm.target).canonicalize();
         let path = || Path::new(warm.target.rsplit_once(':').map_or("", |(path, _)| path)).canonicalize();
@@ -88,6 +101,8 @@ mod tests {
             program,
             json_lines: true,
             forgets: false,
+            logs: None,
+            home: None,
         })
     }
 

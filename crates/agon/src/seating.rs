@@ -159,6 +159,7 @@ impl Order<'_> {
         if self.game != CONNECT_FIVE {
             return Ok(seat(self.python_program(&whole, class)?));
         }
+        let own = vec![whole.clone()];
         // What it learns stands beside its file.
         let (source, file) = if whole.is_file() {
             (whole.parent().unwrap_or(&whole).to_owned(), whole.file_name())
@@ -176,6 +177,8 @@ impl Order<'_> {
         let mut program = self.python_program(&target, class)?;
         program.also.push(source);
         program.writable.push(learning.data);
+        program.own = own;
+        program.private = Some(home.path().to_owned());
         Ok(ProgramSeat { logs: Some(learning.logs), home: Some(Arc::new(home)), ..seat(program) })
     }
 
@@ -204,6 +207,7 @@ impl Order<'_> {
             program.writable.push(learning.data);
             logs = Some(learning.logs);
         }
+        program.private = Some(home.path().to_owned());
         Ok(ProgramSeat { logs, home: Some(Arc::new(home)), ..self.python_seat(name, hash)(program) })
     }
 
@@ -283,6 +287,7 @@ impl Order<'_> {
                 }
             }
             program.also.push(source);
+            program.private = Some(view.path().to_owned());
             home = Some(Arc::new(view));
         }
         let spec = self.bot.to_owned();

@@ -56,6 +56,7 @@ fn run() -> io::Result<()> {
     let (job, fds) = wire::receive::<Job>(&control)?;
     match job {
         Job::Probe { cgroups } => wire::send(&control, &News::Probed(probe::all(&cgroups)), &[]),
+        Job::End => Ok(()),
         Job::Launch(launch) => match Running::start(&launch, fds) {
             Ok(running) => {
                 running.supervise(&control);
@@ -127,6 +128,11 @@ impl<'a> Running<'a> {
             let _ = wait_for_end(control);
         }
         self.end_all();
+        // An engine that ends as it should says so, and removes what it has made.
+        let engine_is_gone = !matches!(wire::receive::<Job>(control), Ok((Job::End, _)));
+        if let Some(private) = self.launch.policy.private.as_ref().filter(|_| engine_is_gone) {
+            let _ = fs::remove_dir_all(private);
+        }
     }
 
     /// How the bot ended, or nothing if the engine no longer wants it.

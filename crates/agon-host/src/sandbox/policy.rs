@@ -31,6 +31,8 @@ pub struct Policy {
     /// Files and folders (with all below) that stay closed although a folder named here holds them, such as another bot's
     /// beside this one's. The names of what is in them can be listed.
     pub hidden: Vec<PathBuf>,
+    /// A folder that the launcher removes when the engine is gone without a word, and nobody else could.
+    pub private: Option<PathBuf>,
     /// How much of everything.
     pub limits: Limits,
     /// Who the bot runs as when Agon runs as root. Without one, an id that no other bot of this machine has.
@@ -148,6 +150,7 @@ impl Policy {
             folder,
             writable: Vec::new(),
             hidden: Vec::new(),
+            private: None,
             limits: Limits::default(),
             user: None,
             required: REQUIRED.to_vec(),

@@ -365,6 +365,7 @@ impl Jailed {
             return ended;
         }
         self.ends.stdin = None;
+        let _ = wire::send(&self.control, &Job::End, &[]);
         let _ = shutdown(&self.control, Shutdown::Both);
         let deadline = Instant::now() + PATIENCE;
         let mut pause = Duration::from_micros(100);

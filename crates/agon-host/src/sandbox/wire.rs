@@ -35,6 +35,8 @@ pub(super) enum Job {
     },
     /// Start a bot.
     Launch(Box<Launch>),
+    /// End it: nobody needs it any more.
+    End,
 }
 
 /// A bot to start. Its standard descriptors, then the extra ones, come with the message.

@@ -16,6 +16,13 @@ pub fn wrong(bot: &Bot, outcome: &Outcome) -> Vec<String> {
             wrong.push(what.to_owned());
         }
     };
+    if let Expect::Refused(words) = bot.expect {
+        must(outcome.code == Some(2), "agon play ended with another exit code than 2");
+        must(outcome.text.contains(words), "the refusal does not say what it should");
+        must(!outcome.text.contains("REACHED"), "the attack reached something");
+        must(!outcome.text.contains(['\u{1b}', '\u{7}', '\u{0}']), "raw control characters came out");
+        return wrong;
+    }
     must(outcome.code == Some(0), "agon play ended with another exit code than 0");
     must(outcome.replay["verified"] == true, "the record does not verify");
     must(outcome.play["games"] == 2, "two games were to be played");
@@ -71,6 +78,7 @@ fn wrong_in(bot: &Bot, game: &Json) -> Vec<String> {
             must(report.contains(words), "the report does not say what it should");
         }
         Expect::Harmless => must(!mine.is_empty(), "it was not asked"),
+        Expect::Refused(_) => must(false, "it played"),
     }
     wrong
 }

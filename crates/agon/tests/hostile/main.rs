@@ -88,6 +88,8 @@ pub enum Expect {
     Fault(&'static str, &'static str),
     /// It is refused, or costs the bot a fault.
     Harmless,
+    /// It does not come up, and is refused before any game, with these words.
+    Refused(&'static str),
 }
 
 /// A bot of the collection.

@@ -1,6 +1,6 @@
 //! The manifest: each bot, what it is played in and what must come of it. What it tries is told in its own first lines.
 
-use crate::Expect::{self, Fault, Harmless, Nothing};
+use crate::Expect::{self, Fault, Harmless, Nothing, Refused};
 use crate::{Bot, Game, is_real, stand_up_to};
 
 /// `holds` are refused; `real` are refused and succeed without the sandbox; `slow` take long by their nature; `holes` succeed today.
@@ -46,12 +46,12 @@ collection! {
         slow_pattern Quick Fault("timeout", "");
         slow_number Quick Fault("timeout", "");
         exit_at_once Connect Fault("crash", "ended");
-        exit_in_import Connect Fault("crash", "SystemExit");
+        exit_in_import Connect Refused("SystemExit");
         segfault Connect Fault("crash", "signal");
         abort_with_core Connect Fault("crash", "signal");
         recursion Connect Fault("crash", "RecursionError");
         recursion_of_stack Connect Fault("crash", "");
-        import_recursion Connect Fault("crash", "RecursionError");
+        import_recursion Connect Refused("RecursionError");
         log_flood Connect Harmless;
         log_without_end Connect Harmless;
         traceback_huge Connect Fault("crash", "words");
@@ -65,9 +65,9 @@ collection! {
         deep_json Json Fault("garbled", "");
         many_keys Json Fault("garbled", "");
         control_characters Json Fault("garbled", "u{1b}");
-        early_answer Json Fault("garbled", "");
+        early_answer Json Harmless;
         double_answer Json Fault("garbled", "");
-        answer_before_hello Json Fault("garbled", "");
+        answer_before_hello Json Harmless;
         answer_other_id Json Fault("garbled", "when");
         answer_for_other Json Nothing;
         fault_for_other Json Fault("crash", "it was seat 1");
@@ -132,10 +132,10 @@ collection! {
         state_environment Solitude Nothing;
         state_log_level Solitude Harmless;
         state_between_games Solitude Nothing;
-        threads_at_load Solitude Harmless;
+        threads_at_load Solitude Refused("starts a thread while it is loaded");
         shared_at_load Solitude Harmless;
         call_kills_host Solitude Harmless;
-        call_hangs Solitude Fault("timeout", "");
+        call_hangs Solitude Fault("crash", "os.fork()");
         call_lies Solitude Harmless;
         import_by_name Solitude Harmless;
         import_by_machinery Solitude Harmless;
@@ -143,6 +143,23 @@ collection! {
         import_by_subclasses Solitude Harmless;
         import_by_exec Solitude Harmless;
         import_by_bytes Solitude Harmless;
+        // What once was a hole.
+        state_signals Solitude Harmless;
+        state_parent_descriptors Solitude Harmless;
+        read_neighbour Connect Nothing;
+        shadow_host Solitude Harmless;
+        shadow_library Solitude Nothing;
+        collude_by_locks Connect Nothing;
+        clock_by_children Quick Harmless;
+        memory_by_children Connect Fault("crash", "memory");
+        state_children Solitude Nothing;
+        state_descriptor_flags Solitude Harmless;
+        state_pipe_size Solitude Harmless;
+        state_locks Solitude Harmless;
+        state_page_cache Solitude Harmless;
+        state_borrowed_output Solitude Harmless;
+        state_patched_host Solitude Harmless;
+        state_audit_hook Solitude Harmless;
     }
     real {
         many_files Connect Nothing;
@@ -171,27 +188,11 @@ collection! {
         programs_of_others Connect Nothing;
     }
     slow {
-        slow_constructor Connect Fault("timeout", "not ready");
-        name_that_hangs Connect Fault("timeout", "not ready");
-        deaf_program Json Fault("timeout", "not ready");
+        state_takeover Solitude Refused("not ready");
+        slow_constructor Connect Refused("not ready");
+        name_that_hangs Connect Refused("not ready");
+        deaf_program Json Refused("not ready");
     }
     holes {
-        state_parent_descriptors Solitude Harmless, "as an ordinary user, a call can open its parent's pipes through /proc";
-        read_neighbour Connect Nothing, "the whole folder of a bot's file is shown to it, other bots' files included";
-        shadow_host Solitude Harmless, "`python -m` looks for the host in the bot's folder first";
-        shadow_library Solitude Nothing, "`python -m` puts the bot's folder before the library while the host starts";
-        collude_by_locks Connect Nothing, "any file a bot can read it can lock, and all bots read the system's files";
-        clock_by_children Quick Harmless, "only the bot's first process is measured: children think for it while it waits for a processor";
-        memory_by_children Connect Nothing, "the limit of memory is for each process; without a cgroup nothing bounds them together";
-        state_children Solitude Nothing, "orphans of a call are adopted by the namespace's first process and live on";
-        state_signals Solitude Harmless, "handlers set while the bot is loaded run in the process that calls are forked from";
-        state_descriptor_flags Solitude Harmless, "the log's open file is one for all calls, and so are its flags";
-        state_pipe_size Solitude Harmless, "the log's pipe is one for all calls, and so is its size";
-        state_locks Solitude Harmless, "a lock on a file that the host has open outlives the call";
-        state_page_cache Solitude Harmless, "a call can drop pages of its files and see which are in memory";
-        state_takeover Solitude Harmless, "the bot's file runs in the process that holds the protocol's descriptors";
-        state_borrowed_output Solitude Harmless, "the bot's file runs in the process that holds the protocol's descriptors";
-        state_patched_host Solitude Harmless, "the bot's file runs in the process that calls are forked from";
-        state_audit_hook Solitude Harmless, "the bot's file runs in the process that calls are forked from";
     }
 }
