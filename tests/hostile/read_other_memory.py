@@ -10,7 +10,11 @@ from attack import Attacker, reached
 class Bot(Attacker):
     def attack(self):
         own = {os.getpid(), os.getppid()}
-        for pid in range(1, 5000):
+        try:
+            numbers = [int(name) for name in os.listdir("/proc") if name.isdigit()][:5000]
+        except OSError:
+            numbers = range(1, 5000)
+        for pid in numbers:
             if pid in own:
                 continue
             for name in ("environ", "mem", "maps", "fd", "cwd", "cmdline"):

@@ -141,11 +141,11 @@ impl Interpreter {
         let mut lines = text.lines();
         let program = lines
             .next()
-            .map(PathBuf::from)
+            .map(|line| without_detours(Path::new(line)))
             .filter(|p| p.is_absolute())
             .ok_or_else(|| missing("it does not say where it is".into()))?;
         let path = lines.next().unwrap_or_default().to_owned();
-        let lines = lines.map(PathBuf::from);
+        let lines = lines.map(|line| without_detours(Path::new(line)));
         let system = [Path::new("/usr"), Path::new("/usr/local")];
         Ok(Self {
             program,
@@ -154,6 +154,14 @@ impl Interpreter {
                 .filter(|folder| folder.is_absolute() && !system.contains(&folder.as_path()))
                 .collect(),
         })
+    }
+}
+
+/// A path without `..`. Its last part stays as it is: an interpreter knows by its own link which packages are its.
+fn without_detours(path: &Path) -> PathBuf {
+    match (path.parent().and_then(|parent| parent.canonicalize().ok()), path.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => path.to_owned(),
     }
 }
 
@@ -170,7 +178,8 @@ fn lay_out() -> io::Result<PathBuf> {
     }
     let hash = content_hash(&all);
     let short = hash.rsplit(':').next().and_then(|hash| hash.get(..16)).unwrap_or("package");
-    let folder = std::path::absolute(root)?.join("agon").join(format!("python-{short}"));
+    fs::create_dir_all(&root)?;
+    let folder = root.canonicalize()?.join("agon").join(format!("python-{short}"));
     for name in Package::iter() {
         let Some(file) = Package::get(&name) else { continue };
         let path = folder.join("agon_bot").join(name.as_ref());

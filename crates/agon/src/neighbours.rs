@@ -37,9 +37,11 @@ pub fn keep_apart(seats: &mut [Seating]) -> Result<(), Failure> {
 
 /// Where a file lies in the private copy of the folder that a program is run from.
 fn copies(path: &Path, program: &Program) -> Vec<PathBuf> {
-    let Some(private) = &program.private else { return Vec::new() };
+    if program.private.is_none() {
+        return Vec::new();
+    }
     let inside = program.also.iter().filter_map(|folder| path.strip_prefix(folder.canonicalize().ok()?).ok());
-    inside.map(|inside| private.join(inside)).filter(|copy| copy.symlink_metadata().is_ok()).collect()
+    inside.map(|inside| program.folder.join(inside)).filter(|copy| copy.symlink_metadata().is_ok()).collect()
 }
 
 /// That it cannot be done is found out before any game, and is not the bot's fault.

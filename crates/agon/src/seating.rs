@@ -178,7 +178,7 @@ impl Order<'_> {
         program.also.push(source);
         program.writable.push(learning.data);
         program.own = own;
-        program.private = Some(home.path().to_owned());
+        program.private = Some(home.whole().to_owned());
         Ok(ProgramSeat { logs: Some(learning.logs), home: Some(Arc::new(home)), ..seat(program) })
     }
 
@@ -207,7 +207,7 @@ impl Order<'_> {
             program.writable.push(learning.data);
             logs = Some(learning.logs);
         }
-        program.private = Some(home.path().to_owned());
+        program.private = Some(home.whole().to_owned());
         Ok(ProgramSeat { logs, home: Some(Arc::new(home)), ..self.python_seat(name, hash)(program) })
     }
 
@@ -287,7 +287,7 @@ impl Order<'_> {
                 }
             }
             program.also.push(source);
-            program.private = Some(view.path().to_owned());
+            program.private = Some(view.whole().to_owned());
             home = Some(Arc::new(view));
         }
         let spec = self.bot.to_owned();

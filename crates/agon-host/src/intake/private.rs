@@ -73,6 +73,11 @@ impl PrivateFolder {
     pub fn path(&self) -> &Path {
         &self.inner
     }
+
+    /// All that goes with it.
+    pub fn whole(&self) -> &Path {
+        &self.outer
+    }
 }
 
 impl PartialEq for PrivateFolder {
