@@ -182,7 +182,9 @@ class Lean:
             try:
                 self.load(checked)
             except BaseException as error:  # what was fine a moment ago
-                return {"error": {"what": f"cannot be loaded a second time: {type(error).__name__}"}}
+                from .errors import load_error
+
+                return {"error": load_error(error, checked["root"], checked["file"]).message()}
         self.names = [str(name) for name in message.get("names") or []]
         self.base = derive(message.get("seed", ""))
         return {"protocol": PROTOCOL}

@@ -44,6 +44,9 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
         ("PYTHONSAFEPATH".to_owned(), "1".to_owned()),
         ("PYTHONDONTWRITEBYTECODE".to_owned(), "1".to_owned()),
     ];
+    // NumPy's library for linear algebra would start a thread for each core.
+    let threads = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"];
+    program.environment.extend(threads.map(|name| (name.to_owned(), "1".to_owned())));
     program.warm = Some(warm(game, target, &program.environment, interpreter));
     program.also.clone_from(&interpreter.folders);
     program.also.push(package);

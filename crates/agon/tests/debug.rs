@@ -322,7 +322,6 @@ fn what_cannot_be_looked_into_is_refused_with_the_range() {
 }
 
 #[test]
-#[ignore = "LinesPlayer starts the next call's process before it is asked what this one printed"]
 fn what_a_program_printed_in_a_stateless_call_is_shown() {
     let bot = "import json, sys\nfor line in sys.stdin:\n    message = json.loads(line)\n    reply = {'id': message['id']}\n    \
                if message['type'] == 'turn':\n        print('thinking', file=sys.stderr)\n        reply['answer'] = 'LEFT'\n    \

@@ -271,19 +271,16 @@ impl Drop for Load {
 }
 
 #[test]
-#[ignore = "the fork that plays a call is not metered: its waiting for a processor is charged"]
 fn honest_bots_are_never_late_in_solitude_scramble() {
     SOLITUDE.honest_bots_are_never_late();
 }
 
 #[test]
-#[ignore = "one game in a hundred: what the engine waits for a processor while it asks, or between two looks, is charged"]
 fn honest_bots_are_never_late_in_colour_battle() {
     COLOUR.honest_bots_are_never_late();
 }
 
 #[test]
-#[ignore = "one game in a hundred: what the engine waits for a processor while it asks, or between two looks, is charged"]
 fn honest_bots_are_never_late_in_connect_five() {
     CONNECT.honest_bots_are_never_late();
 }
@@ -299,7 +296,6 @@ fn honest_bots_are_never_late_in_word_racer() {
 }
 
 #[test]
-#[ignore = "the fork that plays a call is not metered: on a loaded machine its processor time can go unseen"]
 fn cheats_are_always_caught_in_solitude_scramble() {
     SOLITUDE.cheats_are_always_caught();
 }

@@ -64,7 +64,6 @@ fn a_log_holds_each_turn_with_its_answer_times_and_what_was_printed() {
 }
 
 #[test]
-#[ignore = "LinesPlayer does not implement Player::ready yet"]
 fn what_is_printed_while_loading_is_the_head_of_the_log() {
     let folder = folder_with(&[("Chatty.py", CHATTY)]);
     let play = ["play", "connect-five", "Chatty.py", "house:random", "--logs", "logs"];

@@ -140,7 +140,6 @@ fn a_folder_that_cannot_be_kept_apart_is_refused_before_any_game() {
 }
 
 #[test]
-#[ignore = "the warm parent is started in the current folder, where `python -m` looks first: see warm/parent.rs"]
 fn nothing_beside_a_bot_is_run_outside_the_sandbox() {
     let home = folder();
     let (bots, mark) = (home.path().join("bots"), home.path().join("escaped"));

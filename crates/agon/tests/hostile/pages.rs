@@ -104,7 +104,6 @@ fn hostile_words_come_out_as_words() {
 }
 
 #[test]
-#[ignore = "characters that change the direction of text are passed on as they are"]
 fn words_do_not_change_direction() {
     let arena = arena("name_with_commands");
     let honest = arena.path("honest");
