@@ -140,7 +140,9 @@ class Lean:
         self.flags = 0
         self.leaves = False
         self.call = 0
-        """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
+        self.before = 0
+        """The forks that gave the last answer and the one before. They stay zombies for so long, so that the host can
+        measure them to their end."""
 
     def run(self) -> int:
         """Talks until the host says bye or hangs up."""
@@ -221,8 +223,9 @@ class Lean:
         data = packets.buffer
         state = self.view.state(data)
         seed_all(call_seed(self.game, data[12]))
-        if self.call:
-            _waitpid(self.call, 0)
+        if self.before:
+            _waitpid(self.before, 0)
+        self.before = self.call
         answers = ready_answers(data)
         # All forks share it: a mark that one left there would be seen by the next.
         _fcntl(2, _SETFL, self.flags)
@@ -256,8 +259,9 @@ class Lean:
         seen = message["observation"]
         state, history = arguments(seen, self.names)
         seed_all(call_seed(self.game, seen["turn"]))
-        if self.call:
-            _waitpid(self.call, 0)
+        if self.before:
+            _waitpid(self.before, 0)
+        self.before = self.call
         child = _fork()
         if child == 0:
             code = 1

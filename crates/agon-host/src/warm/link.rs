@@ -49,6 +49,8 @@ pub struct Link {
     used: Usage,
     /// Each answer comes from a fork of its own.
     forks_calls: bool,
+    /// The fork that gave the last answer, and what it had used by then. Until it has ended nothing new is begun.
+    last_call: Option<(u32, Usage)>,
     /// The next answer comes from a new fork, which plays the game.
     begins: bool,
     /// It is held still whenever it is not asked, or when it has threads or children that could go on.
@@ -99,6 +101,7 @@ impl Link {
             log: SharedLog::new(log.into())?,
             used: Usage::default(),
             forks_calls: warm.forks_calls,
+            last_call: None,
             begins: false,
             hold: warm.hold,
             held: false,
@@ -176,7 +179,12 @@ impl Link {
         let mut usage = if single { self.meter.read_single() } else { self.meter.read() };
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            usage = usage.plus(used_by(sender));
+            if let Some((last, used)) = self.last_call {
+                usage.wait += used_by(last).wait.saturating_sub(used.wait);
+            }
+            let used = used_by(sender);
+            self.last_call = Some((sender, used));
+            usage = usage.plus(used);
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
         self.times(Mark { at, usage })
