@@ -249,11 +249,11 @@ fn share() -> f64 {
 /// Microseconds of a call of a bot that is just called.
 fn in_process(file: &str, class: &str) -> f64 {
     let script = format!(
-        "import sys, time\nsys.path[:0] = [{:?}, {:?}]\nfrom {} import {class}\nbot = {class}()\nbest = 1e9\n\
+        "import sys, time\nsys.path[:0] = ['{}', '{}']\nfrom {} import {class}\nbot = {class}()\nbest = 1e9\n\
          for _ in range(20):\n    start = time.perf_counter()\n    for _ in range(500): bot.determine_next_move(None, None, None)\n    \
          best = min(best, (time.perf_counter() - start) / 500)\nprint(best * 1e6)",
-        library(),
-        folder(),
+        library().display(),
+        folder().display(),
         file.trim_end_matches(".py"),
     );
     python_says(&script)
@@ -263,7 +263,7 @@ fn in_process(file: &str, class: &str) -> f64 {
 /// them, the grid shared.
 fn in_one_process() -> f64 {
     let script = format!(
-        "import sys, time\nimport numpy as np\nsys.path[:0] = [{:?}, {:?}]\nfrom trivial import Trivial\n\
+        "import sys, time\nimport numpy as np\nsys.path[:0] = ['{}', '{}']\nfrom trivial import Trivial\n\
          class Info: pass\n\
          bots = [Trivial() for _ in range(20)]\ngrid = np.zeros((36, 36), dtype=np.int16)\n\
          places = np.zeros((20, 2), dtype=np.int16)\ninfo = Info()\nbest = 1e9\n\
@@ -271,8 +271,8 @@ fn in_one_process() -> f64 {
          for number, bot in enumerate(bots):\n            bot.id = number\n            bot.position = places[number].copy()\n            \
          enemies = [{{'id': n, 'position': p}} for n, p in enumerate(places.copy())]\n            \
          bot.determine_next_move(grid, enemies, info)\n    best = min(best, (time.perf_counter() - start) / 1000)\nprint(best * 1e6)",
-        library(),
-        folder(),
+        library().display(),
+        folder().display(),
     );
     python_says(&script)
 }

@@ -50,6 +50,7 @@ impl Introduction {
 
 /// Under which conditions a program plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent conditions, each said by name")]
 pub struct Conditions {
     /// How long it may take from its start until it has answered `hello` and the first `start`.
     pub start: Duration,

@@ -7,7 +7,7 @@ use agon_core::{Fault, FaultReport, Game, Player, Response, Times};
 
 use crate::process::{Process, shown};
 use crate::program::Program;
-use crate::talk::{Talk as _, Trouble};
+use crate::talk::{Talk, Trouble};
 
 /// A program at a seat that reads what `write` writes, and answers with one line each time.
 ///
@@ -31,7 +31,7 @@ impl<G: Game> TextPlayer<G> {
 
     /// The number of its process, while there is one.
     pub fn process_id(&self) -> Option<u32> {
-        self.process.as_ref().map(|process| process.id())
+        self.process.as_ref().map(Talk::id)
     }
 
     fn start(&mut self) -> Result<Process, Box<FaultReport>> {
@@ -103,7 +103,7 @@ impl<G: Game> Player<G> for TextPlayer<G> {
     }
 
     fn printed(&mut self) -> String {
-        self.process.as_mut().map(|process| process.printed()).unwrap_or_default()
+        self.process.as_mut().map(Talk::printed).unwrap_or_default()
     }
 
     fn game_over(&mut self) {

@@ -18,6 +18,7 @@ pub struct Usage {
 
 impl Usage {
     /// Both together.
+    #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self { cpu: self.cpu + other.cpu, wait: self.wait + other.wait }
     }

@@ -93,7 +93,10 @@ pub(super) fn walls(launch: &Launch, others: u64) -> Result<Map<String, Json>, F
     let landlock = plan.has(Kind::Landlock).then(|| files::as_numbers(policy, plan)).transpose()?;
     let wishes = calls::Wishes::of(plan, policy.limits.processes);
     let filters = plan.has(Kind::Seccomp).then(|| calls::as_bytes(wishes)).transpose()?;
-    let hex = |bytes: Vec<u8>| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    let hex = |bytes: Vec<u8>| {
+        bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>()
+    };
     let mut order = launch.warm.clone().unwrap_or_default();
     order.extend([
         ("environment".to_owned(), json!(policy.environment)),

@@ -37,6 +37,7 @@ thread_local! {
 
 /// A warm bot while it runs.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about a running bot")]
 pub struct Link {
     jailed: Jailed,
     asking: OwnedFd,

@@ -13,7 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::socket;
 use crate::program::Warm;
 
-/// Importing NumPy takes a tenth of a second, from a cold disk a few.
+/// Importing `NumPy` takes a tenth of a second, from a cold disk a few.
 const TO_START: Duration = Duration::from_mins(1);
 
 /// A warm parent. It ends when nobody holds its door any more.

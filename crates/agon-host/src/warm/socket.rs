@@ -80,11 +80,14 @@ fn about(message: &libc::msghdr) -> (Option<Duration>, u32) {
             let data = libc::CMSG_DATA(one);
             match ((*one).cmsg_level, (*one).cmsg_type) {
                 (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                    #[allow(clippy::cast_ptr_alignment, reason = "read as it lies")]
                     let time = data.cast::<libc::timespec>().read_unaligned();
                     sent = Some(Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32));
                 }
                 (libc::SOL_SOCKET, libc::SCM_CREDENTIALS) => {
-                    sender = data.cast::<libc::ucred>().read_unaligned().pid.unsigned_abs();
+                    #[allow(clippy::cast_ptr_alignment, reason = "read as it lies")]
+                    let credentials = data.cast::<libc::ucred>().read_unaligned();
+                    sender = credentials.pid.unsigned_abs();
                 }
                 // Descriptors: we want none.
                 (libc::SOL_SOCKET, libc::SCM_RIGHTS) => close_all(one),
@@ -103,10 +106,12 @@ fn about(message: &libc::msghdr) -> (Option<Duration>, u32) {
 unsafe fn close_all(message: *mut libc::cmsghdr) {
     // SAFETY: so many descriptors stand there, and nobody else knows of them.
     unsafe {
-        let bytes = (*message).cmsg_len as usize - libc::CMSG_LEN(0) as usize;
-        let first = libc::CMSG_DATA(message).cast::<libc::c_int>();
+        let bytes = (*message).cmsg_len - libc::CMSG_LEN(0) as usize;
+        let first = libc::CMSG_DATA(message);
         for index in 0..bytes / size_of::<libc::c_int>() {
-            libc::close(first.add(index).read_unaligned());
+            let mut number = [0; size_of::<libc::c_int>()];
+            first.add(index * number.len()).copy_to(number.as_mut_ptr(), number.len());
+            libc::close(libc::c_int::from_ne_bytes(number));
         }
     }
 }
