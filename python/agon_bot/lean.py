@@ -19,7 +19,7 @@ import _signal
 
 from . import PROTOCOL, enter
 from .packages import Module, lay
-from .packets import HEADER, TURN, Packets, plain
+from .packets import AGAIN, HEADER, TURN, Packets, plain
 from .remains import end_children, how_it_ended, open_descriptors, shared_memory, threads
 from .seeding import derive, seed_all, warm_numpy
 from .streams import write_at_once
@@ -140,9 +140,7 @@ class Lean:
         self.flags = 0
         self.leaves = False
         self.call = 0
-        self.before = 0
-        """The forks that gave the last answer and the one before. They stay zombies for so long, so that the host can
-        measure them to their end."""
+        """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
     def run(self) -> int:
         """Talks until the host says bye or hangs up."""
@@ -223,9 +221,8 @@ class Lean:
         data = packets.buffer
         state = self.view.state(data)
         seed_all(call_seed(self.game, data[12]))
-        if self.before:
-            _waitpid(self.before, 0)
-        self.before = self.call
+        if self.call:
+            _waitpid(self.call, 0)
         answers = ready_answers(data)
         # All forks share it: a mark that one left there would be seen by the next.
         _fcntl(2, _SETFL, self.flags)
@@ -259,9 +256,8 @@ class Lean:
         seen = message["observation"]
         state, history = arguments(seen, self.names)
         seed_all(call_seed(self.game, seen["turn"]))
-        if self.before:
-            _waitpid(self.before, 0)
-        self.before = self.call
+        if self.call:
+            _waitpid(self.call, 0)
         child = _fork()
         if child == 0:
             code = 1
@@ -282,6 +278,9 @@ class Lean:
             status = _waitpid(child, 0)[1]
             self.call = 0
             self.packets.send({"id": number, "ended": how_it_ended(status)})
+        else:
+            # Only now can another call be made: until a fork has ended, its end may wait for a processor.
+            _write(self.packets.answers, AGAIN)
 
     def call_and_send(self, number: int, state: Message, history: List[Message]) -> str:
         """The call itself. Returns what it gave, as text."""

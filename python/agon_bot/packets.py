@@ -12,7 +12,8 @@ only this package understands (`games/`):
 | rest | the observation |
 
 What is too long for a packet comes in parts: `PARTS`, three zero bytes and the length of the whole come first. An
-answer is `=`, the id in four bytes, and the answer's text; or JSON.
+answer is `=`, the id in four bytes, and the answer's text; or JSON. Where each answer is given by a fork, `+` says
+that it has ended, and that the next question can be asked.
 
 Asking and answering are apart so that a fork which is to give one answer can be left without the means to hear the
 next question.
@@ -35,6 +36,8 @@ _pack = struct.Struct("<cI").pack
 _whole = struct.Struct("<4xI").unpack_from
 
 TURN, PARTS = 1, 2
+AGAIN = b"+"
+"""Sent when the fork that gave an answer has ended, where each answer is given by a fork."""
 HEADER = struct.Struct("<4xII")
 FIRST_SIZE = 1 << 18
 LONGEST = 16 << 20

@@ -112,6 +112,8 @@ class Child:
 
     def receive(self) -> Dict[str, Any]:
         data = self.answers.recv(1 << 20)
+        while data == b"+":  # the fork that gave the last answer has ended
+            data = self.answers.recv(1 << 20)
         if not data:
             raise EOFError("the bot's process ended: " + self.said())
         if data[:1] == b"=":

@@ -24,6 +24,10 @@ use crate::timing::{Mark, Meter, Usage, used_by};
 const PART: usize = 64 << 10;
 /// Begins a message that comes in parts (`agon_bot/packets.py`).
 const PARTS: u8 = 2;
+/// Says that the fork that gave an answer has ended (`agon_bot/packets.py`).
+const AGAIN: &[u8] = b"+";
+/// A fork has so long to end after its answer.
+const TO_END_A_CALL: Duration = Duration::from_secs(1);
 /// Sending takes microseconds.
 const LONG_TO_SEND: Duration = Duration::from_micros(200);
 /// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
@@ -50,8 +54,8 @@ pub struct Link {
     used: Usage,
     /// Each answer comes from a fork of its own.
     forks_calls: bool,
-    /// The fork that gave the last answer, and what it had used by then. Until it has ended nothing new is begun.
-    last_call: Option<(u32, Usage)>,
+    /// The fork that gave the last answer has not ended yet: until then nothing new is begun.
+    ending: bool,
     /// The next answer comes from a new fork, which plays the game.
     begins: bool,
     /// It is held still whenever it is not asked, or when it has threads or children that could go on.
@@ -102,7 +106,7 @@ impl Link {
             log: SharedLog::new(log.into())?,
             used: Usage::default(),
             forks_calls: warm.forks_calls,
-            last_call: None,
+            ending: false,
             begins: false,
             hold: warm.hold,
             held: false,
@@ -150,10 +154,14 @@ impl Link {
 
     /// Takes what has come.
     fn receive(&mut self) {
-        while !self.gone && self.inbox.len() < self.wanted.max(1) {
+        while !self.gone && (self.inbox.len() < self.wanted.max(1) || self.ending) {
             let received = ROOM.with_borrow_mut(|room| socket::receive(self.answers.as_fd(), room));
             match received {
-                Ok(Some(packet)) => self.inbox.push_back(packet),
+                Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
+                Ok(Some(packet)) => {
+                    self.ending = self.forks_calls && packet.sender != self.metered;
+                    self.inbox.push_back(packet);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(None) | Err(_) => self.gone = true,
@@ -180,12 +188,7 @@ impl Link {
         let mut usage = if single { self.meter.read_single() } else { self.meter.read() };
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            if let Some((last, used)) = self.last_call {
-                usage.wait += used_by(last).wait.saturating_sub(used.wait);
-            }
-            let used = used_by(sender);
-            self.last_call = Some((sender, used));
-            usage = usage.plus(used);
+            usage = usage.plus(used_by(sender));
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
         self.times(Mark { at, usage })
@@ -199,6 +202,17 @@ impl Link {
             times.wait = Duration::ZERO;
         }
         times.at_least(times.cpu.min(until.at.saturating_duration_since(self.asked_first)))
+    }
+
+    /// Waits until the fork that gave the last answer has ended. That may wait for a processor, and is nobody's fault.
+    fn let_it_end(&mut self) {
+        let until = Instant::now() + TO_END_A_CALL;
+        self.wanted = 0;
+        self.receive();
+        while self.ending && !self.gone && Instant::now() < until {
+            self.doze(false, TO_END_A_CALL);
+            self.receive();
+        }
     }
 
     /// Holds the bot still if there is something of it that could go on.
@@ -276,6 +290,7 @@ impl Talk for Link {
     }
 
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
+        self.let_it_end();
         self.limit = limit;
         self.wanted = lines;
         // It has slept since its last answer, so that nothing has changed: otherwise it has company, and is held.
