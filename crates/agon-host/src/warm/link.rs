@@ -213,6 +213,10 @@ impl Link {
             self.doze(false, TO_END_A_CALL);
             self.receive();
         }
+        // How much waits in its log would be something that the next call could see of this one.
+        if self.forks_calls {
+            self.log.lock().read();
+        }
     }
 
     /// Holds the bot still if there is something of it that could go on.
