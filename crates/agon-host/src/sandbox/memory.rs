@@ -51,7 +51,8 @@ impl Together {
             return false;
         }
         let others = self.others();
-        self.glance.alone = others.is_empty();
+        // With one child (a game's fork) the limits of both are nearly the limit of all: a look now and then is enough.
+        self.glance.alone = others.len() <= 1;
         if others.is_empty() {
             return false;
         }
