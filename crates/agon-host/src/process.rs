@@ -10,6 +10,7 @@ use agon_core::Times;
 use crate::desk::{self, Shared, lock};
 use crate::log::printable;
 use crate::program::{Program, start};
+use crate::timing::Stolen;
 use crate::wire::Wire;
 
 pub use crate::log::LOG_KEPT;
@@ -36,6 +37,8 @@ pub struct Process {
     id: u32,
     wire: Shared,
     limit: Duration,
+    /// What the machine had lost to others when it was asked.
+    stolen: Stolen,
 }
 
 impl Process {
@@ -44,12 +47,13 @@ impl Process {
         let handle = start(program, environment)?;
         let id = handle.id();
         let wire = Arc::new(Mutex::new(Wire::new(handle, hold)?));
-        Ok(Self { id, wire, limit: Duration::MAX })
+        Ok(Self { id, wire, limit: Duration::MAX, stolen: Stolen::default() })
     }
 
     fn look_at_arrival(&mut self) -> (Times, Result<(), Trouble>) {
         let wire = lock(&self.wire);
         let times = wire.times(wire.arrived().unwrap_or_else(|| wire.mark()));
+        let times = self.stolen.forgive(times, self.limit);
         if let Some(line) = wire.too_long() {
             return (times, Err(Trouble::TooLong(shown(line))));
         }
@@ -93,6 +97,7 @@ impl Talk for Process {
 
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
         self.limit = limit;
+        self.stolen = Stolen::lately();
         lock(&self.wire).ask(text, lines);
         desk::watch(&self.wire);
     }
@@ -111,7 +116,7 @@ impl Talk for Process {
             }
             let times = {
                 let wire = lock(&self.wire);
-                wire.times(wire.mark())
+                self.stolen.forgive(wire.times(wire.mark()), self.limit)
             };
             let over = times.charged().checked_sub(self.limit);
             if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {

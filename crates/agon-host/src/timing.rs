@@ -1,5 +1,6 @@
 //! What an answer cost, measured from outside: the kernel's own figures about a process.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -125,6 +126,56 @@ impl Meter {
     }
 }
 
+/// How long processors of this machine were taken away from it: a virtual machine's host gave them to others. The kernel
+/// counts that neither as running nor as waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Stolen(Duration);
+
+impl Stolen {
+    /// A figure from a moment ago: looking it up takes long compared with a question.
+    pub fn lately() -> Self {
+        thread_local! {
+            static LAST: Cell<Option<(Instant, Stolen)>> = const { Cell::new(None) };
+        }
+        let now = Instant::now();
+        let fresh = |(at, _): &(Instant, Self)| now.saturating_duration_since(*at) < STOLEN_IS_FRESH;
+        if let Some((_, stolen)) = LAST.get().filter(fresh) {
+            return stolen;
+        }
+        let stolen = Self::now();
+        LAST.set(Some((now, stolen)));
+        stolen
+    }
+
+    /// Of the core this thread is on, if it stays there; else of all.
+    fn now() -> Self {
+        let text = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let name = crate::pinning::core().map_or_else(|| "cpu".to_owned(), |core| format!("cpu{core}"));
+        let line = text
+            .lines()
+            .map(str::split_ascii_whitespace)
+            .find_map(|mut words| (words.next() == Some(name.as_str())).then_some(words));
+        let ticks = line.and_then(|mut words| words.nth(7)).and_then(|word| word.parse::<u64>().ok());
+        let each =
+            Duration::from_secs(1) / u32::try_from(rustix::param::clock_ticks_per_second()).unwrap_or(100);
+        Self(each * ticks.and_then(|ticks| u32::try_from(ticks).ok()).unwrap_or(0))
+    }
+
+    /// Takes what was stolen since then off the time of an answer that is over its limit. What the bot has used itself
+    /// stays.
+    pub fn forgive(self, times: Times, limit: Duration) -> Times {
+        if times.charged() <= limit {
+            return times;
+        }
+        let stolen = Self::now().0.saturating_sub(self.0);
+        let rest = times.charged().saturating_sub(times.cpu);
+        Times { wait: times.wait + stolen.min(rest), ..times }
+    }
+}
+
+/// So old may a figure be that is taken as the beginning.
+const STOLEN_IS_FRESH: Duration = Duration::from_millis(50);
+
 /// What a process of one thread has used, read once.
 pub fn used_by(pid: u32) -> Usage {
     File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_figures(&file)).unwrap_or_default()
@@ -192,6 +243,17 @@ mod tests {
         busy.thread().unpark();
         busy.join().unwrap();
         assert!(times.cpu >= 2 * MS, "{times:?}");
+    }
+
+    #[test]
+    fn what_was_stolen_is_forgiven_and_what_was_used_is_not() {
+        let before = Stolen(Duration::ZERO);
+        let stolen = Stolen::now().0;
+        let times = Times { wall: stolen + 50 * MS, cpu: 30 * MS, wait: Duration::ZERO };
+        assert_eq!(before.forgive(times, Duration::MAX), times);
+        assert_eq!(Stolen::now().forgive(Times { cpu: times.wall, ..times }, 20 * MS).charged(), times.wall);
+        assert!(before.forgive(times, 20 * MS).charged() <= 50 * MS);
+        assert!(before.forgive(times, 20 * MS).charged() >= 30 * MS);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::process::{GRACE, LONGEST_LINE, MORE_PATIENCE, PATIENCE, shown};
 use crate::program::{Program, Warm, policy};
 use crate::sandbox::{self, Jailed};
 use crate::talk::{Talk, Trouble};
-use crate::timing::{Mark, Meter, Usage, used_by};
+use crate::timing::{Mark, Meter, Stolen, Usage, used_by};
 
 /// Longer messages go in parts of this size.
 const PART: usize = 64 << 10;
@@ -64,6 +64,8 @@ pub struct Link {
     asked: Mark,
     /// When the question was on its way at the earliest.
     asked_first: Instant,
+    /// What the machine had lost to others by then.
+    stolen: Stolen,
     limit: Duration,
     wanted: usize,
     inbox: VecDeque<Packet>,
@@ -112,6 +114,7 @@ impl Link {
             held: false,
             asked: Mark { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
+            stolen: Stolen::default(),
             limit: Duration::MAX,
             wanted: 0,
             inbox: VecDeque::new(),
@@ -201,7 +204,8 @@ impl Link {
         if self.hold == Hold::IfBusy && self.meter.has_children() {
             times.wait = Duration::ZERO;
         }
-        times.at_least(times.cpu.min(until.at.saturating_duration_since(self.asked_first)))
+        let times = times.at_least(times.cpu.min(until.at.saturating_duration_since(self.asked_first)));
+        self.stolen.forgive(times, self.limit)
     }
 
     /// Waits until the fork that gave the last answer has ended. That may wait for a processor, and is nobody's fault.
@@ -308,6 +312,7 @@ impl Talk for Link {
             asked.retain(|fd| *fd != own);
             asked.push(own);
         });
+        self.stolen = Stolen::lately();
         self.asked.at = Instant::now();
         self.asked_first = self.asked.at;
         self.send(text);
