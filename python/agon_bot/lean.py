@@ -133,7 +133,6 @@ class Lean:
         self.target = target
         self.root = target
         self.function: Any = None
-        self.about: Message = {}
         self.view = View([])
         self.base = 0
         self.game = 0
@@ -333,15 +332,12 @@ class Audited(Lean):
             if child == 0:
                 try:
                     _setrlimit(_NPROC, _NOTHING)
-                    results = self.again(loads(order.decode()))
-                    data = dumps(results).encode()
-                    os.write(replies, len(data).to_bytes(4, "little") + data)
+                    write_sized(replies, self.again(loads(order.decode())))
                 finally:
                     _exit(DONE)
             status = _waitpid(child, 0)[1]
             if status != DONE << 8:
-                data = dumps([how_it_ended(status)]).encode()
-                os.write(replies, len(data).to_bytes(4, "little") + data)
+                write_sized(replies, [how_it_ended(status)])
 
     def again(self, order: List[Any]) -> List[str]:
         """What these calls give."""
@@ -371,8 +367,7 @@ class Audited(Lean):
         order = sorted(range(len(calls)), key=lambda n: (self.game ^ n * 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9 >> 40 & 0xFFFF)
         if len(order) > 1 and order == sorted(order):
             order.reverse()
-        data = dumps([self.names, self.game, [calls[n].hex() for n in order]]).encode()
-        _write(self.down, len(data).to_bytes(4, "little") + data)
+        write_sized(self.down, [self.names, self.game, [calls[n].hex() for n in order]])
         again = self.hear()
         if len(again) == 1:
             # Not an answer but how the audit ended.
@@ -394,6 +389,12 @@ class Audited(Lean):
             return ["no answer in time"]
         said = loads(read_all(self.up, int.from_bytes(read_all(self.up, 4), "little")).decode())
         return [str(text) for text in said]
+
+
+def write_sized(descriptor: int, value: Any) -> None:
+    """Writes a value with its length before it."""
+    data = dumps(value).encode()
+    _write(descriptor, len(data).to_bytes(4, "little") + data)
 
 
 def read_all(descriptor: int, size: int) -> bytes:

@@ -47,6 +47,17 @@ impl Mark {
     }
 }
 
+/// What passed from a question to a moment. The question was on its way at `first` at the earliest: while we ourselves
+/// waited for a processor the bot may have been at work already, so what it has used is charged in any case. And one
+/// that has children waits for a processor that they have.
+pub fn since_asked(asked: Mark, first: Instant, until: Mark, has_children: bool) -> Times {
+    let mut times = until.since(asked);
+    if has_children {
+        times.wait = Duration::ZERO;
+    }
+    times.at_least(times.cpu.min(until.at.saturating_duration_since(first)))
+}
+
 /// Reads what a process has used. The files stay open: a reading costs a few microseconds.
 #[derive(Debug)]
 pub struct Meter {

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use crate::handle::{Handle, Pipes};
 use crate::log::{LogPipe, read_into};
-use crate::timing::{Mark, Meter, own_wait};
+use crate::timing::{Mark, Meter, own_wait, since_asked};
 
 /// The longest line a bot may write.
 pub const LONGEST_LINE: usize = 64 * 1024;
@@ -116,14 +116,9 @@ impl Wire {
         self.arrived
     }
 
-    /// What passed from the question to a moment. While we waited for a processor the bot may have been at work already:
-    /// what it has used is charged in any case. And one that has children waits for a processor that they have.
+    /// What passed from the question to a moment.
     pub fn times(&self, until: Mark) -> Times {
-        let mut times = until.since(self.asked);
-        if self.meter.has_children() {
-            times.wait = Duration::ZERO;
-        }
-        times.at_least(times.cpu.min(until.at.saturating_duration_since(self.asked_first)))
+        since_asked(self.asked, self.asked_first, until, self.meter.has_children())
     }
 
     /// Now, and what the program has used.

@@ -18,7 +18,7 @@ use crate::process::{GRACE, LONGEST_LINE, MORE_PATIENCE, PATIENCE, shown};
 use crate::program::{Program, Warm, policy};
 use crate::sandbox::{self, Jailed};
 use crate::talk::{Talk, Trouble};
-use crate::timing::{Mark, Meter, Stolen, Usage, used_by};
+use crate::timing::{Mark, Meter, Stolen, Usage, since_asked, used_by};
 
 /// Longer messages go in parts of this size.
 const PART: usize = 64 << 10;
@@ -197,14 +197,10 @@ impl Link {
         self.times(Mark { at, usage })
     }
 
-    /// What passed from the question to a moment. What the bot has used is charged in any case. And one that has children
-    /// waits for a processor that they have.
+    /// What passed from the question to a moment, without what the machine itself has lost.
     fn times(&self, until: Mark) -> Times {
-        let mut times = until.since(self.asked);
-        if self.hold == Hold::IfBusy && self.meter.has_children() {
-            times.wait = Duration::ZERO;
-        }
-        let times = times.at_least(times.cpu.min(until.at.saturating_duration_since(self.asked_first)));
+        let has_children = self.hold == Hold::IfBusy && self.meter.has_children();
+        let times = since_asked(self.asked, self.asked_first, until, has_children);
         self.stolen.forgive(times, self.limit)
     }
 
