@@ -1,0 +1,12 @@
+//! Competitions, pure: what is to be played and what the results say. No files, no clock, no chance but a seed's.
+//!
+//! A [`competition::Competition`] has phases. A phase's [`format::Format`] yields stages of fixtures, a stage at a time: all
+//! fixtures of a stage may be played at once and in any order. A fixture played is a [`result::MatchResult`].
+
+pub mod competition;
+pub mod format;
+pub mod result;
+
+pub use competition::Competition;
+pub use format::{Fixture, Format};
+pub use result::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
