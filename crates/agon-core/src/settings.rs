@@ -188,7 +188,16 @@ impl Settings {
         specs: &'static [Spec],
         pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, SettingsError> {
-        let mut settings = Self::defaults(specs);
+        Self::defaults(specs).with(pairs)
+    }
+
+    /// These with some changed. Reports every mistake, not just the first.
+    pub fn with<'a>(
+        &self,
+        pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Self, SettingsError> {
+        let specs = self.specs;
+        let mut settings = self.clone();
         let mut problems = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
         for (name, text) in pairs {

@@ -6,10 +6,12 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use agon_core::game::View;
 use agon_core::{Outcome, Seat};
 use serde_json::{Value as Json, json};
 
 use crate::event::{Event, Reporter, Scene};
+use crate::film::{Film as _, FilmOf};
 use crate::table::Seating;
 
 /// The version of the format.
@@ -74,21 +76,7 @@ impl<'c> Chronicle<'c> {
     fn write(&self, outcome: &Outcome) -> io::Result<()> {
         for (((seat, folder), start), turns) in self.places.iter().zip(&self.starts).zip(&self.turns) {
             let Some(start) = start else { continue };
-            let turns = if turns.first() == Some(start) { &turns[1..] } else { &turns[..] };
-            let log = json!({
-                "agon": "log",
-                "version": VERSION,
-                "game": self.game,
-                "names": self.names,
-                "seat": seat,
-                "start": start,
-                "turns": turns,
-                "result": {
-                    "score": outcome.seats.get(seat.index()).map(|own| own.score),
-                    "ended": outcome.ended,
-                },
-            });
-            put(folder, &format!("{log}\n"))?;
+            put(folder, &told(self.game, self.names, *seat, true, start, turns, outcome))?;
         }
         Ok(())
     }
@@ -111,18 +99,66 @@ impl Reporter for Chronicle<'_> {
     }
 }
 
+/// The log of a game. `own` says whether it is for the bot that sat at this seat, or for one that only reads about it.
+fn told(
+    game: &str,
+    names: &[String],
+    seat: Seat,
+    own: bool,
+    start: &Json,
+    turns: &[Json],
+    outcome: &Outcome,
+) -> String {
+    let turns = if turns.first() == Some(start) { &turns[1..] } else { turns };
+    let log = json!({
+        "agon": "log",
+        "version": VERSION,
+        "game": game,
+        "names": names,
+        "seat": own.then_some(seat),
+        "start": start,
+        "turns": turns,
+        "result": {
+            "score": outcome.seats.get(seat.index()).map(|own| own.score),
+            "ended": outcome.ended,
+        },
+    });
+    format!("{log}\n")
+}
+
+/// The log of a game that was played before, as it was put beside the bot at `seat`; without one, as the others may read it,
+/// seen from the first seat. `None` in a game that has no logs.
+pub(crate) fn retell<G: View>(film: &FilmOf<G>, seat: Option<Seat>) -> Option<String> {
+    let eye = seat.unwrap_or(Seat(0));
+    let at = |turn| film.look(turn, |game, state| game.log(state, eye));
+    let start = at(0)?;
+    let mut turns: Vec<Json> = Vec::new();
+    for turn in 1..film.len() {
+        if let Some(position) = at(turn).filter(|position| turns.last() != Some(position)) {
+            turns.push(position);
+        }
+    }
+    Some(told(G::info().id, &film.names, eye, seat.is_some(), &start, &turns, &film.record.outcome))
+}
+
 /// Puts a log into a folder under the next free number, whole.
-fn put(folder: &Path, text: &str) -> io::Result<()> {
+pub fn put(folder: &Path, text: &str) -> io::Result<PathBuf> {
     let draft = folder.join(".game.part");
     let mut file = File::create(&draft)?;
     file.write_all(text.as_bytes())?;
     // The bot may run as another user.
     file.set_permissions(Permissions::from_mode(0o644))?;
+    let path = folder.join(format!("game-{:04}.json", next_number(folder)?));
+    fs::rename(&draft, &path)?;
+    Ok(path)
+}
+
+/// The number of the next log in a folder.
+pub fn next_number(folder: &Path) -> io::Result<u32> {
     let named = |path: &Path| {
         let stem = path.file_stem()?.to_str()?;
         stem.strip_prefix("game-")?.parse::<u32>().ok()
     };
     let taken = fs::read_dir(folder)?.flatten().filter_map(|entry| named(&entry.path())).max();
-    let number = taken.unwrap_or(0).saturating_add(1);
-    fs::rename(&draft, folder.join(format!("game-{number:04}.json")))
+    Ok(taken.unwrap_or(0).saturating_add(1))
 }

@@ -139,6 +139,37 @@ pub struct Plan<'p> {
     pub assets: &'p Assets,
 }
 
+/// Which games of a match are played: decided as it goes, so that a match can stop when it is decided.
+pub trait Programme {
+    /// What the bots are called, in seat order, if not by their own names. No two the same.
+    fn names(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// The next game: its number in the match, and its settings.
+    fn next(&mut self) -> Option<(u32, &Settings)>;
+
+    /// A game was played.
+    fn done(&mut self, played: Played);
+}
+
+/// Games one after the other.
+struct InRow<'r> {
+    games: Range<u32>,
+    settings: &'r Settings,
+    done: &'r mut dyn FnMut(Played),
+}
+
+impl Programme for InRow<'_> {
+    fn next(&mut self) -> Option<(u32, &Settings)> {
+        Some((self.games.next()?, self.settings))
+    }
+
+    fn done(&mut self, played: Played) {
+        (self.done)(played);
+    }
+}
+
 /// A game of some kind: everything that can be done without knowing which.
 pub trait Table: Send + Sync {
     /// What the game is.
@@ -173,10 +204,29 @@ pub trait Table: Send + Sync {
         games: Range<u32>,
         room: &mut Room<'_>,
         done: &mut dyn FnMut(Played),
+    ) -> Result<(), PlayError> {
+        self.play_match(plan, &mut InRow { games, settings: plan.settings, done }, room)
+    }
+
+    /// Plays the games of one match; the same bots for all of them where bots live for a match.
+    fn play_match(
+        &self,
+        plan: &Plan<'_>,
+        programme: &mut dyn Programme,
+        room: &mut Room<'_>,
     ) -> Result<(), PlayError>;
 
     /// Plays a record through the rules.
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError>;
+
+    /// The log of a finished game as bots may read it (Connect Five's `logs/`): by the bot at `seat`, or by another. `None` in a
+    /// game that has none.
+    fn chronicle(
+        &self,
+        record: Record,
+        seat: Option<Seat>,
+        assets: &Assets,
+    ) -> Result<Option<String>, ReplayError>;
 
     /// The clock of games with these settings.
     fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError>;
@@ -298,23 +348,22 @@ impl<G: Hosted> Table for TableOf<G> {
         Ok(Shown { text: game.show(&state), frame: game.frame(&state) })
     }
 
-    fn play(
+    fn play_match(
         &self,
         plan: &Plan<'_>,
-        games: Range<u32>,
+        programme: &mut dyn Programme,
         room: &mut Room<'_>,
-        done: &mut dyn FnMut(Played),
     ) -> Result<(), PlayError> {
         self.check_seats(plan.seats)?;
-        let names = seat_names(plan.seats);
+        let names = programme.names().unwrap_or_else(|| seat_names(plan.seats));
         let records = plan.seats.iter().zip(&names).map(|(s, n)| seat_record::<G>(s, n)).collect();
         // From game to game only the seed and perhaps a setting change.
         let mut header = header::<G>(plan.settings, plan.seed, records);
         let mut described = plan.settings.clone();
         let mut chairs: Vec<Chair<G>> = Vec::new();
         let logs = chronicle::places(plan.seats);
-        for index in games {
-            let (settings, seed) = G::in_series(plan.settings, plan.seed, index);
+        while let Some((index, settings)) = programme.next() {
+            let (settings, seed) = G::in_series(settings, plan.seed, index);
             let game = G::new(&settings, plan.seats.len(), plan.assets)?;
             if chairs.is_empty() || G::info().lifetime != Lifetime::Match {
                 let seat = |seat: Seat| chair(&plan.seats[seat.index()], &game, &settings, seat, &names);
@@ -332,7 +381,7 @@ impl<G: Hosted> Table for TableOf<G> {
             let played = referee::play(&game, index, &header, &names, &mut chairs, &mut with_logs)?;
             chronicle.finish()?;
             let match_lost = played.outcome.match_lost_by.is_some();
-            done(played);
+            programme.done(played);
             if match_lost {
                 break;
             }
@@ -347,6 +396,15 @@ impl<G: Hosted> Table for TableOf<G> {
 
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError> {
         Ok(Box::new(FilmOf::<G>::new(record, assets)?))
+    }
+
+    fn chronicle(
+        &self,
+        record: Record,
+        seat: Option<Seat>,
+        assets: &Assets,
+    ) -> Result<Option<String>, ReplayError> {
+        Ok(chronicle::retell(&FilmOf::<G>::new(record, assets)?, seat))
     }
 
     fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError> {
