@@ -1,0 +1,103 @@
+//! Connect Five's `logs/` in a competition: beside each bot that may read them, every game of the stages before this one, and its
+//! own games of this stage.
+//!
+//! What a bot can read must not depend on who was quicker: so others' games come with the next stage, in the order of the
+//! schedule, and a run that goes on after a stop finds the same files under the same numbers.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use agon_core::{Assets, Seat};
+use agon_engine::{ReplayError, Table, chronicle};
+use agon_league::Entrant;
+
+use crate::hall::Member;
+
+/// Why logs could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ChronicleError {
+    /// The machine said no.
+    #[error("cannot write what bots may read: {0}")]
+    Io(#[from] io::Error),
+    /// A record of the ledger makes no game.
+    #[error("a record of the ledger cannot be replayed: {0}")]
+    Replay(#[from] ReplayError),
+    /// A record of the ledger is none.
+    #[error("a record of the ledger is damaged: {0}")]
+    Record(#[from] agon_core::record::RecordError),
+}
+
+/// A finished game, to be written about.
+pub struct Told {
+    /// Who sat where.
+    pub seats: Vec<Entrant>,
+    /// Its packed record.
+    pub record: Vec<u8>,
+}
+
+/// Writes logs into the folders of those who may read them.
+pub struct Chronicles<'c> {
+    table: &'c dyn Table,
+    assets: &'c Assets,
+    readers: Vec<(Entrant, PathBuf)>,
+}
+
+impl<'c> Chronicles<'c> {
+    /// For these members.
+    pub fn new(table: &'c dyn Table, assets: &'c Assets, members: &[Member]) -> Self {
+        let reader = |(number, one): (usize, &Member)| Some((Entrant(number as u32), one.logs()?.to_owned()));
+        Self { table, assets, readers: members.iter().enumerate().filter_map(reader).collect() }
+    }
+
+    /// Whether nobody reads.
+    pub fn is_empty(&self) -> bool {
+        self.readers.is_empty()
+    }
+
+    /// Games of a stage that is over. `own` says whether those who played them have no log of them yet, because they were played
+    /// in an earlier run.
+    pub fn add(&self, games: &[Told], own: bool) -> Result<(), ChronicleError> {
+        if own {
+            // A bot finds its own games of a stage before the others', as it did when it played them.
+            for game in games {
+                for (entrant, folder) in &self.readers {
+                    if let Some(seat) = game.seats.iter().position(|one| one == entrant) {
+                        self.tell(game, Some(Seat(seat as u8)), std::iter::once(folder.as_path()))?;
+                    }
+                }
+            }
+        }
+        for game in games {
+            let others = self.readers.iter().filter(|(entrant, _)| !game.seats.contains(entrant));
+            self.tell(game, None, others.map(|(_, folder)| folder.as_path()))?;
+        }
+        Ok(())
+    }
+
+    /// One text for all these folders: written once, then linked.
+    fn tell<'p>(
+        &self,
+        game: &Told,
+        seat: Option<Seat>,
+        folders: impl Iterator<Item = &'p Path>,
+    ) -> Result<(), ChronicleError> {
+        let mut text = None;
+        let mut first: Option<PathBuf> = None;
+        for folder in folders {
+            if let Some(first) = &first {
+                let link = folder.join(format!("game-{:04}.json", chronicle::next_number(folder)?));
+                if fs::hard_link(first, link).is_ok() {
+                    continue;
+                }
+            }
+            if text.is_none() {
+                let (record, _) = agon_core::record::read(&game.record, 1)?;
+                text = self.table.chronicle(record, seat, self.assets)?;
+            }
+            let Some(text) = &text else { return Ok(()) };
+            first = Some(chronicle::put(folder, text)?);
+        }
+        Ok(())
+    }
+}

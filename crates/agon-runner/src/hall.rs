@@ -1,0 +1,182 @@
+//! Where the matches of a phase are played: everything that is the same for all of them.
+
+use std::path::Path;
+
+use agon_core::record::{Digest, Recorder};
+use agon_core::{Assets, Lifetime, Settings, SettingsError};
+use agon_engine::referee::{Played, Room};
+use agon_engine::table::{PlayError, quiet_room};
+use agon_engine::{Plan, Reporter, Seating, Table};
+use agon_league::competition::Phase;
+use agon_league::{Entrant, Fixed, Fixture, GameResult, MatchKey, MatchResult, SeatResult};
+use agon_store::{DataFolder, FinishedMatch, KeptGame, MatchFault, Secret, Time};
+use sha2::{Digest as _, Sha256};
+
+use crate::belongings;
+use crate::course::{Course, PlayedPart};
+use crate::secret;
+
+/// An entrant, ready to play.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its name in tables and records.
+    pub name: String,
+    /// Its bot.
+    pub seating: Seating,
+}
+
+impl Member {
+    /// Where it keeps what it has learnt, if its game lets it.
+    pub fn data(&self) -> Option<&Path> {
+        match &self.seating {
+            Seating::Program(one) if one.logs.is_some() => one.program.writable.first().map(|folder| &*folder.path),
+            _ => None,
+        }
+    }
+
+    /// Where it reads about games that were played, if its game lets it.
+    pub fn logs(&self) -> Option<&Path> {
+        match &self.seating {
+            Seating::Program(one) => one.logs.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// Everything that the matches of a phase have in common.
+pub struct Hall<'h> {
+    /// The game.
+    pub table: &'h dyn Table,
+    /// Files in place of what games ship.
+    pub assets: &'h Assets,
+    /// From 0.
+    pub phase: u32,
+    /// By entrant.
+    pub members: &'h [Member],
+    /// What seeds are drawn from.
+    pub secret: &'h Secret,
+    /// Whether a match has parts that give points.
+    in_parts: bool,
+    /// The parts of a match, for each variant.
+    variants: Vec<Vec<PlayedPart>>,
+}
+
+impl<'h> Hall<'h> {
+    /// For a phase.
+    pub fn new(
+        table: &'h dyn Table,
+        assets: &'h Assets,
+        number: u32,
+        phase: &Phase,
+        members: &'h [Member],
+        secret: &'h Secret,
+    ) -> Result<Self, SettingsError> {
+        let no_variant = [Vec::new()];
+        let variants = if phase.variants.is_empty() { &no_variant[..] } else { &phase.variants[..] };
+        let variants = variants.iter().map(|pairs| parts(phase, pairs)).collect::<Result<_, _>>()?;
+        let in_parts = !phase.parts.is_empty();
+        Ok(Self { table, assets, phase: number, members, secret, in_parts, variants })
+    }
+
+    /// Whether bots keep something from match to match: then their matches are played in order.
+    pub fn in_order(&self) -> bool {
+        self.table.info().lifetime == Lifetime::Match && self.members.iter().any(|one| one.data().is_some())
+    }
+
+    /// Plays a match to its end.
+    pub fn play(
+        &self,
+        key: MatchKey,
+        fixture: &Fixture,
+        recorder: &mut Recorder,
+        reporter: Option<&mut dyn Reporter>,
+    ) -> Result<FinishedMatch, PlayError> {
+        let members: Vec<&Member> =
+            fixture.seats.iter().filter_map(|seat| self.members.get(seat.index())).collect();
+        let seats: Vec<Seating> = members.iter().map(|one| one.seating.clone()).collect();
+        let names = members.iter().map(|one| one.name.clone()).collect();
+        let parts = self.variants.get(fixture.variant as usize).or(self.variants.first());
+        let parts = parts.map_or(&[][..], |parts| parts);
+        let Some(first) = parts.first() else { return Err(PlayError::Io(std::io::ErrorKind::InvalidInput.into())) };
+        let seed = secret::board(self.secret, self.phase, fixture.board);
+        let plan = Plan { settings: &first.settings, seed, seats: &seats, assets: self.assets };
+        let mut course = Course::new(parts, names);
+        let mut room = Room { reporter, ..quiet_room(Some(recorder)) };
+        self.table.play_match(&plan, &mut course, &mut room)?;
+        let points = course.points(self.in_parts);
+        let mut finished = finished(key, &fixture.seats, course.played, points);
+        finished.data = self.belongings(&fixture.seats)?;
+        Ok(finished)
+    }
+
+    /// What the bots of a match keep after it.
+    fn belongings(&self, seats: &[Entrant]) -> Result<Vec<DataFolder>, PlayError> {
+        let mut kept: Vec<DataFolder> = Vec::new();
+        for &entrant in seats {
+            let Some(folder) = self.members.get(entrant.index()).and_then(Member::data) else { continue };
+            if kept.iter().all(|one| one.entrant != entrant) {
+                let bytes = belongings::pack(folder)?;
+                let hash = Digest(Sha256::digest(&bytes).into());
+                kept.push(DataFolder { entrant, hash, bytes });
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// The parts of a match of a phase on one of its variants.
+fn parts(phase: &Phase, variant: &[(String, String)]) -> Result<Vec<PlayedPart>, SettingsError> {
+    let set = |settings: &Settings, pairs: &[(String, String)]| {
+        let pairs = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        settings.with(pairs)
+    };
+    let settings = set(&phase.settings, variant)?;
+    if phase.parts.is_empty() {
+        return Ok(vec![PlayedPart { games: 1, first_to: 1, settings }]);
+    }
+    let part = |part: &agon_league::competition::Part| {
+        let settings = set(&settings, &part.settings)?;
+        Ok(PlayedPart { games: part.games, first_to: part.first_to, settings })
+    };
+    phase.parts.iter().map(part).collect()
+}
+
+fn finished(key: MatchKey, seats: &[Entrant], played: Vec<(u8, Played)>, points: Vec<Fixed>) -> FinishedMatch {
+    let mut result = MatchResult { key, games: Vec::with_capacity(played.len()), points };
+    let mut finished = (Vec::with_capacity(played.len()), Vec::new());
+    for (number, (part, game)) in played.into_iter().enumerate() {
+        result.games.push(game_result(seats, part, &game));
+        for fault in game.faults {
+            let entrant = seats.get(fault.seat.index()).copied().unwrap_or(Entrant(u32::MAX));
+            let (game, seat) = (number as u32, fault.seat.0);
+            finished.1.push(MatchFault { game, turn: fault.turn, seat, entrant, report: fault.report });
+        }
+        if let Some((bytes, digest)) = game.record {
+            finished.0.push(KeptGame { digest, record: Some(bytes) });
+        }
+    }
+    FinishedMatch { result, games: finished.0, faults: finished.1, data: Vec::new(), finished: Time::now() }
+}
+
+fn game_result(seats: &[Entrant], part: u8, game: &Played) -> GameResult {
+    let seat = |((entrant, outcome), tally): ((&Entrant, &agon_core::outcome::SeatOutcome), &agon_engine::SeatTally)| {
+        SeatResult {
+            entrant: *entrant,
+            score: Fixed::of(outcome.score),
+            place: outcome.place,
+            stats: outcome.stats.map(Fixed::of),
+            answers: tally.answers,
+            faults: tally.faults,
+            thought_ns: tally.time.charged().as_nanos() as u64,
+            longest_ns: tally.longest.as_nanos() as u64,
+        }
+    };
+    GameResult {
+        part,
+        seed: game.seed,
+        turns: game.turns,
+        ended: game.outcome.ended.to_string(),
+        match_lost_by: game.outcome.match_lost_by.map(|seat| seat.0),
+        seats: seats.iter().zip(&game.outcome.seats).zip(&game.seats).map(seat).collect(),
+    }
+}

@@ -1,0 +1,246 @@
+//! What of a stage is still to be played, handed out to threads.
+//!
+//! Usually in lots, so that handing out costs nothing beside short games. Where bots keep something from match to match, one at a
+//! time, and never a match of a bot that has an earlier one to finish: the order is part of the result.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agon_league::format::Stage;
+use agon_league::{Entrant, Fixture};
+
+use crate::stop::Stop;
+
+/// A lot should take about so long: short enough that two threads end together, long enough that taking it is free.
+const LOT: Duration = Duration::from_millis(20);
+/// The largest lot.
+const LARGEST: u64 = 256;
+/// Whoever waits for another match to end looks up from time to time whether everybody was asked to stop.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// Numbers of a stage, in ranges from first to last.
+pub type Ranges = Vec<(u64, u64)>;
+
+/// The numbers below `len` that are not in `done` (ranges from first to last, in order, none overlapping).
+pub fn missing(done: &[(u64, u64)], len: u64) -> Ranges {
+    let mut missing = Vec::new();
+    let mut next = 0;
+    for &(first, last) in done {
+        if first > next {
+            missing.push((next, (first - 1).min(len.saturating_sub(1))));
+        }
+        next = next.max(last.saturating_add(1));
+    }
+    if next < len {
+        missing.push((next, len - 1));
+    }
+    missing
+}
+
+/// The matches of one stage that are still to be played.
+pub struct Queue<'q> {
+    stage: &'q dyn Stage,
+    stop: &'q Stop,
+    /// Whether a bot's matches must be played one after the other.
+    in_order: bool,
+    state: Mutex<State>,
+    freed: Condvar,
+}
+
+struct State {
+    todo: Ranges,
+    /// Matches that could not be begun yet because of a bot that is busy, and those being played.
+    waiting: BTreeMap<u64, Fixture>,
+    playing: BTreeMap<u64, Vec<Entrant>>,
+}
+
+impl<'q> Queue<'q> {
+    /// All of `todo` (from [`missing`]).
+    pub fn new(stage: &'q dyn Stage, mut todo: Ranges, in_order: bool, stop: &'q Stop) -> Self {
+        todo.reverse();
+        let state = State { todo, waiting: BTreeMap::new(), playing: BTreeMap::new() };
+        Self { stage, stop, in_order, state: Mutex::new(state), freed: Condvar::new() }
+    }
+
+    /// The next matches for a thread that took `last` for each of its last ones. Empty when there is nothing left to begin.
+    pub fn claim(&self, last: Option<Duration>, jobs: usize) -> Vec<(u64, Fixture)> {
+        if self.in_order {
+            return self.claim_one().into_iter().collect();
+        }
+        let mut state = self.lock();
+        if self.stop.soon() {
+            return Vec::new();
+        }
+        let left: u64 = state.todo.iter().map(|(first, last)| last - first + 1).sum();
+        let fair = (left / (4 * jobs.max(1) as u64)).clamp(1, LARGEST);
+        let quick = last.map_or(1, |each| (LOT.as_nanos() / each.as_nanos().max(1)) as u64);
+        let size = quick.clamp(1, fair);
+        let mut lot = Vec::with_capacity(size as usize);
+        while (lot.len() as u64) < size {
+            let Some(number) = state.take() else { break };
+            if let Some(fixture) = self.stage.fixture(number) {
+                lot.push((number, fixture));
+            }
+        }
+        lot
+    }
+
+    /// A match whose bots have no earlier one to finish. Waits for one.
+    fn claim_one(&self) -> Option<(u64, Fixture)> {
+        let mut state = self.lock();
+        loop {
+            if self.stop.soon() {
+                return None;
+            }
+            if let Some(found) = state.ready(self.stage) {
+                state.playing.insert(found.0, found.1.seats.clone());
+                return Some(found);
+            }
+            if state.waiting.is_empty() {
+                return None;
+            }
+            state = self.freed.wait_timeout(state, LOOK_UP).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// A match was played to its end.
+    pub fn finished(&self, number: u64) {
+        if self.in_order {
+            self.lock().playing.remove(&number);
+            self.freed.notify_all();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take(&mut self) -> Option<u64> {
+        let (first, last) = self.todo.last_mut()?;
+        let number = *first;
+        if first == last {
+            self.todo.pop();
+        } else {
+            *first += 1;
+        }
+        Some(number)
+    }
+
+    /// The first match, in order, that shares no bot with one that is played or must come before it.
+    fn ready(&mut self, stage: &dyn Stage) -> Option<(u64, Fixture)> {
+        let mut busy: Vec<Entrant> = self.playing.values().flatten().copied().collect();
+        let free = |fixture: &Fixture, busy: &[Entrant]| !fixture.seats.iter().any(|seat| busy.contains(seat));
+        let mut found = None;
+        for (&number, fixture) in &self.waiting {
+            if free(fixture, &busy) {
+                found = Some(number);
+                break;
+            }
+            busy.extend(&fixture.seats);
+        }
+        if let Some(number) = found {
+            return self.waiting.remove(&number).map(|fixture| (number, fixture));
+        }
+        while let Some(number) = self.take() {
+            let Some(fixture) = stage.fixture(number) else { continue };
+            if free(&fixture, &busy) {
+                return Some((number, fixture));
+            }
+            busy.extend(&fixture.seats);
+            self.waiting.insert(number, fixture);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bots `i` and `i + 1` meet in match `i`, of so many.
+    struct Chain(u64);
+
+    impl Stage for Chain {
+        fn name(&self) -> String {
+            "chain".to_owned()
+        }
+
+        fn len(&self) -> u64 {
+            self.0
+        }
+
+        fn fixture(&self, number: u64) -> Option<Fixture> {
+            let seats = vec![Entrant(number as u32), Entrant(number as u32 + 1)];
+            (number < self.0).then_some(Fixture { seats, board: number, variant: 0 })
+        }
+    }
+
+    fn numbers(lot: &[(u64, Fixture)]) -> Vec<u64> {
+        lot.iter().map(|(number, _)| *number).collect()
+    }
+
+    #[test]
+    fn what_is_missing_is_what_was_not_done() {
+        assert_eq!(missing(&[], 5), [(0, 4)]);
+        assert_eq!(missing(&[(0, 1), (3, 3)], 6), [(2, 2), (4, 5)]);
+        assert!(missing(&[(0, 5)], 6).is_empty());
+        assert_eq!(missing(&[(2, 9)], 6), [(0, 1)]);
+        assert!(missing(&[], 0).is_empty());
+    }
+
+    #[test]
+    fn every_match_is_handed_out_once() {
+        let (stage, stop) = (Chain(1000), Stop::new());
+        let queue = Queue::new(&stage, missing(&[(10, 19)], 1000), false, &stop);
+        let mut all = Vec::new();
+        loop {
+            let lot = numbers(&queue.claim(Some(Duration::from_micros(10)), 2));
+            if lot.is_empty() {
+                break;
+            }
+            all.extend(lot);
+        }
+        assert_eq!(all, (0..10).chain(20..1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn long_games_are_handed_out_one_by_one() {
+        let (stage, stop) = (Chain(1000), Stop::new());
+        let queue = Queue::new(&stage, missing(&[], 1000), false, &stop);
+        assert_eq!(queue.claim(Some(Duration::from_secs(1)), 2).len(), 1);
+        assert_eq!(queue.claim(Some(Duration::from_nanos(1)), 2).len(), 124);
+    }
+
+    #[test]
+    fn a_bot_finishes_a_match_before_it_begins_its_next() {
+        let (stage, stop) = (Chain(4), Stop::new());
+        let queue = Queue::new(&stage, missing(&[], 4), true, &stop);
+        assert_eq!(numbers(&queue.claim(None, 2)), [0]);
+        // Match 1 needs a bot of match 0, match 2 one of match 1, which comes first; match 3 needs one of 2.
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| numbers(&queue.claim(None, 2)));
+            std::thread::sleep(Duration::from_millis(20));
+            queue.finished(0);
+            assert_eq!(waits.join().unwrap(), [1]);
+        });
+        queue.finished(1);
+        assert_eq!(numbers(&queue.claim(None, 2)), [2]);
+        queue.finished(2);
+        assert_eq!(numbers(&queue.claim(None, 2)), [3]);
+        queue.finished(3);
+        assert!(queue.claim(None, 2).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_begun_after_a_stop() {
+        let (stage, stop) = (Chain(4), Stop::new());
+        for in_order in [false, true] {
+            let queue = Queue::new(&stage, missing(&[], 4), in_order, &stop);
+            stop.ask();
+            assert!(queue.claim(None, 2).is_empty());
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Being asked to stop: once to finish what is being played, twice to leave at once.
+
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// Shared by whoever may ask and whoever must listen.
+#[derive(Debug, Default)]
+pub struct Stop(AtomicU8);
+
+impl Stop {
+    /// Nobody has asked.
+    pub const fn new() -> Self {
+        Self(AtomicU8::new(0))
+    }
+
+    /// Asks. The first time running games are finished, the second time they are not. Says how often it was asked.
+    pub fn ask(&self) -> u8 {
+        self.0.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+    }
+
+    /// Whether nothing new is to be begun.
+    pub fn soon(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether what is being played is of no interest any more.
+    pub fn now(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 1
+    }
+}
