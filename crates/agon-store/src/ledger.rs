@@ -1,0 +1,96 @@
+//! The ledger's interface. What keeps it (a file, a database server) is behind it, and passes `tests/conformance.rs`.
+
+use agon_core::record::Digest;
+use agon_league::{Entrant, MatchKey};
+use async_trait::async_trait;
+use futures_util::stream::BoxStream;
+
+use crate::filter::{FaultFilter, MatchFilter};
+use crate::kept::{
+    Appended, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, KeptFault, KeptMatch,
+    KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
+};
+use crate::{Claim, Result};
+
+/// Many things, one after the other, without all of them in memory. No transaction stays open between two of them.
+pub type Rows<'l, T> = BoxStream<'l, Result<T>>;
+
+/// One competition's ledger.
+#[async_trait]
+pub trait Ledger: Send + Sync {
+    /// What may be shown of the competition: the secret seed only after [`Ledger::reveal`].
+    async fn competition(&self) -> Result<Competition>;
+
+    /// The secret seed, for whoever draws from it.
+    async fn secret(&self) -> Result<Secret>;
+
+    /// From now on the seed may be shown. A second time changes nothing.
+    async fn reveal(&self, at: Time) -> Result<()>;
+
+    /// The file was changed in a way that leaves results comparable: keeps the new one too. The latest again changes nothing.
+    async fn amend(&self, edition: &Edition) -> Result<()>;
+
+    /// All phases, in order.
+    async fn phases(&self) -> Result<Vec<PhaseStatus>>;
+
+    /// A waiting phase takes matches from now on. One that is running stays so.
+    async fn start(&self, phase: u32, at: Time) -> Result<()>;
+
+    /// A running phase takes no matches any more; the hash of its table is kept. Again with the same table changes nothing.
+    async fn publish(&self, phase: u32, table: Digest, at: Time) -> Result<()>;
+
+    /// A published phase is over. A second time changes nothing.
+    async fn close(&self, phase: u32, at: Time) -> Result<()>;
+
+    /// The right to play the competition, until it is dropped or its process ends. One at a time: whoever is second is told who
+    /// the first is.
+    async fn claim(&self) -> Result<Claim>;
+
+    /// A bot is handed in; gives its version. The entrant's latest handed in again for the same phase is the version it is.
+    /// Refused once the phase it shall play from has started.
+    async fn submit(&self, bot: &Submission) -> Result<u32>;
+
+    /// Every version of every bot, by entrant and version.
+    async fn bots(&self) -> Result<Vec<BotVersion>>;
+
+    /// A bot's packed files, if they were kept.
+    async fn archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>>;
+
+    /// Keeps finished matches, all or none. A match that is there already is left as it is, and is an error if what is to be kept
+    /// differs in its digest. Quick for many at once: gather some dozens.
+    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<Appended>;
+
+    /// How far a phase is: for going on with it, and for its table.
+    async fn progress(&self, phase: u32) -> Result<Progress>;
+
+    /// How much of a phase was played.
+    async fn counts(&self, phase: u32) -> Result<Counts>;
+
+    /// One match.
+    async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>>;
+
+    /// Matches of a phase.
+    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch>;
+
+    /// One game's record, if there is such a game and its record was kept.
+    async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>>;
+
+    /// The records of the matches that [`Ledger::matches`] would give; games without a record are left out. `after` and `limit`
+    /// count matches.
+    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord>;
+
+    /// The fault list, newest first.
+    fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault>;
+
+    /// An entrant's `data/` folder as it was when this stage began: after its last match of an earlier stage or phase. With
+    /// the match it is from, for whoever starts anew with a new version.
+    async fn data_before(
+        &self,
+        entrant: Entrant,
+        phase: u32,
+        stage: u32,
+    ) -> Result<Option<(MatchKey, DataFolder)>>;
+
+    /// Looks at everything that is kept; gives what is wrong, in words. Slow.
+    async fn check(&self) -> Result<Vec<String>>;
+}

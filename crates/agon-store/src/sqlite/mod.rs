@@ -1,0 +1,184 @@
+//! A ledger in a file: SQLite, in WAL mode. One connection writes, a few read; readers never wait for the writer.
+
+mod append;
+mod bots;
+mod open;
+mod page;
+mod progress;
+mod state;
+mod trouble;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use agon_core::record::Digest;
+use agon_league::{Entrant, MatchKey};
+use async_trait::async_trait;
+use sqlx::{SqliteConnection, SqlitePool};
+use tokio::sync::{Mutex, MutexGuard};
+
+use crate::filter::{FaultFilter, MatchFilter};
+use crate::kept::{
+    Appended, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding, KeptFault,
+    KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
+};
+use crate::ledger::{Ledger, Rows};
+use crate::{Claim, Result, StoreError, claim};
+
+/// A competition's ledger in a file.
+#[derive(Debug)]
+pub struct SqliteLedger {
+    path: PathBuf,
+    /// `None` if it was opened for reading.
+    writer: Option<Mutex<Writer>>,
+    readers: SqlitePool,
+}
+
+/// The one connection that writes.
+#[derive(Debug)]
+struct Writer {
+    connection: SqliteConnection,
+    /// When the last transaction was known to be on the disk.
+    synced: Instant,
+}
+
+impl SqliteLedger {
+    /// Makes the ledger of a competition that starts. The file appears whole or not at all, and never over another.
+    pub async fn create(path: impl AsRef<Path>, founding: &Founding) -> Result<Self> {
+        open::create(path.as_ref(), founding).await?;
+        Self::open(path).await
+    }
+
+    /// Opens a ledger for reading and writing; one of an older version is brought up to date.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
+        open::open(path.as_ref()).await
+    }
+
+    /// Opens a ledger for reading alone, also while somebody else writes it, and from a disk that cannot be written.
+    pub async fn open_to_read(path: impl AsRef<Path>) -> Result<Self> {
+        open::open_to_read(path.as_ref()).await
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Lets go of the file in good order: everything in one file, nothing beside it. Without it the next one to open the ledger
+    /// tidies up.
+    pub async fn disconnect(self) -> Result<()> {
+        use sqlx::Connection as _;
+        self.readers.close().await;
+        if let Some(writer) = self.writer {
+            writer.into_inner().connection.close().await.map_err(trouble::at(&self.path))?;
+        }
+        Ok(())
+    }
+
+    /// The connection that writes, once nobody else in this process does.
+    async fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
+        match &self.writer {
+            Some(writer) => Ok(writer.lock().await),
+            None => Err(StoreError::ReadOnly {
+                place: self.path.display().to_string(),
+                what: "it was opened for reading".to_owned(),
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl Ledger for SqliteLedger {
+    async fn competition(&self) -> Result<Competition> {
+        self.read_competition().await
+    }
+
+    async fn secret(&self) -> Result<Secret> {
+        self.read_secret().await
+    }
+
+    async fn reveal(&self, at: Time) -> Result<()> {
+        self.write_reveal(at).await
+    }
+
+    async fn amend(&self, edition: &Edition) -> Result<()> {
+        self.write_edition(edition).await
+    }
+
+    async fn phases(&self) -> Result<Vec<PhaseStatus>> {
+        self.read_phases().await
+    }
+
+    async fn start(&self, phase: u32, at: Time) -> Result<()> {
+        self.write_start(phase, at).await
+    }
+
+    async fn publish(&self, phase: u32, table: Digest, at: Time) -> Result<()> {
+        self.write_publish(phase, table, at).await
+    }
+
+    async fn close(&self, phase: u32, at: Time) -> Result<()> {
+        self.write_close(phase, at).await
+    }
+
+    async fn claim(&self) -> Result<Claim> {
+        claim::file(&self.path)
+    }
+
+    async fn submit(&self, bot: &Submission) -> Result<u32> {
+        self.write_bot(bot).await
+    }
+
+    async fn bots(&self) -> Result<Vec<BotVersion>> {
+        self.read_bots().await
+    }
+
+    async fn archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
+        self.read_archive(entrant, version).await
+    }
+
+    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<Appended> {
+        self.write_matches(batch, snapshot).await
+    }
+
+    async fn progress(&self, phase: u32) -> Result<Progress> {
+        self.read_progress(phase).await
+    }
+
+    async fn counts(&self, phase: u32) -> Result<Counts> {
+        self.read_counts(phase).await
+    }
+
+    async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
+        self.read_match(key).await
+    }
+
+    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
+        self.stream_matches(phase, filter)
+    }
+
+    async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
+        self.read_record(key, game).await
+    }
+
+    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
+        self.stream_records(phase, filter)
+    }
+
+    fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
+        self.stream_faults(filter)
+    }
+
+    async fn data_before(
+        &self,
+        entrant: Entrant,
+        phase: u32,
+        stage: u32,
+    ) -> Result<Option<(MatchKey, DataFolder)>> {
+        self.read_data(entrant, phase, stage).await
+    }
+
+    async fn check(&self) -> Result<Vec<String>> {
+        self.look_for_damage().await
+    }
+}

@@ -1,0 +1,22 @@
+//! Not yet.
+#![allow(
+    clippy::todo,
+    clippy::unused_async,
+    unused_variables,
+    unused_imports,
+    dead_code,
+    reason = "the interface first"
+)]
+use super::SqliteLedger;
+use crate::*;
+use agon_core::record::Digest;
+use agon_league::{Entrant, MatchKey};
+
+impl SqliteLedger {
+    pub(super) async fn read_progress(&self, phase: u32) -> Result<Progress> {
+        todo!()
+    }
+    pub(super) async fn read_counts(&self, phase: u32) -> Result<Counts> {
+        todo!()
+    }
+}
