@@ -30,7 +30,10 @@ pub fn read(
 ) -> Vec<Listed> {
     if tables.is_empty() && !top.has("entrant") {
         let bots = played.map_or_else(|| "house:random".to_owned(), |p| format!("house:{}", p.house[0].0));
-        top.missing("nobody takes part", format!("add a line [[entrant]] for each, and below it bot = \"{bots}\""));
+        top.missing(
+            "nobody takes part",
+            format!("add a line [[entrant]] for each, and below it bot = \"{bots}\""),
+        );
     }
     let listed: Vec<(Listed, Span)> = tables.iter().filter_map(|table| entrant(table, played)).collect();
     twice(top, &listed);
@@ -41,7 +44,9 @@ pub fn read(
 /// One of them, and the place of its name.
 fn entrant(fields: &Fields<'_>, played: Option<&Played>) -> Option<(Listed, Span)> {
     fields.finish(&KEYS, |key| match key {
-        "mark" | "note" => Some("marks = [\"AI\"], or with a note marks = { AI = \"what it did\" }".to_owned()),
+        "mark" | "note" => {
+            Some("marks = [\"AI\"], or with a note marks = { AI = \"what it did\" }".to_owned())
+        }
         "url" | "repository" | "repo" => Some("did you mean `git`?".to_owned()),
         "author" | "team" => Some("did you mean `contributor`?".to_owned()),
         _ => top_key(key),
@@ -66,7 +71,11 @@ fn bot(fields: &Fields<'_>) -> Option<At<Bot>> {
     let (bot, git) = (fields.text("bot"), fields.text("git"));
     if fields.has("bot") && fields.has("git") {
         let hint = "keep one; a bot inside the repository is named by `path`";
-        fields.notes.unfit(fields.place("git"), "an entrant has a `bot` or a `git` repository, not both", hint);
+        fields.notes.unfit(
+            fields.place("git"),
+            "an entrant has a `bot` or a `git` repository, not both",
+            hint,
+        );
         return None;
     }
     for key in ["branch", "path"] {
@@ -108,13 +117,21 @@ fn given(fields: &Fields<'_>, bot: At<String>) -> Option<At<Bot>> {
 }
 
 /// What `git` would take for an option, or for a command to run, is no repository; and a path stays inside.
-fn safe_git(fields: &Fields<'_>, repository: &At<String>, branch: Option<&At<String>>, path: Option<&At<String>>) -> Option<()> {
+fn safe_git(
+    fields: &Fields<'_>,
+    repository: &At<String>,
+    branch: Option<&At<String>>,
+    path: Option<&At<String>>,
+) -> Option<()> {
     let refused = |at: &At<String>, what: String, hint: &str| {
         fields.notes.wrong(at.span.clone(), what, hint);
     };
     let url = &repository.value;
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    if url.starts_with('-') || url.contains("::") || scheme.is_some_and(|s| !["https", "ssh", "file"].contains(&s)) {
+    if url.starts_with('-')
+        || url.contains("::")
+        || scheme.is_some_and(|s| !["https", "ssh", "file"].contains(&s))
+    {
         let hint = "write https://HOST/PATH, ssh://..., user@host:path, or a path beside the file";
         refused(repository, format!("`{url}` is no repository that can be fetched"), hint);
         return None;
@@ -122,14 +139,22 @@ fn safe_git(fields: &Fields<'_>, repository: &At<String>, branch: Option<&At<Str
     if let Some(branch) = branch {
         let bad = |c: char| c.is_whitespace() || "~^:?*[\\".contains(c);
         if branch.value.starts_with('-') || branch.value.contains("..") || branch.value.contains(bad) {
-            refused(branch, format!("`{}` is no branch", branch.value), "write its name as `git branch` lists it, such as \"main\"");
+            refused(
+                branch,
+                format!("`{}` is no branch", branch.value),
+                "write its name as `git branch` lists it, such as \"main\"",
+            );
             return None;
         }
     }
     if let Some(path) = path
         && (path.value.starts_with(['/', '-']) || path.value.split('/').any(|part| part == ".."))
     {
-        refused(path, "`path` leads out of the repository".to_owned(), "it is read from the repository's top folder, such as \"bots/mine.py\"");
+        refused(
+            path,
+            "`path` leads out of the repository".to_owned(),
+            "it is read from the repository's top folder, such as \"bots/mine.py\"",
+        );
         return None;
     }
     Some(())
@@ -137,7 +162,8 @@ fn safe_git(fields: &Fields<'_>, repository: &At<String>, branch: Option<&At<Str
 
 /// The name that a bot tells by itself.
 fn name_of(bot: &Bot) -> String {
-    let last = |path: &str| path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_owned();
+    let last =
+        |path: &str| path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_owned();
     let stem = |path: &str| {
         let name = last(path);
         name.rsplit_once('.').map_or(name.clone(), |(stem, _)| stem.to_owned())
@@ -183,7 +209,11 @@ fn marks(fields: &Fields<'_>) -> Vec<Mark> {
         DeValue::Boolean(true) => Some(None),
         _ => {
             let what = format!("the note on {mark} is not text");
-            fields.notes.wrong(note.span(), what, format!("write marks = {{ {mark} = \"what it means here\" }}"));
+            fields.notes.wrong(
+                note.span(),
+                what,
+                format!("write marks = {{ {mark} = \"what it means here\" }}"),
+            );
             None
         }
     };
@@ -206,7 +236,12 @@ fn house_roles(fields: &Fields<'_>, bot: &At<Bot>, played: Option<&Played>) -> &
 }
 
 /// The role of an entrant: as given, or as its bot tells.
-fn role(fields: &Fields<'_>, bot: Option<&At<Bot>>, own: &[&'static str], played: Option<&Played>) -> Option<&'static str> {
+fn role(
+    fields: &Fields<'_>,
+    bot: Option<&At<Bot>>,
+    own: &[&'static str],
+    played: Option<&Played>,
+) -> Option<&'static str> {
     let played = played?;
     if !played.has_roles() {
         if fields.has("role") {
@@ -273,7 +308,10 @@ fn contributors(top: &Fields<'_>, listed: &[(Listed, Span)], most: Option<u32>) 
         let count = counts.entry(contributor).or_default();
         *count += 1;
         if *count == most + 1 {
-            let all = listed.iter().filter(|(other, _)| other.spec.contributor.as_deref() == Some(contributor)).count();
+            let all = listed
+                .iter()
+                .filter(|(other, _)| other.spec.contributor.as_deref() == Some(contributor))
+                .count();
             let what = format!("{contributor} has {all} bots; bots_per_contributor is {most}");
             top.notes.unfit(one.span.clone(), what, "leave some out, or allow more at the top of the file");
         }

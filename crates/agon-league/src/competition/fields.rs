@@ -154,7 +154,12 @@ impl<'f> Fields<'f> {
                 let one = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
                     DeValue::String(text) => self.line(key, text, item.span()),
                     _ => {
-                        self.not(key, item, "text", format!("write it in quotes: {key} = [\"...\", \"...\"]"));
+                        self.not(
+                            key,
+                            item,
+                            "text",
+                            format!("write it in quotes: {key} = [\"...\", \"...\"]"),
+                        );
                         None
                     }
                 };

@@ -59,7 +59,11 @@ impl Checked<'_> {
         if self.played.has_roles() && !matches!(format, Format::Cross { .. }) {
             let roles: Vec<String> = info.roles.iter().map(|role| format!("{}s", role.name)).collect();
             let what = format!("{} cannot be: {title} has {}", word(format), roles.join(" and "));
-            return refuse("format", what, "write format = \"cross\": each of the one against each of the other");
+            return refuse(
+                "format",
+                what,
+                "write format = \"cross\": each of the one against each of the other",
+            );
         }
         match format {
             Format::Cross { .. } if !self.played.has_roles() => {
@@ -67,18 +71,25 @@ impl Checked<'_> {
                 refuse("format", format!("cross cannot be: {title} has no roles"), hint)
             }
             Format::Cross { .. } => true,
-            Format::Groups { size, .. } if !seats.allows(*size as usize) => {
-                refuse("size", format!("{title} is played by {}, not by {size}", seats.words()), "change `size`")
-            }
+            Format::Groups { size, .. } if !seats.allows(*size as usize) => refuse(
+                "size",
+                format!("{title} is played by {}, not by {size}", seats.words()),
+                "change `size`",
+            ),
             Format::Groups { .. } => true,
             Format::Arena { .. } if seats.min == seats.max => {
                 let hint = if seats.max == 2 { "take round-robin, swiss or knockout" } else { "take groups" };
-                let what = format!("arena cannot be: {title} is played by {}, not by all at once", seats.words());
+                let what =
+                    format!("arena cannot be: {title} is played by {}, not by all at once", seats.words());
                 refuse("format", what, hint)
             }
             Format::Arena { .. } => true,
             _ if !seats.allows(2) => {
-                let what = format!("{} cannot be: it is for two, {title} is played by {}", word(format), seats.words());
+                let what = format!(
+                    "{} cannot be: it is for two, {title} is played by {}",
+                    word(format),
+                    seats.words()
+                );
                 refuse("format", what, "take groups")
             }
             _ => true,
@@ -91,27 +102,49 @@ impl Checked<'_> {
         let place = |key: &str| at.get(key).map_or_else(|| at.span.clone(), toml::Spanned::span);
         let many = |n: usize| if n == 1 { "1 entrant".to_owned() } else { format!("{n} entrants") };
         let short = |key: &str, least: usize| {
-            let what = format!("{} needs at least {least} entrants; there {} {}", word(format), if all == 1 { "is" } else { "are" }, all);
+            let what = format!(
+                "{} needs at least {least} entrants; there {} {}",
+                word(format),
+                if all == 1 { "is" } else { "are" },
+                all
+            );
             let add = format!("add {} more [[entrant]]", least - all);
             at.notes.unfit(place(key), what, add);
         };
         match format {
-            Format::Groups { size, .. } if (*size as usize) > all => short(if at.has("size") { "size" } else { "format" }, *size as usize),
+            Format::Groups { size, .. } if (*size as usize) > all => {
+                short(if at.has("size") { "size" } else { "format" }, *size as usize)
+            }
             Format::Arena { .. } if all > self.played.info.seats.max => {
                 let what = format!("one arena holds {}; there are {}", self.played.info.seats.max, many(all));
-                at.notes.unfit(place("format"), what, "take format = \"groups\" with size = 20: balanced arenas, everyone in equally many");
+                at.notes.unfit(
+                    place("format"),
+                    what,
+                    "take format = \"groups\" with size = 20: balanced arenas, everyone in equally many",
+                );
             }
             Format::Cross { .. } => self.roles(at),
             Format::Gauntlet { challengers, .. } if all >= 2 && challengers.len() == all => {
-                at.notes.unfit(place("challengers"), "everybody runs the gauntlet: there is no field", "leave some out, or take round-robin");
+                at.notes.unfit(
+                    place("challengers"),
+                    "everybody runs the gauntlet: there is no field",
+                    "leave some out, or take round-robin",
+                );
             }
-            Format::Knockout(Ties { top: Some(top), .. }) | Format::DoubleElimination(Ties { top: Some(top), .. }) if *top as usize > all => {
+            Format::Knockout(Ties { top: Some(top), .. })
+            | Format::DoubleElimination(Ties { top: Some(top), .. })
+                if *top as usize > all =>
+            {
                 let what = format!("the best {top} go on, but there are {}", many(all));
                 at.notes.unfit(place("top"), what, format!("top is at most {all}; without it all take part"));
             }
             Format::Swiss { rounds, .. } if all >= 2 && *rounds as usize > all - 1 + all % 2 => {
                 let what = format!("{rounds} rounds among {}: some would meet twice", many(all));
-                at.notes.unfit(place("rounds"), what, format!("at most {}, or take round-robin", all - 1 + all % 2));
+                at.notes.unfit(
+                    place("rounds"),
+                    what,
+                    format!("at most {}, or take round-robin", all - 1 + all % 2),
+                );
             }
             _ if all < 2 => short("format", 2),
             _ => {}
@@ -140,7 +173,11 @@ impl Checked<'_> {
         if number == 0 {
             if phase.resubmit {
                 let what = "the first phase has nothing to wait for";
-                at.notes.unfit(at.place("resubmit"), what, "leave `resubmit` out here; it is for the phases after it");
+                at.notes.unfit(
+                    at.place("resubmit"),
+                    what,
+                    "leave `resubmit` out here; it is for the phases after it",
+                );
             }
             if ties && at.has("top") {
                 let what = "the best of what? there is no phase before this one";
@@ -148,7 +185,11 @@ impl Checked<'_> {
             } else if ties && !at.has("seeding") {
                 let what = format!("{} first: nobody is seeded yet", word(&phase.format));
                 let hint = "play a round-robin first, or add seeding = \"file\": seeded as the entrants are listed here";
-                at.notes.unfit(at.get("format").map_or_else(|| at.span.clone(), toml::Spanned::span), what, hint);
+                at.notes.unfit(
+                    at.get("format").map_or_else(|| at.span.clone(), toml::Spanned::span),
+                    what,
+                    hint,
+                );
             }
         } else if seeding.is_some() {
             let what = "the phase before this one decides who is seeded";
@@ -158,7 +199,8 @@ impl Checked<'_> {
 
     /// What else contradicts itself.
     fn rest(at: &Fields<'_>, phase: &Phase) {
-        let chain = matches!(phase.format, Format::Swiss { .. } | Format::Knockout(_) | Format::DoubleElimination(_));
+        let chain =
+            matches!(phase.format, Format::Swiss { .. } | Format::Knockout(_) | Format::DoubleElimination(_));
         if chain && matches!(phase.stop, Stop::Settled { .. }) {
             let what = format!("a {} phase ends by itself", word(&phase.format));
             at.notes.unfit(at.place("stop"), what, "leave `stop` and `most` out");

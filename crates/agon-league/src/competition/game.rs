@@ -62,7 +62,12 @@ impl Played {
     }
 
     /// The settings of a table, those of them that are right. `skip` are keys that mean something else there.
-    pub fn pairs(&self, fields: &Fields<'_>, skip: &[&str], elsewhere: impl Fn(&str) -> Option<String>) -> Vec<Pair> {
+    pub fn pairs(
+        &self,
+        fields: &Fields<'_>,
+        skip: &[&str],
+        elsewhere: impl Fn(&str) -> Option<String>,
+    ) -> Vec<Pair> {
         let mut pairs = Vec::new();
         for (key, value) in fields.table {
             let name: &str = key.get_ref();
@@ -71,7 +76,11 @@ impl Played {
             }
             if SCHEDULED.contains(&name) && self.has_setting(name) {
                 let what = format!("`{name}` cannot be set for a competition");
-                fields.notes.wrong(key.span(), what, "the schedule decides it from game to game: leave it out");
+                fields.notes.wrong(
+                    key.span(),
+                    what,
+                    "the schedule decides it from game to game: leave it out",
+                );
                 continue;
             }
             let Some(text) = written(value.get_ref()) else {

@@ -100,8 +100,11 @@ impl<'t> Notes<'t> {
         let starts: Vec<usize> =
             std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let line_of = |offset: usize| starts.partition_point(|&start| start <= offset).max(1) - 1;
-        let broken: Vec<usize> =
-            notes.iter().filter(|note| note.reach == Reach::Syntax).map(|note| line_of(note.span.start)).collect();
+        let broken: Vec<usize> = notes
+            .iter()
+            .filter(|note| note.reach == Reach::Syntax)
+            .map(|note| line_of(note.span.start))
+            .collect();
         if !broken.is_empty() {
             let mut told = Vec::new();
             notes.retain(|note| {
@@ -135,7 +138,15 @@ fn mistake(text: &str, line: usize, start: usize, note: Note) -> Mistake {
     let wide = text.get(note.span.start..end).unwrap_or_default().chars().count().max(1);
     let number = (line + 1).to_string();
     // What a terminal would obey, and what has another width than it seems, is not quoted.
-    let tame = |c: char| if c == '\t' { ' ' } else if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let tame = |c: char| {
+        if c == '\t' {
+            ' '
+        } else if c.is_control() {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    };
     let skipped = if before + wide.min(QUOTED / 2) > QUOTED { before - QUOTED / 4 } else { 0 };
     let shown: String = whole.chars().skip(skipped).take(QUOTED).map(tame).collect();
     let carets = "^".repeat(wide.min(QUOTED.saturating_sub(before - skipped)).max(1));

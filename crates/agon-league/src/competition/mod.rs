@@ -5,6 +5,7 @@ mod fields;
 mod fit;
 mod game;
 mod mistake;
+mod own;
 mod phases;
 mod read;
 
@@ -13,6 +14,7 @@ use agon_core::Settings;
 use crate::format::Format;
 
 pub use mistake::Mistake;
+pub use own::own;
 
 /// All there is to know before it starts.
 #[derive(Clone, Debug)]

@@ -79,17 +79,25 @@ pub fn read<'f>(
     planned
 }
 
-fn phase(fields: &Fields<'_>, name: String, played: Option<&Played>, base: &[Pair], listed: &[Listed]) -> Option<Phase> {
+fn phase(
+    fields: &Fields<'_>,
+    name: String,
+    played: Option<&Played>,
+    base: &[Pair],
+    listed: &[Listed],
+) -> Option<Phase> {
     let format = format(fields, played, listed);
     let stop = stop(fields);
     let resubmit = fields.flag("resubmit").is_some_and(|flag| flag.value);
     let played = played?;
-    let own = fields.below("settings", "write settings = { name = value }, or [phase.settings] on a line of its own");
+    let own = fields
+        .below("settings", "write settings = { name = value }, or [phase.settings] on a line of its own");
     let pairs = own.as_ref().map_or_else(Vec::new, |own| played.pairs(own, &[], |_| None));
     let place = own.map_or_else(|| fields.span.clone(), |own| own.span);
     let settings = if pairs.is_empty() {
         let base = base.iter().map(|(name, at)| (name.as_str(), at.value.as_str()));
-        Settings::parse(played.info.settings, base).unwrap_or_else(|_| Settings::defaults(played.info.settings))
+        Settings::parse(played.info.settings, base)
+            .unwrap_or_else(|_| Settings::defaults(played.info.settings))
     } else {
         played.settings(fields, place, &[base, &pairs])
     };
@@ -109,7 +117,9 @@ fn format(fields: &Fields<'_>, played: Option<&Played>, listed: &[Listed]) -> Op
             return Some(format!("the format {name} takes {}", own.join(", ")));
         }
         match key {
-            "first_to" | "seconds" => Some(format!("`{key}` belongs to a part: parts = [{{ games = 99, first_to = 50, seconds = 1 }}]")),
+            "first_to" | "seconds" => Some(format!(
+                "`{key}` belongs to a part: parts = [{{ games = 99, first_to = 50, seconds = 1 }}]"
+            )),
             _ => top_key(key),
         }
     });
@@ -123,13 +133,20 @@ fn format(fields: &Fields<'_>, played: Option<&Played>, listed: &[Listed]) -> Op
         "cross" => Format::Cross { boards: whole("boards", 100) },
         "swiss" => {
             if !fields.has("rounds") {
-                fields.missing("a swiss phase needs `rounds`", "about as many as it takes to halve the field to one: 5 for 32, 7 for 128");
+                fields.missing(
+                    "a swiss phase needs `rounds`",
+                    "about as many as it takes to halve the field to one: 5 for 32, 7 for 128",
+                );
             }
             Format::Swiss { rounds: count("rounds", 1..=10_000, 1), swap: swap() }
         }
         "knockout" => Format::Knockout(ties(fields)),
         "double-elimination" => Format::DoubleElimination(ties(fields)),
-        _ => Format::Gauntlet { challengers: challengers(fields, listed), games: whole("games", 1), swap: swap() },
+        _ => Format::Gauntlet {
+            challengers: challengers(fields, listed),
+            games: whole("games", 1),
+            swap: swap(),
+        },
     })
 }
 
@@ -144,7 +161,8 @@ fn chosen(fields: &Fields<'_>, names: &[&'static str]) -> Option<&'static str> {
         return None;
     }
     if let Some(DeValue::String(text)) = fields.get("format").map(toml::Spanned::get_ref)
-        && let Some((_, ours)) = ALSO.iter().find(|(other, _)| text.to_lowercase().replace([' ', '_'], "-") == *other)
+        && let Some((_, ours)) =
+            ALSO.iter().find(|(other, _)| text.to_lowercase().replace([' ', '_'], "-") == *other)
     {
         let hint = format!("here it is called \"{ours}\"");
         fields.notes.wrong(fields.get("format")?.span(), format!("there is no format \"{text}\""), hint);
@@ -155,7 +173,8 @@ fn chosen(fields: &Fields<'_>, names: &[&'static str]) -> Option<&'static str> {
 
 /// How many play a match: what the game says, if there is no choice.
 fn size(fields: &Fields<'_>, played: Option<&Played>) -> Option<u32> {
-    let fixed = played.map(|p| p.info.seats).filter(|seats| seats.min == seats.max).map(|seats| seats.min as u32);
+    let fixed =
+        played.map(|p| p.info.seats).filter(|seats| seats.min == seats.max).map(|seats| seats.min as u32);
     if fields.has("size") {
         return fields.count("size", 2..=1000).map(|size| size.value);
     }
@@ -177,9 +196,18 @@ fn ties(fields: &Fields<'_>) -> Ties {
 
 fn challengers(fields: &Fields<'_>, listed: &[Listed]) -> Vec<Entrant> {
     let names = fields.texts("challengers");
-    let empty = names.as_ref().is_some_and(|names| names.is_empty() && fields.get("challengers").is_some_and(|v| v.get_ref().as_array().is_some_and(|list| list.is_empty())));
+    let empty = names.as_ref().is_some_and(|names| {
+        names.is_empty()
+            && fields
+                .get("challengers")
+                .is_some_and(|v| v.get_ref().as_array().is_some_and(|list| list.is_empty()))
+    });
     if !fields.has("challengers") || empty {
-        fields.notes.unfit(fields.place("challengers"), "nobody runs the gauntlet", "name who does: challengers = [\"NAME\"]");
+        fields.notes.unfit(
+            fields.place("challengers"),
+            "nobody runs the gauntlet",
+            "name who does: challengers = [\"NAME\"]",
+        );
         return Vec::new();
     }
     let mut found: Vec<Entrant> = Vec::new();
@@ -231,13 +259,16 @@ fn parts(fields: &Fields<'_>, played: &Played) -> Vec<Part> {
         return Vec::new();
     }
     if !fields.has("parts") {
-        let rule = |(games, first_to, seconds): (u32, u32, &str)| {
-            Part { games, first_to, settings: vec![("seconds".to_owned(), seconds.to_owned())] }
+        let rule = |(games, first_to, seconds): (u32, u32, &str)| Part {
+            games,
+            first_to,
+            settings: vec![("seconds".to_owned(), seconds.to_owned())],
         };
         return MATCH.into_iter().map(rule).collect();
     }
     let tables = fields.all("parts", HINT);
-    if fields.get("parts").is_some_and(|value| value.get_ref().as_array().is_some_and(|list| list.is_empty())) {
+    if fields.get("parts").is_some_and(|value| value.get_ref().as_array().is_some_and(|list| list.is_empty()))
+    {
         fields.notes.wrong(fields.place("parts"), "a match without parts has no games", HINT);
     }
     let one = |part: &Fields<'_>| {
@@ -251,7 +282,11 @@ fn parts(fields: &Fields<'_>, played: &Played) -> Vec<Part> {
             let hint = format!("first_to is at most games; more than half is {}", games.value / 2 + 1);
             part.notes.unfit(first_to.span.clone(), what, hint);
         }
-        let elsewhere = |key: &str| KEYS.iter().find(|k| agon_core::settings::nearest(key, [**k]).is_some()).map(|k| format!("did you mean `{k}`?"));
+        let elsewhere = |key: &str| {
+            KEYS.iter()
+                .find(|k| agon_core::settings::nearest(key, [**k]).is_some())
+                .map(|k| format!("did you mean `{k}`?"))
+        };
         let pairs = played.pairs(part, &KEYS, elsewhere);
         Some(Part {
             games: games.value,
@@ -279,18 +314,37 @@ fn letters(fields: &Fields<'_>, played: &Played, pairs: &[&[Pair]]) -> Vec<Vec<(
     let mut texts = fields.texts("letters").unwrap_or_default();
     if let [one] = &texts[..] {
         let At { value, span } = one.clone();
-        texts = value.chars().filter(|c| !c.is_whitespace() && *c != ',').map(|c| At::new(c.to_string(), span.clone())).collect();
+        texts = value
+            .chars()
+            .filter(|c| !c.is_whitespace() && *c != ',')
+            .map(|c| At::new(c.to_string(), span.clone()))
+            .collect();
     }
-    if fields.get("letters").is_some_and(|value| value.get_ref().as_array().is_some_and(|list| list.is_empty())) {
-        fields.notes.wrong(fields.place("letters"), "`letters` is empty", "name some, or leave it out: then each game draws its own");
+    if fields
+        .get("letters")
+        .is_some_and(|value| value.get_ref().as_array().is_some_and(|list| list.is_empty()))
+    {
+        fields.notes.wrong(
+            fields.place("letters"),
+            "`letters` is empty",
+            "name some, or leave it out: then each game draws its own",
+        );
     }
     let mut chosen: Vec<String> = Vec::new();
     for At { value, span } in texts {
         let letter = value.to_uppercase();
         if spec.parse(&letter).is_none() {
-            fields.notes.wrong(span, format!("`{value}` is no letter from A to Z"), "write letters = [\"A\", \"E\"], or letters = \"AE\"");
+            fields.notes.wrong(
+                span,
+                format!("`{value}` is no letter from A to Z"),
+                "write letters = [\"A\", \"E\"], or letters = \"AE\"",
+            );
         } else if chosen.contains(&letter) {
-            fields.notes.wrong(span, format!("the letter {letter} is there twice"), "each letter once: it is played by every pair anyway");
+            fields.notes.wrong(
+                span,
+                format!("the letter {letter} is there twice"),
+                "each letter once: it is played by every pair anyway",
+            );
         } else {
             chosen.push(letter);
         }

@@ -86,7 +86,8 @@ fn competition(fields: &Fields<'_>) -> Option<Competition> {
         (Some(played), Some(base)) => played.pairs(base, &[], |key| top_key(key)),
         _ => Vec::new(),
     };
-    let listed = entrants::read(&fields.all("entrant", ENTRANT), fields, played.as_ref(), most_by_contributor);
+    let listed =
+        entrants::read(&fields.all("entrant", ENTRANT), fields, played.as_ref(), most_by_contributor);
     let phase_tables = fields.all("phase", PHASE);
     let phases = phases::read(&phase_tables, fields, played.as_ref(), &pairs, &listed);
     let played = played?;
@@ -109,7 +110,14 @@ fn competition(fields: &Fields<'_>) -> Option<Competition> {
 fn game(fields: &Fields<'_>) -> Option<Played> {
     if !fields.has("game") {
         let ids: Vec<&str> = agon_games::infos().iter().map(|info| info.id).collect();
-        fields.missing("there is no `game`", format!("say which one is played, such as game = \"{}\"; the games are {}", ids[0], ids.join(", ")));
+        fields.missing(
+            "there is no `game`",
+            format!(
+                "say which one is played, such as game = \"{}\"; the games are {}",
+                ids[0],
+                ids.join(", ")
+            ),
+        );
         return None;
     }
     let id = fields.text("game")?;
@@ -139,7 +147,9 @@ fn seed(fields: &Fields<'_>) -> SecretSeed {
     let Some(value) = fields.get("seed") else { return SecretSeed::Drawn };
     match value.get_ref() {
         DeValue::String(text) if text == "drawn" => SecretSeed::Drawn,
-        DeValue::String(_) => fields.text("seed").map_or(SecretSeed::Drawn, |text| SecretSeed::Given(text.value)),
+        DeValue::String(_) => {
+            fields.text("seed").map_or(SecretSeed::Drawn, |text| SecretSeed::Given(text.value))
+        }
         DeValue::Integer(number) => SecretSeed::Given(number.to_string()),
         DeValue::Table(table) => {
             let place = Fields { table, span: value.span(), notes: fields.notes };
