@@ -9,7 +9,7 @@ use toml::de::DeValue;
 use super::fields::{At, Fields, either};
 use super::game::Played;
 use super::mistake::Span;
-use super::read::top_key;
+use super::read::{TOP, top_key};
 use super::{Bot, EntrantSpec, Mark};
 
 const KEYS: [&str; 8] = ["name", "bot", "git", "branch", "path", "contributor", "marks", "role"];
@@ -28,7 +28,7 @@ pub fn read(
     played: Option<&Played>,
     most_by_contributor: Option<u32>,
 ) -> Vec<Listed> {
-    if tables.is_empty() && !top.has("entrant") {
+    if tables.is_empty() && !top.meant("entrant", &TOP) {
         let bots = played.map_or_else(|| "house:random".to_owned(), |p| format!("house:{}", p.house[0].0));
         top.missing(
             "nobody takes part",
@@ -93,7 +93,8 @@ fn bot(fields: &Fields<'_>) -> Option<At<Bot>> {
         let (branch, path) = (branch.map(|at| at.value), path.map(|at| at.value));
         return Some(At::new(Bot::Git { repository: repository.value, branch, path }, repository.span));
     }
-    if !fields.has("bot") && !fields.has("git") {
+    let guessed = ["url", "repository", "repo"].iter().any(|key| fields.has(key));
+    if !fields.meant("bot", &KEYS) && !fields.meant("git", &KEYS) && !guessed {
         let hint = "add bot = \"house:NAME\", a path, a command, or git = \"https://...\"";
         fields.missing("this entrant has no bot", hint);
     }
@@ -128,11 +129,13 @@ fn safe_git(
     };
     let url = &repository.value;
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    if url.starts_with('-')
-        || url.contains("::")
-        || scheme.is_some_and(|s| !["https", "ssh", "file"].contains(&s))
-    {
-        let hint = "write https://HOST/PATH, ssh://..., user@host:path, or a path beside the file";
+    let odd = |scheme: &str| !["https", "ssh", "file"].contains(&scheme);
+    if url.starts_with('-') || url.contains("::") || scheme.is_some_and(odd) {
+        let hint = if scheme == Some("http") {
+            "over http anybody on the way can change it: write https://"
+        } else {
+            "write https://HOST/PATH, ssh://..., user@host:path, or a path beside the file"
+        };
         refused(repository, format!("`{url}` is no repository that can be fetched"), hint);
         return None;
     }

@@ -52,6 +52,18 @@ impl<'f> Fields<'f> {
         self.notes.unfit(self.span.clone(), what, hint);
     }
 
+    /// Whether a key is there, or one that is no other key and was probably meant to be it: that is told as such.
+    pub fn meant(&self, key: &'static str, known: &[&'static str]) -> bool {
+        let meant =
+            |other: &str| !known.contains(&other) && nearest(other, known.iter().copied()) == Some(key);
+        self.has(key) || self.table.keys().any(|other| meant(other.get_ref()))
+    }
+
+    /// Whether a list is there and has nothing in it.
+    pub fn is_empty_list(&self, key: &str) -> bool {
+        matches!(self.get(key).map(Spanned::get_ref), Some(DeValue::Array(list)) if list.is_empty())
+    }
+
     fn not(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str, hint: impl Into<String>) {
         let what = format!("`{key}` is {}, not {wanted}", kind(value.get_ref()));
         self.notes.wrong(value.span(), what, hint);
@@ -103,16 +115,14 @@ impl<'f> Fields<'f> {
             return None;
         };
         let parsed = u64::from_str_radix(number.as_str(), number.radix()).ok();
-        match parsed.filter(|number| range.contains(number)) {
-            Some(number) => Some(At::new(number, value.span())),
-            None => {
-                let way = if parsed.is_some_and(|n| n > *most) { "at most" } else { "at least" };
-                let bound = if way == "at most" { most } else { least };
-                let what = format!("`{key}` is {number}; it must be {way} {bound}");
-                self.notes.wrong(value.span(), what, format!("{key} is {wanted}"));
-                None
-            }
+        if let Some(number) = parsed.filter(|number| range.contains(number)) {
+            return Some(At::new(number, value.span()));
         }
+        let small = number.as_str().starts_with('-') || parsed.is_some_and(|number| number < *least);
+        let bound = if small { format!("at least {least}") } else { format!("at most {most}") };
+        let what = format!("`{key}` is {number}; it must be {bound}");
+        self.notes.wrong(value.span(), what, format!("{key} is {wanted}"));
+        None
     }
 
     /// The same, as 32 bits.
@@ -133,12 +143,17 @@ impl<'f> Fields<'f> {
 
     /// One of these words.
     pub fn choice(&self, key: &str, words: &[&'static str]) -> Option<At<&'static str>> {
+        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        let all = format!("{key} is {}", either(&quoted));
+        let value = self.get(key)?;
+        if !value.get_ref().is_str() {
+            self.not(key, value, "text", all);
+            return None;
+        }
         let text = self.text(key)?;
         if let Some(word) = words.iter().find(|word| **word == text.value) {
             return Some(At::new(*word, text.span));
         }
-        let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-        let all = format!("{key} is {}", either(&quoted));
         let hint = nearest(&text.value, words.iter().copied())
             .map_or_else(|| all.clone(), |near| format!("did you mean \"{near}\"? {all}"));
         self.notes.wrong(text.span, format!("`{key}` cannot be \"{}\"", text.value), hint);
@@ -151,17 +166,13 @@ impl<'f> Fields<'f> {
         match value.get_ref() {
             DeValue::String(_) => self.text(key).map(|text| vec![text]),
             DeValue::Array(list) => {
-                let one = |item: &Spanned<DeValue<'_>>| match item.get_ref() {
-                    DeValue::String(text) => self.line(key, text, item.span()),
-                    _ => {
-                        self.not(
-                            key,
-                            item,
-                            "text",
-                            format!("write it in quotes: {key} = [\"...\", \"...\"]"),
-                        );
-                        None
+                let one = |item: &Spanned<DeValue<'_>>| {
+                    if let DeValue::String(text) = item.get_ref() {
+                        return self.line(key, text, item.span());
                     }
+                    let hint = format!("write it in quotes: {key} = [\"...\", \"...\"]");
+                    self.not(key, item, "text", hint);
+                    None
                 };
                 Some(list.iter().filter_map(one).collect())
             }

@@ -24,7 +24,7 @@ pub fn check(top: &Fields<'_>, played: &Played, listed: &[Listed], phases: &[Pla
             continue;
         }
         if counted {
-            checked.field(at, &planned.phase.format);
+            checked.field(at, &planned.phase.format, number);
         }
         Checked::order(at, &planned.phase, number);
         Checked::rest(at, &planned.phase);
@@ -70,20 +70,18 @@ impl Checked<'_> {
                 let hint = "cross is each of one role against each of the other; for equals take round-robin or groups";
                 refuse("format", format!("cross cannot be: {title} has no roles"), hint)
             }
-            Format::Cross { .. } => true,
             Format::Groups { size, .. } if !seats.allows(*size as usize) => refuse(
                 "size",
                 format!("{title} is played by {}, not by {size}", seats.words()),
                 "change `size`",
             ),
-            Format::Groups { .. } => true,
             Format::Arena { .. } if seats.min == seats.max => {
                 let hint = if seats.max == 2 { "take round-robin, swiss or knockout" } else { "take groups" };
                 let what =
                     format!("arena cannot be: {title} is played by {}, not by all at once", seats.words());
                 refuse("format", what, hint)
             }
-            Format::Arena { .. } => true,
+            Format::Cross { .. } | Format::Groups { .. } | Format::Arena { .. } => true,
             _ if !seats.allows(2) => {
                 let what = format!(
                     "{} cannot be: it is for two, {title} is played by {}",
@@ -97,23 +95,22 @@ impl Checked<'_> {
     }
 
     /// Whether there are as many entrants as it takes.
-    fn field(&self, at: &Fields<'_>, format: &Format) {
+    fn field(&self, at: &Fields<'_>, format: &Format, number: usize) {
         let all = self.listed.len();
         let place = |key: &str| at.get(key).map_or_else(|| at.span.clone(), toml::Spanned::span);
         let many = |n: usize| if n == 1 { "1 entrant".to_owned() } else { format!("{n} entrants") };
         let short = |key: &str, least: usize| {
-            let what = format!(
-                "{} needs at least {least} entrants; there {} {}",
-                word(format),
-                if all == 1 { "is" } else { "are" },
-                all
-            );
+            let there = if all == 1 { "there is 1".to_owned() } else { format!("there are {all}") };
+            let what = match format {
+                Format::Groups { size, .. } => format!("groups of {size} need {size} entrants; {there}"),
+                _ => format!("{} needs at least {least} entrants; {there}", word(format)),
+            };
             let add = format!("add {} more [[entrant]]", least - all);
             at.notes.unfit(place(key), what, add);
         };
         match format {
             Format::Groups { size, .. } if (*size as usize) > all => {
-                short(if at.has("size") { "size" } else { "format" }, *size as usize)
+                short(if at.has("size") { "size" } else { "format" }, *size as usize);
             }
             Format::Arena { .. } if all > self.played.info.seats.max => {
                 let what = format!("one arena holds {}; there are {}", self.played.info.seats.max, many(all));
@@ -133,7 +130,7 @@ impl Checked<'_> {
             }
             Format::Knockout(Ties { top: Some(top), .. })
             | Format::DoubleElimination(Ties { top: Some(top), .. })
-                if *top as usize > all =>
+                if *top as usize > all && number > 0 =>
             {
                 let what = format!("the best {top} go on, but there are {}", many(all));
                 at.notes.unfit(place("top"), what, format!("top is at most {all}; without it all take part"));
@@ -160,7 +157,10 @@ impl Checked<'_> {
         for role in self.played.info.roles {
             if !self.listed.iter().any(|one| one.spec.role == Some(role.name)) {
                 let what = format!("there is no {}", role.name);
-                let hint = format!("add an [[entrant]] with role = \"{}\"", role.name);
+                let house = self.played.house.iter().find(|(_, roles)| roles.contains(&role.name));
+                let such =
+                    house.map_or_else(String::new, |(name, _)| format!(", such as bot = \"house:{name}\""));
+                let hint = format!("add an [[entrant]] with role = \"{}\"{such}", role.name);
                 at.notes.unfit(at.place("format"), what, hint);
             }
         }

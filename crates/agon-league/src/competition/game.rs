@@ -84,8 +84,14 @@ impl Played {
                 continue;
             }
             let Some(text) = written(value.get_ref()) else {
-                let what = format!("setting `{name}`: {} is no value for it", kind(value.get_ref()));
-                fields.notes.wrong(value.span(), what, self.wanted(name));
+                let spec = self.info.settings.iter().find(|spec| spec.name == name);
+                let wanted = spec.map_or_else(|| "a value".to_owned(), |spec| spec.kind.to_string());
+                let what = format!("setting `{name}` is {}, not {wanted}", kind(value.get_ref()));
+                let hint = spec.map_or_else(
+                    || format!("`agon games {}` lists the settings", self.info.id),
+                    |spec| format!("{name} is: {}", spec.help),
+                );
+                fields.notes.wrong(value.span(), what, hint);
                 continue;
             };
             match Settings::parse(self.info.settings, [(name, text.as_str())]) {
@@ -101,14 +107,6 @@ impl Played {
             }
         }
         pairs
-    }
-
-    fn wanted(&self, name: &str) -> String {
-        let spec = self.info.settings.iter().find(|spec| spec.name == name);
-        spec.map_or_else(
-            || format!("`agon games {}` lists the settings", self.info.id),
-            |spec| format!("{name} is {}: {}", spec.kind, spec.help),
-        )
     }
 
     /// Settings from pairs, of which later ones count more; what does not fit together is noted.

@@ -1,7 +1,6 @@
 //! What is wrong in a competition's file: where, what, and what to do.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::ops::Range;
 
 use serde::Serialize;
@@ -20,26 +19,24 @@ pub struct Mistake {
     pub what: String,
     /// What to do.
     pub hint: String,
-    /// The line with a caret under the place, as two lines of text.
+    /// The line with a caret under the place, as two lines of text; empty if it is about the file as a whole.
     pub quote: String,
 }
 
 impl Mistake {
     /// With the file's name in front of line and column: `cup.toml:3:1: ...`.
     pub fn in_file(&self, file: &str) -> String {
-        format!("{file}:{}:{}: {}\n{}\nhint: {}", self.line, self.column, self.what, self.quote, self.hint)
-    }
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { line, column, what, hint, quote } = self;
-        write!(f, "line {line}, column {column}: {what}\n{quote}\nhint: {hint}")
+        let quote = if quote.is_empty() { String::new() } else { format!("{quote}\n") };
+        format!("{file}:{line}:{column}: {what}\n{quote}hint: {hint}")
     }
 }
 
 /// A place in the file.
 pub type Span = Range<usize>;
+
+/// The file as a whole.
+pub const WHOLE: Span = 0..0;
 
 /// How far a mistake reaches.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -132,10 +129,14 @@ impl<'t> Notes<'t> {
 }
 
 fn mistake(text: &str, line: usize, start: usize, note: Note) -> Mistake {
+    let Note { span, what, hint, .. } = note;
+    if span == WHOLE {
+        return Mistake { line: 1, column: 1, what, hint, quote: String::new() };
+    }
     let whole = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
-    let before = text.get(start..note.span.start).unwrap_or_default().chars().count();
-    let end = note.span.end.min(start + whole.len());
-    let wide = text.get(note.span.start..end).unwrap_or_default().chars().count().max(1);
+    let before = text.get(start..span.start).unwrap_or_default().chars().count();
+    let end = span.end.min(start + whole.len());
+    let wide = text.get(span.start..end).unwrap_or_default().chars().count().max(1);
     let number = (line + 1).to_string();
     // What a terminal would obey, and what has another width than it seems, is not quoted.
     let tame = |c: char| {
@@ -156,5 +157,5 @@ fn mistake(text: &str, line: usize, start: usize, note: Note) -> Mistake {
         " ".repeat(before - skipped),
     );
     let quote = quote.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
-    Mistake { line: line + 1, column: before + 1, what: note.what, hint: note.hint, quote }
+    Mistake { line: line + 1, column: before + 1, what, hint, quote }
 }

@@ -4,7 +4,9 @@ mod entrants;
 mod fields;
 mod fit;
 mod game;
+mod matches;
 mod mistake;
+mod normal;
 mod own;
 mod phases;
 mod read;
@@ -14,6 +16,7 @@ use agon_core::Settings;
 use crate::format::Format;
 
 pub use mistake::Mistake;
+pub use normal::{Change, Matters, Progress, compare};
 pub use own::own;
 
 /// All there is to know before it starts.

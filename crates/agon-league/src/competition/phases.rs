@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 
+use agon_core::settings::nearest;
 use agon_core::{Lifetime, Settings};
-use toml::de::DeValue;
 
 use super::entrants::{Listed, nearest_name};
 use super::fields::{At, Fields};
 use super::game::{Pair, Played};
-use super::read::top_key;
-use super::{Part, Phase, Stop};
+use super::matches::{letters, parts};
+use super::read::{TOP, top_key};
+use super::{Phase, Stop};
 use crate::format::{Format, Ties};
 use crate::result::Entrant;
 
@@ -40,9 +41,6 @@ const ALSO: [(&str, &str); 9] = [
 ];
 /// More than anybody can play.
 pub const MOST: u64 = 1_000_000_000;
-/// What Connect Five's rules say: games, first to, seconds for a move.
-const MATCH: [(u32, u32, &str); 2] = [(99, 50, "1"), (9, 5, "10")];
-
 /// A phase, and where it stands.
 pub struct Planned<'f> {
     pub phase: Phase,
@@ -57,7 +55,7 @@ pub fn read<'f>(
     base: &[Pair],
     listed: &[Listed],
 ) -> Vec<Planned<'f>> {
-    if tables.is_empty() && !top.has("phase") {
+    if tables.is_empty() && !top.meant("phase", &TOP) {
         let formats: Vec<&str> = FORMATS.iter().map(|(name, _)| *name).collect();
         let hint = format!("add a line [[phase]], and below it format = one of {}", formats.join(", "));
         top.missing("nothing is played: there is no phase", hint);
@@ -101,7 +99,7 @@ fn phase(
     } else {
         played.settings(fields, place, &[base, &pairs])
     };
-    let parts = parts(fields, played);
+    let parts = parts(fields, played, &[base, &pairs]);
     let variants = letters(fields, played, &[base, &pairs]);
     Some(Phase { name, format: format?, stop, parts, variants, settings, resubmit })
 }
@@ -117,9 +115,12 @@ fn format(fields: &Fields<'_>, played: Option<&Played>, listed: &[Listed]) -> Op
             return Some(format!("the format {name} takes {}", own.join(", ")));
         }
         match key {
-            "first_to" | "seconds" => Some(format!(
-                "`{key}` belongs to a part: parts = [{{ games = 99, first_to = 50, seconds = 1 }}]"
-            )),
+            "first_to" | "seconds" if played.is_some_and(|p| p.info.lifetime == Lifetime::Match) => Some(
+                format!("`{key}` belongs to a part: parts = [{{ games = 99, first_to = 50, seconds = 1 }}]"),
+            ),
+            _ if played.is_some_and(|played| played.has_setting(key)) => {
+                Some(format!("a setting of one phase is written settings = {{ {key} = ... }}"))
+            }
             _ => top_key(key),
         }
     });
@@ -127,7 +128,10 @@ fn format(fields: &Fields<'_>, played: Option<&Played>, listed: &[Listed]) -> Op
     let whole = |key: &str, default: u64| fields.whole(key, 1..=MOST).map_or(default, |n| n.value);
     let count = |key: &str, range, default: u32| fields.count(key, range).map_or(default, |n| n.value);
     Some(match chosen? {
-        "groups" => Format::Groups { size: size(fields, played)?, matches: whole("matches", 100) },
+        "groups" => {
+            let (size, matches) = (size(fields, played), whole("matches", 100));
+            Format::Groups { size: size?, matches }
+        }
         "arena" => Format::Arena { games: whole("games", 1000) },
         "round-robin" => Format::RoundRobin { legs: count("legs", 1..=10_000, 1), swap: swap() },
         "cross" => Format::Cross { boards: whole("boards", 100) },
@@ -156,19 +160,26 @@ pub fn keys_of(format: &str) -> &'static [&'static str] {
 }
 
 fn chosen(fields: &Fields<'_>, names: &[&'static str]) -> Option<&'static str> {
+    let all = format!("the formats are {}", names.join(", "));
     if !fields.has("format") {
-        fields.missing("this phase has no `format`", format!("add format = one of {}", names.join(", ")));
+        if !fields.meant("format", &KEYS) {
+            fields.missing("this phase has no `format`", format!("add format = \"...\"; {all}"));
+        }
         return None;
     }
-    if let Some(DeValue::String(text)) = fields.get("format").map(toml::Spanned::get_ref)
-        && let Some((_, ours)) =
-            ALSO.iter().find(|(other, _)| text.to_lowercase().replace([' ', '_'], "-") == *other)
-    {
-        let hint = format!("here it is called \"{ours}\"");
-        fields.notes.wrong(fields.get("format")?.span(), format!("there is no format \"{text}\""), hint);
-        return None;
+    let text = fields.text("format")?;
+    if let Some(name) = names.iter().find(|name| **name == text.value) {
+        return Some(name);
     }
-    fields.choice("format", names).map(|name| name.value)
+    let asked = text.value.to_lowercase().replace([' ', '_'], "-");
+    let also = ALSO.iter().map(|(other, _)| *other);
+    let near = nearest(&asked, names.iter().copied().chain(also));
+    let hint = near.map_or(all, |near| match ALSO.iter().find(|(other, _)| *other == near) {
+        Some((_, ours)) => format!("here it is called \"{ours}\""),
+        None => format!("did you mean \"{near}\"?"),
+    });
+    fields.notes.wrong(text.span, format!("there is no format \"{}\"", text.value), hint);
+    None
 }
 
 /// How many play a match: what the game says, if there is no choice.
@@ -195,21 +206,12 @@ fn ties(fields: &Fields<'_>) -> Ties {
 }
 
 fn challengers(fields: &Fields<'_>, listed: &[Listed]) -> Vec<Entrant> {
-    let names = fields.texts("challengers");
-    let empty = names.as_ref().is_some_and(|names| {
-        names.is_empty()
-            && fields
-                .get("challengers")
-                .is_some_and(|v| v.get_ref().as_array().is_some_and(|list| list.is_empty()))
-    });
-    if !fields.has("challengers") || empty {
-        fields.notes.unfit(
-            fields.place("challengers"),
-            "nobody runs the gauntlet",
-            "name who does: challengers = [\"NAME\"]",
-        );
+    if !fields.has("challengers") || fields.is_empty_list("challengers") {
+        let hint = "name who does: challengers = [\"NAME\"]";
+        fields.notes.unfit(fields.place("challengers"), "nobody runs the gauntlet", hint);
         return Vec::new();
     }
+    let names = fields.texts("challengers");
     let mut found: Vec<Entrant> = Vec::new();
     for At { value, span } in names.unwrap_or_default() {
         match listed.iter().position(|one| one.spec.name == value) {
@@ -245,109 +247,4 @@ fn stop(fields: &Fields<'_>) -> Stop {
         Some(most) if settled => Stop::Settled { most: most.value },
         _ => Stop::Played,
     }
-}
-
-/// `parts = [{ games = 99, first_to = 50, seconds = 1 }, ...]`; what else stands there are settings.
-fn parts(fields: &Fields<'_>, played: &Played) -> Vec<Part> {
-    const HINT: &str = "write parts = [{ games = 99, first_to = 50, seconds = 1 }]";
-    const KEYS: [&str; 2] = ["games", "first_to"];
-    if played.info.lifetime != Lifetime::Match {
-        if fields.has("parts") {
-            let what = format!("a match of {} is one game: it has no parts", played.info.title);
-            fields.notes.unfit(fields.place("parts"), what, "leave `parts` out");
-        }
-        return Vec::new();
-    }
-    if !fields.has("parts") {
-        let rule = |(games, first_to, seconds): (u32, u32, &str)| Part {
-            games,
-            first_to,
-            settings: vec![("seconds".to_owned(), seconds.to_owned())],
-        };
-        return MATCH.into_iter().map(rule).collect();
-    }
-    let tables = fields.all("parts", HINT);
-    if fields.get("parts").is_some_and(|value| value.get_ref().as_array().is_some_and(|list| list.is_empty()))
-    {
-        fields.notes.wrong(fields.place("parts"), "a match without parts has no games", HINT);
-    }
-    let one = |part: &Fields<'_>| {
-        if !part.has("games") {
-            part.missing("a part needs `games`: at most so many are played", HINT);
-        }
-        let games = part.count("games", 1..=1_000_000)?;
-        let first_to = part.count("first_to", 1..=1_000_000);
-        if let Some(first_to) = first_to.as_ref().filter(|first_to| first_to.value > games.value) {
-            let what = format!("nobody can win {} of {} games", first_to.value, games.value);
-            let hint = format!("first_to is at most games; more than half is {}", games.value / 2 + 1);
-            part.notes.unfit(first_to.span.clone(), what, hint);
-        }
-        let elsewhere = |key: &str| {
-            KEYS.iter()
-                .find(|k| agon_core::settings::nearest(key, [**k]).is_some())
-                .map(|k| format!("did you mean `{k}`?"))
-        };
-        let pairs = played.pairs(part, &KEYS, elsewhere);
-        Some(Part {
-            games: games.value,
-            first_to: first_to.map_or(games.value / 2 + 1, |n| n.value),
-            settings: pairs.into_iter().map(|(name, at)| (name, at.value)).collect(),
-        })
-    };
-    tables.iter().filter_map(one).collect()
-}
-
-/// `letters = ["A", "E"]`, or `letters = "AE"`.
-fn letters(fields: &Fields<'_>, played: &Played, pairs: &[&[Pair]]) -> Vec<Vec<(String, String)>> {
-    if !fields.has("letters") {
-        return Vec::new();
-    }
-    let Some(spec) = played.info.settings.iter().find(|spec| spec.name == "letter") else {
-        let what = format!("{} has no starting letters", played.info.title);
-        fields.notes.unfit(fields.place("letters"), what, "leave `letters` out");
-        return Vec::new();
-    };
-    if let Some((_, at)) = pairs.iter().copied().flatten().find(|(name, _)| name == "letter") {
-        let what = format!("the letter is set to {} already", at.value);
-        fields.notes.unfit(fields.place("letters"), what, "keep `letters`, or the setting `letter`");
-    }
-    let mut texts = fields.texts("letters").unwrap_or_default();
-    if let [one] = &texts[..] {
-        let At { value, span } = one.clone();
-        texts = value
-            .chars()
-            .filter(|c| !c.is_whitespace() && *c != ',')
-            .map(|c| At::new(c.to_string(), span.clone()))
-            .collect();
-    }
-    if fields
-        .get("letters")
-        .is_some_and(|value| value.get_ref().as_array().is_some_and(|list| list.is_empty()))
-    {
-        fields.notes.wrong(
-            fields.place("letters"),
-            "`letters` is empty",
-            "name some, or leave it out: then each game draws its own",
-        );
-    }
-    let mut chosen: Vec<String> = Vec::new();
-    for At { value, span } in texts {
-        let letter = value.to_uppercase();
-        if spec.parse(&letter).is_none() {
-            fields.notes.wrong(
-                span,
-                format!("`{value}` is no letter from A to Z"),
-                "write letters = [\"A\", \"E\"], or letters = \"AE\"",
-            );
-        } else if chosen.contains(&letter) {
-            fields.notes.wrong(
-                span,
-                format!("the letter {letter} is there twice"),
-                "each letter once: it is played by every pair anyway",
-            );
-        } else {
-            chosen.push(letter);
-        }
-    }
-    chosen.into_iter().map(|letter| vec![("letter".to_owned(), letter)]).collect()
 }

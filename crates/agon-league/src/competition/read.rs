@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue, Error};
 
 use super::fields::{At, Fields};
 use super::game::{Pair, Played};
-use super::mistake::{Mistake, Notes};
+use super::mistake::{Mistake, Notes, WHOLE};
 use super::{Competition, SandboxRule, SecretSeed, entrants, fit, phases};
 
 /// The keys at the top of a file.
@@ -29,14 +29,14 @@ impl Competition {
     pub fn read(text: &str) -> Result<Self, Vec<Mistake>> {
         let notes = Notes::new(text);
         if text.len() > MOST_BYTES {
-            notes.syntax(0..0, "the file is larger than 4 MiB", "is it the right one?");
+            notes.syntax(WHOLE, "the file is larger than 4 MiB", "is it the right one?");
             return Err(notes.finish());
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             syntax(&notes, text, error);
         }
-        let fields = Fields { table: table.get_ref(), span: 0..0, notes: &notes };
+        let fields = Fields { table: table.get_ref(), span: WHOLE, notes: &notes };
         let competition = competition(&fields);
         let mistakes = notes.finish();
         match competition {
@@ -46,18 +46,35 @@ impl Competition {
     }
 }
 
-/// The parser's words, and what to do about the commonest.
+/// What the parser stumbled over, in words that help.
 fn syntax(notes: &Notes<'_>, text: &str, error: &Error) {
     let span = error.span().unwrap_or_default();
-    let what = error.message().lines().next().unwrap_or_default();
-    let line = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let line = text.get(line..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
-    let hint = if what.starts_with("duplicate key") {
-        "keep one of the two"
+    let said = error.message().lines().next().unwrap_or_default();
+    let start = text.get(..span.start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    let line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim();
+    let key = line.split_once('=').map_or(line, |(key, _)| key).trim();
+    let value = line.split_once('=').map_or("", |(_, value)| value).trim();
+    let (what, hint) = if said.starts_with("duplicate key") {
+        let key = text.get(span.clone()).unwrap_or(key);
+        let hint = if line.starts_with('[') {
+            "keep one of the two; what there are several of has two brackets: [[entrant]], [[phase]]"
+        } else {
+            "keep one of the two"
+        };
+        (format!("`{key}` is there twice"), hint.to_owned())
+    } else if said.starts_with("string values must be quoted") {
+        ("text needs quotes".to_owned(), format!("write {key} = \"{}\"", value.replace(['"', '\''], "")))
+    } else if said.starts_with("invalid basic string") && said.ends_with("`\"`") {
+        ("the text has no closing quote".to_owned(), "end it with \" on the same line".to_owned())
     } else if line.starts_with('[') {
-        "a table is written [settings], one of several [[entrant]] or [[phase]], alone on its line"
+        let hint =
+            "a table is written [settings], one of several [[entrant]] or [[phase]], alone on its line";
+        (said.to_owned(), hint.to_owned())
     } else {
-        "a line is key = value; text stands in quotes, numbers do not, lists are [1, 2]"
+        (
+            said.to_owned(),
+            "a line is key = value; text stands in quotes, numbers do not, lists are [1, 2]".to_owned(),
+        )
     };
     notes.syntax(span, what, hint);
 }
@@ -83,7 +100,7 @@ fn competition(fields: &Fields<'_>) -> Option<Competition> {
     let stateless = stateless(fields, played.as_ref());
     let base = fields.below("settings", "write [settings] on a line of its own, and name = value below it");
     let pairs: Vec<Pair> = match (&played, &base) {
-        (Some(played), Some(base)) => played.pairs(base, &[], |key| top_key(key)),
+        (Some(played), Some(base)) => played.pairs(base, &[], top_key),
         _ => Vec::new(),
     };
     let listed =
@@ -91,7 +108,7 @@ fn competition(fields: &Fields<'_>) -> Option<Competition> {
     let phase_tables = fields.all("phase", PHASE);
     let phases = phases::read(&phase_tables, fields, played.as_ref(), &pairs, &listed);
     let played = played?;
-    let at = base.map_or(0..0, |base| base.span);
+    let at = base.map_or(WHOLE, |base| base.span);
     let settings: Settings = played.settings(fields, at, &[&pairs]);
     fit::check(fields, &played, &listed, &phases);
     Some(Competition {
@@ -109,6 +126,9 @@ fn competition(fields: &Fields<'_>) -> Option<Competition> {
 
 fn game(fields: &Fields<'_>) -> Option<Played> {
     if !fields.has("game") {
+        if fields.meant("game", &TOP) {
+            return None;
+        }
         let ids: Vec<&str> = agon_games::infos().iter().map(|info| info.id).collect();
         fields.missing(
             "there is no `game`",
