@@ -1,8 +1,23 @@
 //! A competition, as its file describes it, checked.
 
+mod entrants;
+mod fields;
+mod fit;
+mod game;
+mod matches;
+mod mistake;
+mod normal;
+mod own;
+mod phases;
+mod read;
+
 use agon_core::Settings;
 
 use crate::format::Format;
+
+pub use mistake::Mistake;
+pub use normal::{Change, Matters, Progress, compare};
+pub use own::own;
 
 /// All there is to know before it starts.
 #[derive(Clone, Debug)]
@@ -118,6 +133,8 @@ pub enum SecretSeed {
     Given(String),
     /// In a file of its own, so that the competition's file can be published.
     File(String),
+    /// In an environment variable.
+    Variable(String),
 }
 
 /// What must stand between bots and the machine.

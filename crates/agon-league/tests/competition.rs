@@ -1,0 +1,108 @@
+//! Competitions as people write them.
+
+use agon_league::competition::{Change, Matters, Progress, compare, own};
+use agon_league::{Competition, Entrant};
+
+#[test]
+fn every_game_has_a_competition_that_reads_back() {
+    for info in agon_games::infos() {
+        let text = own(info.id).unwrap_or_else(|| panic!("{} has none", info.id));
+        let competition = Competition::read(text).unwrap_or_else(|mistakes| {
+            panic!("{}", mistakes.iter().map(|m| m.in_file(info.id)).collect::<Vec<_>>().join("\n"))
+        });
+        assert_eq!(competition.game, info.id);
+        assert!(competition.entrants.len() >= 4);
+    }
+}
+
+/// Every broken file has its messages in a snapshot: what somebody would like to be told.
+#[test]
+fn broken_files_are_told_what_is_wrong_and_what_to_do() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/broken");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mistakes = Competition::read(&text).expect_err(&name);
+        assert!(!mistakes.is_empty(), "{name}");
+        let told: Vec<String> = mistakes.iter().map(|mistake| mistake.in_file("cup.toml")).collect();
+        insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
+            insta::assert_snapshot!(format!("broken_{name}"), told.join("\n\n"));
+        });
+        count += 1;
+    }
+    assert!(count >= 40, "{count}");
+}
+
+fn changed(game: &str, edits: &[(&str, &str)]) -> Vec<Change> {
+    let text = own(game).unwrap();
+    let edited = edits.iter().fold(text.to_owned(), |text, (from, to)| {
+        assert!(text.contains(from), "{from}");
+        text.replacen(from, to, 1)
+    });
+    let read = |text: &str| Competition::read(text).unwrap().normalised();
+    compare(&read(text), &read(&edited))
+}
+
+fn told(changes: &[Change], progress: Progress) -> Vec<String> {
+    let mark = |change: &Change| if change.is_refused(progress) { "no" } else { "ok" };
+    changes.iter().map(|change| format!("{}: {change}", mark(change))).collect()
+}
+
+#[test]
+fn comments_and_spelt_out_defaults_change_nothing() {
+    let edits = [("turns = 10\n", ""), ("seconds = 2 ", "seconds = 2.0 "), ("sandbox = \"required\"", "")];
+    assert_eq!(changed("solitude-scramble", &edits), []);
+    assert_eq!(changed("connect-five", &[("parts = [", "parts = [ # all\n")]), []);
+}
+
+#[test]
+fn what_makes_results_incomparable_is_told_apart_from_what_does_not() {
+    let edits = [
+        ("name = \"Solitude Scramble\"", "name = \"Spring\"\nseed = \"x\""),
+        ("matches = 100", "matches = 200"),
+        ("matches = 200\n", "matches = 300\n"),
+        ("seconds = 2", "seconds = 3"),
+        (
+            "bot = \"house:greedy\"",
+            "name = \"greedy\"\nbot = \"bots/greedy\"\ncontributor = \"Ada\"\nmarks = [\"AI\"]",
+        ),
+        ("bot = \"house:mastermind\"", "bot = \"house:mastermind\"\n[[entrant]]\nbot = \"house:left\""),
+    ];
+    let changes = changed("solitude-scramble", &edits);
+    insta::assert_snapshot!(told(&changes, Progress { begun: 1, waiting: false }).join("\n"));
+    // Before anything was played everything may change.
+    assert!(changes.iter().all(|change| !change.is_refused(Progress::default())));
+}
+
+#[test]
+fn bots_change_only_where_new_versions_are_waited_for() {
+    let edits = [("bot = \"house:greedy\"", "name = \"greedy\"\nbot = \"bots/greedy\"")];
+    let changes = changed("solitude-scramble", &edits);
+    assert_eq!(changes[0].matters, Matters::NewVersion(Entrant(3)));
+    let begun = Progress { begun: 1, waiting: false };
+    assert_eq!(told(&changes, begun), ["no: entrant 4 (greedy), bot: house:greedy -> bots/greedy"]);
+    assert!(!changes[0].is_refused(Progress { waiting: true, ..begun }));
+}
+
+#[test]
+fn a_phase_can_be_changed_until_it_is_begun() {
+    let edits = [("top = 4", "top = 2"), ("letters = \"AEIRST\"", "letters = \"AEX\""), ("third = true", "")];
+    let changes = changed("word-racer", &edits);
+    let wanted = [
+        "no: phase 1, letters: AEIRST -> AEX",
+        "ok: phase 2, third: true -> false",
+        "ok: phase 2, top: 4 -> 2",
+    ];
+    assert_eq!(told(&changes, Progress { begun: 1, waiting: false }), wanted);
+    assert_eq!(told(&changes, Progress { begun: 2, waiting: false })[2], "no: phase 2, top: 4 -> 2");
+}
+
+#[test]
+fn a_seed_in_the_file_is_kept_as_its_hash() {
+    let text = own("connect-five").unwrap().replace("# seed = ", "seed = ");
+    let kept = Competition::read(&text).unwrap().normalised().to_string();
+    assert!(!kept.contains("nobody can guess"), "{kept}");
+    assert!(kept.contains("\"seed\":{\"hash\":\"sha256:"), "{kept}");
+}
