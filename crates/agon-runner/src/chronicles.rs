@@ -60,17 +60,23 @@ impl<'c> Chronicles<'c> {
     pub fn add(&self, games: &[Told], own: bool) -> Result<(), ChronicleError> {
         if own {
             // A bot finds its own games of a stage before the others', as it did when it played them.
-            for game in games {
-                for (entrant, folder) in &self.readers {
-                    if let Some(seat) = game.seats.iter().position(|one| one == entrant) {
-                        self.tell(game, Some(Seat(seat as u8)), std::iter::once(folder.as_path()))?;
-                    }
-                }
-            }
+            self.add_own(games)?;
         }
         for game in games {
             let others = self.readers.iter().filter(|(entrant, _)| !game.seats.contains(entrant));
             self.tell(game, None, others.map(|(_, folder)| folder.as_path()))?;
+        }
+        Ok(())
+    }
+
+    /// Games of a stage that goes on, for those who played them.
+    pub fn add_own(&self, games: &[Told]) -> Result<(), ChronicleError> {
+        for game in games {
+            for (entrant, folder) in &self.readers {
+                if let Some(seat) = game.seats.iter().position(|one| one == entrant) {
+                    self.tell(game, Some(Seat(seat as u8)), std::iter::once(folder.as_path()))?;
+                }
+            }
         }
         Ok(())
     }

@@ -23,6 +23,8 @@ pub struct Member {
     pub name: String,
     /// Its bot.
     pub seating: Seating,
+    /// The commit it was taken from.
+    pub commit: Option<String>,
 }
 
 impl Member {

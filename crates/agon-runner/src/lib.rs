@@ -1,11 +1,25 @@
 //! Carries a competition out: plays what its schedule says, keeps it in the ledger, goes on where it stopped.
+//!
+//! [`run`] is the one that decides. [`queue`] hands matches out, [`local`] plays them on this machine in a [`hall`], where a
+//! [`course`] says which game of a match comes next. [`event`] is what progress bars read, [`tables`] what the ledger says a phase has
+//! come to, [`secret`] what is drawn from the secret seed; [`belongings`] and [`chronicles`] are what bots keep and may read.
 
 pub mod belongings;
 pub mod chronicles;
 pub mod course;
+mod error;
 pub mod event;
 pub mod hall;
 pub mod local;
 pub mod queue;
+pub mod run;
 pub mod secret;
 pub mod stop;
+pub mod tables;
+
+pub use error::RunError;
+pub use event::{Event, Listener};
+pub use hall::Member;
+pub use local::Local;
+pub use run::{Ended, Run};
+pub use stop::Stop;

@@ -4,6 +4,7 @@
 //! time, and never a match of a bot that has an earlier one to finish: the order is part of the result.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,25 +20,6 @@ const LARGEST: u64 = 256;
 /// Whoever waits for another match to end looks up from time to time whether everybody was asked to stop.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// Numbers of a stage, in ranges from first to last.
-pub type Ranges = Vec<(u64, u64)>;
-
-/// The numbers below `len` that are not in `done` (ranges from first to last, in order, none overlapping).
-pub fn missing(done: &[(u64, u64)], len: u64) -> Ranges {
-    let mut missing = Vec::new();
-    let mut next = 0;
-    for &(first, last) in done {
-        if first > next {
-            missing.push((next, (first - 1).min(len.saturating_sub(1))));
-        }
-        next = next.max(last.saturating_add(1));
-    }
-    if next < len {
-        missing.push((next, len - 1));
-    }
-    missing
-}
-
 /// The matches of one stage that are still to be played.
 pub struct Queue<'q> {
     stage: &'q dyn Stage,
@@ -49,15 +31,16 @@ pub struct Queue<'q> {
 }
 
 struct State {
-    todo: Ranges,
+    /// The next one last.
+    todo: Vec<Range<u64>>,
     /// Matches that could not be begun yet because of a bot that is busy, and those being played.
     waiting: BTreeMap<u64, Fixture>,
     playing: BTreeMap<u64, Vec<Entrant>>,
 }
 
 impl<'q> Queue<'q> {
-    /// All of `todo` (from [`missing`]).
-    pub fn new(stage: &'q dyn Stage, mut todo: Ranges, in_order: bool, stop: &'q Stop) -> Self {
+    /// All of `todo`, in its order.
+    pub fn new(stage: &'q dyn Stage, mut todo: Vec<Range<u64>>, in_order: bool, stop: &'q Stop) -> Self {
         todo.reverse();
         let state = State { todo, waiting: BTreeMap::new(), playing: BTreeMap::new() };
         Self { stage, stop, in_order, state: Mutex::new(state), freed: Condvar::new() }
@@ -72,7 +55,7 @@ impl<'q> Queue<'q> {
         if self.stop.soon() {
             return Vec::new();
         }
-        let left: u64 = state.todo.iter().map(|(first, last)| last - first + 1).sum();
+        let left: u64 = state.todo.iter().map(|range| range.end - range.start).sum();
         let fair = (left / (4 * jobs.max(1) as u64)).clamp(1, LARGEST);
         let quick = last.map_or(1, |each| (LOT.as_nanos() / each.as_nanos().max(1)) as u64);
         let size = quick.clamp(1, fair);
@@ -119,12 +102,10 @@ impl<'q> Queue<'q> {
 
 impl State {
     fn take(&mut self) -> Option<u64> {
-        let (first, last) = self.todo.last_mut()?;
-        let number = *first;
-        if first == last {
+        let range = self.todo.last_mut()?;
+        let number = range.next()?;
+        if range.is_empty() {
             self.todo.pop();
-        } else {
-            *first += 1;
         }
         Some(number)
     }
@@ -183,18 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_what_was_not_done() {
-        assert_eq!(missing(&[], 5), [(0, 4)]);
-        assert_eq!(missing(&[(0, 1), (3, 3)], 6), [(2, 2), (4, 5)]);
-        assert!(missing(&[(0, 5)], 6).is_empty());
-        assert_eq!(missing(&[(2, 9)], 6), [(0, 1)]);
-        assert!(missing(&[], 0).is_empty());
-    }
-
-    #[test]
     fn every_match_is_handed_out_once() {
         let (stage, stop) = (Chain(1000), Stop::new());
-        let queue = Queue::new(&stage, missing(&[(10, 19)], 1000), false, &stop);
+        let queue = Queue::new(&stage, vec![0..10, 20..1000], false, &stop);
         let mut all = Vec::new();
         loop {
             let lot = numbers(&queue.claim(Some(Duration::from_micros(10)), 2));
@@ -209,7 +181,7 @@ mod tests {
     #[test]
     fn long_games_are_handed_out_one_by_one() {
         let (stage, stop) = (Chain(1000), Stop::new());
-        let queue = Queue::new(&stage, missing(&[], 1000), false, &stop);
+        let queue = Queue::new(&stage, vec![0..1000], false, &stop);
         assert_eq!(queue.claim(Some(Duration::from_secs(1)), 2).len(), 1);
         assert_eq!(queue.claim(Some(Duration::from_nanos(1)), 2).len(), 124);
     }
@@ -217,7 +189,7 @@ mod tests {
     #[test]
     fn a_bot_finishes_a_match_before_it_begins_its_next() {
         let (stage, stop) = (Chain(4), Stop::new());
-        let queue = Queue::new(&stage, missing(&[], 4), true, &stop);
+        let queue = Queue::new(&stage, vec![0..4], true, &stop);
         assert_eq!(numbers(&queue.claim(None, 2)), [0]);
         // Match 1 needs a bot of match 0, match 2 one of match 1, which comes first; match 3 needs one of 2.
         std::thread::scope(|scope| {
@@ -238,7 +210,7 @@ mod tests {
     fn nothing_is_begun_after_a_stop() {
         let (stage, stop) = (Chain(4), Stop::new());
         for in_order in [false, true] {
-            let queue = Queue::new(&stage, missing(&[], 4), in_order, &stop);
+            let queue = Queue::new(&stage, vec![0..4], in_order, &stop);
             stop.ask();
             assert!(queue.claim(None, 2).is_empty());
         }

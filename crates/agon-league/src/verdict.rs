@@ -1,0 +1,32 @@
+//! What a finished match says about who goes on.
+
+use agon_core::GameInfo;
+
+use crate::format::Verdict;
+use crate::result::{Fixed, GameResult, MatchResult};
+
+impl Verdict {
+    /// Of a match of this game. Points are what the table gives; what breaks a tie is the game's own second figure: word points, games
+    /// won minus lost, else the sum of scores.
+    pub fn of(game: &GameInfo, result: &MatchResult) -> Self {
+        let seats = result.entrants();
+        let second = |seat: usize| result.games.iter().map(|one| second(game, one, seat)).sum();
+        Self { points: result.points.clone(), second: (0..seats.len()).map(second).collect(), seats }
+    }
+}
+
+fn second(game: &GameInfo, one: &GameResult, seat: usize) -> Fixed {
+    let Some(own) = one.seats.get(seat) else { return Fixed::ZERO };
+    match game.id {
+        "word-racer" => own.stats[0],
+        "connect-five" => {
+            let winners = one.seats.iter().filter(|other| other.place == 1).count();
+            match (own.place, winners) {
+                (1, 1) => Fixed::whole(1),
+                (1, _) => Fixed::ZERO,
+                _ => Fixed::whole(-1),
+            }
+        }
+        _ => own.score,
+    }
+}

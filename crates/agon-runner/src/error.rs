@@ -1,0 +1,62 @@
+//! Why a run could not go on.
+
+use std::io;
+
+use agon_core::SettingsError;
+use agon_engine::table::PlayError;
+use agon_league::FormatError;
+use agon_league::tally::BrokenTally;
+use agon_store::StoreError;
+
+use crate::chronicles::ChronicleError;
+
+/// Why a run could not go on. What was kept stays kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The ledger failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A game could not be played.
+    #[error(transparent)]
+    Play(#[from] PlayError),
+    /// A phase's settings make no game.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A phase's format does not fit its field.
+    #[error("phase {}: {error}", phase + 1)]
+    Format {
+        /// From 0.
+        phase: u32,
+        /// What is wrong.
+        error: FormatError,
+    },
+    /// A snapshot makes no sense.
+    #[error("phase {}: what the ledger has summed up cannot be read: {error}\nhint: was it written by a newer Agon?", phase + 1)]
+    Snapshot {
+        /// From 0.
+        phase: u32,
+        /// What is wrong.
+        error: BrokenTally,
+    },
+    /// A bot is not the one the phase began with.
+    #[error(
+        "{name} is not the bot it was when \"{phase}\" began (its files hash to {is}, they were {was})\n\
+         hint: put the old files back; a new version can play from the next phase on, or everything anew with --fresh"
+    )]
+    Changed {
+        /// Whose.
+        name: String,
+        /// The phase's name.
+        phase: String,
+        /// The hash it had.
+        was: String,
+        /// The hash it has.
+        is: String,
+    },
+    /// What bots may read could not be written.
+    #[error(transparent)]
+    Chronicle(#[from] ChronicleError),
+    /// The machine said no.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}

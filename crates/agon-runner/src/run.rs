@@ -1,0 +1,354 @@
+//! Runs a competition, phase by phase and stage by stage, and goes on where it stopped.
+
+use std::sync::mpsc::Receiver;
+
+use agon_core::record::Digest;
+use agon_core::{Assets, GameInfo};
+use agon_engine::Table;
+use agon_engine::table::seat_hash;
+use agon_league::competition::{Competition, Phase, Stop as PhaseStop};
+use agon_league::format::{Past, Stage, Verdict};
+use agon_league::standings;
+use agon_league::tally::Tally;
+use agon_league::{Entrant, MatchKey};
+use agon_store::{
+    FinishedMatch, Ledger, MatchFilter, PhaseState, Ranges, Secret, Snapshot, Submission, Time,
+};
+use futures_util::StreamExt as _;
+use sha2::{Digest as _, Sha256};
+use tokio::runtime::Runtime;
+
+use crate::chronicles::{Chronicles, Told};
+use crate::event::{Event, Listener};
+use crate::hall::{Hall, Member};
+use crate::local::{Local, Lot};
+use crate::queue::Queue;
+use crate::stop::Stop;
+use crate::{RunError, belongings, tables};
+
+/// A snapshot is kept every so many matches: reading so many one by one takes no time anybody would notice.
+const SNAPSHOT: u64 = 8192;
+/// At most so many matches in one transaction.
+const GATHERED: usize = 1024;
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// All phases were played.
+    Over,
+    /// This phase, from 0, waits for bots to be handed in anew; running again starts it.
+    Waiting(u32),
+    /// Somebody asked it to stop.
+    Stopped,
+}
+
+/// A competition about to be run.
+pub struct Run<'r> {
+    /// What is run.
+    pub competition: &'r Competition,
+    /// Its game.
+    pub table: &'r dyn Table,
+    /// Files in place of what the game ships.
+    pub assets: &'r Assets,
+    /// Where everything is kept.
+    pub ledger: &'r dyn Ledger,
+    /// What the ledger is used with.
+    pub runtime: &'r Runtime,
+    /// How matches are spread over this machine.
+    pub local: Local,
+    /// Who may ask it to stop.
+    pub stop: &'r Stop,
+}
+
+/// A phase while it is played.
+struct Going<'g> {
+    hall: &'g Hall<'g>,
+    tally: Tally,
+    stages: Vec<Ranges>,
+    /// Of the stages that are over, if the plan looks back.
+    verdicts: Vec<Vec<Verdict>>,
+    chronicles: Chronicles<'g>,
+    /// Matches since the last snapshot.
+    since: u64,
+}
+
+impl Run<'_> {
+    /// Runs it. `lineup` gives the bots of a phase, by entrant.
+    pub fn go<E: From<RunError>>(
+        &self,
+        lineup: &mut dyn FnMut(u32) -> Result<Vec<Member>, E>,
+        listener: &mut dyn Listener,
+    ) -> Result<Ended, E> {
+        let _claim = self.wait(self.ledger.claim())?;
+        let secret = self.wait(self.ledger.secret())?;
+        let phases = self.wait(self.ledger.phases())?;
+        listener.event(&Event::Opened {
+            competition: self.competition,
+            commitment: secret.commitment().to_string(),
+            resumed: phases.first().is_some_and(|first| first.state != PhaseState::Waiting),
+        });
+        let mut published = false;
+        for (status, phase) in phases.iter().zip(&self.competition.phases) {
+            let number = status.phase;
+            if status.state >= PhaseState::Published {
+                continue;
+            }
+            if phase.resubmit && published {
+                listener.event(&Event::Waiting { phase: number, name: &phase.name });
+                return Ok(Ended::Waiting(number));
+            }
+            if self.stop.soon() {
+                return Ok(Ended::Stopped);
+            }
+            let members = lineup(number)?;
+            self.submit(number, status.state, &members)?;
+            if let Some(before) = number.checked_sub(1) {
+                self.wait(self.ledger.close(before, Time::now()))?;
+            }
+            self.wait(self.ledger.start(number, Time::now()))?;
+            if !self.phase(number, phase, &members, &secret, listener)? {
+                return Ok(Ended::Stopped);
+            }
+            published = true;
+        }
+        if let Some(last) = phases.last() {
+            self.wait(self.ledger.close(last.phase, Time::now()))?;
+        }
+        self.wait(self.ledger.reveal(Time::now()))?;
+        listener.event(&Event::Over { seed: secret.expose().to_owned() });
+        Ok(Ended::Over)
+    }
+
+    fn wait<T>(&self, doing: impl Future<Output = agon_store::Result<T>>) -> Result<T, RunError> {
+        Ok(self.runtime.block_on(doing)?)
+    }
+
+    fn game(&self) -> &'static GameInfo {
+        self.table.info()
+    }
+
+    /// Takes down which bots play. In a phase that has begun they must be those it began with.
+    fn submit(&self, phase: u32, state: PhaseState, members: &[Member]) -> Result<(), RunError> {
+        let known = self.wait(self.ledger.bots())?;
+        for (number, member) in members.iter().enumerate() {
+            let entrant = Entrant(number as u32);
+            let hash = seat_hash(self.game(), &member.seating);
+            let latest = known.iter().rfind(|one| one.entrant == entrant && one.from_phase <= phase);
+            if latest.is_some_and(|latest| latest.hash == hash) {
+                continue;
+            }
+            if let (PhaseState::Running, Some(latest)) = (state, latest) {
+                let (name, phase) = (member.name.clone(), self.competition.phases[phase as usize].name.clone());
+                return Err(RunError::Changed { name, phase, was: latest.hash.clone(), is: hash });
+            }
+            let spec = member.seating.spec();
+            let commit = member.commit.clone();
+            let bot =
+                Submission { entrant, hash, spec, commit, archive: None, from_phase: phase, at: Time::now() };
+            self.wait(self.ledger.submit(&bot))?;
+        }
+        Ok(())
+    }
+
+    /// Plays a phase to its end and publishes its table; `false` if it was stopped before.
+    fn phase(
+        &self,
+        number: u32,
+        phase: &Phase,
+        members: &[Member],
+        secret: &Secret,
+        listener: &mut dyn Listener,
+    ) -> Result<bool, RunError> {
+        let plan = self.runtime.block_on(tables::plan(self.ledger, self.competition, self.game(), number, secret))?;
+        let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
+        let before = self.runtime.block_on(tables::played(self.ledger, self.game(), number))?;
+        let done = before.matches();
+        listener.event(&Event::Phase { phase: number, name: &phase.name, expected: plan.expected(), done });
+        let mut going = Going {
+            hall: &hall,
+            tally: before.tally,
+            stages: before.stages,
+            verdicts: Vec::new(),
+            chronicles: Chronicles::new(self.table, self.assets, members),
+            since: 0,
+        };
+        self.bring_back(&going, members)?;
+        for stage_number in 0.. {
+            let stage = {
+                let (open, order) = self.still_open(number, phase, stage_number, &going)?;
+                let past = Past { stages: &going.verdicts, open: &open, order: &order };
+                plan.stage(stage_number, &past)
+            };
+            let Some(stage) = stage else { break };
+            if !self.stage(stage_number, &*stage, &mut going, listener)? {
+                return Ok(false);
+            }
+            if plan.looks_back() {
+                let verdicts = tables::verdicts(self.ledger, self.game(), number, stage_number);
+                going.verdicts.push(self.runtime.block_on(verdicts)?);
+            }
+        }
+        self.publish(number, phase, listener)?;
+        Ok(true)
+    }
+
+    /// Whose place is open when a stage begins, and the order then: the same however often the run was stopped since.
+    fn still_open(
+        &self,
+        number: u32,
+        phase: &Phase,
+        stage: u32,
+        going: &Going<'_>,
+    ) -> Result<(Vec<Entrant>, Vec<Entrant>), RunError> {
+        if phase.stop == PhaseStop::Played || stage == 0 {
+            return Ok((Vec::new(), Vec::new()));
+        }
+        let asked = tables::asked(self.competition, self.game(), phase, &[]);
+        let figures = |tally: &Tally| (standings::open(tally, &asked), standings::order(tally, &asked));
+        if going.stages.iter().skip(stage as usize).all(Ranges::is_empty) {
+            return Ok(figures(&going.tally));
+        }
+        let tally = tables::tally_before(self.ledger, self.game(), number, stage);
+        Ok(figures(&self.runtime.block_on(tally)?))
+    }
+
+    fn publish(&self, number: u32, phase: &Phase, listener: &mut dyn Listener) -> Result<(), RunError> {
+        let standings = tables::standings_of(self.ledger, self.competition, self.game(), number);
+        let standings = self.runtime.block_on(standings)?.without_times();
+        let table = Digest(Sha256::digest(standings.to_json().to_string().as_bytes()).into());
+        self.wait(self.ledger.publish(number, table, Time::now()))?;
+        listener.event(&Event::Published { phase: number, name: &phase.name, matches: standings.matches });
+        Ok(())
+    }
+
+    /// Plays what is missing of a stage; `false` if it was stopped before its end.
+    fn stage(
+        &self,
+        number: u32,
+        stage: &dyn Stage,
+        going: &mut Going<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<bool, RunError> {
+        let phase = going.hall.phase;
+        going.stages.resize(going.stages.len().max(number as usize + 1), Ranges::new());
+        let done = &going.stages[number as usize];
+        let todo: Vec<_> = done.gaps(stage.len()).collect();
+        let (name, matches, done) = (stage.name(), stage.len(), done.len());
+        listener.event(&Event::Stage { phase, stage: number, name, matches, done });
+        if !todo.is_empty() {
+            let queue = Queue::new(stage, todo, going.hall.in_order(), self.stop);
+            let hall = going.hall;
+            self.local.play(hall, number, &queue, |played| self.keep(&played, going, listener))?;
+            if going.stages[number as usize].len() < stage.len() {
+                return Ok(false);
+            }
+        }
+        if !going.chronicles.is_empty() {
+            let games = self.told(phase, number..number + 1)?;
+            going.chronicles.add(&games, false)?;
+        }
+        Ok(true)
+    }
+
+    /// Keeps what was played, as much of it at once as there is.
+    fn keep(
+        &self,
+        played: &Receiver<Lot>,
+        going: &mut Going<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), RunError> {
+        while let Ok(lot) = played.recv() {
+            let mut batch = Vec::new();
+            let mut failed = None;
+            for lot in std::iter::once(lot).chain(std::iter::from_fn(|| played.try_recv().ok())) {
+                match lot {
+                    Ok(lot) => batch.extend(lot),
+                    Err(error) => failed = Some(error),
+                }
+                if batch.len() >= GATHERED || failed.is_some() {
+                    break;
+                }
+            }
+            self.append(&batch, going)?;
+            for one in &batch {
+                listener.event(&Event::Match { result: &one.result, faults: &one.faults });
+            }
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&self, batch: &[FinishedMatch], going: &mut Going<'_>) -> Result<(), RunError> {
+        for one in batch {
+            let MatchKey { stage, number, .. } = one.result.key;
+            going.tally.add(&one.result);
+            going.stages[stage as usize].insert(number);
+        }
+        going.since += batch.len() as u64;
+        let snapshot = (going.since >= SNAPSHOT)
+            .then(|| Snapshot { phase: going.hall.phase, bytes: going.tally.to_bytes() });
+        if snapshot.is_some() {
+            going.since = 0;
+        }
+        self.wait(self.ledger.append(batch, snapshot.as_ref()))?;
+        Ok(())
+    }
+
+    /// Gives bots back what they kept and may read, as it was when the run was stopped.
+    fn bring_back(&self, going: &Going<'_>, members: &[Member]) -> Result<(), RunError> {
+        let phase = going.hall.phase;
+        let versions = self.wait(self.ledger.bots())?;
+        for (number, member) in members.iter().enumerate() {
+            let (entrant, Some(folder)) = (Entrant(number as u32), member.data()) else { continue };
+            let kept = self.wait(self.ledger.data_before(entrant, phase, u32::MAX))?;
+            let Some((key, data)) = kept else { continue };
+            // A new version starts with what it was handed in with.
+            let is_newer = |from: u32| from > key.phase && from <= phase;
+            if !versions.iter().any(|one| one.entrant == entrant && one.version > 1 && is_newer(one.from_phase)) {
+                belongings::unpack(&data.bytes, folder)?;
+            }
+        }
+        if going.chronicles.is_empty() {
+            return Ok(());
+        }
+        for earlier in 0..=phase {
+            let stages = if earlier == phase { going.stages.len() } else { self.stages_of(earlier)? } as u32;
+            for stage in 0..stages {
+                let games = self.told(earlier, stage..stage + 1)?;
+                // Others' games come when their stage is over; the one that was being played is not.
+                if earlier == phase && stage + 1 == stages {
+                    going.chronicles.add_own(&games)?;
+                } else {
+                    going.chronicles.add(&games, true)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn stages_of(&self, phase: u32) -> Result<usize, RunError> {
+        Ok(self.wait(self.ledger.progress(phase))?.stages.len())
+    }
+
+    /// The games of some stages, in the order of the schedule.
+    fn told(&self, phase: u32, stages: std::ops::Range<u32>) -> Result<Vec<Told>, RunError> {
+        let filter = MatchFilter { stages, ..MatchFilter::default() };
+        self.runtime.block_on(async {
+            let mut games = Vec::new();
+            let mut records = self.ledger.records(phase, filter.clone());
+            let mut seats: Option<(MatchKey, Vec<Entrant>)> = None;
+            while let Some(one) = records.next().await {
+                let one = one?;
+                if seats.as_ref().is_none_or(|(key, _)| *key != one.key) {
+                    let found = self.ledger.find(one.key).await?;
+                    seats = Some((one.key, found.map_or_else(Vec::new, |found| found.result.entrants())));
+                }
+                let seats = seats.as_ref().map_or_else(Vec::new, |(_, seats)| seats.clone());
+                games.push(Told { seats, record: one.bytes });
+            }
+            Ok(games)
+        })
+    }
+}

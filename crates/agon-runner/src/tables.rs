@@ -1,0 +1,158 @@
+//! What the ledger says a phase has come to: for going on with it, for its table.
+
+use agon_core::GameInfo;
+use agon_league::competition::{Competition, Phase};
+use agon_league::format::{Field, Past, Plan, Verdict};
+use agon_league::standings::{self, Asked, Ranking, Standings};
+use agon_league::tally::Tally;
+use agon_league::{Entrant, FormatError};
+use agon_store::{Ledger, MatchFilter, Ranges, Secret};
+use futures_util::StreamExt as _;
+
+use crate::{RunError, secret};
+
+/// A phase as far as it was played.
+pub struct Played {
+    /// Everything the tables need.
+    pub tally: Tally,
+    /// For each stage, which matches.
+    pub stages: Vec<Ranges>,
+}
+
+impl Played {
+    /// How many matches.
+    pub fn matches(&self) -> u64 {
+        self.stages.iter().map(Ranges::len).sum()
+    }
+}
+
+/// What was played of a phase, without reading all of it.
+pub async fn played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<Played, RunError> {
+    let progress = ledger.progress(phase).await?;
+    let mut tally = match &progress.snapshot {
+        Some(bytes) => Tally::from_bytes(bytes).map_err(|error| RunError::Snapshot { phase, error })?,
+        None => Tally::new(game),
+    };
+    progress.after.iter().for_each(|result| tally.add(result));
+    Ok(Played { tally, stages: progress.stages })
+}
+
+/// The tally of the stages before this one, whatever was played since.
+pub async fn tally_before(
+    ledger: &dyn Ledger,
+    game: &GameInfo,
+    phase: u32,
+    stage: u32,
+) -> Result<Tally, RunError> {
+    let mut tally = Tally::new(game);
+    let mut matches = ledger.matches(phase, MatchFilter { stages: 0..stage, ..MatchFilter::default() });
+    while let Some(one) = matches.next().await {
+        tally.add(&one?.result);
+    }
+    Ok(tally)
+}
+
+/// The verdicts of a stage, in the order of its fixtures.
+pub async fn verdicts(
+    ledger: &dyn Ledger,
+    game: &GameInfo,
+    phase: u32,
+    stage: u32,
+) -> Result<Vec<Verdict>, RunError> {
+    let mut verdicts = Vec::new();
+    let filter = MatchFilter { stages: stage..stage + 1, ..MatchFilter::default() };
+    let mut matches = ledger.matches(phase, filter);
+    while let Some(one) = matches.next().await {
+        verdicts.push(Verdict::of(game, &one?.result));
+    }
+    Ok(verdicts)
+}
+
+/// What a table of a phase is asked for.
+pub fn asked<'a>(
+    competition: &'a Competition,
+    game: &'static GameInfo,
+    phase: &'a Phase,
+    placing: &'a [Vec<Entrant>],
+) -> Asked<'a> {
+    Asked {
+        competition: &competition.name,
+        phase: &phase.name,
+        game,
+        ranking: Ranking::of(game),
+        entrants: &competition.entrants,
+        placing,
+    }
+}
+
+/// Who plays a phase, the best of the phase before first.
+pub async fn field(
+    ledger: &dyn Ledger,
+    competition: &Competition,
+    game: &'static GameInfo,
+    number: u32,
+) -> Result<Field, RunError> {
+    let all = || (0..competition.entrants.len() as u32).map(Entrant);
+    let mut entrants: Vec<Entrant> = match number.checked_sub(1) {
+        None => all().collect(),
+        Some(before) => {
+            let tally = played(ledger, game, before).await?.tally;
+            let phase = &competition.phases[before as usize];
+            standings::order(&tally, &asked(competition, game, phase, &[]))
+        }
+    };
+    let missing: Vec<Entrant> = all().filter(|one| !entrants.contains(one)).collect();
+    entrants.extend(missing);
+    let role = |one: &Entrant| {
+        let role = competition.entrants[one.index()].role;
+        game.roles.iter().position(|known| Some(known.name) == role).unwrap_or(0) as u8
+    };
+    let roles = if game.roles.len() > 1 { entrants.iter().map(role).collect() } else { Vec::new() };
+    let variants = competition.phases[number as usize].variants.len() as u32;
+    let rounds_in_order = game.lifetime == agon_core::Lifetime::Match;
+    Ok(Field { entrants, roles, variants, rounds_in_order })
+}
+
+/// The plan of a phase.
+pub async fn plan(
+    ledger: &dyn Ledger,
+    competition: &Competition,
+    game: &'static GameInfo,
+    number: u32,
+    seed: &Secret,
+) -> Result<Box<dyn Plan>, RunError> {
+    let field = field(ledger, competition, game, number).await?;
+    let plan = competition.phases[number as usize].plan(&field, secret::schedule(seed, number));
+    plan.map_err(|error: FormatError| RunError::Format { phase: number, error })
+}
+
+/// The tables of a phase as it stands.
+pub async fn standings_of(
+    ledger: &dyn Ledger,
+    competition: &Competition,
+    game: &'static GameInfo,
+    number: u32,
+) -> Result<Standings, RunError> {
+    let played = played(ledger, game, number).await?;
+    let phase = &competition.phases[number as usize];
+    let mut placing = Vec::new();
+    if phase.format.is_bracket() && played.matches() > 0 {
+        let seed = ledger.secret().await?;
+        let plan = plan(ledger, competition, game, number, &seed).await?;
+        let mut stages = Vec::new();
+        for stage in 0..played.stages.len() as u32 {
+            stages.push(verdicts(ledger, game, number, stage).await?);
+        }
+        // A stage that is not finished says nothing yet.
+        while let Some(last) = stages.len().checked_sub(1) {
+            let past = Past { stages: &stages[..last], ..Past::default() };
+            let whole = plan.stage(last as u32, &past).map_or(0, |stage| stage.len());
+            if stages[last].len() as u64 >= whole {
+                break;
+            }
+            stages.pop();
+        }
+        placing = plan.placing(&Past { stages: &stages, ..Past::default() }).unwrap_or_default();
+    }
+    Ok(standings::standings(&played.tally, &asked(competition, game, phase, &placing)))
+}
