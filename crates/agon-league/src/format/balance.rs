@@ -1,0 +1,233 @@
+//! How evenly a schedule is spread, as data and in words.
+//!
+//! Plans count with as little work as their construction allows: groups read it off the design, leagues count one leg and multiply. All
+//! figures are exact. Only where there are too many entrants for a table of all pairs are meetings left out.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::result::Entrant;
+
+/// Meetings are counted up to so many entrants: 32 MiB.
+const MOST_COUNTED: usize = 2896;
+
+/// From the least to the most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Range {
+    /// The smallest.
+    pub least: u64,
+    /// The largest.
+    pub most: u64,
+}
+
+impl Range {
+    fn of(all: impl Iterator<Item = u64>) -> Self {
+        let mut range: Option<Self> = None;
+        for n in all {
+            let so_far = range.get_or_insert(Self { least: n, most: n });
+            *so_far = Self { least: so_far.least.min(n), most: so_far.most.max(n) };
+        }
+        range.unwrap_or_default()
+    }
+
+    /// By how much the two ends differ.
+    pub const fn spread(self) -> u64 {
+        self.most - self.least
+    }
+}
+
+/// Two entrants and how often they meet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Pair {
+    /// Who.
+    pub entrants: [Entrant; 2],
+    /// How often.
+    pub meetings: u64,
+}
+
+/// How evenly matches, meetings and seats are spread.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BalanceReport {
+    /// How many take part.
+    pub entrants: u32,
+    /// How many matches it is about.
+    pub matches: u64,
+    /// Whether it is about the whole phase. If not: what was played so far.
+    pub complete: bool,
+    /// Matches of each entrant.
+    pub played: Range,
+    /// Meetings of each two that can meet. Left out for thousands of entrants.
+    pub meetings: Option<Range>,
+    /// Their mean.
+    pub mean_meetings: f64,
+    /// A pair that meets least.
+    pub least_met: Option<Pair>,
+    /// A pair that meets most.
+    pub most_met: Option<Pair>,
+    /// How often any entrant sits on any seat. `None` where a role has its seat.
+    pub seats: Option<Range>,
+    /// The most by which one entrant sits on one seat more often than on another.
+    pub seat_difference: u64,
+    /// How often each entrant sits on the first seat, which moves first in games where anybody does.
+    pub first: Range,
+}
+
+impl BalanceReport {
+    /// A few lines for people.
+    pub fn lines(&self, name: &dyn Fn(Entrant) -> String) -> Vec<String> {
+        let so_far = if self.complete { "" } else { " so far" };
+        let mut lines = vec![
+            format!("{} entrants, {}{so_far}", self.entrants, many(self.matches, "match", "matches")),
+            format!("matches of each     {}", range(self.played)),
+        ];
+        if let Some(meetings) = self.meetings {
+            let mut line = format!("meetings of a pair  {}", range(meetings));
+            if meetings.spread() > 0 {
+                line += &format!(", mean {:.2}", self.mean_meetings);
+                for (pair, word) in [(self.least_met, "least"), (self.most_met, "most")] {
+                    if let Some(Pair { entrants: [a, b], .. }) = pair {
+                        line += &format!("; {word}: {} and {}", name(a), name(b));
+                    }
+                }
+            }
+            lines.push(line);
+        }
+        lines.push(match self.seats {
+            Some(seats) => format!(
+                "on each seat        {}, the seats of one entrant differ by {}{}",
+                range(seats),
+                if self.seat_difference > 0 { "up to " } else { "" },
+                self.seat_difference
+            ),
+            None => "on each seat        by role".into(),
+        });
+        if self.seats.is_some() {
+            lines.push(format!("on the first seat   {}", range(self.first)));
+        }
+        lines
+    }
+}
+
+fn range(range: Range) -> String {
+    if range.spread() == 0 { range.most.to_string() } else { format!("{} to {}", range.least, range.most) }
+}
+
+fn many(n: u64, one: &str, more: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { more })
+}
+
+/// Counts fixtures.
+pub(super) struct Tally {
+    entrants: Vec<Entrant>,
+    place: HashMap<Entrant, usize>,
+    matches: u64,
+    played: Vec<u64>,
+    /// For each entrant, for each seat.
+    seats: Vec<Vec<u64>>,
+    /// All pairs, as a square; empty if there are too many.
+    meetings: Vec<u32>,
+    /// The side each is on, if only those of different sides meet.
+    sides: Option<Vec<bool>>,
+    roles: bool,
+}
+
+impl Tally {
+    pub fn new(entrants: &[Entrant]) -> Self {
+        let n = entrants.len();
+        Self {
+            entrants: entrants.to_vec(),
+            place: entrants.iter().enumerate().map(|(i, &entrant)| (entrant, i)).collect(),
+            matches: 0,
+            played: vec![0; n],
+            seats: vec![Vec::new(); n],
+            meetings: if n <= MOST_COUNTED { vec![0; n * n] } else { Vec::new() },
+            sides: None,
+            roles: false,
+        }
+    }
+
+    /// Only entrants of different sides meet: `one` is one of them.
+    pub fn with_sides(mut self, one: &[Entrant]) -> Self {
+        let mut sides = vec![false; self.entrants.len()];
+        one.iter().filter_map(|entrant| self.place.get(entrant)).for_each(|&i| sides[i] = true);
+        self.sides = Some(sides);
+        self
+    }
+
+    /// Seats go by role.
+    pub const fn with_roles(mut self) -> Self {
+        self.roles = true;
+        self
+    }
+
+    /// A match that is played so often.
+    pub fn add(&mut self, seats: &[Entrant], times: u64) {
+        let n = self.entrants.len();
+        let places: Vec<usize> = seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
+        self.matches += times;
+        for (seat, &i) in places.iter().enumerate() {
+            self.played[i] += times;
+            let counts = &mut self.seats[i];
+            if counts.len() < seats.len() {
+                counts.resize(seats.len(), 0);
+            }
+            counts[seat] += times;
+            if !self.meetings.is_empty() {
+                for &j in &places[..seat] {
+                    let cell = i.min(j) * n + i.max(j);
+                    self.meetings[cell] = self.meetings[cell].saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
+                }
+            }
+        }
+    }
+
+    pub fn report(self, complete: bool) -> BalanceReport {
+        let (least_met, most_met, mean_meetings) = self.extremes();
+        let meetings = least_met.zip(most_met).map(|(least, most)| Range { least: least.meetings, most: most.meetings });
+        let width = self.seats.iter().map(Vec::len).max().unwrap_or_default();
+        let seat = |i: usize, seat: usize| self.seats[i].get(seat).copied().unwrap_or_default();
+        let entrants = 0..self.entrants.len();
+        let seat_difference = entrants.clone().map(|i| Range::of((0..width).map(|s| seat(i, s))).spread()).max();
+        BalanceReport {
+            entrants: self.entrants.len() as u32,
+            matches: self.matches,
+            complete,
+            played: Range::of(self.played.iter().copied()),
+            meetings,
+            mean_meetings,
+            least_met,
+            most_met,
+            seats: (!self.roles).then(|| Range::of(entrants.clone().flat_map(|i| (0..width).map(move |s| (i, s))).map(|(i, s)| seat(i, s)))),
+            seat_difference: if self.roles { 0 } else { seat_difference.unwrap_or_default() },
+            first: Range::of(entrants.map(|i| seat(i, 0))),
+        }
+    }
+
+    fn extremes(&self) -> (Option<Pair>, Option<Pair>, f64) {
+        let n = self.entrants.len();
+        let (mut least, mut most): (Option<Pair>, Option<Pair>) = (None, None);
+        let (mut sum, mut pairs) = (0u64, 0u64);
+        if self.meetings.is_empty() {
+            return (None, None, 0.0);
+        }
+        for i in 0..n {
+            for j in i + 1..n {
+                if self.sides.as_ref().is_some_and(|sides| sides[i] == sides[j]) {
+                    continue;
+                }
+                let meetings = u64::from(self.meetings[i * n + j]);
+                let pair = Pair { entrants: [self.entrants[i], self.entrants[j]], meetings };
+                if least.is_none_or(|least| meetings < least.meetings) {
+                    least = Some(pair);
+                }
+                if most.is_none_or(|most| meetings > most.meetings) {
+                    most = Some(pair);
+                }
+                sum += meetings;
+                pairs += 1;
+            }
+        }
+        (least, most, sum as f64 / pairs.max(1) as f64)
+    }
+}

@@ -1,0 +1,359 @@
+//! Designs: who sits together in balanced groups, for any number of entrants.
+//!
+//! **Construction.** Entrants are the elements of an abelian group of order n (the integers modulo n; where n has a square divisor, also
+//! `Z_p x Z_(n/p)`). A *base block* is a set of s elements in seat order. Moving it by every element of the group gives n matches, in
+//! which everybody plays s times, once on each seat. So matches and seats are even by construction, whatever the blocks are.
+//!
+//! Two entrants x, y meet in a block's matches as often as the difference x - y occurs in the block. So evening out the meetings of n(n-1)/2
+//! pairs is only evening out about n/2 *differences* (d and -d are one; an element that is its own negative counts double). Blocks are
+//! drawn at random and then mended: take a difference that occurs too often, move one of the two elements that make it so that it makes a
+//! difference that is too rare. The sum over all differences is even, so floor and ceiling of the mean are never out of reach for parity.
+//!
+//! **Numbers that are no multiple of s.** A block that is a union of s/e cosets of a subgroup of order e has only n/e different shifts: a *short*
+//! block, in which everybody plays s/e times, on different seats. One of them may be added where e divides n and s.
+
+use agon_core::random::QuickRng;
+
+/// An abelian group: pairs modulo `a` and `b`, as numbers `x * b + y`.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    n: u32,
+    b: u32,
+    negative: Vec<u32>,
+    /// The class of each element: of it and its negative. The class of 0 is never used.
+    class: Vec<u32>,
+    /// An element of each class.
+    element: Vec<u32>,
+    /// How much one pair in a base block adds to the meetings of a class: 2 if the element is its own negative.
+    weight: Vec<i64>,
+}
+
+impl Group {
+    pub fn new(a: u32, b: u32) -> Self {
+        let n = a * b;
+        let negative: Vec<u32> = (0..n).map(|g| (a - g / b) % a * b + (b - g % b) % b).collect();
+        let (mut class, mut element, mut weight) = (vec![0; n as usize], Vec::new(), Vec::new());
+        for g in 1..n {
+            let minus = negative[g as usize];
+            if g <= minus {
+                class[g as usize] = element.len() as u32;
+                class[minus as usize] = element.len() as u32;
+                element.push(g);
+                weight.push(1 + i64::from(g == minus));
+            }
+        }
+        Self { n, b, negative, class, element, weight }
+    }
+
+    /// All that are worth trying for `n`, the integers first.
+    pub fn of_order(n: u32) -> Vec<Self> {
+        let mut all = vec![Self::new(1, n)];
+        all.extend((2..=n).take_while(|p| p * p <= n).filter(|p| n.is_multiple_of(p * p) && is_prime(*p)).map(|p| Self::new(p, n / p)));
+        all
+    }
+
+    #[inline]
+    pub fn add(&self, g: u32, h: u32) -> u32 {
+        if self.b == self.n {
+            let sum = g + h;
+            return if sum >= self.n { sum - self.n } else { sum };
+        }
+        let (b, a) = (self.b, self.n / self.b);
+        (g / b + h / b) % a * b + (g % b + h % b) % b
+    }
+
+    #[inline]
+    fn class_between(&self, g: u32, h: u32) -> usize {
+        self.class[self.add(g, self.negative[h as usize]) as usize] as usize
+    }
+
+    /// The multiples of `g`, 0 first, if there are just so many: the subgroup it makes.
+    fn multiples(&self, g: u32, order: u32) -> Option<Vec<u32>> {
+        let mut all = vec![0];
+        let mut next = g;
+        while next != 0 && all.len() < order as usize {
+            all.push(next);
+            next = self.add(next, g);
+        }
+        (next == 0 && all.len() == order as usize).then_some(all)
+    }
+}
+
+fn is_prime(p: u32) -> bool {
+    p >= 2 && (2..p).take_while(|d| d * d <= p).all(|d| !p.is_multiple_of(d))
+}
+
+/// A short block and the shifts that make its matches.
+#[derive(Clone, Debug)]
+pub(super) struct Short {
+    pub members: Vec<u32>,
+    pub shifts: Vec<u32>,
+}
+
+/// Base blocks and how often pairs meet by them.
+#[derive(Clone, Debug)]
+pub(super) struct Design {
+    pub group: Group,
+    pub size: usize,
+    /// `size` elements for each block, in seat order.
+    pub blocks: Vec<u32>,
+    pub short: Option<Short>,
+    /// Meetings of each class of pairs.
+    meetings: Vec<i64>,
+}
+
+impl Design {
+    /// No blocks at all.
+    pub fn empty(group: Group, size: usize) -> Self {
+        let meetings = vec![0; group.element.len()];
+        Self { group, size, blocks: Vec::new(), short: None, meetings }
+    }
+
+    /// Fewest and most meetings of two, each with an element by which such two differ.
+    pub fn extremes(&self) -> ((u64, u32), (u64, u32)) {
+        let by = |class: usize| (self.meetings[class] as u64, self.group.element[class]);
+        let classes = 0..self.meetings.len();
+        let least = classes.clone().min_by_key(|&class| self.meetings[class]).unwrap_or_default();
+        let most = classes.max_by_key(|&class| self.meetings[class]).unwrap_or_default();
+        (by(least), by(most))
+    }
+
+    /// By how much the meetings of pairs differ at most.
+    pub fn spread(&self) -> u64 {
+        let ((least, _), (most, _)) = self.extremes();
+        most - least
+    }
+}
+
+/// How hard is looked for a design, in looked-at numbers: some tens of milliseconds.
+const EFFORT: u64 = 20_000_000;
+
+/// A design over `group` in which everybody plays `matches` times: the most even that was found. `None` if there is none of this kind.
+pub(super) fn search(group: &Group, size: u32, matches: u64, rng: &mut QuickRng) -> Option<Design> {
+    let (full, rest) = (matches / u64::from(size), (matches % u64::from(size)) as u32);
+    let subgroups: Vec<Vec<u32>> = match rest {
+        0 => Vec::new(),
+        // Everybody plays `rest` times in a short block of `rest` cosets.
+        _ if size.is_multiple_of(rest) => (1..group.n).filter_map(|g| group.multiples(g, size / rest)).collect(),
+        _ => return None,
+    };
+    if rest > 0 && subgroups.is_empty() {
+        return None;
+    }
+    let mut best: Option<Search<'_>> = None;
+    // Few blocks: the start decides, so start often. Many: there is always a way on.
+    let starts = (64 / full.max(1)).clamp(2, 24);
+    let trials = 4;
+    for start in 0..starts * trials {
+        let subgroup = subgroups.get(rng.below(subgroups.len() as u32) as usize);
+        let short = subgroup.map(|subgroup| short_block(group, size, subgroup, rng));
+        let mut search = Search::new(group, size as usize, short);
+        search.fill(full as usize, rng);
+        // The last quarter settles for a wider window, if nothing better was found by then.
+        if start >= starts * (trials - 1) {
+            search.widen(start % 2 == 0);
+        }
+        search.mend(EFFORT / (starts * trials), rng);
+        if best.as_ref().is_none_or(|best| search.spread() < best.spread()) {
+            best = Some(search);
+        }
+        if best.as_ref().is_some_and(|best| best.spread() <= 1) {
+            break;
+        }
+    }
+    best.map(Search::finish)
+}
+
+/// A random union of cosets of a subgroup.
+fn short_block(group: &Group, size: u32, subgroup: &[u32], rng: &mut QuickRng) -> Short {
+    let mut seen = vec![false; group.n as usize];
+    let mut shifts = Vec::new();
+    for g in 0..group.n {
+        if !seen[g as usize] {
+            subgroup.iter().for_each(|&h| seen[group.add(g, h) as usize] = true);
+            shifts.push(g);
+        }
+    }
+    let mut chosen = shifts.clone();
+    rng.shuffle(&mut chosen);
+    chosen.truncate(size as usize / subgroup.len());
+    let members = subgroup.iter().flat_map(|&h| chosen.iter().map(move |&g| group.add(g, h))).collect();
+    Short { members, shifts }
+}
+
+/// A design in the making.
+struct Search<'g> {
+    group: &'g Group,
+    size: usize,
+    blocks: Vec<u32>,
+    short: Option<Short>,
+    meetings: Vec<i64>,
+    /// Meetings in here cost nothing.
+    low: i64,
+    high: i64,
+    cost: i64,
+}
+
+impl<'g> Search<'g> {
+    fn new(group: &'g Group, size: usize, short: Option<Short>) -> Self {
+        let meetings = vec![0; group.element.len()];
+        let mut search = Self { group, size, blocks: Vec::new(), short: None, meetings, low: 0, high: 0, cost: 0 };
+        if let Some(short) = &short {
+            // A shift by the subgroup gives the same match again: every difference was counted that often too much.
+            let order = group.n as i64 / short.shifts.len() as i64;
+            search.count(&short.members, 1);
+            search.meetings.iter_mut().for_each(|meetings| *meetings /= order);
+        }
+        search.short = short;
+        search
+    }
+
+    fn count(&mut self, block: &[u32], by: i64) {
+        for (i, &g) in block.iter().enumerate() {
+            for &h in &block[..i] {
+                let class = self.group.class_between(g, h);
+                self.meetings[class] += by * self.group.weight[class];
+            }
+        }
+    }
+
+    /// Random blocks, each the best of a few: those whose differences were rare so far.
+    fn fill(&mut self, blocks: usize, rng: &mut QuickRng) {
+        let mut draw = Vec::with_capacity(self.size);
+        for _ in 0..blocks {
+            let mut best: Option<(i64, Vec<u32>)> = None;
+            for _ in 0..4 {
+                self.draw_block(&mut draw, rng);
+                self.count(&draw, 1);
+                let mut sum = 0;
+                for (i, &g) in draw.iter().enumerate() {
+                    sum += draw[..i].iter().map(|&h| self.meetings[self.group.class_between(g, h)]).sum::<i64>();
+                }
+                self.count(&draw, -1);
+                if best.as_ref().is_none_or(|(least, _)| sum < *least) {
+                    best = Some((sum, draw.clone()));
+                }
+            }
+            if let Some((_, block)) = best {
+                self.count(&block, 1);
+                self.blocks.extend(block);
+            }
+        }
+        let total: i64 = self.meetings.iter().zip(&self.group.weight).map(|(&meetings, &weight)| meetings * 2 / weight).sum();
+        let pairs = i64::from(self.group.n) - 1;
+        self.low = total / pairs;
+        self.high = (total + pairs - 1) / pairs;
+        self.cost = self.cost_now();
+    }
+
+    fn draw_block(&self, block: &mut Vec<u32>, rng: &mut QuickRng) {
+        block.clear();
+        while block.len() < self.size {
+            let g = rng.below(self.group.n);
+            if !block.contains(&g) {
+                block.push(g);
+            }
+        }
+    }
+
+    /// Meetings within 2 are enough.
+    fn widen(&mut self, up: bool) {
+        if self.low == self.high {
+            self.low -= 1;
+            self.high += 1;
+        } else if up || self.low == 0 {
+            self.high += 1;
+        } else {
+            self.low -= 1;
+        }
+        self.cost = self.cost_now();
+    }
+
+    fn off(&self, meetings: i64) -> i64 {
+        let off = (meetings - self.high).max(self.low - meetings).max(0);
+        off * off
+    }
+
+    fn cost_now(&self) -> i64 {
+        self.meetings.iter().map(|&meetings| self.off(meetings)).sum()
+    }
+
+    fn spread(&self) -> i64 {
+        let least = self.meetings.iter().min().copied().unwrap_or_default();
+        self.meetings.iter().max().copied().unwrap_or_default() - least
+    }
+
+    /// Moves elements of blocks until all meetings are in the window, or the effort is spent.
+    fn mend(&mut self, mut effort: u64, rng: &mut QuickRng) {
+        let step = self.meetings.len() as u64 + 24 * self.size as u64;
+        while self.cost > 0 && effort > step && !self.blocks.is_empty() {
+            effort -= step + self.step(rng).unwrap_or_default();
+        }
+    }
+
+    /// One attempt; how many blocks were looked at.
+    fn step(&mut self, rng: &mut QuickRng) -> Option<u64> {
+        let often = self.pick(rng, |search, n| n > search.high).or_else(|| self.pick(rng, |search, n| n == search.high))?;
+        let rare = self.pick(rng, |search, n| n < search.low).or_else(|| self.pick(rng, |search, n| n == search.low))?;
+        let (block, pair, looked) = self.find(often, rng)?;
+        let place = if rng.below(2) == 0 { pair.0 } else { pair.1 };
+        let other = (place + 1 + rng.below(self.size as u32 - 1) as usize) % self.size;
+        let mut by = self.group.element[rare];
+        if rng.below(2) == 0 {
+            by = self.group.negative[by as usize];
+        }
+        let start = block * self.size;
+        let target = self.group.add(self.blocks[start + other], by);
+        if self.blocks[start..start + self.size].contains(&target) {
+            return Some(looked);
+        }
+        let (old, before) = (self.blocks[start + place], self.cost);
+        self.place(start, place, target);
+        // A step that makes it worse is taken now and then: otherwise one is caught where no single move helps.
+        let worse = self.cost - before;
+        if worse > 0 && u64::from(rng.next_u64().leading_zeros()) < 3 + 2 * worse as u64 {
+            self.place(start, place, old);
+        }
+        Some(looked)
+    }
+
+    /// A class with such meetings, from a random one on.
+    fn pick(&self, rng: &mut QuickRng, wanted: impl Fn(&Self, i64) -> bool) -> Option<usize> {
+        let classes = self.meetings.len();
+        let start = rng.below(classes as u32) as usize;
+        (start..classes).chain(0..start).find(|&class| wanted(self, self.meetings[class]))
+    }
+
+    /// A block with two elements of this class, from a random one on; and where they are in it.
+    fn find(&self, class: usize, rng: &mut QuickRng) -> Option<(usize, (usize, usize), u64)> {
+        let blocks = self.blocks.len() / self.size;
+        let start = rng.below(blocks as u32) as usize;
+        for (looked, block) in (start..blocks).chain(0..start).enumerate() {
+            let members = &self.blocks[block * self.size..(block + 1) * self.size];
+            for (i, &g) in members.iter().enumerate() {
+                if let Some(j) = members[..i].iter().position(|&h| self.group.class_between(g, h) == class) {
+                    return Some((block, (i, j), (looked * self.size * self.size) as u64));
+                }
+            }
+        }
+        None
+    }
+
+    /// Puts an element at a place of the block that begins at `start`, and keeps count.
+    fn place(&mut self, start: usize, place: usize, to: u32) {
+        let from = self.blocks[start + place];
+        for i in (start..start + self.size).filter(|&i| i != start + place) {
+            for (g, by) in [(from, -1), (to, 1)] {
+                let class = self.group.class_between(self.blocks[i], g);
+                self.cost -= self.off(self.meetings[class]);
+                self.meetings[class] += by * self.group.weight[class];
+                self.cost += self.off(self.meetings[class]);
+            }
+        }
+        self.blocks[start + place] = to;
+    }
+
+    fn finish(self) -> Design {
+        Design { group: self.group.clone(), size: self.size, blocks: self.blocks, short: self.short, meetings: self.meetings }
+    }
+}

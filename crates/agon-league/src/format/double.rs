@@ -1,0 +1,133 @@
+//! Who loses two ties is out.
+//!
+//! The winners' bracket is a [knockout](super::knockout). Who loses there joins the losers' bracket, which plays after each round until it
+//! has no more entrants than the next round will send it: so both brackets come down to one at the same time, and each loses exactly those who have lost
+//! twice. Its pairs are made anew each round: nobody meets again while that can be avoided, those who have just come meet those who were there, the best
+//! seed the worst. With an odd number the best seed of those who had the fewest has a bye.
+//!
+//! In the grand final the one from the winners' bracket has lost to nobody yet: if it loses, the two play again.
+
+use std::collections::HashSet;
+
+use super::balance::BalanceReport;
+use super::pairing::pair_up;
+use super::ties::{Progress, Replay, balance_of, bracket, cut, games, next_round, ordered, ties_of};
+use super::{Field, FormatError, Past, Plan, Stage, Ties};
+use crate::result::Entrant;
+
+pub(super) struct DoubleElimination {
+    entrants: Vec<Entrant>,
+    rule: Ties,
+    variants: u32,
+}
+
+/// The losers' bracket.
+#[derive(Default)]
+struct Losers {
+    pool: Vec<usize>,
+    /// Who has come with the last round of the winners.
+    fresh: HashSet<usize>,
+    met: HashSet<[usize; 2]>,
+    byes: Vec<u32>,
+    rounds: u32,
+}
+
+impl DoubleElimination {
+    pub fn new(field: &Field, rule: Ties) -> Result<Self, FormatError> {
+        Ok(Self { entrants: cut(field, rule)?, rule, variants: field.variants() })
+    }
+
+    fn replay(&self, past: &Past<'_>, wanted: u32) -> (Progress, Option<Box<dyn Stage>>) {
+        let mut replay = Replay::new(&self.entrants, self.rule, self.variants, past, wanted);
+        let mut progress = Progress::default();
+        progress.over = self.run(&mut replay, &mut progress).is_some();
+        (progress, replay.found.map(|stage| Box::new(stage) as Box<dyn Stage>))
+    }
+
+    /// `None`: something is still to be played.
+    fn run(&self, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
+        let mut slots = bracket(self.entrants.len());
+        let mut losers = Losers { byes: vec![0; self.entrants.len()], ..Losers::default() };
+        let mut round = 0;
+        while slots.len() > 1 {
+            round += 1;
+            let ties = ties_of(&slots);
+            let name = if slots.len() == 2 { "winners' final".into() } else { format!("winners' round {round}") };
+            let first_wins = replay.play(&name, &ties)?;
+            losers.met.extend(ties);
+            let (next, dropped) = next_round(&slots, &first_wins);
+            slots = next;
+            losers.fresh = if losers.pool.is_empty() { HashSet::new() } else { dropped.iter().copied().collect() };
+            losers.pool.extend(dropped);
+            while losers.pool.len() > (slots.len() / 2).max(1) {
+                losers.round(replay, progress, slots.len() == 1)?;
+            }
+        }
+        let (Some(Some(unbeaten)), Some(&once)) = (slots.first().copied(), losers.pool.first()) else { return Some(()) };
+        grand_final(replay, progress, unbeaten, once)
+    }
+}
+
+impl Losers {
+    fn round(&mut self, replay: &mut Replay<'_>, progress: &mut Progress, last: bool) -> Option<()> {
+        self.rounds += 1;
+        self.pool.sort_unstable();
+        let mut playing = self.pool.clone();
+        if playing.len() % 2 == 1
+            && let Some(at) = (0..playing.len()).min_by_key(|&at| (self.byes[playing[at]], at))
+        {
+            self.byes[playing.remove(at)] += 1;
+        }
+        let met = |i: usize, j: usize| u32::from(self.met.contains(&ordered(playing[i], playing[j])));
+        let kind = |i: usize| self.fresh.contains(&playing[i]);
+        let cost = |i: usize, j: usize| {
+            let fold = (i + j).abs_diff(playing.len() - 1) as u64;
+            fold + if !self.fresh.is_empty() && kind(i) == kind(j) { 1 << 20 } else { 0 }
+        };
+        let pairs = pair_up(playing.len(), &met, &cost);
+        let ties: Vec<[usize; 2]> = pairs.into_iter().map(|(i, j)| ordered(playing[i], playing[j])).collect();
+        let name = if last && self.pool.len() == 2 { "losers' final".into() } else { format!("losers' round {}", self.rounds) };
+        let first_wins = replay.play(&name, &ties)?;
+        let out: Vec<usize> = ties.iter().zip(first_wins).map(|(tie, first)| tie[usize::from(first)]).collect();
+        self.pool.retain(|seed| !out.contains(seed));
+        self.met.extend(ties);
+        self.fresh.clear();
+        progress.out.push(out);
+        Some(())
+    }
+}
+
+fn grand_final(replay: &mut Replay<'_>, progress: &mut Progress, unbeaten: usize, once: usize) -> Option<()> {
+    let tie = ordered(unbeaten, once);
+    let winner = |first: bool| tie[usize::from(!first)];
+    let mut champion = winner(replay.play("grand final", &[tie])?[0]);
+    if champion == once {
+        champion = winner(replay.play("grand final, second match", &[tie])?[0]);
+    }
+    progress.out.push(vec![if champion == once { unbeaten } else { once }]);
+    Some(())
+}
+
+impl Plan for DoubleElimination {
+    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>> {
+        self.replay(past, number).1
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn expected(&self) -> (u64, u64) {
+        let n = self.entrants.len() as u64;
+        let (least, most) = games(self.rule, self.variants);
+        ((2 * n - 2) * least, (2 * n - 1) * most)
+    }
+
+    fn balance(&self, past: &Past<'_>) -> BalanceReport {
+        balance_of(&self.entrants, past, self.replay(past, u32::MAX).0.over)
+    }
+
+    fn placing(&self, past: &Past<'_>) -> Option<Vec<Vec<Entrant>>> {
+        Some(self.replay(past, u32::MAX).0.placing(&self.entrants))
+    }
+}
