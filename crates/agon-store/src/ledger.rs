@@ -46,8 +46,8 @@ pub trait Ledger: Send + Sync {
     /// the first is.
     async fn claim(&self) -> Result<Claim>;
 
-    /// A bot is handed in; gives its version. The entrant's latest handed in again for the same phase is the version it is.
-    /// Refused once the phase it shall play from has started.
+    /// A bot is handed in; gives its version. The entrant's latest again, for the same phase or a later one, is the version it
+    /// has. Refused once the phase it shall play from has started.
     async fn submit(&self, bot: &Submission) -> Result<u32>;
 
     /// Every version of every bot, by entrant and version.

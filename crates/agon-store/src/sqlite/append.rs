@@ -1,16 +1,42 @@
-//! Not yet.
-#![allow(
-    clippy::todo,
-    clippy::unused_async,
-    unused_variables,
-    unused_imports,
-    dead_code,
-    reason = "the interface first"
-)]
-use super::SqliteLedger;
-use crate::*;
+//! Taking finished matches: the one transaction everything else stands on.
+
+use std::sync::LazyLock;
+
 use agon_core::record::Digest;
-use agon_league::{Entrant, MatchKey};
+use agon_league::{Entrant, GameResult, MatchKey};
+use sqlx::{Row as _, SqliteConnection};
+
+use super::insert::Insert;
+use super::{SqliteLedger, bots, digest, progress, state, trouble};
+use crate::kept::{Appended, FinishedMatch, KeptGame, MatchFault, PhaseState, Snapshot};
+use crate::{Result, StoreError, packing};
+
+static MATCHES: LazyLock<Insert> = LazyLock::new(|| {
+    Insert::new(
+        "match (id, phase, stage, number, finished, faults, digest, points)",
+        "ON CONFLICT (phase, stage, number) DO NOTHING",
+    )
+});
+static GAMES: LazyLock<Insert> =
+    LazyLock::new(|| Insert::new("game (match, game, part, seed, turns, ended, lost_by, digest, seats)", ""));
+static RECORDS: LazyLock<Insert> = LazyLock::new(|| Insert::new("record (match, game, bytes)", ""));
+static PLAYED: LazyLock<Insert> = LazyLock::new(|| Insert::new("played (entrant, match)", ""));
+static FAULTS: LazyLock<Insert> =
+    LazyLock::new(|| Insert::new("fault (match, game, turn, seat, entrant, kind, says, stderr)", ""));
+
+/// A match on its way in.
+struct Coming<'b> {
+    /// Its number in the ledger, if it is new.
+    id: i64,
+    digest: Digest,
+    finished: &'b FinishedMatch,
+}
+
+impl Coming<'_> {
+    fn key(&self) -> MatchKey {
+        self.finished.result.key
+    }
+}
 
 impl SqliteLedger {
     pub(super) async fn write_matches(
@@ -18,6 +44,223 @@ impl SqliteLedger {
         batch: &[FinishedMatch],
         snapshot: Option<&Snapshot>,
     ) -> Result<Appended> {
-        todo!()
+        // Whatever can be done before the writer is held.
+        let mut coming = Vec::with_capacity(batch.len());
+        for finished in batch {
+            look_over(finished)?;
+            coming.push(Coming { id: 0, digest: finished.digest(), finished });
+        }
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(false, &self.path).await?;
+        let new = self.keep(&mut change, coming).await?;
+        if let Some(snapshot) = snapshot {
+            progress::keep_snapshot(self, &mut change, snapshot).await?;
+        }
+        self.commit(change).await?;
+        Ok(Appended { new, known: batch.len() as u64 - new })
     }
+
+    /// Keeps what is new of these; gives how many were.
+    async fn keep(&self, change: &mut SqliteConnection, mut coming: Vec<Coming<'_>>) -> Result<u64> {
+        let failed = trouble::at(&self.path);
+        let mut phases: Vec<u32> = coming.iter().map(|one| one.key().phase).collect();
+        phases.sort_unstable();
+        phases.dedup();
+        for &number in &phases {
+            let status = state::phase(self, change, number).await?;
+            if status.state != PhaseState::Running {
+                // Whoever did not hear that a match was kept may say it again; anything else comes too late.
+                for one in coming.iter().filter(|one| one.key().phase == number) {
+                    if !self.is_known(change, one).await? {
+                        return Err(state::takes_no_matches(&status));
+                    }
+                }
+                coming.retain(|one| one.key().phase != number);
+            }
+        }
+        let last: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM match")
+            .fetch_one(&mut *change)
+            .await
+            .map_err(&failed)?;
+        for (one, id) in coming.iter_mut().zip(last + 1..) {
+            one.id = id;
+        }
+        let new = MATCHES.run(change, &coming, bind_match).await.map_err(&failed)?;
+        if new < coming.len() as u64 {
+            coming = self.only_new(change, coming).await?;
+        }
+        self.keep_parts(change, &coming).await.map_err(&failed)?;
+        for phase in phases {
+            count(change, phase, &coming).await.map_err(&failed)?;
+        }
+        Ok(new)
+    }
+
+    /// Leaves out what was there already.
+    async fn only_new<'b>(
+        &self,
+        change: &mut SqliteConnection,
+        coming: Vec<Coming<'b>>,
+    ) -> Result<Vec<Coming<'b>>> {
+        let mut new = Vec::with_capacity(coming.len());
+        for one in coming {
+            if !self.is_known(change, &one).await? {
+                new.push(one);
+            }
+        }
+        Ok(new)
+    }
+
+    /// Whether a match was kept under another number than the one it comes with. With another digest it is an error.
+    async fn is_known(&self, change: &mut SqliteConnection, one: &Coming<'_>) -> Result<bool> {
+        let failed = trouble::at(&self.path);
+        let MatchKey { phase, stage, number } = one.key();
+        let row = sqlx::query("SELECT id, digest FROM match WHERE phase = ? AND stage = ? AND number = ?")
+            .bind(phase)
+            .bind(stage)
+            .bind(number as i64)
+            .fetch_optional(change)
+            .await
+            .map_err(&failed)?;
+        let Some(row) = row else { return Ok(false) };
+        let id: i64 = row.try_get(0).map_err(&failed)?;
+        let kept = row.try_get(1).and_then(digest).map_err(&failed)?;
+        if kept != one.digest {
+            return Err(StoreError::Conflict { key: one.key(), kept, given: one.digest });
+        }
+        Ok(id != one.id)
+    }
+
+    /// Games, records, who played, faults and folders of matches that are new.
+    async fn keep_parts(
+        &self,
+        change: &mut SqliteConnection,
+        coming: &[Coming<'_>],
+    ) -> Result<(), sqlx::Error> {
+        let games: Vec<Game<'_>> = coming.iter().flat_map(games_of).collect();
+        GAMES.run(change, &games, bind_game).await?;
+        let records: Vec<(i64, u32, &[u8])> = games
+            .iter()
+            .filter_map(|game| Some((game.id, game.number, game.kept.record.as_deref()?)))
+            .collect();
+        RECORDS
+            .run(change, &records, |values, &(id, game, bytes)| {
+                values.add(id).add(game).add(bytes);
+            })
+            .await?;
+        let mut played: Vec<(Entrant, i64)> = coming.iter().flat_map(players_of).collect();
+        // In the order of the table, so that it is walked once.
+        played.sort_unstable();
+        PLAYED
+            .run(change, &played, |values, &(entrant, id)| {
+                values.add(entrant.0).add(id);
+            })
+            .await?;
+        let faults: Vec<(i64, &MatchFault)> =
+            coming.iter().flat_map(|one| one.finished.faults.iter().map(|fault| (one.id, fault))).collect();
+        FAULTS.run(change, &faults, bind_fault).await?;
+        for one in coming {
+            keep_data(change, one.finished).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A match that makes no sense is refused before anything is written.
+fn look_over(finished: &FinishedMatch) -> Result<()> {
+    let result = &finished.result;
+    let malformed = |what: String| Err(StoreError::Malformed { key: result.key, what });
+    if result.games.len() != finished.games.len() {
+        return malformed(format!("{} results and {} records", result.games.len(), finished.games.len()));
+    }
+    if i64::try_from(result.key.number).is_err() {
+        return malformed("its number is too large".to_owned());
+    }
+    if let Some(fault) = finished.faults.iter().find(|fault| fault.game as usize >= result.games.len()) {
+        return malformed(format!("a fault in game {}, which it does not have", fault.game + 1));
+    }
+    for (place, folder) in finished.data.iter().enumerate() {
+        if finished.data[..place].iter().any(|other| other.entrant == folder.entrant) {
+            return malformed(format!("two data folders of entrant {}", folder.entrant.0));
+        }
+    }
+    Ok(())
+}
+
+fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
+    let MatchKey { phase, stage, number } = one.key();
+    values.add(one.id).add(phase).add(stage).add(number as i64).add(one.finished.finished.0);
+    values
+        .add(one.finished.faults.len() as i64)
+        .add(&one.digest.0[..])
+        .add(packing::points(&one.finished.result.points));
+}
+
+/// A game on its way in.
+struct Game<'b> {
+    id: i64,
+    /// From 0.
+    number: u32,
+    result: &'b GameResult,
+    kept: &'b KeptGame,
+}
+
+fn games_of<'b>(one: &Coming<'b>) -> impl Iterator<Item = Game<'b>> + use<'b> {
+    let (id, finished) = (one.id, one.finished);
+    let pairs = finished.result.games.iter().zip(&finished.games);
+    (0..).zip(pairs).map(move |(number, (result, kept))| Game { id, number, result, kept })
+}
+
+fn bind_game(values: &mut super::insert::Values, game: &Game<'_>) {
+    let result = game.result;
+    values.add(game.id).add(game.number).add(result.part).add(result.seed as i64).add(result.turns);
+    values.add(result.ended.as_str()).add(result.match_lost_by);
+    values.add(&game.kept.digest.0[..]).add(packing::seats(&result.seats));
+}
+
+fn bind_fault(values: &mut super::insert::Values, (id, fault): &(i64, &MatchFault)) {
+    values.add(*id).add(fault.game).add(fault.turn).add(fault.seat).add(fault.entrant.0);
+    values.add(fault.report.fault.name()).add(fault.report.says.as_str()).add(fault.report.stderr.as_str());
+}
+
+/// Everybody who sat at one of its games, once.
+fn players_of(one: &Coming<'_>) -> Vec<(Entrant, i64)> {
+    let seats = one.finished.result.games.iter().flat_map(|game| &game.seats);
+    let mut entrants: Vec<Entrant> = seats.map(|seat| seat.entrant).collect();
+    entrants.sort_unstable();
+    entrants.dedup();
+    entrants.into_iter().map(|entrant| (entrant, one.id)).collect()
+}
+
+async fn keep_data(change: &mut SqliteConnection, finished: &FinishedMatch) -> Result<(), sqlx::Error> {
+    let MatchKey { phase, stage, number } = finished.result.key;
+    for folder in &finished.data {
+        let blob = bots::keep_blob(change, &folder.hash.0, &folder.bytes).await?;
+        sqlx::query("INSERT INTO data (entrant, phase, stage, number, blob) VALUES (?, ?, ?, ?, ?)")
+            .bind(folder.entrant.0)
+            .bind(phase)
+            .bind(stage)
+            .bind(number as i64)
+            .bind(blob)
+            .execute(&mut *change)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Adds what is new to the phase's sums.
+async fn count(change: &mut SqliteConnection, phase: u32, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
+    let mine = || coming.iter().filter(|one| one.key().phase == phase);
+    let Some(last) = mine().map(|one| one.id).max() else { return Ok(()) };
+    sqlx::query(
+        "UPDATE phase SET matches = matches + ?, games = games + ?, faults = faults + ?, last_match = ? WHERE phase = ?",
+    )
+    .bind(mine().count() as i64)
+    .bind(mine().map(|one| one.finished.games.len() as i64).sum::<i64>())
+    .bind(mine().map(|one| one.finished.faults.len() as i64).sum::<i64>())
+    .bind(last)
+    .bind(phase)
+    .execute(change)
+    .await?;
+    Ok(())
 }

@@ -1,33 +1,144 @@
-//! Not yet.
-#![allow(
-    clippy::todo,
-    clippy::unused_async,
-    unused_variables,
-    unused_imports,
-    dead_code,
-    reason = "the interface first"
-)]
-use super::SqliteLedger;
-use crate::*;
-use agon_core::record::Digest;
+//! Bots that were handed in, and their `data/` folders.
+
 use agon_league::{Entrant, MatchKey};
+use sha2::{Digest as _, Sha256};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::{SqliteLedger, digest, state, trouble};
+use crate::kept::{BotVersion, DataFolder, PhaseState, Submission, Time};
+use crate::{Result, StoreError};
+
+/// The number of these bytes among the packed folders; they are kept once.
+pub async fn keep_blob(
+    connection: &mut SqliteConnection,
+    hash: &[u8; 32],
+    bytes: &[u8],
+) -> Result<i64, sqlx::Error> {
+    let known: Option<i64> = sqlx::query_scalar("SELECT id FROM blob WHERE hash = ?")
+        .bind(&hash[..])
+        .fetch_optional(&mut *connection)
+        .await?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let done = sqlx::query("INSERT INTO blob (hash, bytes) VALUES (?, ?)")
+        .bind(&hash[..])
+        .bind(bytes)
+        .execute(connection)
+        .await?;
+    Ok(done.last_insert_rowid())
+}
 
 impl SqliteLedger {
     pub(super) async fn write_bot(&self, bot: &Submission) -> Result<u32> {
-        todo!()
+        let failed = trouble::at(&self.path);
+        let archive_hash = bot.archive.as_ref().map(|bytes| <[u8; 32]>::from(Sha256::digest(bytes)));
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let latest: Option<(u32, String, String, u32)> = sqlx::query_as(
+            "SELECT version, hash, spec, from_phase FROM bot WHERE entrant = ? ORDER BY version DESC LIMIT 1",
+        )
+        .bind(bot.entrant.0)
+        .fetch_optional(&mut *change)
+        .await
+        .map_err(&failed)?;
+        let version = match latest {
+            Some((version, hash, spec, from))
+                if hash == bot.hash && spec == bot.spec && from <= bot.from_phase =>
+            {
+                return Ok(version);
+            }
+            Some((version, ..)) => version + 1,
+            None => 1,
+        };
+        let status = state::phase(self, &mut change, bot.from_phase).await?;
+        if status.state != PhaseState::Waiting {
+            return Err(StoreError::Phase {
+                phase: status.phase,
+                state: status.state,
+                refused: "it takes no other bot than it was started with",
+                hint: "put the bot back as it was, or hand the new one in for the next phase",
+            });
+        }
+        let archive = match bot.archive.as_deref().zip(archive_hash) {
+            Some((bytes, hash)) => Some(keep_blob(&mut change, &hash, bytes).await.map_err(&failed)?),
+            None => None,
+        };
+        sqlx::query(
+            "INSERT INTO bot (entrant, version, hash, spec, git_commit, archive, from_phase, submitted)
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        )
+        .bind(bot.entrant.0)
+        .bind(version)
+        .bind(&bot.hash)
+        .bind(&bot.spec)
+        .bind(bot.commit.as_deref())
+        .bind(archive)
+        .bind(bot.from_phase)
+        .bind(bot.at.0)
+        .execute(&mut *change)
+        .await
+        .map_err(&failed)?;
+        self.commit(change).await?;
+        Ok(version)
     }
+
     pub(super) async fn read_bots(&self) -> Result<Vec<BotVersion>> {
-        todo!()
+        sqlx::query(
+            "SELECT bot.entrant, version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted
+             FROM bot LEFT JOIN blob ON blob.id = bot.archive ORDER BY bot.entrant, version",
+        )
+        .try_map(|row: SqliteRow| {
+            let archive: Option<Vec<u8>> = row.try_get(5)?;
+            Ok(BotVersion {
+                entrant: Entrant(row.try_get(0)?),
+                version: row.try_get(1)?,
+                hash: row.try_get(2)?,
+                spec: row.try_get(3)?,
+                commit: row.try_get(4)?,
+                archive: archive.as_deref().map(digest).transpose()?,
+                from_phase: row.try_get(6)?,
+                at: Time(row.try_get(7)?),
+            })
+        })
+        .fetch_all(&self.readers)
+        .await
+        .map_err(trouble::at(&self.path))
     }
+
     pub(super) async fn read_archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
-        todo!()
+        sqlx::query_scalar(
+            "SELECT blob.bytes FROM bot JOIN blob ON blob.id = bot.archive WHERE entrant = ? AND version = ?",
+        )
+        .bind(entrant.0)
+        .bind(version)
+        .fetch_optional(&self.readers)
+        .await
+        .map_err(trouble::at(&self.path))
     }
+
     pub(super) async fn read_data(
         &self,
         entrant: Entrant,
         phase: u32,
         stage: u32,
     ) -> Result<Option<(MatchKey, DataFolder)>> {
-        todo!()
+        sqlx::query(
+            "SELECT phase, stage, number, hash, bytes FROM data JOIN blob ON blob.id = data.blob
+             WHERE entrant = ? AND (phase, stage) < (?, ?) ORDER BY phase DESC, stage DESC, number DESC LIMIT 1",
+        )
+        .bind(entrant.0)
+        .bind(phase)
+        .bind(stage)
+        .try_map(|row: SqliteRow| {
+            let number: i64 = row.try_get(2)?;
+            let key = MatchKey { phase: row.try_get(0)?, stage: row.try_get(1)?, number: number as u64 };
+            let hash = digest(row.try_get(3)?)?;
+            Ok((key, DataFolder { entrant, hash, bytes: row.try_get(4)? }))
+        })
+        .fetch_optional(&self.readers)
+        .await
+        .map_err(trouble::at(&self.path))
     }
 }

@@ -2,6 +2,8 @@
 
 mod append;
 mod bots;
+mod check;
+mod insert;
 mod open;
 mod page;
 mod progress;
@@ -9,12 +11,12 @@ mod state;
 mod trouble;
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
 use async_trait::async_trait;
-use sqlx::{SqliteConnection, SqlitePool};
+use sqlx::{Connection as _, Executor as _, Sqlite, SqliteConnection, SqlitePool, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::filter::{FaultFilter, MatchFilter};
@@ -24,6 +26,9 @@ use crate::kept::{
 };
 use crate::ledger::{Ledger, Rows};
 use crate::{Claim, Result, StoreError, claim};
+
+/// Matches wait for the disk this often, and not each time: a power cut costs at most what was played since.
+const SYNC: Duration = Duration::from_secs(1);
 
 /// A competition's ledger in a file.
 #[derive(Debug)]
@@ -38,8 +43,33 @@ pub struct SqliteLedger {
 #[derive(Debug)]
 struct Writer {
     connection: SqliteConnection,
-    /// When the last transaction was known to be on the disk.
+    /// When the last transaction that waits for the disk was begun.
     synced: Instant,
+    /// Whether transactions wait for the disk.
+    full: bool,
+}
+
+impl Writer {
+    /// Begins a transaction. `durable` ones are on the disk when they are over, and all before them. The others are safe from
+    /// then on whatever happens to this program; of those, only what a power cut catches within [`SYNC`] is lost.
+    async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
+        let failed = trouble::at(path);
+        let full = durable || self.synced.elapsed() >= SYNC;
+        if full != self.full {
+            let pragma = if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
+            self.connection.execute(pragma).await.map_err(&failed)?;
+            self.full = full;
+        }
+        if full {
+            self.synced = Instant::now();
+        }
+        self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)
+    }
+}
+
+/// SHA-256 as it is kept.
+fn digest(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
+    bytes.try_into().map(Digest).map_err(|_| sqlx::Error::Decode("a digest that is not 32 bytes long".into()))
 }
 
 impl SqliteLedger {
@@ -67,7 +97,6 @@ impl SqliteLedger {
     /// Lets go of the file in good order: everything in one file, nothing beside it. Without it the next one to open the ledger
     /// tidies up.
     pub async fn disconnect(self) -> Result<()> {
-        use sqlx::Connection as _;
         self.readers.close().await;
         if let Some(writer) = self.writer {
             writer.into_inner().connection.close().await.map_err(trouble::at(&self.path))?;

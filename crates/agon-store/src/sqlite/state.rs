@@ -1,43 +1,255 @@
-//! Not yet.
-#![allow(
-    clippy::todo,
-    clippy::unused_async,
-    unused_variables,
-    unused_imports,
-    dead_code,
-    reason = "the interface first"
-)]
-use super::SqliteLedger;
-use crate::*;
+//! The competition itself and how far its phases are.
+
 use agon_core::record::Digest;
-use agon_league::{Entrant, MatchKey};
+use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
+
+use super::{SqliteLedger, digest, trouble};
+use crate::kept::{Competition, Counts, Edition, Founding, PhaseState, PhaseStatus, Secret, Time};
+use crate::{Result, StoreError};
+
+/// Writes what a new ledger starts with.
+pub async fn found(connection: &mut SqliteConnection, founding: &Founding) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO competition (id, name, game, rules, engine, commitment) VALUES (1, ?, ?, ?, ?, ?)",
+    )
+    .bind(&founding.name)
+    .bind(&founding.game)
+    .bind(founding.rules)
+    .bind(&founding.engine)
+    .bind(&founding.secret.commitment().0[..])
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query("INSERT INTO secret (id, seed) VALUES (1, ?)")
+        .bind(founding.secret.expose())
+        .execute(&mut *connection)
+        .await?;
+    add_edition(connection, &founding.edition).await?;
+    for phase in 0..founding.phases {
+        sqlx::query("INSERT INTO phase (phase) VALUES (?)").bind(phase).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+async fn add_edition(connection: &mut SqliteConnection, edition: &Edition) -> Result<(), sqlx::Error> {
+    sqlx::query("INSERT INTO edition (at, file, normal) VALUES (?, ?, ?)")
+        .bind(edition.at.0)
+        .bind(&edition.file)
+        .bind(&edition.normal)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// A phase, or that there is none of that number.
+pub async fn phase(
+    ledger: &SqliteLedger,
+    connection: &mut SqliteConnection,
+    phase: u32,
+) -> Result<PhaseStatus> {
+    let mut all = phases(ledger, connection).await?;
+    let phases = all.len() as u32;
+    if phase >= phases {
+        return Err(StoreError::NoSuchPhase { phase, phases });
+    }
+    Ok(all.swap_remove(phase as usize))
+}
+
+async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<PhaseStatus>> {
+    let rows =
+        sqlx::query("SELECT phase, state, final, started, published, closed FROM phase ORDER BY phase")
+            .fetch_all(connection)
+            .await
+            .map_err(trouble::at(&ledger.path))?;
+    rows.iter()
+        .map(|row| {
+            let state: &str = row.try_get(1)?;
+            let state = PhaseState::ALL.into_iter().find(|known| known.name() == state);
+            let table: Option<Vec<u8>> = row.try_get(2)?;
+            let time = |column: usize| row.try_get::<Option<i64>, _>(column).map(|time| time.map(Time));
+            Ok(PhaseStatus {
+                phase: row.try_get(0)?,
+                state: state.ok_or_else(|| sqlx::Error::Decode("an unknown state of a phase".into()))?,
+                table: table.as_deref().map(digest).transpose()?,
+                started: time(3)?,
+                published: time(4)?,
+                closed: time(5)?,
+            })
+        })
+        .collect::<Result<_, sqlx::Error>>()
+        .map_err(trouble::at(&ledger.path))
+}
+
+fn refused(status: &PhaseStatus, refused: &'static str, hint: &'static str) -> StoreError {
+    StoreError::Phase { phase: status.phase, state: status.state, refused, hint }
+}
+
+/// What is said to matches for a phase that does not take any.
+pub fn takes_no_matches(status: &PhaseStatus) -> StoreError {
+    let hint = match status.state {
+        PhaseState::Waiting => "start the phase first",
+        _ => "results of a published phase never change; play them in the next one",
+    };
+    refused(status, "it takes no matches", hint)
+}
 
 impl SqliteLedger {
     pub(super) async fn read_competition(&self) -> Result<Competition> {
-        todo!()
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.begin().await.map_err(&failed)?;
+        let editions = sqlx::query("SELECT at, file, normal FROM edition ORDER BY edition")
+            .try_map(|row: sqlx::sqlite::SqliteRow| {
+                Ok(Edition { at: Time(row.try_get(0)?), file: row.try_get(1)?, normal: row.try_get(2)? })
+            })
+            .fetch_all(&mut *reader)
+            .await
+            .map_err(&failed)?;
+        let row = sqlx::query(
+            "SELECT name, game, rules, engine, commitment, revealed, iif(revealed IS NULL, NULL, (SELECT seed FROM secret))
+             FROM competition",
+        )
+        .fetch_one(&mut *reader)
+        .await
+        .map_err(&failed)?;
+        let read = || -> Result<Competition, sqlx::Error> {
+            let (at, seed): (Option<i64>, Option<String>) = (row.try_get(5)?, row.try_get(6)?);
+            Ok(Competition {
+                name: row.try_get(0)?,
+                game: row.try_get(1)?,
+                rules: row.try_get(2)?,
+                engine: row.try_get(3)?,
+                editions,
+                commitment: digest(row.try_get(4)?)?,
+                revealed: seed.zip(at).map(|(seed, at)| (Secret::new(seed), Time(at))),
+            })
+        };
+        read().map_err(&failed)
     }
+
     pub(super) async fn read_secret(&self) -> Result<Secret> {
-        todo!()
+        let seed: String = sqlx::query_scalar("SELECT seed FROM secret")
+            .fetch_one(&self.readers)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        Ok(Secret::new(seed))
     }
+
     pub(super) async fn write_reveal(&self, at: Time) -> Result<()> {
-        todo!()
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        sqlx::query("UPDATE competition SET revealed = ? WHERE revealed IS NULL")
+            .bind(at.0)
+            .execute(&mut *change)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        self.commit(change).await
     }
+
     pub(super) async fn write_edition(&self, edition: &Edition) -> Result<()> {
-        todo!()
+        let failed = trouble::at(&self.path);
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let (file, normal): (String, String) =
+            sqlx::query_as("SELECT file, normal FROM edition ORDER BY edition DESC LIMIT 1")
+                .fetch_one(&mut *change)
+                .await
+                .map_err(&failed)?;
+        if (&file, &normal) != (&edition.file, &edition.normal) {
+            add_edition(&mut change, edition).await.map_err(&failed)?;
+        }
+        self.commit(change).await
     }
+
     pub(super) async fn read_phases(&self) -> Result<Vec<PhaseStatus>> {
-        todo!()
+        let mut reader = self.readers.acquire().await.map_err(trouble::at(&self.path))?;
+        phases(self, &mut reader).await
     }
-    pub(super) async fn write_start(&self, phase: u32, at: Time) -> Result<()> {
-        todo!()
+
+    pub(super) async fn write_start(&self, number: u32, at: Time) -> Result<()> {
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let status = phase(self, &mut change, number).await?;
+        match status.state {
+            PhaseState::Waiting => {}
+            PhaseState::Running => return Ok(()),
+            PhaseState::Published | PhaseState::Closed => {
+                return Err(refused(&status, "it cannot be started again", "go on with the next phase"));
+            }
+        }
+        let sql = "UPDATE phase SET state = 'running', started = ? WHERE phase = ?";
+        sqlx::query(sql)
+            .bind(at.0)
+            .bind(number)
+            .execute(&mut *change)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        self.commit(change).await
     }
-    pub(super) async fn write_publish(&self, phase: u32, table: Digest, at: Time) -> Result<()> {
-        todo!()
+
+    pub(super) async fn write_publish(&self, number: u32, table: Digest, at: Time) -> Result<()> {
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let status = phase(self, &mut change, number).await?;
+        match status.state {
+            PhaseState::Running => {}
+            PhaseState::Waiting => {
+                return Err(refused(&status, "it cannot be published", "start it and play it first"));
+            }
+            PhaseState::Published | PhaseState::Closed if status.table == Some(table) => return Ok(()),
+            PhaseState::Published | PhaseState::Closed => {
+                let hint = "another table came out of the same results: the version of Agon, or a setting, has changed";
+                return Err(refused(&status, "it was published with another table", hint));
+            }
+        }
+        sqlx::query("UPDATE phase SET state = 'published', published = ?, final = ? WHERE phase = ?")
+            .bind(at.0)
+            .bind(&table.0[..])
+            .bind(number)
+            .execute(&mut *change)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        self.commit(change).await
     }
-    pub(super) async fn write_close(&self, phase: u32, at: Time) -> Result<()> {
-        todo!()
+
+    pub(super) async fn write_close(&self, number: u32, at: Time) -> Result<()> {
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let status = phase(self, &mut change, number).await?;
+        match status.state {
+            PhaseState::Published => {}
+            PhaseState::Closed => return Ok(()),
+            PhaseState::Waiting | PhaseState::Running => {
+                return Err(refused(&status, "it cannot be closed", "publish its table first"));
+            }
+        }
+        let sql = "UPDATE phase SET state = 'closed', closed = ? WHERE phase = ?";
+        sqlx::query(sql)
+            .bind(at.0)
+            .bind(number)
+            .execute(&mut *change)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        self.commit(change).await
     }
-    pub(super) async fn look_for_damage(&self) -> Result<Vec<String>> {
-        todo!()
+
+    pub(super) async fn read_counts(&self, number: u32) -> Result<Counts> {
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.acquire().await.map_err(&failed)?;
+        let sums: Option<(i64, i64, i64)> =
+            sqlx::query_as("SELECT matches, games, faults FROM phase WHERE phase = ?")
+                .bind(number)
+                .fetch_optional(&mut *reader)
+                .await
+                .map_err(&failed)?;
+        let Some((matches, games, faults)) = sums else {
+            // Says how many there are.
+            phase(self, &mut reader, number).await?;
+            return Ok(Counts::default());
+        };
+        Ok(Counts { matches: matches as u64, games: games as u64, faults: faults as u64 })
+    }
+
+    /// Ends a transaction; from here on it is kept.
+    pub(super) async fn commit(&self, change: Transaction<'_, Sqlite>) -> Result<()> {
+        change.commit().await.map_err(trouble::at(&self.path))
     }
 }
