@@ -2,7 +2,10 @@
 
 use agon_league::competition::Competition;
 use agon_league::{Entrant, MatchKey, MatchResult};
+use agon_league::tally::Tally;
 use agon_store::MatchFault;
+
+use crate::local::Playing;
 
 /// Something happened.
 #[derive(Debug)]
@@ -39,6 +42,13 @@ pub enum Event<'e> {
         matches: u64,
         /// How many of them were played before.
         done: u64,
+    },
+    /// Time passes, some twice a second: for views that move.
+    Tick {
+        /// What is being played.
+        playing: &'e [Playing],
+        /// What the phase has come to.
+        tally: &'e Tally,
     },
     /// A match was played and is kept.
     Match {

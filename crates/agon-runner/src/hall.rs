@@ -5,7 +5,7 @@ use std::path::Path;
 use agon_core::record::{Digest, Recorder};
 use agon_core::{Assets, Lifetime, Settings, SettingsError};
 use agon_engine::referee::{Played, Room};
-use agon_engine::table::{PlayError, quiet_room};
+use agon_engine::table::PlayError;
 use agon_engine::{Plan, Reporter, Seating, Table};
 use agon_league::competition::Phase;
 use agon_league::{Entrant, Fixed, Fixture, GameResult, MatchKey, MatchResult, SeatResult};
@@ -86,12 +86,12 @@ impl<'h> Hall<'h> {
     }
 
     /// Plays a match to its end.
-    pub fn play(
+    pub fn play<'p>(
         &self,
         key: MatchKey,
         fixture: &Fixture,
-        recorder: &mut Recorder,
-        reporter: Option<&mut dyn Reporter>,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
         let members: Vec<&Member> =
             fixture.seats.iter().filter_map(|seat| self.members.get(seat.index())).collect();
@@ -103,7 +103,7 @@ impl<'h> Hall<'h> {
         let seed = secret::board(self.secret, self.phase, fixture.board);
         let plan = Plan { settings: &first.settings, seed, seats: &seats, assets: self.assets };
         let mut course = Course::new(parts, names);
-        let mut room = Room { reporter, ..quiet_room(Some(recorder)) };
+        let mut room = Room { reporter, console: None, recorder: Some(recorder), log: None };
         self.table.play_match(&plan, &mut course, &mut room)?;
         let points = course.points(self.in_parts);
         let mut finished = finished(key, &fixture.seats, course.played, points);

@@ -20,6 +20,6 @@ pub mod tables;
 pub use error::RunError;
 pub use event::{Event, Listener};
 pub use hall::Member;
-pub use local::Local;
+pub use local::{Boards, Local, Playing};
 pub use run::{Ended, Run};
 pub use stop::Stop;

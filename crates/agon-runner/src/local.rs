@@ -1,13 +1,14 @@
 //! Plays the matches of a stage on this machine's cores.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use agon_core::record::Recorder;
 use agon_engine::Seating;
 use agon_engine::table::PlayError;
-use agon_league::MatchKey;
+use agon_league::{Entrant, MatchKey};
 use agon_store::FinishedMatch;
 
 use crate::hall::Hall;
@@ -15,6 +16,42 @@ use crate::queue::Queue;
 
 /// Lots that were played and wait to be kept. A few are enough to keep the threads busy while the ledger writes.
 const WAITING: usize = 64;
+
+/// A match that is being played.
+#[derive(Clone, Debug)]
+pub struct Playing {
+    /// Which.
+    pub key: MatchKey,
+    /// By whom, in seat order.
+    pub seats: Vec<Entrant>,
+    /// Since when.
+    pub since: Instant,
+}
+
+/// What each thread plays just now: for whoever looks on.
+#[derive(Debug, Default)]
+pub struct Boards(Mutex<Vec<Option<Playing>>>);
+
+impl Boards {
+    /// What is being played, the longest first.
+    pub fn playing(&self) -> Vec<Playing> {
+        let mut all: Vec<Playing> = self.slots().iter().flatten().cloned().collect();
+        all.sort_by_key(|one| one.since);
+        all
+    }
+
+    fn set(&self, thread: usize, playing: Option<Playing>) {
+        let mut slots = self.slots();
+        if slots.len() <= thread {
+            slots.resize_with(thread + 1, || None);
+        }
+        slots[thread] = playing;
+    }
+
+    fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Option<Playing>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// How matches are spread over the machine.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +73,7 @@ impl Local {
         hall: &Hall<'_>,
         stage: u32,
         queue: &Queue<'_>,
+        boards: &Boards,
         take: impl FnOnce(Receiver<Lot>) -> Result<(), E>,
     ) -> Result<(), E> {
         let cores = self.cores(hall);
@@ -47,7 +85,8 @@ impl Local {
                     if let Some(core) = core {
                         agon_host::pinning::pin(core);
                     }
-                    self.work(hall, stage, queue, &sender);
+                    self.work(number, hall, stage, queue, boards, &sender);
+                    boards.set(number, None);
                 });
             }
             drop(sender);
@@ -57,7 +96,15 @@ impl Local {
     }
 
     /// What one thread does.
-    fn work(self, hall: &Hall<'_>, stage: u32, queue: &Queue<'_>, sender: &SyncSender<Lot>) {
+    fn work(
+        self,
+        thread: usize,
+        hall: &Hall<'_>,
+        stage: u32,
+        queue: &Queue<'_>,
+        boards: &Boards,
+        sender: &SyncSender<Lot>,
+    ) {
         let mut recorder = Recorder::new();
         let mut last = None;
         loop {
@@ -70,6 +117,7 @@ impl Local {
             let mut failed = None;
             for (number, fixture) in lot {
                 let key = MatchKey { phase: hall.phase, stage, number };
+                boards.set(thread, Some(Playing { key, seats: fixture.seats.clone(), since: Instant::now() }));
                 match hall.play(key, &fixture, &mut recorder, None) {
                     Ok(finished) => played.push(finished),
                     Err(error) => {

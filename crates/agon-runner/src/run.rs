@@ -1,6 +1,7 @@
 //! Runs a competition, phase by phase and stage by stage, and goes on where it stopped.
 
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
 
 use agon_core::record::Digest;
 use agon_core::{Assets, GameInfo};
@@ -21,13 +22,15 @@ use tokio::runtime::Runtime;
 use crate::chronicles::{Chronicles, Told};
 use crate::event::{Event, Listener};
 use crate::hall::{Hall, Member};
-use crate::local::{Local, Lot};
+use crate::local::{Boards, Local, Lot};
 use crate::queue::Queue;
 use crate::stop::Stop;
 use crate::{RunError, belongings, tables};
 
 /// A snapshot is kept every so many matches: reading so many one by one takes no time anybody would notice.
 const SNAPSHOT: u64 = 8192;
+/// How often those who look on are told that time passes.
+const TICK: Duration = Duration::from_millis(500);
 /// At most so many matches in one transaction.
 const GATHERED: usize = 1024;
 
@@ -58,6 +61,8 @@ pub struct Run<'r> {
     pub local: Local,
     /// Who may ask it to stop.
     pub stop: &'r Stop,
+    /// What is being played.
+    pub boards: Boards,
 }
 
 /// A phase while it is played.
@@ -215,7 +220,7 @@ impl Run<'_> {
     fn publish(&self, number: u32, phase: &Phase, listener: &mut dyn Listener) -> Result<(), RunError> {
         let standings = tables::standings_of(self.ledger, self.competition, self.game(), number);
         let standings = self.runtime.block_on(standings)?.without_times();
-        let table = Digest(Sha256::digest(standings.to_json().to_string().as_bytes()).into());
+        let table = Digest(Sha256::digest(standings.json().to_string().as_bytes()).into());
         self.wait(self.ledger.publish(number, table, Time::now()))?;
         listener.event(&Event::Published { phase: number, name: &phase.name, matches: standings.matches });
         Ok(())
@@ -238,7 +243,7 @@ impl Run<'_> {
         if !todo.is_empty() {
             let queue = Queue::new(stage, todo, going.hall.in_order(), self.stop);
             let hall = going.hall;
-            self.local.play(hall, number, &queue, |played| self.keep(&played, going, listener))?;
+            self.local.play(hall, number, &queue, &self.boards, |played| self.keep(&played, going, listener))?;
             if going.stages[number as usize].len() < stage.len() {
                 return Ok(false);
             }
@@ -257,7 +262,18 @@ impl Run<'_> {
         going: &mut Going<'_>,
         listener: &mut dyn Listener,
     ) -> Result<(), RunError> {
-        while let Ok(lot) = played.recv() {
+        let mut ticked = Instant::now();
+        loop {
+            if ticked.elapsed() >= TICK {
+                let playing = self.boards.playing();
+                listener.event(&Event::Tick { playing: &playing, tally: &going.tally });
+                ticked = Instant::now();
+            }
+            let lot = match played.recv_timeout(TICK) {
+                Ok(lot) => lot,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
             let mut batch = Vec::new();
             let mut failed = None;
             for lot in std::iter::once(lot).chain(std::iter::from_fn(|| played.try_recv().ok())) {
@@ -277,7 +293,6 @@ impl Run<'_> {
                 return Err(error.into());
             }
         }
-        Ok(())
     }
 
     fn append(&self, batch: &[FinishedMatch], going: &mut Going<'_>) -> Result<(), RunError> {

@@ -42,8 +42,47 @@ pub enum Command {
     Debug(Debug),
     /// Look at a recorded game, or check it against the rules
     Replay(Replay),
+    /// Run a competition from its file, or go on where it stopped
+    Run(Run),
+    /// The tables of a competition
+    Table(Table),
     /// Check this machine for what Agon needs
     Doctor(Doctor),
+}
+
+/// `agon run`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Everything is kept in a ledger beside the file (NAME.ledger): CTRL-C once finishes the games that are being played, twice leaves \
+                  at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end."
+)]
+pub struct Run {
+    /// The competition's file; `agon init GAME FILE` writes one
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Games at once [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Begin anew; the old ledger is kept under another name
+    #[arg(long)]
+    pub fresh: bool,
+    /// Whether each game stays on a core of its own, its bots with it
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub pin: Switch,
+    /// What happens, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon table`
+#[derive(Args, Debug)]
+pub struct Table {
+    /// The competition's file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Of this phase, from 1 [default: the latest that was begun]
+    #[arg(long, value_name = "N")]
+    pub phase: Option<u32>,
 }
 
 /// `agon demo`

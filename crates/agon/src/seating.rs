@@ -21,7 +21,16 @@ use crate::output;
 
 /// Reads a BOT.
 pub fn seating(game: &str, bot: &str, sandbox: Sandbox) -> Result<Seating, Failure> {
-    read_bot(game, bot, sandbox, true).map_err(|trouble| trouble.of(bot))
+    read_bot(game, bot, sandbox, true, None).map_err(|trouble| trouble.of(bot))
+}
+
+/// A file that a bot finds in its folder though it did not bring it: what was published of a competition so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside<'b> {
+    /// What it is called there.
+    pub name: &'b str,
+    /// Where it is.
+    pub path: &'b Path,
 }
 
 /// Why a BOT cannot be seated.
@@ -61,14 +70,20 @@ impl From<io::Error> for Trouble {
 }
 
 /// Reads a BOT. `keep` says whether what it learns is kept in its own folder.
-pub fn read_bot(game: &str, bot: &str, sandbox: Sandbox, keep: bool) -> Result<Seating, Trouble> {
+pub fn read_bot(
+    game: &str,
+    bot: &str,
+    sandbox: Sandbox,
+    keep: bool,
+    beside: Option<Beside<'_>>,
+) -> Result<Seating, Trouble> {
     if let Some(name) = bot.strip_prefix("house:") {
         return Ok(Seating::House(name.to_owned()));
     }
     if bot == "human" {
         return Ok(Seating::Human);
     }
-    let order = Order { game, bot, sandbox, keep };
+    let order = Order { game, bot, sandbox, keep, beside };
     if let Some(manifest) = Manifest::of(game, bot)? {
         return order.described(&manifest).map(Seating::Program);
     }
@@ -141,6 +156,7 @@ struct Order<'o> {
     bot: &'o str,
     sandbox: Sandbox,
     keep: bool,
+    beside: Option<Beside<'o>>,
 }
 
 impl Order<'_> {
@@ -156,16 +172,24 @@ impl Order<'_> {
         let name = class.map_or_else(|| stem(&whole), str::to_owned);
         let hash = content::hash(&whole, &class.map_or(vec![], |class| vec![class]))?;
         let seat = self.python_seat(name, hash);
-        if self.game != CONNECT_FIVE {
-            return Ok(seat(self.python_program(&whole, class)?));
-        }
-        let own = vec![whole.clone()];
-        // What it learns stands beside its file.
+        // What it learns, or is given to read, stands beside its file.
         let (source, file) = if whole.is_file() {
             (whole.parent().unwrap_or(&whole).to_owned(), whole.file_name())
         } else {
             (submission_root(&whole), None)
         };
+        if self.game != CONNECT_FIVE {
+            let Some(beside) = self.beside else { return Ok(seat(self.python_program(&whole, class)?)) };
+            let home = view::of(&source, &[beside.name])?;
+            let target = file.map_or_else(|| home.path().to_owned(), |file| home.path().join(file));
+            let mut program = self.python_program(&target, class)?;
+            program.also.push(source);
+            program.own = vec![whole.clone()];
+            put_beside(beside, home.path(), &mut program)?;
+            program.private = Some(home.whole().to_owned());
+            return Ok(ProgramSeat { home: Some(Arc::new(home)), ..seat(program) });
+        }
+        let own = vec![whole.clone()];
         let (home, learning) = view::learning(&source, self.keep)?;
         if self.keep && !learning.kept {
             output::note(&format!(
@@ -206,6 +230,10 @@ impl Order<'_> {
             let learning = view::learning_in(beside)?;
             program.writable.push(learning.data);
             logs = Some(learning.logs);
+        }
+        if let Some(beside) = self.beside {
+            let folder = if target.is_file() { target.parent().unwrap_or(&target) } else { &target };
+            put_beside(beside, folder, &mut program)?;
         }
         program.private = Some(home.whole().to_owned());
         Ok(ProgramSeat { logs, home: Some(Arc::new(home)), ..self.python_seat(name, hash)(program) })
@@ -276,9 +304,13 @@ impl Order<'_> {
         json_lines: bool,
     ) -> Result<ProgramSeat, Trouble> {
         let mut home = None;
-        if self.game == WORD_RACER {
-            let view = view::of(&program.folder, &[WORDS])?;
-            put_words(view.path(), &WordList::built_in())?;
+        let added = if self.game == WORD_RACER { Some(WORDS) } else { self.beside.map(|beside| beside.name) };
+        if let Some(added) = added {
+            let view = view::of(&program.folder, &[added])?;
+            match self.beside {
+                Some(beside) => put_beside(beside, view.path(), &mut program)?,
+                None => put_words(view.path(), &WordList::built_in())?,
+            }
             let source = std::mem::replace(&mut program.folder, view.path().to_owned());
             // Seen from the view, the way up leads elsewhere.
             for word in program.words.iter_mut().filter(|word| word.starts_with("../")) {
@@ -311,6 +343,17 @@ const CONNECT_FIVE: &str = "connect-five";
 /// What Word Racer's bots read the words from.
 const WORDS: &str = "words.dat";
 
+/// Links a file into a bot's folder and lets the bot read it.
+fn put_beside(beside: Beside<'_>, folder: &Path, program: &mut Program) -> io::Result<()> {
+    let link = folder.join(beside.name);
+    if link.symlink_metadata().is_ok() {
+        std::fs::remove_file(&link)?;
+    }
+    std::os::unix::fs::symlink(beside.path, link)?;
+    program.also.push(beside.path.to_owned());
+    Ok(())
+}
+
 fn put_words(folder: &Path, words: &WordList) -> io::Result<()> {
     let mut text = Vec::new();
     words.each(|word| {
@@ -342,7 +385,7 @@ pub fn furnish(
         if data.as_ref().is_some_and(|data| taken.contains(data)) {
             let sandbox = if one.program.guarded { Sandbox::On } else { Sandbox::Off };
             let spec = one.spec.clone();
-            *seat = read_bot(game, &spec, sandbox, false).map_err(|trouble| trouble.of(&spec))?;
+            *seat = read_bot(game, &spec, sandbox, false, None).map_err(|trouble| trouble.of(&spec))?;
         }
         taken.extend(data);
     }

@@ -233,6 +233,11 @@ pub trait Plan: Send + Sync {
 }
 
 impl Format {
+    /// Whether it gives places by who beat whom, not by a table.
+    pub const fn is_bracket(&self) -> bool {
+        matches!(self, Self::Knockout(_) | Self::DoubleElimination(_))
+    }
+
     /// The plan for this field. The same seed is the same plan.
     pub fn plan(&self, field: &Field, seed: u64) -> Result<Box<dyn Plan>, FormatError> {
         Ok(match self {

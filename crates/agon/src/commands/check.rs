@@ -104,7 +104,7 @@ pub fn run(args: &Check) -> Result<(), Failure> {
 impl Checking<'_> {
     /// Is it there, and can it be read? What it learns in the trial is not kept.
     fn find(&mut self) -> Result<Option<ProgramSeat>, Failure> {
-        let refusal = match read_bot(&self.args.game, &self.args.bot, self.args.sandbox, false) {
+        let refusal = match read_bot(&self.args.game, &self.args.bot, self.args.sandbox, false, None) {
             Ok(Seating::Program(seat)) => {
                 let mut seats = [Seating::Program(seat)];
                 setup::furnish(&self.args.game, &mut seats, &self.settings, &self.assets)?;

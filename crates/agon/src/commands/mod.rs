@@ -11,6 +11,8 @@ mod pdb;
 pub mod play;
 mod profile;
 pub mod replay;
+pub mod run;
 pub mod show;
+pub mod table;
 pub mod trial;
 mod tried;

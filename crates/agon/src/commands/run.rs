@@ -1,0 +1,89 @@
+//! `agon run FILE`: runs a competition, or goes on with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agon_runner::{Boards, Ended, Local, Run};
+
+use crate::cli::{self, Switch};
+use crate::competing::{Sitting, line, lineup, signals};
+use crate::failure::{Failure, NO};
+use crate::{output, setup};
+
+const STOPPING: &str = "finishing the games that are being played; once more to leave at once (they are played again next time)";
+
+/// Runs it.
+pub fn run(args: &cli::Run) -> Result<(), Failure> {
+    let sitting = Sitting::read(&args.file)?;
+    if args.fresh {
+        put_aside(&sitting.place.ledger)?;
+    }
+    let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
+    let ended = carry_out(&sitting, local, args.json)?;
+    if args.json {
+        return stopped(ended, "");
+    }
+    let file = crate::manifest::quoted(&sitting.place.named);
+    let next = match ended {
+        Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
+        Ended::Waiting(_) => format!("agon table {file} shows the table, agon export {file} DIR writes the history"),
+        Ended::Over => format!("agon table {file} shows the table, agon report {file} DIR writes pages about it"),
+    };
+    output::note(&next);
+    Ok(())
+}
+
+/// Plays until it is over, waits or is stopped.
+pub fn carry_out(sitting: &Sitting, local: Local, json: bool) -> Result<Ended, Failure> {
+    let ledger = sitting.ledger()?;
+    let stop = signals::listen(STOPPING)?;
+    let run = Run {
+        competition: &sitting.competition,
+        table: sitting.table.as_ref(),
+        assets: &sitting.assets,
+        ledger: &ledger,
+        runtime: &sitting.runtime,
+        local,
+        stop: &stop,
+        boards: Boards::default(),
+    };
+    let mut listener = line::listener(&sitting.competition, sitting.table.info(), json);
+    let ended = run.go(&mut |phase| lineup::load(sitting, phase, None), &mut *listener);
+    drop(listener);
+    let ended = ended?;
+    sitting.runtime.block_on(ledger.disconnect())?;
+    Ok(ended)
+}
+
+fn stopped(ended: Ended, words: &str) -> Result<(), Failure> {
+    match ended {
+        Ended::Stopped => {
+            if !words.is_empty() {
+                output::note(words);
+            }
+            Err(Failure { code: NO, message: String::new() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Moves an old ledger out of the way: nothing that was played is lost.
+fn put_aside(ledger: &Path) -> Result<(), Failure> {
+    if !ledger.exists() {
+        return Ok(());
+    }
+    let name = |number: u32| PathBuf::from(format!("{}.{number}", ledger.display()));
+    let Some(free) = (1..10_000).map(name).find(|path| !path.exists()) else {
+        return Err(Failure::wrong_use("there are too many old ledgers", "remove some of them"));
+    };
+    // What a killed run has left beside it belongs to it.
+    for ending in ["-wal", "-shm"] {
+        let beside = |path: &Path| PathBuf::from(format!("{}{ending}", path.display()));
+        if beside(ledger).exists() {
+            fs::rename(beside(ledger), beside(&free))?;
+        }
+    }
+    fs::rename(ledger, &free).map_err(|e| Failure::io("move away", ledger, &e, "may you write there?"))?;
+    output::note(&format!("the old ledger is now {}", free.display()));
+    Ok(())
+}

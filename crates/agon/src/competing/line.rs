@@ -1,0 +1,261 @@
+//! Progress of a run, for people at a terminal, for logs, and for programs.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use agon_core::GameInfo;
+use agon_league::competition::Competition;
+use agon_league::tally::Tally;
+use agon_league::{Entrant, MatchResult};
+use agon_runner::event::summary;
+use agon_runner::{Event, Listener, Playing, tables};
+use agon_store::MatchFault;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use serde_json::json;
+
+use crate::output;
+
+/// A line of a log at most so often while matches are played.
+const LOGGED: Duration = Duration::from_secs(10);
+/// So many bots of the table are shown while it forms.
+const ROWS: usize = 12;
+/// So many faults are shown.
+const FAULTS: usize = 4;
+/// A table of more bots takes longer to make than it is worth at every tick.
+const MOST_BOTS: usize = 200;
+
+/// What a run shows of itself.
+pub fn listener<'l>(competition: &'l Competition, info: &'static GameInfo, json: bool) -> Box<dyn Listener + 'l> {
+    if json {
+        Box::new(Events { competition })
+    } else if io::stderr().is_terminal() {
+        Box::new(View::new(competition, info))
+    } else {
+        Box::new(Log { competition, done: 0, expected: (0, 0), begun: 0, since: Instant::now(), said: Instant::now() })
+    }
+}
+
+fn name(competition: &Competition, entrant: Entrant) -> &str {
+    competition.entrants.get(entrant.index()).map_or("?", |one| one.name.as_str())
+}
+
+/// What is said in words, whoever listens.
+fn words(event: &Event<'_>) -> Option<String> {
+    Some(match event {
+        Event::Opened { competition, commitment, resumed } => {
+            let how = if *resumed { "goes on" } else { "begins" };
+            format!("{} {how}; its secret seed has {commitment}", competition.name)
+        }
+        Event::Phase { phase, name, expected: (least, most), done } => {
+            let count = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let done = if *done > 0 { format!(", {done} of them played before") } else { String::new() };
+            format!("phase {}, {name}: {count} matches{done}", phase + 1)
+        }
+        Event::Published { phase, name, matches } => {
+            format!("phase {}, {name}: over after {matches} matches, table published", phase + 1)
+        }
+        Event::Waiting { phase, name } => format!(
+            "phase {}, {name}, waits for new versions of bots: put them in place and run again to start it",
+            phase + 1
+        ),
+        Event::Over { seed } => format!("over; the secret seed was {seed}"),
+        _ => return None,
+    })
+}
+
+fn fault_words(competition: &Competition, result: &MatchResult, fault: &MatchFault) -> String {
+    let (key, game, turn) = (result.key, fault.game + 1, fault.turn);
+    let says = fault.report.says.lines().next().unwrap_or_default();
+    format!("match {key}, game {game}, turn {turn}, {}: {}: {says}", name(competition, fault.entrant), fault.report.fault)
+}
+
+/// Plain lines.
+struct Log<'l> {
+    competition: &'l Competition,
+    done: u64,
+    expected: (u64, u64),
+    begun: u64,
+    since: Instant,
+    said: Instant,
+}
+
+impl Listener for Log<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Some(words) = words(event) {
+            output::note(&words);
+        }
+        match event {
+            Event::Phase { expected, done, .. } => {
+                (self.expected, self.done, self.begun) = (*expected, *done, *done);
+                (self.since, self.said) = (Instant::now(), Instant::now());
+            }
+            Event::Match { result, faults } => {
+                self.done += 1;
+                for fault in faults.iter().take(1) {
+                    // One line for a match; the fault list has all of them.
+                    let more = if faults.len() > 1 { format!(" (and {} more)", faults.len() - 1) } else { String::new() };
+                    output::note(&format!("fault: {}{more}", fault_words(self.competition, result, fault)));
+                }
+                if self.said.elapsed() >= LOGGED {
+                    self.said = Instant::now();
+                    let rate = (self.done - self.begun) as f64 / self.since.elapsed().as_secs_f64().max(0.001);
+                    output::note(&format!("{} of {} matches, {rate:.1}/s", self.done, self.expected.1));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A stream of events, one JSON object a line.
+struct Events<'l> {
+    competition: &'l Competition,
+}
+
+impl Listener for Events<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        let name = |entrant: Entrant| name(self.competition, entrant);
+        let line = match event {
+            Event::Opened { competition, commitment, resumed } => json!({
+                "event": "opened", "version": 1, "competition": competition.name, "game": competition.game,
+                "commitment": commitment, "resumed": resumed,
+                "entrants": competition.entrants.iter().map(|one| &one.name).collect::<Vec<_>>(),
+            }),
+            Event::Phase { phase, name, expected, done } => json!({
+                "event": "phase", "phase": phase + 1, "name": name, "matches": {"least": expected.0, "most": expected.1},
+                "done": done,
+            }),
+            Event::Stage { phase, stage, name, matches, done } => json!({
+                "event": "stage", "phase": phase + 1, "stage": stage + 1, "name": name, "matches": matches, "done": done,
+            }),
+            Event::Match { result, faults } => {
+                let (key, points) = summary(result);
+                json!({
+                    "event": "match", "phase": key.phase + 1, "stage": key.stage + 1, "match": key.number + 1,
+                    "games": result.games.len(),
+                    "seats": points.iter().map(|(one, points)| json!({"name": name(*one), "points": points})).collect::<Vec<_>>(),
+                    "faults": faults.iter().map(|fault| json!({
+                        "game": fault.game + 1, "turn": fault.turn, "name": name(fault.entrant),
+                        "fault": fault.report.fault.name(), "says": fault.report.says,
+                    })).collect::<Vec<_>>(),
+                })
+            }
+            Event::Published { phase, name, matches } => {
+                json!({"event": "published", "phase": phase + 1, "name": name, "matches": matches})
+            }
+            Event::Waiting { phase, name } => json!({"event": "waiting", "phase": phase + 1, "name": name}),
+            Event::Over { seed } => json!({"event": "over", "seed": seed}),
+            Event::Tick { .. } => return,
+        };
+        // A reader that has gone away stops nothing.
+        let _ = writeln!(io::stdout().lock(), "{line}");
+    }
+}
+
+/// What moves on a terminal: a bar, what is being played, the table as it forms, the latest faults.
+struct View<'l> {
+    competition: &'l Competition,
+    info: &'static GameInfo,
+    screen: MultiProgress,
+    bar: ProgressBar,
+    playing: ProgressBar,
+    table: ProgressBar,
+    faults: ProgressBar,
+    latest: Vec<String>,
+    phase: u32,
+    stage: String,
+}
+
+impl<'l> View<'l> {
+    fn new(competition: &'l Competition, info: &'static GameInfo) -> Self {
+        let screen = MultiProgress::new();
+        let plain = || ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = screen.add(ProgressBar::hidden());
+        let [playing, table, faults] = [0; 3].map(|_| screen.add(ProgressBar::new_spinner().with_style(plain())));
+        let (latest, stage) = (Vec::new(), String::new());
+        Self { competition, info, screen, bar, playing, table, faults, latest, phase: 0, stage }
+    }
+
+    fn begin(&mut self, expected: (u64, u64), done: u64) {
+        self.screen.remove(&self.bar);
+        let style = "{wide_bar} {pos}/{len} matches  {per_sec}  {eta} left";
+        let style = ProgressStyle::with_template(style).unwrap_or_else(|_| ProgressStyle::default_bar());
+        self.bar = self.screen.insert(0, ProgressBar::new(expected.1).with_style(style).with_position(done));
+        self.bar.reset_eta();
+    }
+
+    fn tick(&self, playing: &[Playing], tally: &Tally) {
+        let one = |one: &Playing| {
+            let names: Vec<&str> = one.seats.iter().take(6).map(|&seat| name(self.competition, seat)).collect();
+            let more = if one.seats.len() > 6 { format!(" and {} more", one.seats.len() - 6) } else { String::new() };
+            format!("  {} {}{more} ({:.0} s)", one.key, names.join(" - "), one.since.elapsed().as_secs_f64())
+        };
+        let lines: Vec<String> = playing.iter().take(8).map(one).collect();
+        self.playing.set_message(format!("{}\n{}", self.stage, lines.join("\n")));
+        if self.competition.entrants.len() <= MOST_BOTS && tally.matches > 0 {
+            self.table.set_message(self.table_text(tally));
+        }
+        self.bar.tick();
+    }
+
+    fn table_text(&self, tally: &Tally) -> String {
+        let Some(phase) = self.competition.phases.get(self.phase as usize) else { return String::new() };
+        let asked = tables::asked(self.competition, self.info, phase, &[]);
+        let order = agon_league::standings::order(tally, &asked);
+        let width = self.competition.entrants.iter().map(|one| one.name.chars().count()).max().unwrap_or(0).min(40);
+        let row = |(place, entrant): (usize, &Entrant)| {
+            let sums = tally.of(*entrant)?;
+            let mean = sums.score.mean();
+            Some(format!(
+                "{:>4}  {:<width$}  {mean:>10.*} {} in {} games",
+                place + 1,
+                name(self.competition, *entrant),
+                self.info.score.decimals,
+                self.info.score.name,
+                sums.games,
+            ))
+        };
+        order.iter().enumerate().take(ROWS).filter_map(row).collect::<Vec<_>>().join("\n")
+    }
+
+    fn clear(&self) {
+        for one in [&self.bar, &self.playing, &self.table, &self.faults] {
+            one.finish_and_clear();
+        }
+    }
+}
+
+impl Listener for View<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Some(words) = words(event) {
+            // A line that fails to be shown is no reason to stop a competition.
+            let _ = self.screen.println(words);
+        }
+        match event {
+            Event::Phase { phase, expected, done, .. } => {
+                self.phase = *phase;
+                self.begin(*expected, *done);
+            }
+            Event::Stage { name, .. } => self.stage.clone_from(name),
+            Event::Tick { playing, tally } => self.tick(playing, tally),
+            Event::Match { result, faults } => {
+                self.bar.inc(1);
+                for fault in *faults {
+                    self.latest.push(format!("fault: {}", fault_words(self.competition, result, fault)));
+                }
+                if !faults.is_empty() {
+                    self.latest.drain(..self.latest.len().saturating_sub(FAULTS));
+                    self.faults.set_message(self.latest.join("\n"));
+                }
+            }
+            Event::Waiting { .. } | Event::Over { .. } => self.clear(),
+            _ => {}
+        }
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}

@@ -1,0 +1,119 @@
+//! The bots of a competition: read, kept apart, started once to see whether they come up.
+
+use std::path::{Path, PathBuf};
+
+use agon_core::Lifetime;
+use agon_engine::table::Plan;
+use agon_engine::{Seating, Table};
+use agon_host::python::{Stateless, forget};
+use agon_league::competition::{Bot, Competition, SandboxRule};
+use agon_runner::Member;
+
+use super::Sitting;
+use crate::cli::Sandbox;
+use crate::failure::Failure;
+use crate::seating::{Beside, read_bot};
+use crate::{neighbours, setup};
+
+/// The bots of a phase, by entrant. `history` is what was published of the phases before, for those who may read it.
+pub fn load(sitting: &Sitting, phase: u32, history: Option<&Path>) -> Result<Vec<Member>, Failure> {
+    let Sitting { competition, assets, place, .. } = sitting;
+    // Paths are read from the file's folder, and commands run there.
+    std::env::set_current_dir(&place.folder)
+        .map_err(|e| Failure::io("enter", &place.folder, &e, "it is the folder of the competition's file"))?;
+    let mut seats = Vec::new();
+    let mut commits = Vec::new();
+    for entrant in &competition.entrants {
+        let (bot, commit) = found(place, &entrant.name, &entrant.bot)?;
+        let beside = history.map(|path| Beside { name: "history.json", path });
+        let seat = read_bot(competition.game, &bot, sandbox(competition), false, beside)
+            .map_err(|trouble| trouble.of(&bot))
+            .map_err(|failure| of_entrant(&entrant.name, failure))?;
+        seats.push(seat);
+        commits.push(commit);
+    }
+    for (seat, entrant) in seats.iter_mut().zip(&competition.entrants) {
+        if let Seating::Program(program) = seat {
+            program.name.clone_from(&entrant.name);
+            forget(&mut program.program, stateless(competition));
+        }
+    }
+    neighbours::keep_apart(&mut seats)?;
+    let settings = &competition.phases[phase as usize].settings;
+    setup::furnish(competition.game, &mut seats, settings, assets)?;
+    try_all(sitting, phase, &seats)?;
+    let members = seats.into_iter().zip(commits).zip(&competition.entrants);
+    Ok(members.map(|((seating, commit), one)| Member { name: one.name.clone(), seating, commit }).collect())
+}
+
+/// The BOT of an entrant, and the commit it is of.
+fn found(place: &super::Place, name: &str, bot: &Bot) -> Result<(String, Option<String>), Failure> {
+    match bot {
+        Bot::Given(bot) => Ok((bot.clone(), None)),
+        Bot::Git { .. } => {
+            let _ = (place, name);
+            Err(Failure::wrong_use("git entrants are not there yet", "name a folder"))
+        }
+    }
+}
+
+fn of_entrant(name: &str, failure: Failure) -> Failure {
+    Failure { message: format!("entrant {name}: {}", failure.message), ..failure }
+}
+
+fn sandbox(competition: &Competition) -> Sandbox {
+    match competition.sandbox {
+        SandboxRule::Required => Sandbox::On,
+        SandboxRule::Off => Sandbox::Off,
+    }
+}
+
+fn stateless(competition: &Competition) -> Stateless {
+    match competition.stateless.as_deref() {
+        Some("fresh") => Stateless::Fresh,
+        Some("audited") => Stateless::Audited,
+        _ => Stateless::Strict,
+    }
+}
+
+/// Starts every program once, as many at a time as a game seats: what does not come up is refused before any game.
+fn try_all(sitting: &Sitting, phase: u32, seats: &[Seating]) -> Result<(), Failure> {
+    let info = sitting.table.info();
+    let filler = |seat: usize| {
+        let role = info.role(agon_core::Seat(seat as u8)).name;
+        let bots = sitting.table.bots();
+        let fitting = bots.iter().find(|bot| bot.roles.contains(&role));
+        Seating::House(fitting.map_or_else(String::new, |bot| bot.name.to_owned()))
+    };
+    let fillers: Vec<Seating> = (0..info.seats.min).map(filler).collect();
+    // In a game with roles one at a time, on the seat of its role.
+    let with_roles = info.roles.len() > 1;
+    let programs: Vec<usize> =
+        (0..seats.len()).filter(|&number| matches!(seats[number], Seating::Program(_))).collect();
+    for some in programs.chunks(if with_roles { 1 } else { info.seats.min }) {
+        let mut plan = fillers.clone();
+        for (place, &number) in some.iter().enumerate() {
+            let role = sitting.competition.entrants[number].role;
+            let seat = info.roles.iter().position(|known| Some(known.name) == role).filter(|_| with_roles);
+            plan[seat.unwrap_or(place)] = seats[number].clone();
+        }
+        try_some(sitting.table.as_ref(), sitting, phase, &plan)?;
+    }
+    Ok(())
+}
+
+fn try_some(table: &dyn Table, sitting: &Sitting, phase: u32, seats: &[Seating]) -> Result<(), Failure> {
+    let settings = &sitting.competition.phases[phase as usize].settings;
+    table.check_seats(seats).map_err(agon_engine::table::PlayError::from)?;
+    setup::try_load(table, &Plan { settings, seed: 0, seats, assets: &sitting.assets })
+}
+
+/// Where the published history of a competition is kept for its bots.
+pub fn history_file(sitting: &Sitting) -> PathBuf {
+    sitting.place.ledger.with_extension("history.json")
+}
+
+/// Whether bots of this game are given the history of earlier phases.
+pub fn reads_history(table: &dyn Table) -> bool {
+    table.info().lifetime == Lifetime::Call
+}
