@@ -5,8 +5,15 @@
 
 pub mod competition;
 pub mod format;
+pub mod rating;
 pub mod result;
+#[cfg(any(test, feature = "simulated"))]
+pub mod simulated;
+pub mod standings;
+pub mod statistics;
+pub mod tally;
 
 pub use competition::Competition;
 pub use format::{Fixture, Format};
 pub use result::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
+pub use tally::Tally;

@@ -1,0 +1,151 @@
+//! The strengths under which the results are likeliest: Newton's method, each step solved by conjugate gradients, so that millions of
+//! pairs cost a few passes over them.
+
+use crate::result::Entrant;
+use crate::tally::Tally;
+
+/// Everybody also has a draw against somebody of strength 0, so that who has won or lost every game stays finite.
+const PRIOR: f64 = 1.0;
+
+/// All results between any two.
+pub struct Results {
+    /// Who has played.
+    pub entrants: Vec<Entrant>,
+    /// One entry for each pair, always in the same order: sums of floats depend on it.
+    pub pairs: Vec<Pair>,
+}
+
+/// Results between two, by their places in [`Results::entrants`].
+pub struct Pair {
+    pub a: u32,
+    pub b: u32,
+    pub games: f32,
+    /// Draws are half won.
+    pub won: f32,
+}
+
+pub fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+impl Results {
+    pub fn of(tally: &Tally) -> Self {
+        let entrants: Vec<Entrant> = tally.entrants().map(|(entrant, _)| entrant).collect();
+        let mut places = vec![None; entrants.last().map_or(0, |last| last.index() + 1)];
+        entrants.iter().enumerate().for_each(|(place, entrant)| places[entrant.index()] = Some(place as u32));
+        let place = |entrant: u32| places.get(entrant as usize).copied().flatten();
+        let pairs = tally.pairs().sorted().into_iter().filter(|met| met.games > 0).filter_map(|met| {
+            let won = met.won as f32 + 0.5 * met.drawn() as f32;
+            Some(Pair { a: place(met.a)?, b: place(met.b)?, games: met.games as f32, won })
+        });
+        Self { pairs: pairs.collect(), entrants }
+    }
+
+    /// One strength for each entrant.
+    pub fn fit(&self) -> Vec<f64> {
+        let mut strengths = self.start();
+        for _ in 0..60 {
+            let slope = self.slope(&strengths);
+            let curve = self.curve(&strengths);
+            let mut step = curve.solve(self, &slope.gradient);
+            let longest = step.iter().fold(0.0_f64, |longest, x| longest.max(x.abs()));
+            // Far from the end the model is no parabola: short steps never overshoot.
+            let scale = if longest > 1.0 { 1.0 / longest } else { 1.0 };
+            step.iter_mut().for_each(|x| *x *= scale);
+            strengths.iter_mut().zip(&step).for_each(|(strength, x)| *strength += x);
+            if longest < 1e-7 {
+                break;
+            }
+        }
+        strengths
+    }
+
+    /// As if everybody had met the middle of the field.
+    fn start(&self) -> Vec<f64> {
+        let mut sums = vec![(0.5 * PRIOR, PRIOR); self.entrants.len()];
+        for pair in &self.pairs {
+            let (games, won) = (f64::from(pair.games), f64::from(pair.won));
+            for (place, won) in [(pair.a, won), (pair.b, games - won)] {
+                sums[place as usize].0 += won;
+                sums[place as usize].1 += games;
+            }
+        }
+        sums.iter().map(|(won, games)| (won / (games - won)).ln()).collect()
+    }
+
+    fn slope(&self, strengths: &[f64]) -> Slope {
+        let mut gradient: Vec<f64> = strengths.iter().map(|&x| PRIOR * (0.5 - logistic(x))).collect();
+        for pair in &self.pairs {
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            let more = f64::from(pair.won) - f64::from(pair.games) * logistic(strengths[a] - strengths[b]);
+            gradient[a] += more;
+            gradient[b] -= more;
+        }
+        Slope { gradient }
+    }
+
+    /// How sharply the results point at these strengths.
+    pub fn curve(&self, strengths: &[f64]) -> Curve {
+        let flat = |p: f64| p * (1.0 - p);
+        let mut diagonal: Vec<f64> = strengths.iter().map(|&x| PRIOR * flat(logistic(x))).collect();
+        let mut pairs = Vec::with_capacity(self.pairs.len());
+        for pair in &self.pairs {
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            let weight = f64::from(pair.games) * flat(logistic(strengths[a] - strengths[b]));
+            diagonal[a] += weight;
+            diagonal[b] += weight;
+            pairs.push(weight as f32);
+        }
+        Curve { diagonal, pairs }
+    }
+}
+
+struct Slope {
+    gradient: Vec<f64>,
+}
+
+/// The observed information: what stands on the diagonal, and beside it for each pair (with a minus).
+pub struct Curve {
+    pub diagonal: Vec<f64>,
+    pub pairs: Vec<f32>,
+}
+
+impl Curve {
+    fn times(&self, results: &Results, x: &[f64]) -> Vec<f64> {
+        let mut product: Vec<f64> = self.diagonal.iter().zip(x).map(|(d, x)| d * x).collect();
+        for (pair, &weight) in results.pairs.iter().zip(&self.pairs) {
+            let (a, b, weight) = (pair.a as usize, pair.b as usize, f64::from(weight));
+            product[a] -= weight * x[b];
+            product[b] -= weight * x[a];
+        }
+        product
+    }
+
+    /// Conjugate gradients, preconditioned by the diagonal.
+    fn solve(&self, results: &Results, target: &[f64]) -> Vec<f64> {
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let scaled = |x: &[f64]| x.iter().zip(&self.diagonal).map(|(x, d)| x / d).collect::<Vec<f64>>();
+        let mut x = vec![0.0; target.len()];
+        let mut rest = target.to_vec();
+        let mut direction = scaled(&rest);
+        let mut size = dot(&rest, &direction);
+        let enough = size * 1e-8;
+        for _ in 0..200 {
+            if size <= enough || size < 1e-20 {
+                break;
+            }
+            let product = self.times(results, &direction);
+            let along = size / dot(&direction, &product);
+            for at in 0..x.len() {
+                x[at] += along * direction[at];
+                rest[at] -= along * product[at];
+            }
+            let next = scaled(&rest);
+            let next_size = dot(&rest, &next);
+            let turn = next_size / size;
+            direction.iter_mut().zip(&next).for_each(|(d, n)| *d = n + turn * *d);
+            size = next_size;
+        }
+        x
+    }
+}

@@ -1,0 +1,9 @@
+//! Doubt in figures: quantiles, intervals, and whether the order of two neighbours is settled.
+
+mod field;
+mod interval;
+mod quantile;
+
+pub use field::{Counted, Field, Order};
+pub use interval::{Interval, Known, LEVEL};
+pub use quantile::{normal, normal_quantile, student_quantile};
