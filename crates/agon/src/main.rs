@@ -12,6 +12,8 @@ mod output;
 mod pretty;
 mod seating;
 mod setup;
+#[cfg_attr(not(test), allow(dead_code, reason = "the command that prints tables comes with the ledger"))]
+mod sheets;
 mod starter;
 mod watch;
 

@@ -12,7 +12,7 @@ const TRUST: f64 = 5.0;
 
 /// Standard errors of strengths measured from the middle of the field.
 pub fn errors(tally: &Tally, results: &Results, strengths: &[f64]) -> Vec<f64> {
-    let curve = results.curve(strengths);
+    let (_, curve) = results.shape(strengths);
     let model = model_variances(results, &curve);
     let expected = Expected::of(results, strengths);
     let corrected = results.entrants.iter().enumerate().map(|(place, &entrant)| {

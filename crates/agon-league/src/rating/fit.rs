@@ -34,7 +34,7 @@ impl Results {
         let mut places = vec![None; entrants.last().map_or(0, |last| last.index() + 1)];
         entrants.iter().enumerate().for_each(|(place, entrant)| places[entrant.index()] = Some(place as u32));
         let place = |entrant: u32| places.get(entrant as usize).copied().flatten();
-        let pairs = tally.pairs().sorted().into_iter().filter(|met| met.games > 0).filter_map(|met| {
+        let pairs = tally.pairs().sorted().filter(|met| met.games > 0).filter_map(|met| {
             let won = met.won as f32 + 0.5 * met.drawn() as f32;
             Some(Pair { a: place(met.a)?, b: place(met.b)?, games: met.games as f32, won })
         });
@@ -45,15 +45,14 @@ impl Results {
     pub fn fit(&self) -> Vec<f64> {
         let mut strengths = self.start();
         for _ in 0..60 {
-            let slope = self.slope(&strengths);
-            let curve = self.curve(&strengths);
-            let mut step = curve.solve(self, &slope.gradient);
+            let (slope, curve) = self.shape(&strengths);
+            let mut step = curve.solve(self, &slope);
             let longest = step.iter().fold(0.0_f64, |longest, x| longest.max(x.abs()));
             // Far from the end the model is no parabola: short steps never overshoot.
             let scale = if longest > 1.0 { 1.0 / longest } else { 1.0 };
             step.iter_mut().for_each(|x| *x *= scale);
             strengths.iter_mut().zip(&step).for_each(|(strength, x)| *strength += x);
-            if longest < 1e-7 {
+            if longest < 1e-6 {
                 break;
             }
         }
@@ -73,35 +72,29 @@ impl Results {
         sums.iter().map(|(won, games)| (won / (games - won)).ln()).collect()
     }
 
-    fn slope(&self, strengths: &[f64]) -> Slope {
-        let mut gradient: Vec<f64> = strengths.iter().map(|&x| PRIOR * (0.5 - logistic(x))).collect();
-        for pair in &self.pairs {
-            let (a, b) = (pair.a as usize, pair.b as usize);
-            let more = f64::from(pair.won) - f64::from(pair.games) * logistic(strengths[a] - strengths[b]);
-            gradient[a] += more;
-            gradient[b] -= more;
+    /// How steeply the likelihood rises from these strengths, and how sharply it bends.
+    pub fn shape(&self, strengths: &[f64]) -> (Vec<f64>, Curve) {
+        let mut slope = Vec::with_capacity(strengths.len());
+        let mut diagonal = Vec::with_capacity(strengths.len());
+        for &strength in strengths {
+            let chance = logistic(strength);
+            slope.push(PRIOR * (0.5 - chance));
+            diagonal.push(PRIOR * chance * (1.0 - chance));
         }
-        Slope { gradient }
-    }
-
-    /// How sharply the results point at these strengths.
-    pub fn curve(&self, strengths: &[f64]) -> Curve {
-        let flat = |p: f64| p * (1.0 - p);
-        let mut diagonal: Vec<f64> = strengths.iter().map(|&x| PRIOR * flat(logistic(x))).collect();
         let mut pairs = Vec::with_capacity(self.pairs.len());
         for pair in &self.pairs {
-            let (a, b) = (pair.a as usize, pair.b as usize);
-            let weight = f64::from(pair.games) * flat(logistic(strengths[a] - strengths[b]));
+            let (a, b, games) = (pair.a as usize, pair.b as usize, f64::from(pair.games));
+            let chance = logistic(strengths[a] - strengths[b]);
+            let more = f64::from(pair.won) - games * chance;
+            slope[a] += more;
+            slope[b] -= more;
+            let weight = games * chance * (1.0 - chance);
             diagonal[a] += weight;
             diagonal[b] += weight;
             pairs.push(weight as f32);
         }
-        Curve { diagonal, pairs }
+        (slope, Curve { diagonal, pairs })
     }
-}
-
-struct Slope {
-    gradient: Vec<f64>,
 }
 
 /// The observed information: what stands on the diagonal, and beside it for each pair (with a minus).

@@ -161,16 +161,25 @@ impl Counted {
     }
 }
 
-/// The variance of all numbers of all of them together.
+/// The variance that an entrant's numbers have on average; where nobody's numbers vary, that of all of them together.
 fn pooled<'s>(spreads: impl Iterator<Item = &'s Spread>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    let (mut freedom, mut within) = (0.0, 0.0);
     for spread in spreads {
         let (n, mean) = (spread.count as f64, spread.mean());
         count += n;
         sum += n * mean;
-        squares += n * (mean * mean) + spread.variance() * (n - 1.0).max(0.0);
+        squares += n * mean * mean;
+        freedom += (n - 1.0).max(0.0);
+        within += spread.variance() * (n - 1.0).max(0.0);
     }
-    if count < 2.0 { 0.0 } else { ((squares - sum * sum / count) / (count - 1.0)).max(0.0) }
+    if within > 0.0 {
+        within / freedom
+    } else if count > 1.0 {
+        ((squares - sum * sum / count) / (count - 1.0)).max(0.0)
+    } else {
+        0.0
+    }
 }
 
 /// How each board moves the mean of an entrant's scores: boards are what was drawn, games on one board have its luck in common.
@@ -216,7 +225,7 @@ impl Within {
         }
         let entrants = tally.entrants().map(|(entrant, _)| entrant.index() + 1).max().unwrap_or_default();
         let mut sums = vec![(0, 0.0); entrants];
-        for met in tally.pairs().sorted().into_iter().filter(|met| met.games > 0) {
+        for met in tally.pairs().sorted().filter(|met| met.games > 0) {
             for (entrant, score) in [(met.a, met.score_a), (met.b, met.score_b)] {
                 if let Some((opponents, squares)) = sums.get_mut(entrant as usize) {
                     *opponents += 1;

@@ -1,5 +1,7 @@
 //! Doubt in figures: quantiles, intervals, and whether the order of two neighbours is settled.
 
+#[cfg(test)]
+mod coverage;
 mod field;
 mod interval;
 mod quantile;

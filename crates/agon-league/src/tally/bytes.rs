@@ -49,7 +49,7 @@ impl Tally {
             out.count(key - last);
             last = key;
             [met.games, met.won, met.lost, met.matches].into_iter().for_each(|n| out.count(n.into()));
-            [met.score_a, met.score_b, met.cross].into_iter().for_each(|n| out.whole(n.into()));
+            [met.score_a, met.score_b, met.cross].into_iter().for_each(|n| out.number(n));
         }
         out.count(self.pairs.all_points().len() as u64);
         for (&(a, b), &(to_a, to_b)) in self.pairs.all_points() {
@@ -77,8 +77,20 @@ impl Tally {
 struct Writer(Vec<u8>);
 
 impl Writer {
-    fn count(&mut self, n: u64) {
-        self.wide(n.into());
+    fn count(&mut self, mut n: u64) {
+        while n >= 0x80 {
+            self.0.push(n as u8 | 0x80);
+            n >>= 7;
+        }
+        self.0.push(n as u8);
+    }
+
+    /// As [`Self::whole`] writes it.
+    fn number(&mut self, n: i64) {
+        match n.checked_mul(2) {
+            Some(twice) => self.count((twice ^ (n >> 63)) as u64),
+            None => self.whole(n.into()),
+        }
     }
 
     fn wide(&mut self, mut n: u128) {
@@ -193,11 +205,22 @@ impl Reader<'_> {
     }
 
     fn count(&mut self) -> Option<u64> {
+        // Nearly all numbers are short.
+        let (mut n, mut at) = (0, self.at);
+        for shift in (0..63).step_by(7) {
+            let byte = *self.bytes.get(at)?;
+            at += 1;
+            n |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                self.at = at;
+                return Some(n);
+            }
+        }
         self.wide()?.try_into().ok()
     }
 
     fn small(&mut self) -> Option<u32> {
-        self.wide()?.try_into().ok()
+        self.count()?.try_into().ok()
     }
 
     fn whole(&mut self) -> Option<i128> {
@@ -206,6 +229,11 @@ impl Reader<'_> {
     }
 
     fn number(&mut self) -> Option<i64> {
+        let before = self.at;
+        if let Some(n) = self.count() {
+            return Some((n >> 1) as i64 ^ -((n & 1) as i64));
+        }
+        self.at = before;
         self.whole()?.try_into().ok()
     }
 

@@ -234,8 +234,8 @@ impl Tally {
     /// Counts a finished match.
     pub fn add(&mut self, result: &MatchResult) {
         self.matches += 1;
-        for game in &result.games {
-            self.add_game(game);
+        for (number, game) in result.games.iter().enumerate() {
+            self.add_game(game, number == 0);
         }
         let Some(first) = result.games.first() else { return };
         for (seat, seated) in first.seats.iter().enumerate() {
@@ -249,21 +249,13 @@ impl Tally {
             if let Some(given) = given {
                 sums.given.add(given);
             }
-            for other in &first.seats[seat + 1..] {
-                self.pairs.add(&Met {
-                    a: seated.entrant.0,
-                    b: other.entrant.0,
-                    matches: 1,
-                    ..Met::default()
-                });
-            }
         }
         if let ([a, b], [to_a, to_b]) = (first.seats.as_slice(), result.points.as_slice()) {
             self.pairs.add_points(a.entrant, b.entrant, (*to_a, *to_b));
         }
     }
 
-    fn add_game(&mut self, game: &GameResult) {
+    fn add_game(&mut self, game: &GameResult, first_of_match: bool) {
         self.games += 1;
         self.turns += u64::from(game.turns);
         let firsts = game.seats.iter().filter(|seat| seat.place == 1).count();
@@ -275,7 +267,7 @@ impl Tally {
                 }
                 beaten += 2 * u64::from(met.place > result.place) + u64::from(met.place == result.place);
                 if other > seat {
-                    self.pairs.add(&meeting(result, met));
+                    self.pairs.add(&Met { matches: first_of_match.into(), ..meeting(result, met) });
                 }
             }
             let by_board = self.by_board;

@@ -66,12 +66,21 @@ const fn key(a: u32, b: u32) -> u64 {
     (a as u64) << 32 | b as u64
 }
 
+/// `SplitMix64`'s mixing: all bits depend on all.
+const fn hash(a: u32, b: u32) -> u64 {
+    let mut z = key(a, b).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
 /// All pairs that met. A hash table of places in a list: half of what the standard one takes when it has just grown.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     list: Vec<Met>,
-    /// Place in the list plus one; 0 is free. A power of two of them.
-    slots: Vec<u32>,
+    /// A power of two of them: 0 is free, else half of the pair's hash above its place in the list plus one. With that half most
+    /// pairs that are not the one looked for are passed by without looking at them.
+    slots: Vec<u64>,
     /// Points given for matches of two, where they are not the sum of scores.
     points: BTreeMap<(u32, u32), (i64, i64)>,
 }
@@ -108,7 +117,7 @@ impl Pairs {
     /// What they did together, as `a` sees it; `None` if they never met.
     pub fn get(&self, a: Entrant, b: Entrant) -> Option<Met> {
         let (low, high) = (a.0.min(b.0), a.0.max(b.0));
-        let place = *self.slots.get(self.slot(low, high)?)?;
+        let place = *self.slots.get(self.slot(low, high)?)? as u32;
         let met = *self.list.get((place as usize).checked_sub(1)?)?;
         Some(if a.0 == low { met } else { met.turned() })
     }
@@ -138,17 +147,17 @@ impl Pairs {
     #[inline]
     fn slot(&self, a: u32, b: u32) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
-        // Fibonacci hashing: the high bits of the product are well mixed.
-        let hash = key(a, b).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut at = (hash >> 32) as usize & mask;
+        let hash = hash(a, b);
+        let mut at = hash as usize & mask;
         loop {
-            match self.slots[at] {
-                0 => return Some(at),
-                place => {
-                    let met = &self.list[place as usize - 1];
-                    if met.a == a && met.b == b {
-                        return Some(at);
-                    }
+            let slot = self.slots[at];
+            if slot == 0 {
+                return Some(at);
+            }
+            if slot >> 32 == hash >> 32 {
+                let met = &self.list[slot as u32 as usize - 1];
+                if met.a == a && met.b == b {
+                    return Some(at);
                 }
             }
             at = (at + 1) & mask;
@@ -167,9 +176,9 @@ impl Pairs {
                 self.list.reserve_exact((self.list.len() / 4).max(64));
             }
             self.list.push(Met { a, b, ..Met::default() });
-            self.slots[at] = self.list.len() as u32;
+            self.slots[at] = hash(a, b) >> 32 << 32 | self.list.len() as u64;
         }
-        &mut self.list[self.slots[at] as usize - 1]
+        &mut self.list[self.slots[at] as u32 as usize - 1]
     }
 
     fn grow(&mut self) {
@@ -177,16 +186,20 @@ impl Pairs {
         for place in 0..self.list.len() {
             let Met { a, b, .. } = self.list[place];
             if let Some(at) = self.slot(a, b) {
-                self.slots[at] = place as u32 + 1;
+                self.slots[at] = hash(a, b) >> 32 << 32 | (place as u64 + 1);
             }
         }
     }
 
-    /// For writing: by entrants.
-    pub(crate) fn sorted(&self) -> Vec<&Met> {
-        let mut sorted: Vec<&Met> = self.list.iter().collect();
-        sorted.sort_unstable_by_key(|met| met.key());
-        sorted
+    /// By entrants: always in the same order.
+    pub(crate) fn sorted(&self) -> impl ExactSizeIterator<Item = &Met> {
+        // Sorting short keys is several times faster than sorting by what they stand for.
+        let mut places: Vec<(u64, u32)> =
+            self.list.iter().zip(0..).map(|(met, place)| (met.key(), place)).collect();
+        if !places.is_sorted() {
+            places.sort_unstable();
+        }
+        places.into_iter().map(|(_, place)| &self.list[place as usize])
     }
 
     /// For writing: by entrants.
