@@ -2,8 +2,7 @@
 //! by how much its results really varied (a sandwich estimate): results within one game hang together, draws vary less than the model
 //! believes.
 
-use super::fit::{Curve, Results, logistic};
-use crate::tally::{Sums, Tally};
+use super::fit::{Curve, Results, Varied, logistic};
 
 /// Larger fields are close to everybody having met everybody, where the inverse is the inverse of the diagonal.
 const MOST_INVERTED: usize = 400;
@@ -11,15 +10,14 @@ const MOST_INVERTED: usize = 400;
 const TRUST: f64 = 5.0;
 
 /// Standard errors of strengths measured from the middle of the field.
-pub fn errors(tally: &Tally, results: &Results, strengths: &[f64]) -> Vec<f64> {
+pub fn errors(results: &Results, strengths: &[f64]) -> Vec<f64> {
     let (_, curve) = results.shape(strengths);
     let model = model_variances(results, &curve);
     let expected = Expected::of(results, strengths);
-    let corrected = results.entrants.iter().enumerate().map(|(place, &entrant)| {
-        let factor =
-            tally.of(entrant).map_or(1.0, |sums| expected.factor(place, sums, curve.diagonal[place]));
-        (model[place] * factor).sqrt()
-    });
+    let corrected =
+        results.varied.iter().enumerate().map(|(place, varied)| {
+            (model[place] * expected.factor(place, varied, curve.diagonal[place])).sqrt()
+        });
     corrected.collect()
 }
 
@@ -82,13 +80,12 @@ impl Expected {
     }
 
     /// By how much the variance of an entrant's results differs from what the model believes.
-    fn factor(&self, place: usize, sums: &Sums, information: f64) -> f64 {
+    fn factor(&self, place: usize, varied: &Varied, information: f64) -> f64 {
         let [opponents, met, chances, squares] = self.sums[place];
-        let games = sums.games as f64;
+        let Varied { games, beaten, beaten_squares } = *varied;
         if games < 2.0 || met < 1.0 {
             return 1.0;
         }
-        let (beaten, beaten_squares) = (sums.beaten as f64 / 2.0, sums.beaten_squares as f64 / 4.0);
         let varied = (beaten_squares - beaten * beaten / games) / (games - 1.0);
         // Part of that is whom it met: some are easier than others. Nothing of it where all are met in every game.
         let others = met / games;

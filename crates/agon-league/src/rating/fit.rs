@@ -1,8 +1,13 @@
 //! The strengths under which the results are likeliest: Newton's method, each step solved by conjugate gradients, so that millions of
 //! pairs cost a few passes over them.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use agon_core::Better;
+
 use crate::result::Entrant;
-use crate::tally::Tally;
+use crate::tally::{OnBoard, Tally};
 
 /// Everybody also has a draw against somebody of strength 0, so that who has won or lost every game stays finite.
 const PRIOR: f64 = 1.0;
@@ -13,6 +18,17 @@ pub struct Results {
     pub entrants: Vec<Entrant>,
     /// One entry for each pair, always in the same order: sums of floats depend on it.
     pub pairs: Vec<Pair>,
+    /// For each entrant, how its results varied.
+    pub varied: Vec<Varied>,
+}
+
+/// How an entrant's results varied from game to game.
+#[derive(Clone, Copy, Default)]
+pub struct Varied {
+    pub games: f64,
+    /// Sum over games of those it beat in one; who shares its place is half beaten.
+    pub beaten: f64,
+    pub beaten_squares: f64,
 }
 
 /// Results between two, by their places in [`Results::entrants`].
@@ -22,6 +38,21 @@ pub struct Pair {
     pub games: f32,
     /// Draws are half won.
     pub won: f32,
+}
+
+/// The boards both have played equally often, and who has the higher score there.
+fn common<'b>(
+    one: &'b [(u64, OnBoard)],
+    other: &'b [(u64, OnBoard)],
+) -> impl Iterator<Item = (u64, Ordering)> + 'b {
+    let mut at = 0;
+    one.iter().filter_map(move |(seed, board)| {
+        while other.get(at).is_some_and(|(theirs, _)| theirs < seed) {
+            at += 1;
+        }
+        let (_, theirs) = other.get(at).filter(|(theirs, b)| theirs == seed && b.games == board.games)?;
+        Some((*seed, board.score.cmp(&theirs.score)))
+    })
 }
 
 pub fn logistic(x: f64) -> f64 {
@@ -38,7 +69,50 @@ impl Results {
             let won = met.won as f32 + 0.5 * met.drawn() as f32;
             Some(Pair { a: place(met.a)?, b: place(met.b)?, games: met.games as f32, won })
         });
-        Self { pairs: pairs.collect(), entrants }
+        let varied = tally.entrants().map(|(_, sums)| Varied {
+            games: sums.games as f64,
+            beaten: sums.beaten as f64 / 2.0,
+            beaten_squares: sums.beaten_squares as f64 / 4.0,
+        });
+        Self { pairs: pairs.collect(), varied: varied.collect(), entrants }
+    }
+
+    /// Each board as a game in which those of one role compete: who did better there, over all opponents. Only boards on which both played
+    /// the same number of games are compared.
+    pub fn by_board(tally: &Tally, entrants: &[Entrant], better: Better) -> Self {
+        let mut entrants = entrants.to_vec();
+        entrants.sort_unstable();
+        let boards: Vec<Vec<(u64, OnBoard)>> = entrants
+            .iter()
+            .map(|&e| {
+                tally.of(e).map_or_else(Vec::new, |sums| sums.boards.iter().map(|(&s, &b)| (s, b)).collect())
+            })
+            .collect();
+        let mut beaten: Vec<HashMap<u64, f64>> = vec![HashMap::new(); entrants.len()];
+        let mut pairs = Vec::new();
+        for a in 0..entrants.len() {
+            for b in a + 1..entrants.len() {
+                let (mut games, mut won) = (0.0, 0.0);
+                for (seed, order) in common(&boards[a], &boards[b]) {
+                    let order = if better == Better::Lower { order.reverse() } else { order };
+                    let share = [0.0, 0.5, 1.0][(order as i8 + 1) as usize];
+                    games += 1.0;
+                    won += share;
+                    *beaten[a].entry(seed).or_default() += f64::from(share);
+                    *beaten[b].entry(seed).or_default() += f64::from(1.0 - share);
+                }
+                if games > 0.0 {
+                    pairs.push(Pair { a: a as u32, b: b as u32, games, won });
+                }
+            }
+        }
+        // Halves and quarters: their sums are exact, in whatever order a map has them.
+        let varied = |beaten: &HashMap<u64, f64>| Varied {
+            games: beaten.len() as f64,
+            beaten: beaten.values().sum(),
+            beaten_squares: beaten.values().map(|x| x * x).sum(),
+        };
+        Self { varied: beaten.iter().map(varied).collect(), pairs, entrants }
     }
 
     /// One strength for each entrant.
@@ -46,12 +120,11 @@ impl Results {
         let mut strengths = self.start();
         for _ in 0..60 {
             let (slope, curve) = self.shape(&strengths);
-            let mut step = curve.solve(self, &slope);
+            let step = curve.solve(self, &slope);
             let longest = step.iter().fold(0.0_f64, |longest, x| longest.max(x.abs()));
             // Far from the end the model is no parabola: short steps never overshoot.
             let scale = if longest > 1.0 { 1.0 / longest } else { 1.0 };
-            step.iter_mut().for_each(|x| *x *= scale);
-            strengths.iter_mut().zip(&step).for_each(|(strength, x)| *strength += x);
+            strengths.iter_mut().zip(&step).for_each(|(strength, x)| *strength += scale * x);
             if longest < 1e-6 {
                 break;
             }

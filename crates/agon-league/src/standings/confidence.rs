@@ -7,9 +7,10 @@ use crate::rating::Rating;
 use crate::statistics::{Field, Known, Order};
 
 pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings: &[Rating]) -> Sheet {
-    let (id, title) = match several {
-        true => (format!("confidence-{}s", group.role), format!("Confidence: {}s", group.role)),
-        false => ("confidence".to_owned(), "Confidence".to_owned()),
+    let (id, title) = if several {
+        (format!("confidence-{}s", group.role), format!("Confidence: {}s", group.role))
+    } else {
+        ("confidence".to_owned(), "Confidence".to_owned())
     };
     let mut sheet = Sheet { official: false, ..Sheet::official(&id, &title) };
     sheet.columns = columns(group);

@@ -29,9 +29,10 @@ pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> 
 }
 
 pub(super) fn sheet(game: &GameInfo, group: &Group<'_>, several: bool) -> Sheet {
-    let mut sheet = match several {
-        true => Sheet::official(&format!("table-{}", group.role), &format!("Table: {}", group.role)),
-        false => Sheet::official("table", "Table"),
+    let mut sheet = if several {
+        Sheet::official(&format!("table-{}", group.role), &format!("Table: {}", group.role))
+    } else {
+        Sheet::official("table", "Table")
     };
     let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
     sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];

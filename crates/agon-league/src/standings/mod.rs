@@ -21,7 +21,7 @@ mod tests;
 use agon_core::GameInfo;
 
 use crate::competition::EntrantSpec;
-use crate::rating::{Rating, ratings};
+use crate::rating::{Rating, ratings, ratings_by_board};
 use crate::result::Entrant;
 use crate::statistics::{Counted, Field};
 use crate::tally::Tally;
@@ -141,7 +141,7 @@ impl Group<'_> {
 pub fn standings(tally: &Tally, asked: &Asked<'_>) -> Standings {
     let lines = Line::all(tally, asked.entrants);
     let groups = groups(tally, asked, &lines);
-    let ratings = ratings(tally);
+    let ratings = rated(tally, asked, &groups);
     let mut sheets: Vec<Sheet> = placing(asked).into_iter().collect();
     sheets.extend(official(asked, &groups));
     sheet::add_notes(&mut sheets, &lines);
@@ -208,6 +208,20 @@ fn official(asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Sheet> {
             groups.iter().map(|group| generic::sheet(asked.game, group, groups.len() > 1)).collect()
         }
     }
+}
+
+/// Roles are rated apart where that can be done; by their places in the file.
+fn rated(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Rating> {
+    let apart = || -> Option<Vec<Rating>> {
+        let mut all = Vec::new();
+        for group in groups.iter().filter(|_| asked.game.roles.len() > 1) {
+            let role = asked.game.roles.iter().find(|role| role.name == group.role)?;
+            all.extend(ratings_by_board(tally, &group.order(), role.better)?);
+        }
+        all.sort_by_key(|rating| rating.entrant);
+        Some(all).filter(|all| !all.is_empty())
+    };
+    apart().unwrap_or_else(|| ratings(tally))
 }
 
 /// How the knockout ended.

@@ -32,8 +32,10 @@ fn ranks(sheet: &Sheet) -> Vec<(i64, u32)> {
     sheet.rows.iter().map(rank).collect()
 }
 
+type Matches<'m> = &'m [(&'m [(u32, f64)], &'m [f64])];
+
 /// A league of these matches of one game: seats with scores, and points.
-fn league(game: &str, names: &[&str], matches: &[(&[(u32, f64)], &[f64])]) -> League {
+fn league(game: &str, names: &[&str], matches: Matches<'_>) -> League {
     let results = matches.iter().map(|(seats, points)| match_of(seats, points)).collect();
     League { game: simulated::game(game), entrants: simulated::entrants(names), results }
 }
@@ -110,7 +112,7 @@ fn connect_five_points_then_difference_then_head_to_head() {
 
 #[test]
 fn connect_five_equals_to_the_end_share_their_rank() {
-    let circle: &[(&[(u32, f64)], &[f64])] = &[
+    let circle: Matches<'_> = &[
         (&[(0, 1.0), (1, 0.0)], &[1.0, -1.0]),
         (&[(1, 1.0), (2, 0.0)], &[1.0, -1.0]),
         (&[(2, 1.0), (0, 0.0)], &[1.0, -1.0]),
@@ -131,6 +133,14 @@ fn hide_and_seek_has_two_tables_with_medals_and_marks() {
     assert_eq!(seekers.rows[2].cells[1], Cell::Text("bronze".to_owned()));
     assert!(seekers.notes.iter().any(|note| note.starts_with("Prowler (AI): ")), "{:?}", seekers.notes);
     assert_eq!(standings.sheet("head-to-head").unwrap().columns.len(), 4);
+    // Everybody was caught: only steps tell who is better, within each role.
+    let rating = |entrant: usize| standings.ratings[entrant].rating;
+    assert!(
+        rating(0) > rating(1) && rating(1) > rating(2) && rating(4) > rating(3),
+        "{:?}",
+        standings.ratings
+    );
+    assert!((rating(3) + rating(4) - 3000.0).abs() < 1e-6);
 }
 
 #[test]

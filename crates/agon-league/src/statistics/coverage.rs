@@ -172,9 +172,12 @@ fn told_apart(leagues: u64, strengths: &[f64], play: impl Fn(&[f64], u64) -> Tal
         let mut order: Vec<(f64, Entrant)> = field.known().map(|(e, known)| (-known.mean, e)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let order: Vec<Entrant> = order.into_iter().map(|(_, entrant)| entrant).collect();
-        let equal = |pair: &[Entrant]| strengths[pair[0].index()].to_bits() == strengths[pair[1].index()].to_bits();
+        let equal =
+            |pair: &[Entrant]| strengths[pair[0].index()].to_bits() == strengths[pair[1].index()].to_bits();
         let settled = field.settled(&order);
-        errors += u32::from(settled.iter().zip(order.windows(2)).any(|(&o, pair)| o == Order::Settled && equal(pair)));
+        errors += u32::from(
+            settled.iter().zip(order.windows(2)).any(|(&o, pair)| o == Order::Settled && equal(pair)),
+        );
     }
     f64::from(errors) / leagues as f64
 }
@@ -185,8 +188,10 @@ fn arena(strengths: &[f64], seed: u64) -> Tally {
     let mut tally = Tally::default();
     for _ in 0..40 {
         let luck = 3.0 * noise(&mut rng);
-        let seats: Vec<(u32, f64)> =
-            (0_u32..).zip(strengths).map(|(bot, strength)| (bot, strength + luck + noise(&mut rng))).collect();
+        let seats: Vec<(u32, f64)> = (0_u32..)
+            .zip(strengths)
+            .map(|(bot, strength)| (bot, strength + luck + noise(&mut rng)))
+            .collect();
         tally.add(&match_of(&seats, &[]));
     }
     tally

@@ -44,6 +44,7 @@ impl<'t> Field<'t> {
         let pooled = pooled(sums.iter().map(|sums| counted.spread(sums)));
         let within = Within::of(tally, counted);
         let mut moves = Vec::new();
+        let range = range(sums.iter().map(|sums| counted.spread(sums)));
         let known = sums
             .iter()
             .zip(&entrants)
@@ -53,10 +54,10 @@ impl<'t> Field<'t> {
                     let by_board = moves_of(sums);
                     let list: Vec<f64> = by_board.iter().map(|&(_, x)| x).collect();
                     moves.push(by_board);
-                    return Known::of_moves(spread.mean(), &list, pooled);
+                    return Known { range, ..Known::of_moves(spread.mean(), &list, pooled) };
                 }
                 moves.push(Vec::new());
-                Known::of(spread, within.variance(entrant, spread), pooled)
+                Known { range, ..Known::of(spread, within.variance(entrant, spread), pooled) }
             })
             .collect();
         Self { tally, counted, entrants, known, moves }
@@ -180,6 +181,14 @@ fn pooled<'s>(spreads: impl Iterator<Item = &'s Spread>) -> f64 {
     } else {
         0.0
     }
+}
+
+/// From the least to the greatest of all numbers.
+fn range<'s>(spreads: impl Iterator<Item = &'s Spread>) -> (f64, f64) {
+    let ends = spreads.filter(|spread| spread.count > 0).map(|spread| (spread.min, spread.max));
+    let (least, most) =
+        ends.fold((i64::MAX, i64::MIN), |(least, most), (min, max)| (least.min(min), most.max(max)));
+    (Fixed(least).real(), Fixed(most).real())
 }
 
 /// How each board moves the mean of an entrant's scores: boards are what was drawn, games on one board have its luck in common.

@@ -34,10 +34,15 @@ pub struct Known {
     pub skew: f64,
     /// Its excess of kurtosis.
     pub excess: f64,
+    /// The least and the greatest number anybody had: no mean lies outside.
+    pub range: (f64, f64),
 }
 
 /// Somebody whose games were all alike is not certain: as if so many more games had the spread of the whole field.
 const DOUBT: f64 = 2.0;
+
+/// Nothing is known about where numbers end.
+const ANYWHERE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
 impl Known {
     /// Of numbers with this spread. `pooled` is the variance in the whole field, `variance` that of these numbers if they have less of
@@ -65,14 +70,15 @@ impl Known {
 
     fn from_moments(n: f64, mean: f64, [variance, two, three, four]: [f64; 4], pooled: f64) -> Self {
         if n < 2.0 {
-            return Self { mean, count: n, error: f64::INFINITY, skew: 0.0, excess: 0.0 };
+            return Self { mean, count: n, error: f64::INFINITY, skew: 0.0, excess: 0.0, range: ANYWHERE };
         }
         let variance = ((n - 1.0) * variance + DOUBT * pooled) / (n - 1.0 + DOUBT);
         // Rounding makes tiny differences out of none; they have no shape.
         let shaped = two > 1e-9 * mean.abs().max(1e-3).powi(2);
         let (skew, excess) =
             if shaped { (three / two.powf(1.5), four / two.powi(2) - 3.0) } else { (0.0, 0.0) };
-        Self { mean, count: n, error: (variance / n).sqrt(), skew: skew / n.sqrt(), excess: excess / n }
+        let error = (variance / n).sqrt();
+        Self { mean, count: n, error, skew: skew / n.sqrt(), excess: excess / n, range: ANYWHERE }
     }
 
     /// The 95 % interval; `None` when nothing is known.
@@ -114,7 +120,7 @@ mod tests {
         tally.of(crate::Entrant(0)).unwrap().score.clone()
     }
 
-    /// Draws resamples and takes the BCa quantiles of their means.
+    /// Draws resamples and takes the same corrected quantiles of their means.
     fn drawn(values: &[f64], draws: usize) -> Interval {
         let n = values.len();
         let mean = values.iter().sum::<f64>() / n as f64;

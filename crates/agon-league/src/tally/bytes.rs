@@ -37,7 +37,9 @@ impl Tally {
         out.0.extend(MAGIC);
         out.0.push(VERSION);
         out.0.push(u8::from(self.by_board));
-        [self.matches, self.games, self.turns].into_iter().for_each(|n| out.count(n));
+        for n in [self.matches, self.games, self.turns] {
+            out.count(n);
+        }
         // Entrants that never played, at the end, leave no trace.
         let entrants = self.entrants.iter().rposition(|sums| *sums != Sums::default()).map_or(0, |at| at + 1);
         out.count(entrants as u64);
@@ -48,13 +50,21 @@ impl Tally {
             let key = u64::from(met.a) << 32 | u64::from(met.b);
             out.count(key - last);
             last = key;
-            [met.games, met.won, met.lost, met.matches].into_iter().for_each(|n| out.count(n.into()));
-            [met.score_a, met.score_b, met.cross].into_iter().for_each(|n| out.number(n));
+            for n in [met.games, met.won, met.lost, met.matches] {
+                out.count(n.into());
+            }
+            for n in [met.score_a, met.score_b, met.cross] {
+                out.number(n);
+            }
         }
         out.count(self.pairs.all_points().len() as u64);
         for (&(a, b), &(to_a, to_b)) in self.pairs.all_points() {
-            [a, b].into_iter().for_each(|n| out.count(n.into()));
-            [to_a, to_b].into_iter().for_each(|n| out.whole(n.into()));
+            for n in [a, b] {
+                out.count(n.into());
+            }
+            for n in [to_a, to_b] {
+                out.whole(n.into());
+            }
         }
         out.0
     }
@@ -127,7 +137,9 @@ impl Writer {
     }
 
     fn sums(&mut self, sums: &Sums) {
-        [sums.games, sums.matches, sums.won, sums.drawn, sums.lost].into_iter().for_each(|n| self.count(n));
+        for n in [sums.games, sums.matches, sums.won, sums.drawn, sums.lost] {
+            self.count(n);
+        }
         self.spread(&sums.score);
         self.spread(&sums.given);
         self.whole(sums.points);
@@ -138,7 +150,9 @@ impl Writer {
         }
         self.count(sums.seats.len() as u64);
         sums.seats.iter().for_each(|&games| self.count(games));
-        [sums.others, sums.beaten, sums.beaten_squares].into_iter().for_each(|n| self.count(n));
+        for n in [sums.others, sums.beaten, sums.beaten_squares] {
+            self.count(n);
+        }
         self.count(sums.boards.len() as u64);
         for (&seed, board) in &sums.boards {
             self.0.extend(seed.to_le_bytes());

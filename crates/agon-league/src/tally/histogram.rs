@@ -89,7 +89,9 @@ mod tests {
     #[test]
     fn few_values_are_exact_and_many_share_bins() {
         let mut few = Histogram::default();
-        [7, -3, 7, 7].into_iter().for_each(|value| few.add(value));
+        for value in [7, -3, 7, 7] {
+            few.add(value);
+        }
         assert_eq!(few.bins().collect::<Vec<_>>(), [(-3.0, 1), (7.0, 3)]);
         let mut many = Histogram::default();
         (0..3 * MOST_BINS as i64).for_each(|value| many.add(value));

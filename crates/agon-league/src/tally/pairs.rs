@@ -34,6 +34,7 @@ impl Met {
     }
 
     /// The same, told the other way round.
+    #[must_use]
     pub const fn turned(self) -> Self {
         Self {
             a: self.b,
@@ -98,9 +99,10 @@ impl Pairs {
 
     /// Points given for a match of two.
     pub fn add_points(&mut self, a: Entrant, b: Entrant, points: (Fixed, Fixed)) {
-        let (key, (to_a, to_b)) = match a.0 < b.0 {
-            true => ((a.0, b.0), (points.0.0, points.1.0)),
-            false => ((b.0, a.0), (points.1.0, points.0.0)),
+        let (key, (to_a, to_b)) = if a.0 < b.0 {
+            ((a.0, b.0), (points.0.0, points.1.0))
+        } else {
+            ((b.0, a.0), (points.1.0, points.0.0))
         };
         let sums = self.points.entry(key).or_default();
         *sums = (sums.0.wrapping_add(to_a), sums.1.wrapping_add(to_b));

@@ -80,7 +80,9 @@ proptest! {
     fn many_values_share_bins_in_any_order(values in prop::collection::vec(any::<i32>(), 0..1500), cut in 0_usize..1500) {
         let count = |values: &[i32]| {
             let mut histogram = Histogram::default();
-            values.iter().for_each(|&value| histogram.add(value.into()));
+            for &value in values {
+                histogram.add(value.into());
+            }
             histogram
         };
         let mut sorted = values.clone();

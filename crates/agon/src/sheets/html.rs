@@ -25,9 +25,12 @@ pub fn fragment(standings: &Standings) -> String {
 fn one(sheet: &Sheet) -> String {
     let title = escaped(&sheet.title);
     let id = escaped(&sheet.id);
-    let mut text = format!("<section class=\"agon-sheet\" id=\"{id}\">\n<h2 id=\"{id}-title\">{title}</h2>\n");
+    let mut text =
+        format!("<section class=\"agon-sheet\" id=\"{id}\">\n<h2 id=\"{id}-title\">{title}</h2>\n");
     // A table wider than the screen scrolls by itself; who uses the keyboard must be able to get there.
-    text += &format!("<div class=\"agon-scroll\" role=\"region\" aria-labelledby=\"{id}-title\" tabindex=\"0\">\n");
+    text += &format!(
+        "<div class=\"agon-scroll\" role=\"region\" aria-labelledby=\"{id}-title\" tabindex=\"0\">\n"
+    );
     text += "<table>\n<thead>\n<tr>";
     for column in &sheet.columns {
         text += &format!("<th scope=\"col\"{}>{}</th>", class(column.right), escaped(&column.title));

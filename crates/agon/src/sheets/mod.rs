@@ -57,8 +57,11 @@ fn heading(standings: &Standings) -> String {
         true => games,
         false => format!("{games} in {}", counted(standings.matches, "match", "matches")),
     };
-    let parts: Vec<&str> =
-        [&standings.competition, &standings.phase].into_iter().map(String::as_str).filter(|s| !s.is_empty()).collect();
+    let parts: Vec<&str> = [&standings.competition, &standings.phase]
+        .into_iter()
+        .map(String::as_str)
+        .filter(|s| !s.is_empty())
+        .collect();
     if parts.is_empty() { played } else { format!("{}: {played}", parts.join(", ")) }
 }
 

@@ -86,7 +86,9 @@ fn html() {
         insta::assert_snapshot!(format!("{name}_html"), html_fragment(&standings, false));
     }
     let page = render(&word_racer(), Format::Html, true);
-    assert!(page.starts_with("<!doctype html>") && page.contains("<title>Spring Cup, phase 1: 36 games</title>"));
+    assert!(
+        page.starts_with("<!doctype html>") && page.contains("<title>Spring Cup, phase 1: 36 games</title>")
+    );
     assert!(!page.contains("http"), "a page that needs nothing but itself");
 }
 
@@ -95,14 +97,21 @@ fn html() {
 fn json() {
     insta::assert_snapshot!("connect_five_json", render(&connect_five(), Format::Json, true));
     for (name, standings) in five() {
-        let document: serde_json::Value = serde_json::from_str(&render(&standings, Format::Json, false)).unwrap();
+        let document: serde_json::Value =
+            serde_json::from_str(&render(&standings, Format::Json, false)).unwrap();
         assert_eq!((&document["agon"], &document["version"]), (&"table".into(), &1.into()), "{name}");
         let text = document.to_string();
         assert!(!text.contains("_us\"") && !text.contains("efficiency"), "times left out: {name}");
         let outline = document["sheets"].as_array().unwrap().iter().map(|sheet| {
             let columns: Vec<&str> =
                 sheet["columns"].as_array().unwrap().iter().map(|c| c["id"].as_str().unwrap()).collect();
-            assert!(sheet["rows"].as_array().unwrap().iter().all(|row| row.as_object().unwrap().len() == columns.len() + 1));
+            assert!(
+                sheet["rows"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .all(|row| row.as_object().unwrap().len() == columns.len() + 1)
+            );
             format!("{}: {}\n", sheet["id"].as_str().unwrap(), columns.join(" "))
         });
         insta::assert_snapshot!(format!("{name}_json_outline"), outline.collect::<String>());

@@ -25,5 +25,8 @@ fn one(sheet: &Sheet, width: Option<u16>) -> String {
     let titles: Vec<String> = sheet.columns.iter().map(align).collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let rows = sheet.rows.iter().map(|row| row.cells.iter().map(shown).collect()).collect();
-    sheet.notes.iter().fold(title + &output::table_of_width(&titles, rows, width), |text, note| text + note + "\n")
+    sheet
+        .notes
+        .iter()
+        .fold(title + &output::table_of_width(&titles, rows, width), |text, note| text + note + "\n")
 }
