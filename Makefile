@@ -44,6 +44,7 @@ bench: setup ## Measure: the tables of floors first (rules and engine, then bots
 	$(CARGO) bench --locked -p agon-engine --bench floors
 	python=$$PWD/.venv/bin/python; [ -x $$python ] || python=python3; AGON_PYTHON=$$python $(CARGO) bench --locked -p agon-engine --bench bots
 	$(CARGO) bench --locked -p agon-games
+	$(CARGO) bench --locked -p agon-league
 
 ladder: setup ## Is each house bot better than the one below it?
 	$(CARGO) run --release --locked -q -p agon-games --example ladder

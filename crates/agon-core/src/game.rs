@@ -139,6 +139,13 @@ pub trait View: Game {
         None
     }
 
+    /// What a competition publishes of a finished game, as JSON text in the shape of the game's own document. `None` where the
+    /// document has no such thing.
+    fn published(&self, state: &Self::State, names: &[String]) -> Option<String> {
+        let _ = (state, names);
+        None
+    }
+
     /// What `agon show` prints for a starting position.
     fn show(&self, state: &Self::State) -> String {
         let names: Vec<String> = Seat::all(self.seats()).map(|s| format!("seat {s}")).collect();

@@ -228,6 +228,9 @@ pub trait Table: Send + Sync {
         assets: &Assets,
     ) -> Result<Option<String>, ReplayError>;
 
+    /// What a competition publishes of a finished game (Solitude's history), as JSON text. `None` in a game that has no such thing.
+    fn published(&self, record: Record, assets: &Assets) -> Result<Option<String>, ReplayError>;
+
     /// The clock of games with these settings.
     fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError>;
 
@@ -405,6 +408,11 @@ impl<G: Hosted> Table for TableOf<G> {
         assets: &Assets,
     ) -> Result<Option<String>, ReplayError> {
         Ok(chronicle::retell(&FilmOf::<G>::new(record, assets)?, seat))
+    }
+
+    fn published(&self, record: Record, assets: &Assets) -> Result<Option<String>, ReplayError> {
+        let film = FilmOf::<G>::new(record, assets)?;
+        Ok(film.look(film.len() - 1, |game, state| game.published(state, &film.names)))
     }
 
     fn clock(&self, settings: &Settings, seats: usize, assets: &Assets) -> Result<ClockRule, SettingsError> {

@@ -5,8 +5,16 @@
 
 pub mod competition;
 pub mod format;
+pub mod rating;
 pub mod result;
+#[cfg(any(test, feature = "simulated"))]
+pub mod simulated;
+pub mod standings;
+pub mod statistics;
+pub mod tally;
+mod verdict;
 
 pub use competition::Competition;
-pub use format::{Fixture, Format};
+pub use format::{Fixture, Format, FormatError};
 pub use result::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
+pub use tally::Tally;

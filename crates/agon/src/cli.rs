@@ -83,6 +83,12 @@ pub struct Table {
     /// Of this phase, from 1 [default: the latest that was begun]
     #[arg(long, value_name = "N")]
     pub phase: Option<u32>,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = crate::sheets::Format::Text)]
+    pub format: crate::sheets::Format,
+    /// Leave out everything that was measured: the same competition gives the same bytes again
+    #[arg(long)]
+    pub no_times: bool,
 }
 
 /// `agon demo`

@@ -13,6 +13,7 @@ mod output;
 mod pretty;
 mod seating;
 mod setup;
+mod sheets;
 mod starter;
 mod watch;
 

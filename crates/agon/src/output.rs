@@ -43,15 +43,25 @@ pub fn colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
 }
 
-/// A table: titles that start with `>` are right-aligned.
+/// A table as wide as fits where it is shown: titles that start with `>` are right-aligned.
 pub fn table(titles: &[&str], rows: Vec<Vec<String>>) -> String {
+    table_of_width(titles, rows, table_width())
+}
+
+/// How wide a table may be: what reads well in a file, or `None` on a terminal, which knows its own width.
+pub fn table_width() -> Option<u16> {
+    (!io::stdout().is_terminal()).then_some(FILE_WIDTH)
+}
+
+/// A table at most so wide.
+pub fn table_of_width(titles: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> String {
     let mut table = Table::new();
     let rule = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(rule).bottom_border(rule));
     // Long cells are wrapped: to the terminal, or to a width that reads well in a file.
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    if !io::stdout().is_terminal() {
-        table.set_width(FILE_WIDTH);
+    if let Some(width) = width {
+        table.set_width(width);
     }
     let align = |title: &str| if title.starts_with('>') { CellAlignment::Right } else { CellAlignment::Left };
     table.set_header(titles.iter().map(|t| Cell::new(t.trim_start_matches('>')).set_alignment(align(t))));

@@ -6,7 +6,7 @@ use agon_store::{Ledger as _, PhaseState};
 use crate::cli;
 use crate::competing::Sitting;
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, sheets};
 
 /// Prints them.
 pub fn run(args: &cli::Table) -> Result<(), Failure> {
@@ -24,6 +24,5 @@ pub fn run(args: &cli::Table) -> Result<(), Failure> {
     };
     let standings = tables::standings_of(&ledger, &sitting.competition, sitting.table.info(), number);
     let standings = sitting.runtime.block_on(standings)?;
-    let _ = standings;
-    output::print("")
+    output::print(&sheets::render(&standings, args.format, !args.no_times))
 }

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::SolitudeScramble;
 use super::board::{Move, Platform, Side, move_name};
-use super::history::four_names;
+use super::history::{four_names, history_json};
 use super::state::{Deal, SEATS, State, Turn};
 
 mod canvas;
@@ -26,6 +26,10 @@ impl View for SolitudeScramble {
             "collisions": count(state, Turn::collided),
             "forfeits": count(state, |turn, seat| turn.went(seat).is_none()),
         })
+    }
+
+    fn published(&self, state: &State, names: &[String]) -> Option<String> {
+        Some(history_json(state, names))
     }
 
     fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {

@@ -1,0 +1,145 @@
+//! How fast results become tables, and how much room they take. `cargo bench -p agon-league --bench tables`.
+
+#![allow(clippy::print_stdout, reason = "a table of figures is what it is for")]
+#![allow(missing_docs, reason = "a program")]
+
+use std::hint::black_box;
+
+use agon_core::random::QuickRng;
+use agon_league::competition::{Bot, EntrantSpec};
+use agon_league::standings::{Asked, Ranking, standings};
+use agon_league::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult, Tally};
+
+fn main() {
+    println!("{:<44} {:>12} {:>10}", "what", "measured", "wanted");
+    fold("fold 1,000,000 results of four, 60 bots", 60, 1_000_000, false);
+    fold("the same, shares of 20-bot arenas' fineness", 60, 1_000_000, true);
+    fold("fold 2,000,000 results of four, 2,000 bots", 2000, 2_000_000, false);
+}
+
+/// Groups of four out of a field. The results themselves are few and used again: making them is not what is measured.
+fn results(bots: u32, fine: bool) -> Vec<MatchResult> {
+    let mut rng = QuickRng::new(1);
+    let seat = |entrant: u32, rng: &mut QuickRng| SeatResult {
+        entrant: Entrant(entrant),
+        score: if fine {
+            Fixed(i64::from(rng.below(9_000_000)))
+        } else {
+            Fixed::whole(i64::from(rng.below(45)))
+        },
+        place: 1 + rng.below(4) as u8,
+        stats: [Fixed::whole(1); 3],
+        answers: 10,
+        faults: [0; 4],
+        thought_ns: 100_000,
+        longest_ns: 20_000,
+    };
+    let mut one = || {
+        let mut who: Vec<u32> = Vec::with_capacity(4);
+        while who.len() < 4 {
+            let bot = rng.below(bots);
+            if !who.contains(&bot) {
+                who.push(bot);
+            }
+        }
+        MatchResult {
+            key: MatchKey { phase: 0, stage: 0, number: 0 },
+            games: vec![GameResult {
+                part: 0,
+                seed: 0,
+                turns: 10,
+                ended: String::new(),
+                match_lost_by: None,
+                seats: who.into_iter().map(|bot| seat(bot, &mut rng)).collect(),
+            }],
+            points: Vec::new(),
+        }
+    };
+    (0..100_000).map(|_| one()).collect()
+}
+
+fn fold(what: &str, bots: u32, matches: usize, fine: bool) {
+    let mut results = results(bots, fine);
+    let mut rng = QuickRng::new(2);
+    let mut tally = Tally::default();
+    let mut took = 0.0;
+    for _ in 0..matches / results.len() {
+        // Other groups each time, so that every pair of a large field meets.
+        let shift = rng.below(bots);
+        for seat in results.iter_mut().flat_map(|result| &mut result.games[0].seats) {
+            seat.entrant.0 = (seat.entrant.0 + shift * (1 + seat.entrant.0 % 7)) % bots;
+        }
+        for result in &mut results {
+            spread(&mut result.games[0].seats, bots);
+        }
+        let begin = worked();
+        for result in &results {
+            tally.add(result);
+        }
+        took += worked() - begin;
+    }
+    line(what, &format!("{:.2} M/s", matches as f64 / took / 1e6), "1 M/s");
+    line("    memory, the results included", &memory(), "");
+    let begin = worked();
+    let bytes = tally.to_bytes();
+    line("    to bytes", &ms(begin), "");
+    line("    size", &format!("{:.2} MB", bytes.len() as f64 / 1e6), if bots < 100 { "1 MB" } else { "" });
+    let begin = worked();
+    let again = Tally::from_bytes(&bytes);
+    line("    from bytes", &ms(begin), "1000 ms");
+    assert!(again.is_ok());
+    drop((again, bytes));
+    let entrants: Vec<EntrantSpec> = (0..bots).map(entrant).collect();
+    let game = agon_games::infos()[0];
+    let asked = Asked {
+        competition: "",
+        phase: "",
+        game,
+        ranking: Ranking::of(game),
+        entrants: &entrants,
+        placing: &[],
+    };
+    let begin = worked();
+    black_box(standings(&tally, &asked));
+    line(&format!("    standings, {} pairs", tally.pairs().len()), &ms(begin), "1000 ms");
+}
+
+/// No two seats of a game the same.
+fn spread(seats: &mut [SeatResult], bots: u32) {
+    for at in 1..seats.len() {
+        while seats[..at].iter().any(|seat| seat.entrant == seats[at].entrant) {
+            seats[at].entrant.0 = (seats[at].entrant.0 + 1) % bots;
+        }
+    }
+}
+
+fn entrant(number: u32) -> EntrantSpec {
+    EntrantSpec {
+        name: format!("bot {number}"),
+        bot: Bot::Given("house:random".to_owned()),
+        contributor: None,
+        marks: Vec::new(),
+        role: None,
+    }
+}
+
+fn ms(begin: f64) -> String {
+    format!("{:.0} ms", (worked() - begin) * 1e3)
+}
+
+/// Seconds this thread has had a processor: a machine with other things to do does not show.
+fn worked() -> f64 {
+    let spent = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    spent.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
+}
+
+fn line(what: &str, measured: &str, wanted: &str) {
+    println!("{what:<44} {measured:>12} {wanted:>10}");
+}
+
+/// The memory this process has now.
+fn memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    most.map_or_else(|| "unknown".to_owned(), |most| most.trim().to_owned())
+}

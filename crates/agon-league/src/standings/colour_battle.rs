@@ -1,0 +1,98 @@
+//! Colour Battle: the tables of its document, column for column, and the spread of scores.
+
+use std::cmp::Reverse;
+
+use super::line::{Ranked, ranked};
+use super::{Cell, Column, Group, Line, Row, Sheet};
+use crate::result::Fixed;
+use crate::statistics::Counted;
+
+pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
+    Group {
+        role: "painter",
+        metric: "Score [%]".to_owned(),
+        decimals: 3,
+        counted: Counted::Score,
+        ranked: ranked(lines, |line| Reverse(line.mean_score())),
+    }
+}
+
+pub(super) fn sheets(group: &Group<'_>) -> [Sheet; 3] {
+    [score(group), efficiency(group), spread(group)]
+}
+
+fn first_columns() -> Vec<Column> {
+    vec![
+        Column::number("rank", "Rank"),
+        Column::text("name", "Name"),
+        Column::text("contributor", "Contributor"),
+        Column::time("time_us", "Avg [us]"),
+    ]
+}
+
+fn first_cells(rank: u64, line: &Line<'_>) -> Vec<Cell> {
+    vec![Cell::Int(rank as i64), line.name(), line.contributor(), Cell::Real(line.sums.mean_us(), 3, "")]
+}
+
+fn score(group: &Group<'_>) -> Sheet {
+    let mut sheet = Sheet::official("score", "Score");
+    sheet.columns = first_columns();
+    sheet.columns.push(Column::number("score", "Score"));
+    for Ranked { rank, line } in &group.ranked {
+        let mut cells = first_cells(*rank, line);
+        cells.push(Cell::Real(line.mean_score().real(), 3, "%"));
+        sheet.rows.push(Row { entrant: line.entrant, cells });
+    }
+    sheet
+}
+
+/// Per cent a microsecond; `None` for a bot that was never asked or took no time that could be measured.
+fn per_microsecond(line: &Line<'_>) -> Option<f64> {
+    let time = line.sums.mean_us();
+    (time > 0.0).then(|| line.mean_score().real() / time)
+}
+
+fn efficiency(group: &Group<'_>) -> Sheet {
+    let mut sheet = Sheet::official("efficiency", "Efficiency");
+    sheet.time = true;
+    sheet.columns = first_columns();
+    sheet.columns.push(Column::number("score", "Score [%]"));
+    sheet.columns.push(Column::time("efficiency", "Efficiency [%/us]"));
+    let lines: Vec<Line<'_>> = group.ranked.iter().map(|ranked| ranked.line).collect();
+    // No scores are below 0, and floats that are not have the order of their bits.
+    let key = |line: &Line<'_>| Reverse(per_microsecond(line).map(|x| x.max(0.0).to_bits()));
+    for Ranked { rank, line } in ranked(&lines, key) {
+        let mut cells = first_cells(rank, &line);
+        cells.push(Cell::Real(line.mean_score().real(), 3, ""));
+        cells.push(per_microsecond(&line).map_or(Cell::Empty, |x| Cell::Real(x, 3, "")));
+        sheet.rows.push(Row { entrant: line.entrant, cells });
+    }
+    sheet
+}
+
+fn spread(group: &Group<'_>) -> Sheet {
+    let mut sheet = Sheet::official("spread", "Spread");
+    sheet.columns = vec![
+        Column::number("rank", "Rank"),
+        Column::text("name", "Name"),
+        Column::number("score", "Score [%]"),
+        Column::number("deviation", "Standard deviation"),
+        Column::number("best", "Best game"),
+        Column::number("worst", "Worst game"),
+        Column::number("games", "Games"),
+    ];
+    for Ranked { rank, line } in &group.ranked {
+        let score = &line.sums.score;
+        let cells = vec![
+            Cell::Int(*rank as i64),
+            line.name(),
+            Cell::Real(score.mean(), 3, ""),
+            Cell::Real(score.variance().sqrt(), 3, ""),
+            Cell::Real(Fixed(score.max).real(), 3, ""),
+            Cell::Real(Fixed(score.min).real(), 3, ""),
+            Cell::Int(line.sums.games as i64),
+        ];
+        sheet.rows.push(Row { entrant: line.entrant, cells });
+    }
+    sheet
+}

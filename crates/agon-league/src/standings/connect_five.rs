@@ -1,0 +1,88 @@
+//! Connect Five: +1 / -1 for each phase of a match, then games won minus lost, then head to head.
+
+use std::cmp::Reverse;
+
+use super::line::{Ranked, ranked};
+use super::{Cell, Column, Group, Line, Row, Sheet};
+use crate::statistics::Counted;
+use crate::tally::Tally;
+
+fn difference(line: &Line<'_>) -> i64 {
+    line.sums.won as i64 - line.sums.lost as i64
+}
+
+pub(super) fn group<'a>(tally: &Tally, lines: &[Line<'a>]) -> Group<'a> {
+    let first = ranked(lines, |line| Reverse((line.sums.points, difference(line))));
+    let mut settled = Vec::with_capacity(first.len());
+    for tied in first.chunk_by(|a, b| a.rank == b.rank) {
+        settled.extend(head_to_head(tally, tied));
+    }
+    Group {
+        role: "player",
+        metric: "Points a match".to_owned(),
+        decimals: 3,
+        counted: Counted::Points,
+        ranked: settled,
+    }
+}
+
+/// Orders those who share a rank by what they did against each other: points of these matches, then games won minus lost in them. Those
+/// who are still equal, but fewer than before, are compared once more among themselves.
+fn head_to_head<'a>(tally: &Tally, tied: &[Ranked<'a>]) -> Vec<Ranked<'a>> {
+    let Some(base) = tied.first().filter(|_| tied.len() > 1).map(|ranked| ranked.rank) else {
+        return tied.to_vec();
+    };
+    let lines: Vec<Line<'a>> = tied.iter().map(|ranked| ranked.line).collect();
+    let among = |line: &Line<'_>| {
+        let others = lines.iter().filter(|other| other.entrant != line.entrant);
+        others.fold((0_i128, 0_i64), |(points, games), other| {
+            let met = tally.pairs().get(line.entrant, other.entrant);
+            let given = tally.pairs().points(line.entrant, other.entrant).map_or(0, |(mine, _)| mine.0);
+            (
+                points + i128::from(given),
+                games + met.map_or(0, |met| i64::from(met.won) - i64::from(met.lost)),
+            )
+        })
+    };
+    let again = ranked(&lines, |line| Reverse(among(line)));
+    let mut settled = Vec::with_capacity(tied.len());
+    for still in again.chunk_by(|a, b| a.rank == b.rank) {
+        let shifted: Vec<Ranked<'a>> =
+            still.iter().map(|r| Ranked { rank: base + r.rank - 1, ..*r }).collect();
+        settled.extend(if still.len() < tied.len() { head_to_head(tally, &shifted) } else { shifted });
+    }
+    settled
+}
+
+pub(super) fn sheet(group: &Group<'_>) -> Sheet {
+    let mut sheet = Sheet::official("league", "League");
+    let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
+    sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];
+    sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));
+    sheet.columns.extend([
+        Column::number("points", "Points"),
+        Column::number("difference", "Won - lost"),
+        Column::number("won", "Won"),
+        Column::number("drawn", "Drawn"),
+        Column::number("lost", "Lost"),
+        Column::number("matches", "Matches"),
+    ]);
+    for Ranked { rank, line } in &group.ranked {
+        let mut cells = vec![Cell::Int(*rank as i64), line.name()];
+        cells.extend(with_contributors.then(|| line.contributor()));
+        cells.push(Cell::Real(line.sums.total_points(), 0, ""));
+        cells.extend(
+            [
+                difference(line),
+                line.sums.won as i64,
+                line.sums.drawn as i64,
+                line.sums.lost as i64,
+                line.sums.matches as i64,
+            ]
+            .map(Cell::Int),
+        );
+        sheet.rows.push(Row { entrant: line.entrant, cells });
+    }
+    sheet.notes.push("Points: +1 for a phase of a match won, -1 for one lost; then games won minus lost, then head to head".to_owned());
+    sheet
+}

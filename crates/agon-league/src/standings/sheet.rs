@@ -1,0 +1,124 @@
+//! A table of typed cells: whoever shows it decides how a number looks.
+
+use super::line::Line;
+use crate::result::Entrant;
+
+/// What stands in a cell.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Cell {
+    /// Nothing is known, or nothing is to be said.
+    Empty,
+    /// Words.
+    Text(String),
+    /// A whole number.
+    Int(i64),
+    /// A number of which so many digits after the point are shown, perhaps with a unit.
+    Real(f64, usize, &'static str),
+    /// From where to where, with so many digits.
+    Interval(f64, f64, usize),
+    /// A measured time in nanoseconds.
+    Time(f64),
+}
+
+/// What stands in a column.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Column {
+    /// For programs: never changes its meaning.
+    pub id: String,
+    /// For people, as the documents have it.
+    pub title: String,
+    /// Whether its cells are numbers, to be put to the right.
+    pub right: bool,
+    /// Whether it holds measured times, which are not the same in another run.
+    pub time: bool,
+}
+
+impl Column {
+    /// Of words.
+    pub fn text(id: &str, title: &str) -> Self {
+        Self { id: id.to_owned(), title: title.to_owned(), right: false, time: false }
+    }
+
+    /// Of numbers.
+    pub fn number(id: &str, title: &str) -> Self {
+        Self { right: true, ..Self::text(id, title) }
+    }
+
+    /// Of numbers that depend on measured times.
+    pub fn time(id: &str, title: &str) -> Self {
+        Self { time: true, ..Self::number(id, title) }
+    }
+}
+
+/// An entrant's row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Row {
+    /// Whose.
+    pub entrant: Entrant,
+    /// One for each column.
+    pub cells: Vec<Cell>,
+}
+
+/// One table.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sheet {
+    /// For programs: `score`, `efficiency`, `confidence`.
+    pub id: String,
+    /// For people.
+    pub title: String,
+    /// Whether this is what the competition's document calls its table.
+    pub official: bool,
+    /// Whether its order depends on measured times.
+    pub time: bool,
+    /// From left to right.
+    pub columns: Vec<Column>,
+    /// From top to bottom.
+    pub rows: Vec<Row>,
+    /// What is to be said below it.
+    pub notes: Vec<String>,
+}
+
+impl Sheet {
+    /// An official table, still empty.
+    pub fn official(id: &str, title: &str) -> Self {
+        let (id, title) = (id.to_owned(), title.to_owned());
+        Self {
+            id,
+            title,
+            official: true,
+            time: false,
+            columns: Vec::new(),
+            rows: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Without the columns that hold times.
+    #[must_use]
+    pub fn without_times(&self) -> Self {
+        let kept = |cells: &[Cell]| -> Vec<Cell> {
+            let columns = self.columns.iter().zip(cells).filter(|(column, _)| !column.time);
+            columns.map(|(_, cell)| cell.clone()).collect()
+        };
+        Self {
+            columns: self.columns.iter().filter(|column| !column.time).cloned().collect(),
+            rows: self.rows.iter().map(|r| Row { entrant: r.entrant, cells: kept(&r.cells) }).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+/// Says below the official tables what the marks of those in it mean.
+pub(super) fn add_notes(sheets: &mut [Sheet], lines: &[Line<'_>]) {
+    for sheet in sheets.iter_mut().filter(|sheet| sheet.official && !sheet.time) {
+        for row in &sheet.rows {
+            let line = lines.binary_search_by_key(&row.entrant, |line| line.entrant);
+            let Some(spec) = line.ok().and_then(|at| lines[at].spec) else { continue };
+            for mark in &spec.marks {
+                if let Some(note) = &mark.note {
+                    sheet.notes.push(format!("{} ({}): {note}", spec.name, mark.mark));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Standings as text, JSON, CSV, Markdown and HTML: what `agon table` prints and a report shows.
+
+mod csv;
+mod html;
+mod markdown;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use agon_league::standings::{Cell, Standings};
+use clap::ValueEnum;
+
+use crate::output;
+
+/// How a table is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Format {
+    /// For the terminal.
+    Text,
+    /// For programs: everything there is, versioned.
+    Json,
+    /// For spreadsheets: one table after the other, each with its title and a blank line between.
+    Csv,
+    /// For a forum or a README.
+    Md,
+    /// A page that needs nothing but itself.
+    Html,
+}
+
+/// The standings, written. Without `times` nothing that was measured shows: the same competition gives the same bytes again.
+pub fn render(standings: &Standings, format: Format, times: bool) -> String {
+    let shown = if times { Cow::Borrowed(standings) } else { Cow::Owned(standings.without_times()) };
+    match format {
+        Format::Text => text::render(&shown, output::table_width()),
+        Format::Json => format!("{:#}\n", shown.json()),
+        Format::Csv => csv::render(&shown),
+        Format::Md => markdown::render(&shown),
+        Format::Html => html::page(&shown),
+    }
+}
+
+/// The tables alone, as HTML without a page around them: for pages that have more to show.
+pub fn html_fragment(standings: &Standings, times: bool) -> String {
+    let shown = if times { Cow::Borrowed(standings) } else { Cow::Owned(standings.without_times()) };
+    html::fragment(&shown)
+}
+
+/// `Spring Cup, phase 2: 1200 games in 300 matches`.
+fn heading(standings: &Standings) -> String {
+    let counted = |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
+    let games = counted(standings.games, "game", "games");
+    let played = match standings.matches == standings.games {
+        true => games,
+        false => format!("{games} in {}", counted(standings.matches, "match", "matches")),
+    };
+    let parts: Vec<&str> = [&standings.competition, &standings.phase]
+        .into_iter()
+        .map(String::as_str)
+        .filter(|s| !s.is_empty())
+        .collect();
+    if parts.is_empty() { played } else { format!("{}: {played}", parts.join(", ")) }
+}
+
+/// A cell as people read it.
+fn shown(cell: &Cell) -> String {
+    match cell {
+        Cell::Empty => String::new(),
+        Cell::Text(text) => text.clone(),
+        Cell::Int(n) => n.to_string(),
+        Cell::Real(x, decimals, "") => rounded(*x, *decimals),
+        Cell::Real(x, decimals, unit) => format!("{} {unit}", rounded(*x, *decimals)),
+        Cell::Interval(low, high, decimals) => {
+            format!("{} to {}", rounded(*low, *decimals), rounded(*high, *decimals))
+        }
+        Cell::Time(ns) => output::time(Duration::from_nanos(ns.max(0.0).round() as u64)),
+    }
+}
+
+/// With so many digits, and no minus before nothing.
+fn rounded(x: f64, decimals: usize) -> String {
+    let text = format!("{x:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(positive) if positive.bytes().all(|b| matches!(b, b'0' | b'.')) => positive.to_owned(),
+        _ => text,
+    }
+}
