@@ -126,10 +126,10 @@ impl Design {
 }
 
 /// How hard is looked for a design, in looked-at numbers: some tens of milliseconds.
-const EFFORT: u64 = 20_000_000;
+pub(super) const EFFORT: u64 = 20_000_000;
 
 /// A design over `group` in which everybody plays `matches` times: the most even that was found. `None` if there is none of this kind.
-pub(super) fn search(group: &Group, size: u32, matches: u64, rng: &mut QuickRng) -> Option<Design> {
+pub(super) fn search(group: &Group, size: u32, matches: u64, effort: u64, rng: &mut QuickRng) -> Option<Design> {
     let (full, rest) = (matches / u64::from(size), (matches % u64::from(size)) as u32);
     let subgroups: Vec<Vec<u32>> = match rest {
         0 => Vec::new(),
@@ -141,19 +141,22 @@ pub(super) fn search(group: &Group, size: u32, matches: u64, rng: &mut QuickRng)
         return None;
     }
     let mut best: Option<Search<'_>> = None;
-    // Few blocks: the start decides, so start often. Many: there is always a way on.
-    let starts = (64 / full.max(1)).clamp(2, 24);
+    // Few blocks: the start decides, so start often. Many, or large ones: there is a way on, which takes its time.
     let trials = 4;
+    let enough = 3_000 * step_effort(group, size as usize);
+    let starts = (64 / full.max(1)).min(effort / trials / enough).clamp(2, 24);
     for start in 0..starts * trials {
         let subgroup = subgroups.get(rng.below(subgroups.len() as u32) as usize);
         let short = subgroup.map(|subgroup| short_block(group, size, subgroup, rng));
         let mut search = Search::new(group, size as usize, short);
         search.fill(full as usize, rng);
-        // The last quarter settles for a wider window, if nothing better was found by then.
-        if start >= starts * (trials - 1) {
+        // The second half settles for a wider window, if nothing better was found by then.
+        if start >= starts * trials / 2 {
             search.widen(start % 2 == 0);
         }
-        search.mend(EFFORT / (starts * trials), rng);
+        // One large block wants bolder steps than several.
+        search.caution = if start % 4 < 2 { 2 * u64::from(size) } else { 8 };
+        search.mend(effort / (starts * trials), rng);
         if best.as_ref().is_none_or(|best| search.spread() < best.spread()) {
             best = Some(search);
         }
@@ -162,6 +165,11 @@ pub(super) fn search(group: &Group, size: u32, matches: u64, rng: &mut QuickRng)
         }
     }
     best.map(Search::finish)
+}
+
+/// What one attempt to mend looks at, about.
+fn step_effort(group: &Group, size: usize) -> u64 {
+    (group.element.len() + 24 * size) as u64
 }
 
 /// A random union of cosets of a subgroup.
@@ -192,12 +200,14 @@ struct Search<'g> {
     low: i64,
     high: i64,
     cost: i64,
+    /// The larger, the rarer is a step that makes it worse.
+    caution: u64,
 }
 
 impl<'g> Search<'g> {
     fn new(group: &'g Group, size: usize, short: Option<Short>) -> Self {
         let meetings = vec![0; group.element.len()];
-        let mut search = Self { group, size, blocks: Vec::new(), short: None, meetings, low: 0, high: 0, cost: 0 };
+        let mut search = Self { group, size, blocks: Vec::new(), short: None, meetings, low: 0, high: 0, cost: 0, caution: 8 };
         if let Some(short) = &short {
             // A shift by the subgroup gives the same match again: every difference was counted that often too much.
             let order = group.n as i64 / short.shifts.len() as i64;
@@ -285,9 +295,9 @@ impl<'g> Search<'g> {
 
     /// Moves elements of blocks until all meetings are in the window, or the effort is spent.
     fn mend(&mut self, mut effort: u64, rng: &mut QuickRng) {
-        let step = self.meetings.len() as u64 + 24 * self.size as u64;
+        let step = step_effort(self.group, self.size);
         while self.cost > 0 && effort > step && !self.blocks.is_empty() {
-            effort -= step + self.step(rng).unwrap_or_default();
+            effort = effort.saturating_sub(step + self.step(rng).unwrap_or_default());
         }
     }
 
@@ -311,7 +321,7 @@ impl<'g> Search<'g> {
         self.place(start, place, target);
         // A step that makes it worse is taken now and then: otherwise one is caught where no single move helps.
         let worse = self.cost - before;
-        if worse > 0 && u64::from(rng.next_u64().leading_zeros()) < 3 + 2 * worse as u64 {
+        if worse > 0 && u64::from(rng.next_u64().leading_zeros()) < 3 + self.caution * worse as u64 / self.size as u64 {
             self.place(start, place, old);
         }
         Some(looked)
