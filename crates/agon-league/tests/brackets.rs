@@ -1,5 +1,7 @@
 //! Knockout and double elimination over 2 to 200 entrants, and ties as the rules decide them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
+
 mod common;
 
 use std::collections::HashMap;
@@ -143,7 +145,13 @@ fn double_elimination_of_eight_is_the_usual_one() {
     let plan = Format::DoubleElimination(RULE).plan(&field(8), 0).unwrap();
     let played = play(&*plan, &field(8), better_wins);
     let names = [
-        "winners' round 1", "losers' round 1", "winners' round 2", "losers' round 2", "losers' round 3", "winners' final", "losers' final",
+        "winners' round 1",
+        "losers' round 1",
+        "winners' round 2",
+        "losers' round 2",
+        "losers' round 3",
+        "winners' final",
+        "losers' final",
         "grand final",
     ]; // in the order of play: the losers' bracket waits for nobody it does not need
     let mut sorted = played.names.clone();
@@ -153,7 +161,10 @@ fn double_elimination_of_eight_is_the_usual_one() {
     assert_eq!(sorted, expected);
     let ties: Vec<usize> = played.stages.iter().map(|stage| stage.len() / 2).collect();
     assert_eq!(ties.iter().sum::<usize>(), 14);
-    assert_eq!(plan.placing(&played.past()).unwrap().iter().map(Vec::len).collect::<Vec<_>>(), [1, 1, 1, 1, 2, 2]);
+    assert_eq!(
+        plan.placing(&played.past()).unwrap().iter().map(Vec::len).collect::<Vec<_>>(),
+        [1, 1, 1, 1, 2, 2]
+    );
 }
 
 #[test]
@@ -204,7 +215,11 @@ fn a_drawn_tie_is_decided_as_the_rules_say() {
     assert_eq!(winner(&[([3, 0], [9, 1]), ([1, 1], [5, 5])]), (better, 1), "points");
     assert_eq!(winner(&[([3, 0], [9, 8]), ([0, 3], [2, 9])]), (worse, 1), "word points over the tie");
     assert_eq!(winner(&[level, level, ([0, 3], [1, 2])]), (worse, 2), "one more pair");
-    assert_eq!(winner(&[level, level, level, level, level, level, ([1, 1], [3, 4])]), (worse, 4), "a third more pair, by word points");
+    assert_eq!(
+        winner(&[level, level, level, level, level, level, ([1, 1], [3, 4])]),
+        (worse, 4),
+        "a third more pair, by word points"
+    );
     assert_eq!(winner(&[]), (better, 4), "after three more pairs the better seeded");
 }
 
@@ -235,11 +250,19 @@ fn only_open_ties_play_an_extra_pair() {
 #[test]
 fn a_tie_plays_every_variant_and_the_cut_takes_the_best() {
     let field = agon_league::format::Field { variants: 3, ..field(12) };
-    let plan = Format::Knockout(Ties { top: Some(4), pairs: 1, extra: 3, third: false }).plan(&field, 0).unwrap();
+    let plan =
+        Format::Knockout(Ties { top: Some(4), pairs: 1, extra: 3, third: false }).plan(&field, 0).unwrap();
     let stage = plan.stage(0, &Past::default()).unwrap();
     assert_eq!((stage.name().as_str(), stage.len()), ("semi-finals", 12));
-    let mut seen: Vec<(u32, u64)> = (0..12).filter_map(|number| stage.fixture(number)).map(|fixture| (fixture.variant, fixture.board)).collect();
+    let mut seen: Vec<(u32, u64)> = (0..12)
+        .filter_map(|number| stage.fixture(number))
+        .map(|fixture| (fixture.variant, fixture.board))
+        .collect();
     seen.dedup();
     assert_eq!(seen.len(), 6, "each variant once for each of two ties, on one board: {seen:?}");
-    assert!((0..12).filter_map(|number| stage.fixture(number)).all(|fixture| fixture.seats.iter().all(|entrant| entrant.0 < 12)));
+    assert!(
+        (0..12)
+            .filter_map(|number| stage.fixture(number))
+            .all(|fixture| fixture.seats.iter().all(|entrant| entrant.0 < 12))
+    );
 }

@@ -164,7 +164,8 @@ impl Tally {
     /// A match that is played so often.
     pub fn add(&mut self, seats: &[Entrant], times: u64) {
         let n = self.entrants.len();
-        let places: Vec<usize> = seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
+        let places: Vec<usize> =
+            seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
         self.matches += times;
         for (seat, &i) in places.iter().enumerate() {
             self.played[i] += times;
@@ -176,7 +177,8 @@ impl Tally {
             if !self.meetings.is_empty() {
                 for &j in &places[..seat] {
                     let cell = i.min(j) * n + i.max(j);
-                    self.meetings[cell] = self.meetings[cell].saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
+                    self.meetings[cell] =
+                        self.meetings[cell].saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
                 }
             }
         }
@@ -184,11 +186,13 @@ impl Tally {
 
     pub fn report(self, complete: bool) -> BalanceReport {
         let (least_met, most_met, mean_meetings) = self.extremes();
-        let meetings = least_met.zip(most_met).map(|(least, most)| Range { least: least.meetings, most: most.meetings });
+        let meetings =
+            least_met.zip(most_met).map(|(least, most)| Range { least: least.meetings, most: most.meetings });
         let width = self.seats.iter().map(Vec::len).max().unwrap_or_default();
         let seat = |i: usize, seat: usize| self.seats[i].get(seat).copied().unwrap_or_default();
         let entrants = 0..self.entrants.len();
-        let seat_difference = entrants.clone().map(|i| Range::of((0..width).map(|s| seat(i, s))).spread()).max();
+        let seat_difference =
+            entrants.clone().map(|i| Range::of((0..width).map(|s| seat(i, s))).spread()).max();
         BalanceReport {
             entrants: self.entrants.len() as u32,
             matches: self.matches,
@@ -198,7 +202,11 @@ impl Tally {
             mean_meetings,
             least_met,
             most_met,
-            seats: (!self.roles).then(|| Range::of(entrants.clone().flat_map(|i| (0..width).map(move |s| (i, s))).map(|(i, s)| seat(i, s)))),
+            seats: (!self.roles).then(|| {
+                Range::of(
+                    entrants.clone().flat_map(|i| (0..width).map(move |s| (i, s))).map(|(i, s)| seat(i, s)),
+                )
+            }),
             seat_difference: if self.roles { 0 } else { seat_difference.unwrap_or_default() },
             first: Range::of(entrants.map(|i| seat(i, 0))),
         }

@@ -48,7 +48,12 @@ impl Group {
     /// All that are worth trying for `n`, the integers first.
     pub fn of_order(n: u32) -> Vec<Self> {
         let mut all = vec![Self::new(1, n)];
-        all.extend((2..=n).take_while(|p| p * p <= n).filter(|p| n.is_multiple_of(p * p) && is_prime(*p)).map(|p| Self::new(p, n / p)));
+        all.extend(
+            (2..=n)
+                .take_while(|p| p * p <= n)
+                .filter(|p| n.is_multiple_of(p * p) && is_prime(*p))
+                .map(|p| Self::new(p, n / p)),
+        );
         all
     }
 
@@ -129,12 +134,20 @@ impl Design {
 pub(super) const EFFORT: u64 = 20_000_000;
 
 /// A design over `group` in which everybody plays `matches` times: the most even that was found. `None` if there is none of this kind.
-pub(super) fn search(group: &Group, size: u32, matches: u64, effort: u64, rng: &mut QuickRng) -> Option<Design> {
+pub(super) fn search(
+    group: &Group,
+    size: u32,
+    matches: u64,
+    effort: u64,
+    rng: &mut QuickRng,
+) -> Option<Design> {
     let (full, rest) = (matches / u64::from(size), (matches % u64::from(size)) as u32);
     let subgroups: Vec<Vec<u32>> = match rest {
         0 => Vec::new(),
         // Everybody plays `rest` times in a short block of `rest` cosets.
-        _ if size.is_multiple_of(rest) => (1..group.n).filter_map(|g| group.multiples(g, size / rest)).collect(),
+        _ if size.is_multiple_of(rest) => {
+            (1..group.n).filter_map(|g| group.multiples(g, size / rest)).collect()
+        }
         _ => return None,
     };
     if rest > 0 && subgroups.is_empty() {
@@ -178,7 +191,9 @@ fn short_block(group: &Group, size: u32, subgroup: &[u32], rng: &mut QuickRng) -
     let mut shifts = Vec::new();
     for g in 0..group.n {
         if !seen[g as usize] {
-            subgroup.iter().for_each(|&h| seen[group.add(g, h) as usize] = true);
+            for &h in subgroup {
+                seen[group.add(g, h) as usize] = true;
+            }
             shifts.push(g);
         }
     }
@@ -207,7 +222,17 @@ struct Search<'g> {
 impl<'g> Search<'g> {
     fn new(group: &'g Group, size: usize, short: Option<Short>) -> Self {
         let meetings = vec![0; group.element.len()];
-        let mut search = Self { group, size, blocks: Vec::new(), short: None, meetings, low: 0, high: 0, cost: 0, caution: 8 };
+        let mut search = Self {
+            group,
+            size,
+            blocks: Vec::new(),
+            short: None,
+            meetings,
+            low: 0,
+            high: 0,
+            cost: 0,
+            caution: 8,
+        };
         if let Some(short) = &short {
             // A shift by the subgroup gives the same match again: every difference was counted that often too much.
             let order = group.n as i64 / short.shifts.len() as i64;
@@ -237,7 +262,8 @@ impl<'g> Search<'g> {
                 self.count(&draw, 1);
                 let mut sum = 0;
                 for (i, &g) in draw.iter().enumerate() {
-                    sum += draw[..i].iter().map(|&h| self.meetings[self.group.class_between(g, h)]).sum::<i64>();
+                    sum +=
+                        draw[..i].iter().map(|&h| self.meetings[self.group.class_between(g, h)]).sum::<i64>();
                 }
                 self.count(&draw, -1);
                 if best.as_ref().is_none_or(|(least, _)| sum < *least) {
@@ -249,7 +275,12 @@ impl<'g> Search<'g> {
                 self.blocks.extend(block);
             }
         }
-        let total: i64 = self.meetings.iter().zip(&self.group.weight).map(|(&meetings, &weight)| meetings * 2 / weight).sum();
+        let total: i64 = self
+            .meetings
+            .iter()
+            .zip(&self.group.weight)
+            .map(|(&meetings, &weight)| meetings * 2 / weight)
+            .sum();
         let pairs = i64::from(self.group.n) - 1;
         self.low = total / pairs;
         self.high = (total + pairs - 1) / pairs;
@@ -303,8 +334,12 @@ impl<'g> Search<'g> {
 
     /// One attempt; how many blocks were looked at.
     fn step(&mut self, rng: &mut QuickRng) -> Option<u64> {
-        let often = self.pick(rng, |search, n| n > search.high).or_else(|| self.pick(rng, |search, n| n == search.high))?;
-        let rare = self.pick(rng, |search, n| n < search.low).or_else(|| self.pick(rng, |search, n| n == search.low))?;
+        let often = self
+            .pick(rng, |search, n| n > search.high)
+            .or_else(|| self.pick(rng, |search, n| n == search.high))?;
+        let rare = self
+            .pick(rng, |search, n| n < search.low)
+            .or_else(|| self.pick(rng, |search, n| n == search.low))?;
         let (block, pair, looked) = self.find(often, rng)?;
         let place = if rng.below(2) == 0 { pair.0 } else { pair.1 };
         let other = (place + 1 + rng.below(self.size as u32 - 1) as usize) % self.size;
@@ -321,7 +356,9 @@ impl<'g> Search<'g> {
         self.place(start, place, target);
         // A step that makes it worse is taken now and then: otherwise one is caught where no single move helps.
         let worse = self.cost - before;
-        if worse > 0 && u64::from(rng.next_u64().leading_zeros()) < 3 + self.caution * worse as u64 / self.size as u64 {
+        if worse > 0
+            && u64::from(rng.next_u64().leading_zeros()) < 3 + self.caution * worse as u64 / self.size as u64
+        {
             self.place(start, place, old);
         }
         Some(looked)
@@ -364,6 +401,12 @@ impl<'g> Search<'g> {
     }
 
     fn finish(self) -> Design {
-        Design { group: self.group.clone(), size: self.size, blocks: self.blocks, short: self.short, meetings: self.meetings }
+        Design {
+            group: self.group.clone(),
+            size: self.size,
+            blocks: self.blocks,
+            short: self.short,
+            meetings: self.meetings,
+        }
     }
 }

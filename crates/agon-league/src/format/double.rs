@@ -50,7 +50,8 @@ impl DoubleElimination {
         while slots.len() > 1 {
             round += 1;
             let ties = ties_of(&slots);
-            let name = if slots.len() == 2 { "winners' final".into() } else { format!("winners' round {round}") };
+            let name =
+                if slots.len() == 2 { "winners' final".into() } else { format!("winners' round {round}") };
             let first_wins = replay.play(&name, &ties)?;
             losers.note(&ties);
             let (next, dropped) = next_round(&slots, &first_wins);
@@ -60,7 +61,9 @@ impl DoubleElimination {
                 losers.round(replay, progress, slots.len() == 1)?;
             }
         }
-        let (Some(Some(unbeaten)), Some(&once)) = (slots.first().copied(), losers.pool.first()) else { return Some(()) };
+        let (Some(Some(unbeaten)), Some(&once)) = (slots.first().copied(), losers.pool.first()) else {
+            return Some(());
+        };
         grand_final(replay, progress, unbeaten, once)
     }
 }
@@ -72,12 +75,16 @@ impl Losers {
 
     fn note(&mut self, ties: &[[usize; 2]]) {
         let n = self.byes.len();
-        ties.iter().for_each(|[better, worse]| self.met[better * n + worse] = true);
+        for [better, worse] in ties {
+            self.met[better * n + worse] = true;
+        }
     }
 
     fn join(&mut self, dropped: Vec<usize>) {
         let others = !self.pool.is_empty();
-        dropped.iter().for_each(|&seed| self.fresh[seed] = others);
+        for &seed in &dropped {
+            self.fresh[seed] = others;
+        }
         self.pool.extend(dropped);
     }
 
@@ -103,9 +110,14 @@ impl Losers {
         };
         let pairs = pair_up(playing.len(), &met, &cost);
         let ties: Vec<[usize; 2]> = pairs.into_iter().map(|(i, j)| ordered(playing[i], playing[j])).collect();
-        let name = if last && self.pool.len() == 2 { "losers' final".into() } else { format!("losers' round {}", self.rounds) };
+        let name = if last && self.pool.len() == 2 {
+            "losers' final".into()
+        } else {
+            format!("losers' round {}", self.rounds)
+        };
         let first_wins = replay.play(&name, &ties)?;
-        let out: Vec<usize> = ties.iter().zip(first_wins).map(|(tie, first)| tie[usize::from(first)]).collect();
+        let out: Vec<usize> =
+            ties.iter().zip(first_wins).map(|(tie, first)| tie[usize::from(first)]).collect();
         self.pool.retain(|seed| !out.contains(seed));
         self.note(&ties);
         self.fresh.fill(false);

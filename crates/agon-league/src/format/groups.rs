@@ -150,7 +150,8 @@ impl Plan for Groups {
     /// Exact, from the design: no match is looked at.
     fn balance(&self, _: &Past<'_>) -> BalanceReport {
         let ((least, by_least), (most, by_most)) = self.design.extremes();
-        let pair = |meetings, by: u32| Pair { entrants: [self.labels[0], self.labels[by as usize]], meetings };
+        let pair =
+            |meetings, by: u32| Pair { entrants: [self.labels[0], self.labels[by as usize]], meetings };
         let n = self.labels.len() as u64;
         let seat = self.each / self.design.size as u64;
         let seats = Range { least: seat, most: seat + u64::from(self.design.short.is_some()) };

@@ -1,6 +1,7 @@
 //! What tests of formats share: fields, results drawn by a seed, and a runner that plays a plan to its end.
 
 #![allow(dead_code, reason = "each test file uses some of it")]
+#![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 use std::collections::HashMap;
 
@@ -15,7 +16,8 @@ pub fn field(n: u32) -> Field {
 
 /// All fixtures of a stage; each of them is valid, and there is none past the end.
 pub fn fixtures(stage: &dyn Stage, field: &Field) -> Vec<Fixture> {
-    let all: Vec<Fixture> = (0..stage.len()).map(|number| stage.fixture(number).expect("within the stage")).collect();
+    let all: Vec<Fixture> =
+        (0..stage.len()).map(|number| stage.fixture(number).expect("within the stage")).collect();
     assert_eq!(stage.fixture(stage.len()), None);
     for fixture in &all {
         assert!(fixture.seats.iter().all(|entrant| field.entrants.contains(entrant)), "{fixture:?}");
