@@ -74,47 +74,51 @@ pub struct BalanceReport {
 }
 
 impl BalanceReport {
+    /// By how much the meetings of a pair are off their mean, at most.
+    pub fn worst_deviation(&self) -> Option<f64> {
+        let range = self.meetings?;
+        Some((range.most as f64 - self.mean_meetings).max(self.mean_meetings - range.least as f64))
+    }
+
     /// A few lines for people.
     pub fn lines(&self, name: &dyn Fn(Entrant) -> String) -> Vec<String> {
         let so_far = if self.complete { "" } else { " so far" };
+        let matches = if self.matches == 1 { "match" } else { "matches" };
         let mut lines = vec![
-            format!("{} entrants, {}{so_far}", self.entrants, many(self.matches, "match", "matches")),
+            format!("{} entrants, {} {matches}{so_far}", self.entrants, self.matches),
             format!("matches of each     {}", range(self.played)),
         ];
-        if let Some(meetings) = self.meetings {
-            let mut line = format!("meetings of a pair  {}", range(meetings));
-            if meetings.spread() > 0 {
-                line += &format!(", mean {:.2}", self.mean_meetings);
-                for (pair, word) in [(self.least_met, "least"), (self.most_met, "most")] {
-                    if let Some(Pair { entrants: [a, b], .. }) = pair {
-                        line += &format!("; {word}: {} and {}", name(a), name(b));
-                    }
+        lines.extend(self.meetings.map(|meetings| self.meetings_line(meetings, name)));
+        let Some(seats) = self.seats else {
+            lines.push("on each seat        by role".into());
+            return lines;
+        };
+        let even = match self.seat_difference {
+            0 => "each entrant on all equally often".into(),
+            n => format!("one entrant's seats differ by at most {n}"),
+        };
+        lines.push(format!("on each seat        {}; {even}", range(seats)));
+        lines.push(format!("on the first seat   {}", range(self.first)));
+        lines
+    }
+
+    fn meetings_line(&self, meetings: Range, name: &dyn Fn(Entrant) -> String) -> String {
+        let mut line = format!("meetings of a pair  {}", range(meetings));
+        if meetings.spread() > 0 {
+            let off = self.worst_deviation().unwrap_or_default();
+            line += &format!("; mean {:.2}, at most {off:.2} off", self.mean_meetings);
+            for (pair, word) in [(self.least_met, "least"), (self.most_met, "most")] {
+                if let Some(Pair { entrants: [a, b], .. }) = pair {
+                    line += &format!("; {word}: {} and {}", name(a), name(b));
                 }
             }
-            lines.push(line);
         }
-        lines.push(match self.seats {
-            Some(seats) => format!(
-                "on each seat        {}, the seats of one entrant differ by {}{}",
-                range(seats),
-                if self.seat_difference > 0 { "up to " } else { "" },
-                self.seat_difference
-            ),
-            None => "on each seat        by role".into(),
-        });
-        if self.seats.is_some() {
-            lines.push(format!("on the first seat   {}", range(self.first)));
-        }
-        lines
+        line
     }
 }
 
 fn range(range: Range) -> String {
     if range.spread() == 0 { range.most.to_string() } else { format!("{} to {}", range.least, range.most) }
-}
-
-fn many(n: u64, one: &str, more: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { more })
 }
 
 /// Counts fixtures.

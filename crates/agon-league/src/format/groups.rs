@@ -23,6 +23,9 @@ const MOST_BLOCKS: u64 = 1 << 16;
 /// Groups up to this size may play one or two multiples of it more (at most half as much again) to be within 1.
 const SMALL: u32 = 4;
 
+/// From so many entrants on the last difference takes more steps than there is time for: they grow with the square.
+const LARGE: u32 = 600;
+
 /// The plan for groups of `size`, at least `matches` for everyone.
 pub(super) fn plan(field: &Field, size: u32, matches: u64, seed: u64) -> Result<Box<dyn Plan>, FormatError> {
     field.check(2)?;
@@ -89,8 +92,11 @@ fn most_even(n: u32, size: u32, matches: u64, rng: &mut QuickRng) -> (u64, Desig
     let groups = Group::of_order(n);
     let mut best: Option<(u64, Design)> = None;
     for each in (matches..=multiple).chain(further) {
-        // Large groups have few designs, and only those of the multiple are all but certain to be there.
-        let effort = EFFORT * if size > SMALL { 3 } else { 1 } / if each == multiple { 1 } else { 8 };
+        // Large groups have few designs: look longer. In a large field mending the last difference is hopeless: look less. And only for
+        // the multiple itself it matters how even the second best is.
+        let longer = if size > SMALL { 3 } else { 1 };
+        let less = if n > LARGE { 4 } else { 1 } * if each == multiple { 1 } else { 8 };
+        let effort = EFFORT * longer / less;
         for group in &groups {
             let Some(design) = design::search(group, size, each, effort, rng) else { continue };
             let spread = design.spread();
