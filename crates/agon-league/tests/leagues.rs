@@ -317,3 +317,33 @@ fn the_report_reads_well() {
         serde_json::from_str(&serde_json::to_string(&report).unwrap()).unwrap();
     assert_eq!(read, report);
 }
+
+/// A competition that goes on with a newer version must find its fixtures where they were.
+#[test]
+fn schedules_never_shift() {
+    let digest = |format: Format| {
+        let field = Field { variants: 2, ..field(22) };
+        let plan = format.plan(&field, 7).unwrap();
+        let words = all(&*plan, &field).into_iter().flat_map(|fixture| {
+            let seats = fixture.seats.into_iter().map(|entrant| u64::from(entrant.0));
+            seats.chain([fixture.board, u64::from(fixture.variant)])
+        });
+        words.fold(0u64, |digest, word| (digest ^ word).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(17))
+    };
+    let digests = [
+        digest(Format::Groups { size: 4, matches: 100 }),
+        digest(Format::Groups { size: 5, matches: 20 }),
+        digest(Format::Arena { games: 50 }),
+        digest(Format::RoundRobin { legs: 2, swap: true }),
+        digest(Format::Gauntlet { challengers: vec![Entrant(3)], games: 3, swap: true }),
+    ];
+    assert_eq!(digests, DIGESTS);
+}
+
+const DIGESTS: [u64; 5] = [
+    7_513_443_495_391_274_268,
+    9_197_517_045_903_492_815,
+    2_509_076_165_386_177_559,
+    16_337_331_943_044_831_106,
+    6_561_313_629_357_249_569,
+];
