@@ -52,7 +52,9 @@ impl Plan for Arena {
         if whole > 0 {
             (0..n).filter_map(|i| self.fixture(i)).for_each(|fixture| tally.add(&fixture.seats, whole));
         }
-        (whole * n..whole * n + rest).filter_map(|i| self.fixture(i)).for_each(|fixture| tally.add(&fixture.seats, 1));
+        (whole * n..whole * n + rest)
+            .filter_map(|i| self.fixture(i))
+            .for_each(|fixture| tally.add(&fixture.seats, 1));
         tally.report(true)
     }
 }

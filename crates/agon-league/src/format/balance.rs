@@ -74,47 +74,51 @@ pub struct BalanceReport {
 }
 
 impl BalanceReport {
+    /// By how much the meetings of a pair are off their mean, at most.
+    pub fn worst_deviation(&self) -> Option<f64> {
+        let range = self.meetings?;
+        Some((range.most as f64 - self.mean_meetings).max(self.mean_meetings - range.least as f64))
+    }
+
     /// A few lines for people.
     pub fn lines(&self, name: &dyn Fn(Entrant) -> String) -> Vec<String> {
         let so_far = if self.complete { "" } else { " so far" };
+        let matches = if self.matches == 1 { "match" } else { "matches" };
         let mut lines = vec![
-            format!("{} entrants, {}{so_far}", self.entrants, many(self.matches, "match", "matches")),
+            format!("{} entrants, {} {matches}{so_far}", self.entrants, self.matches),
             format!("matches of each     {}", range(self.played)),
         ];
-        if let Some(meetings) = self.meetings {
-            let mut line = format!("meetings of a pair  {}", range(meetings));
-            if meetings.spread() > 0 {
-                line += &format!(", mean {:.2}", self.mean_meetings);
-                for (pair, word) in [(self.least_met, "least"), (self.most_met, "most")] {
-                    if let Some(Pair { entrants: [a, b], .. }) = pair {
-                        line += &format!("; {word}: {} and {}", name(a), name(b));
-                    }
+        lines.extend(self.meetings.map(|meetings| self.meetings_line(meetings, name)));
+        let Some(seats) = self.seats else {
+            lines.push("on each seat        by role".into());
+            return lines;
+        };
+        let even = match self.seat_difference {
+            0 => "each entrant on all equally often".into(),
+            n => format!("one entrant's seats differ by at most {n}"),
+        };
+        lines.push(format!("on each seat        {}; {even}", range(seats)));
+        lines.push(format!("on the first seat   {}", range(self.first)));
+        lines
+    }
+
+    fn meetings_line(&self, meetings: Range, name: &dyn Fn(Entrant) -> String) -> String {
+        let mut line = format!("meetings of a pair  {}", range(meetings));
+        if meetings.spread() > 0 {
+            let off = self.worst_deviation().unwrap_or_default();
+            line += &format!("; mean {:.2}, at most {off:.2} off", self.mean_meetings);
+            for (pair, word) in [(self.least_met, "least"), (self.most_met, "most")] {
+                if let Some(Pair { entrants: [a, b], .. }) = pair {
+                    line += &format!("; {word}: {} and {}", name(a), name(b));
                 }
             }
-            lines.push(line);
         }
-        lines.push(match self.seats {
-            Some(seats) => format!(
-                "on each seat        {}, the seats of one entrant differ by {}{}",
-                range(seats),
-                if self.seat_difference > 0 { "up to " } else { "" },
-                self.seat_difference
-            ),
-            None => "on each seat        by role".into(),
-        });
-        if self.seats.is_some() {
-            lines.push(format!("on the first seat   {}", range(self.first)));
-        }
-        lines
+        line
     }
 }
 
 fn range(range: Range) -> String {
     if range.spread() == 0 { range.most.to_string() } else { format!("{} to {}", range.least, range.most) }
-}
-
-fn many(n: u64, one: &str, more: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { more })
 }
 
 /// Counts fixtures.
@@ -164,7 +168,8 @@ impl Tally {
     /// A match that is played so often.
     pub fn add(&mut self, seats: &[Entrant], times: u64) {
         let n = self.entrants.len();
-        let places: Vec<usize> = seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
+        let places: Vec<usize> =
+            seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
         self.matches += times;
         for (seat, &i) in places.iter().enumerate() {
             self.played[i] += times;
@@ -176,7 +181,8 @@ impl Tally {
             if !self.meetings.is_empty() {
                 for &j in &places[..seat] {
                     let cell = i.min(j) * n + i.max(j);
-                    self.meetings[cell] = self.meetings[cell].saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
+                    self.meetings[cell] =
+                        self.meetings[cell].saturating_add(u32::try_from(times).unwrap_or(u32::MAX));
                 }
             }
         }
@@ -184,11 +190,13 @@ impl Tally {
 
     pub fn report(self, complete: bool) -> BalanceReport {
         let (least_met, most_met, mean_meetings) = self.extremes();
-        let meetings = least_met.zip(most_met).map(|(least, most)| Range { least: least.meetings, most: most.meetings });
+        let meetings =
+            least_met.zip(most_met).map(|(least, most)| Range { least: least.meetings, most: most.meetings });
         let width = self.seats.iter().map(Vec::len).max().unwrap_or_default();
         let seat = |i: usize, seat: usize| self.seats[i].get(seat).copied().unwrap_or_default();
         let entrants = 0..self.entrants.len();
-        let seat_difference = entrants.clone().map(|i| Range::of((0..width).map(|s| seat(i, s))).spread()).max();
+        let seat_difference =
+            entrants.clone().map(|i| Range::of((0..width).map(|s| seat(i, s))).spread()).max();
         BalanceReport {
             entrants: self.entrants.len() as u32,
             matches: self.matches,
@@ -198,7 +206,11 @@ impl Tally {
             mean_meetings,
             least_met,
             most_met,
-            seats: (!self.roles).then(|| Range::of(entrants.clone().flat_map(|i| (0..width).map(move |s| (i, s))).map(|(i, s)| seat(i, s)))),
+            seats: (!self.roles).then(|| {
+                Range::of(
+                    entrants.clone().flat_map(|i| (0..width).map(move |s| (i, s))).map(|(i, s)| seat(i, s)),
+                )
+            }),
             seat_difference: if self.roles { 0 } else { seat_difference.unwrap_or_default() },
             first: Range::of(entrants.map(|i| seat(i, 0))),
         }

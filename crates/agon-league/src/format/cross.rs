@@ -120,7 +120,10 @@ impl Gauntlet {
         let (challengers, others): (Vec<_>, Vec<_>) =
             field.entrants.iter().copied().partition(|entrant| challengers.contains(entrant));
         if challengers.is_empty() || others.is_empty() {
-            return Err(FormatError::Gauntlet { challengers: challengers.len() as u32, has: field.len() as u32 });
+            return Err(FormatError::Gauntlet {
+                challengers: challengers.len() as u32,
+                has: field.len() as u32,
+            });
         }
         let plan = Self { challengers, others, games, variants: field.variants(), swap };
         product(&[plan.pairs(), games, u64::from(plan.variants), 2])?;

@@ -48,7 +48,12 @@ impl Group {
     /// All that are worth trying for `n`, the integers first.
     pub fn of_order(n: u32) -> Vec<Self> {
         let mut all = vec![Self::new(1, n)];
-        all.extend((2..=n).take_while(|p| p * p <= n).filter(|p| n.is_multiple_of(p * p) && is_prime(*p)).map(|p| Self::new(p, n / p)));
+        all.extend(
+            (2..=n)
+                .take_while(|p| p * p <= n)
+                .filter(|p| n.is_multiple_of(p * p) && is_prime(*p))
+                .map(|p| Self::new(p, n / p)),
+        );
         all
     }
 
@@ -126,34 +131,45 @@ impl Design {
 }
 
 /// How hard is looked for a design, in looked-at numbers: some tens of milliseconds.
-const EFFORT: u64 = 20_000_000;
+pub(super) const EFFORT: u64 = 20_000_000;
 
 /// A design over `group` in which everybody plays `matches` times: the most even that was found. `None` if there is none of this kind.
-pub(super) fn search(group: &Group, size: u32, matches: u64, rng: &mut QuickRng) -> Option<Design> {
+pub(super) fn search(
+    group: &Group,
+    size: u32,
+    matches: u64,
+    effort: u64,
+    rng: &mut QuickRng,
+) -> Option<Design> {
     let (full, rest) = (matches / u64::from(size), (matches % u64::from(size)) as u32);
     let subgroups: Vec<Vec<u32>> = match rest {
         0 => Vec::new(),
         // Everybody plays `rest` times in a short block of `rest` cosets.
-        _ if size.is_multiple_of(rest) => (1..group.n).filter_map(|g| group.multiples(g, size / rest)).collect(),
+        _ if size.is_multiple_of(rest) => {
+            (1..group.n).filter_map(|g| group.multiples(g, size / rest)).collect()
+        }
         _ => return None,
     };
     if rest > 0 && subgroups.is_empty() {
         return None;
     }
     let mut best: Option<Search<'_>> = None;
-    // Few blocks: the start decides, so start often. Many: there is always a way on.
-    let starts = (64 / full.max(1)).clamp(2, 24);
+    // Few blocks: the start decides, so start often. Many, or large ones: there is a way on, which takes its time.
     let trials = 4;
+    let enough = 3_000 * step_effort(group, size as usize);
+    let starts = (64 / full.max(1)).min(effort / trials / enough).clamp(2, 24);
     for start in 0..starts * trials {
         let subgroup = subgroups.get(rng.below(subgroups.len() as u32) as usize);
         let short = subgroup.map(|subgroup| short_block(group, size, subgroup, rng));
         let mut search = Search::new(group, size as usize, short);
         search.fill(full as usize, rng);
-        // The last quarter settles for a wider window, if nothing better was found by then.
-        if start >= starts * (trials - 1) {
+        // The second half settles for a wider window, if nothing better was found by then.
+        if start >= starts * trials / 2 {
             search.widen(start % 2 == 0);
         }
-        search.mend(EFFORT / (starts * trials), rng);
+        // One large block wants bolder steps than several.
+        search.caution = if start % 4 < 2 { 2 * u64::from(size) } else { 8 };
+        search.mend(effort / (starts * trials), rng);
         if best.as_ref().is_none_or(|best| search.spread() < best.spread()) {
             best = Some(search);
         }
@@ -164,13 +180,20 @@ pub(super) fn search(group: &Group, size: u32, matches: u64, rng: &mut QuickRng)
     best.map(Search::finish)
 }
 
+/// What one attempt to mend looks at, about.
+fn step_effort(group: &Group, size: usize) -> u64 {
+    (group.element.len() + 24 * size) as u64
+}
+
 /// A random union of cosets of a subgroup.
 fn short_block(group: &Group, size: u32, subgroup: &[u32], rng: &mut QuickRng) -> Short {
     let mut seen = vec![false; group.n as usize];
     let mut shifts = Vec::new();
     for g in 0..group.n {
         if !seen[g as usize] {
-            subgroup.iter().for_each(|&h| seen[group.add(g, h) as usize] = true);
+            for &h in subgroup {
+                seen[group.add(g, h) as usize] = true;
+            }
             shifts.push(g);
         }
     }
@@ -192,12 +215,24 @@ struct Search<'g> {
     low: i64,
     high: i64,
     cost: i64,
+    /// The larger, the rarer is a step that makes it worse.
+    caution: u64,
 }
 
 impl<'g> Search<'g> {
     fn new(group: &'g Group, size: usize, short: Option<Short>) -> Self {
         let meetings = vec![0; group.element.len()];
-        let mut search = Self { group, size, blocks: Vec::new(), short: None, meetings, low: 0, high: 0, cost: 0 };
+        let mut search = Self {
+            group,
+            size,
+            blocks: Vec::new(),
+            short: None,
+            meetings,
+            low: 0,
+            high: 0,
+            cost: 0,
+            caution: 8,
+        };
         if let Some(short) = &short {
             // A shift by the subgroup gives the same match again: every difference was counted that often too much.
             let order = group.n as i64 / short.shifts.len() as i64;
@@ -227,7 +262,8 @@ impl<'g> Search<'g> {
                 self.count(&draw, 1);
                 let mut sum = 0;
                 for (i, &g) in draw.iter().enumerate() {
-                    sum += draw[..i].iter().map(|&h| self.meetings[self.group.class_between(g, h)]).sum::<i64>();
+                    sum +=
+                        draw[..i].iter().map(|&h| self.meetings[self.group.class_between(g, h)]).sum::<i64>();
                 }
                 self.count(&draw, -1);
                 if best.as_ref().is_none_or(|(least, _)| sum < *least) {
@@ -239,7 +275,12 @@ impl<'g> Search<'g> {
                 self.blocks.extend(block);
             }
         }
-        let total: i64 = self.meetings.iter().zip(&self.group.weight).map(|(&meetings, &weight)| meetings * 2 / weight).sum();
+        let total: i64 = self
+            .meetings
+            .iter()
+            .zip(&self.group.weight)
+            .map(|(&meetings, &weight)| meetings * 2 / weight)
+            .sum();
         let pairs = i64::from(self.group.n) - 1;
         self.low = total / pairs;
         self.high = (total + pairs - 1) / pairs;
@@ -285,16 +326,20 @@ impl<'g> Search<'g> {
 
     /// Moves elements of blocks until all meetings are in the window, or the effort is spent.
     fn mend(&mut self, mut effort: u64, rng: &mut QuickRng) {
-        let step = self.meetings.len() as u64 + 24 * self.size as u64;
+        let step = step_effort(self.group, self.size);
         while self.cost > 0 && effort > step && !self.blocks.is_empty() {
-            effort -= step + self.step(rng).unwrap_or_default();
+            effort = effort.saturating_sub(step + self.step(rng).unwrap_or_default());
         }
     }
 
     /// One attempt; how many blocks were looked at.
     fn step(&mut self, rng: &mut QuickRng) -> Option<u64> {
-        let often = self.pick(rng, |search, n| n > search.high).or_else(|| self.pick(rng, |search, n| n == search.high))?;
-        let rare = self.pick(rng, |search, n| n < search.low).or_else(|| self.pick(rng, |search, n| n == search.low))?;
+        let often = self
+            .pick(rng, |search, n| n > search.high)
+            .or_else(|| self.pick(rng, |search, n| n == search.high))?;
+        let rare = self
+            .pick(rng, |search, n| n < search.low)
+            .or_else(|| self.pick(rng, |search, n| n == search.low))?;
         let (block, pair, looked) = self.find(often, rng)?;
         let place = if rng.below(2) == 0 { pair.0 } else { pair.1 };
         let other = (place + 1 + rng.below(self.size as u32 - 1) as usize) % self.size;
@@ -311,7 +356,9 @@ impl<'g> Search<'g> {
         self.place(start, place, target);
         // A step that makes it worse is taken now and then: otherwise one is caught where no single move helps.
         let worse = self.cost - before;
-        if worse > 0 && u64::from(rng.next_u64().leading_zeros()) < 3 + 2 * worse as u64 {
+        if worse > 0
+            && u64::from(rng.next_u64().leading_zeros()) < 3 + self.caution * worse as u64 / self.size as u64
+        {
             self.place(start, place, old);
         }
         Some(looked)
@@ -354,6 +401,12 @@ impl<'g> Search<'g> {
     }
 
     fn finish(self) -> Design {
-        Design { group: self.group.clone(), size: self.size, blocks: self.blocks, short: self.short, meetings: self.meetings }
+        Design {
+            group: self.group.clone(),
+            size: self.size,
+            blocks: self.blocks,
+            short: self.short,
+            meetings: self.meetings,
+        }
     }
 }

@@ -7,8 +7,6 @@
 //!
 //! In the grand final the one from the winners' bracket has lost to nobody yet: if it loses, the two play again.
 
-use std::collections::HashSet;
-
 use super::balance::BalanceReport;
 use super::pairing::pair_up;
 use super::ties::{Progress, Replay, balance_of, bracket, cut, games, next_round, ordered, ties_of};
@@ -21,13 +19,13 @@ pub(super) struct DoubleElimination {
     variants: u32,
 }
 
-/// The losers' bracket.
-#[derive(Default)]
+/// The losers' bracket. Lists are by seed.
 struct Losers {
     pool: Vec<usize>,
-    /// Who has come with the last round of the winners.
-    fresh: HashSet<usize>,
-    met: HashSet<[usize; 2]>,
+    /// Who has come with the last round of the winners, if others were there.
+    fresh: Vec<bool>,
+    /// All pairs, the better seed first, as a square.
+    met: Vec<bool>,
     byes: Vec<u32>,
     rounds: u32,
 }
@@ -47,28 +45,49 @@ impl DoubleElimination {
     /// `None`: something is still to be played.
     fn run(&self, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
         let mut slots = bracket(self.entrants.len());
-        let mut losers = Losers { byes: vec![0; self.entrants.len()], ..Losers::default() };
+        let mut losers = Losers::new(self.entrants.len());
         let mut round = 0;
         while slots.len() > 1 {
             round += 1;
             let ties = ties_of(&slots);
-            let name = if slots.len() == 2 { "winners' final".into() } else { format!("winners' round {round}") };
+            let name =
+                if slots.len() == 2 { "winners' final".into() } else { format!("winners' round {round}") };
             let first_wins = replay.play(&name, &ties)?;
-            losers.met.extend(ties);
+            losers.note(&ties);
             let (next, dropped) = next_round(&slots, &first_wins);
             slots = next;
-            losers.fresh = if losers.pool.is_empty() { HashSet::new() } else { dropped.iter().copied().collect() };
-            losers.pool.extend(dropped);
+            losers.join(dropped);
             while losers.pool.len() > (slots.len() / 2).max(1) {
                 losers.round(replay, progress, slots.len() == 1)?;
             }
         }
-        let (Some(Some(unbeaten)), Some(&once)) = (slots.first().copied(), losers.pool.first()) else { return Some(()) };
+        let (Some(Some(unbeaten)), Some(&once)) = (slots.first().copied(), losers.pool.first()) else {
+            return Some(());
+        };
         grand_final(replay, progress, unbeaten, once)
     }
 }
 
 impl Losers {
+    fn new(n: usize) -> Self {
+        Self { pool: Vec::new(), fresh: vec![false; n], met: vec![false; n * n], byes: vec![0; n], rounds: 0 }
+    }
+
+    fn note(&mut self, ties: &[[usize; 2]]) {
+        let n = self.byes.len();
+        for [better, worse] in ties {
+            self.met[better * n + worse] = true;
+        }
+    }
+
+    fn join(&mut self, dropped: Vec<usize>) {
+        let others = !self.pool.is_empty();
+        for &seed in &dropped {
+            self.fresh[seed] = others;
+        }
+        self.pool.extend(dropped);
+    }
+
     fn round(&mut self, replay: &mut Replay<'_>, progress: &mut Progress, last: bool) -> Option<()> {
         self.rounds += 1;
         self.pool.sort_unstable();
@@ -78,20 +97,30 @@ impl Losers {
         {
             self.byes[playing.remove(at)] += 1;
         }
-        let met = |i: usize, j: usize| u32::from(self.met.contains(&ordered(playing[i], playing[j])));
-        let kind = |i: usize| self.fresh.contains(&playing[i]);
+        let n = self.byes.len();
+        let met = |i: usize, j: usize| {
+            let [better, worse] = ordered(playing[i], playing[j]);
+            u32::from(self.met[better * n + worse])
+        };
+        let fresh = |i: usize| self.fresh[playing[i]];
+        let mixed = (0..playing.len()).any(fresh);
         let cost = |i: usize, j: usize| {
             let fold = (i + j).abs_diff(playing.len() - 1) as u64;
-            fold + if !self.fresh.is_empty() && kind(i) == kind(j) { 1 << 20 } else { 0 }
+            fold + if mixed && fresh(i) == fresh(j) { 1 << 20 } else { 0 }
         };
         let pairs = pair_up(playing.len(), &met, &cost);
         let ties: Vec<[usize; 2]> = pairs.into_iter().map(|(i, j)| ordered(playing[i], playing[j])).collect();
-        let name = if last && self.pool.len() == 2 { "losers' final".into() } else { format!("losers' round {}", self.rounds) };
+        let name = if last && self.pool.len() == 2 {
+            "losers' final".into()
+        } else {
+            format!("losers' round {}", self.rounds)
+        };
         let first_wins = replay.play(&name, &ties)?;
-        let out: Vec<usize> = ties.iter().zip(first_wins).map(|(tie, first)| tie[usize::from(first)]).collect();
+        let out: Vec<usize> =
+            ties.iter().zip(first_wins).map(|(tie, first)| tie[usize::from(first)]).collect();
         self.pool.retain(|seed| !out.contains(seed));
-        self.met.extend(ties);
-        self.fresh.clear();
+        self.note(&ties);
+        self.fresh.fill(false);
         progress.out.push(out);
         Some(())
     }

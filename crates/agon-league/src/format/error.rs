@@ -99,7 +99,9 @@ impl FormatError {
             Self::GroupTooLarge { has, .. } => format!("set `size` to at most {has}, or add entrants"),
             Self::GroupTooSmall { .. } => "set `size` to the number of seats of a match, at least 2".into(),
             Self::Nothing { field } => format!("set `{field}` to at least 1"),
-            Self::TooMany { .. } => "ask for fewer matches: intervals shrink only with their square root".into(),
+            Self::TooMany { .. } => {
+                "ask for fewer matches: intervals shrink only with their square root".into()
+            }
             Self::Twice { .. } => "name each entrant once".into(),
             Self::Roles { .. } => "give each entrant the `role` it plays".into(),
             Self::NobodyInRole { .. } => "add an entrant with that `role`, or a house bot".into(),
@@ -108,7 +110,8 @@ impl FormatError {
             Self::Gauntlet { challengers: 0, .. } => "name at least one challenger".into(),
             Self::Gauntlet { .. } => "leave somebody in the field for the challengers to meet".into(),
             Self::CannotGoOn { .. } => {
-                "use it with groups, an arena, a cross, a gauntlet, or a round robin whose rounds may mix".into()
+                "use it with groups, an arena, a cross, a gauntlet, or a round robin whose rounds may mix"
+                    .into()
             }
         }
     }

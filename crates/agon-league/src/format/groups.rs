@@ -1,8 +1,9 @@
 //! Balanced random groups: Solitude's four, Colour Battle's arenas of a chosen size.
 //!
 //! Everybody plays the same number of matches: the smallest number from the one asked for on with which a [design](super::design) was found
-//! whose meetings differ by at most 1. That is at the latest the next multiple of the group's size, and the number itself
-//! if it is such a multiple; where even that cannot be had within 1 (large groups in small fields), it is as even as was found.
+//! whose meetings differ by at most 1. Nearly always that is the number itself, or the next multiple of the group's size. A few numbers have no such design (groups
+//! of four: 24 entrants with 8 matches, 36 with 12): groups of up to four play the next multiple or the one after it then, if that is at most half as much again.
+//! Larger groups in small fields are sometimes within 2 only: there the most even that was found is played.
 //! Seats differ by at most 1 always: full blocks give everybody each seat once, and a short one no seat twice.
 //!
 //! Who is which element of the design is drawn by the seed. Matches are walked block by block, so that after each block everybody has played
@@ -12,12 +13,18 @@ use agon_core::random::{QuickRng, Rng};
 
 use super::arena::Arena;
 use super::balance::{BalanceReport, Pair, Range};
-use super::design::{self, Design, Group};
+use super::design::{self, Design, EFFORT, Group};
 use super::{Field, Fixture, FormatError, Past, Plan, Stage, chance, product};
 use crate::result::Entrant;
 
 /// More base blocks than this are not searched for: a quarter of a million matches for everyone, in groups of four.
 const MOST_BLOCKS: u64 = 1 << 16;
+
+/// Groups up to this size may play one or two multiples of it more (at most half as much again) to be within 1.
+const SMALL: u32 = 4;
+
+/// From so many entrants on the last difference takes more steps than there is time for: they grow with the square.
+const LARGE: u32 = 600;
 
 /// The plan for groups of `size`, at least `matches` for everyone.
 pub(super) fn plan(field: &Field, size: u32, matches: u64, seed: u64) -> Result<Box<dyn Plan>, FormatError> {
@@ -79,12 +86,19 @@ impl Groups {
 
 /// The fewest matches from `matches` on that can be had within 1, and how.
 fn most_even(n: u32, size: u32, matches: u64, rng: &mut QuickRng) -> (u64, Design) {
-    let last = matches.next_multiple_of(u64::from(size));
+    let multiple = matches.next_multiple_of(u64::from(size));
+    let further = (1..=2).map(|more| multiple + more * u64::from(size));
+    let further = further.filter(|each| size <= SMALL && 2 * each <= 3 * multiple);
     let groups = Group::of_order(n);
     let mut best: Option<(u64, Design)> = None;
-    for each in matches..=last {
+    for each in (matches..=multiple).chain(further) {
+        // Large groups have few designs: look longer. In a large field mending the last difference is hopeless: look less. And only for
+        // the multiple itself it matters how even the second best is.
+        let longer = if size > SMALL { 3 } else { 1 };
+        let less = if n > LARGE { 4 } else { 1 } * if each == multiple { 1 } else { 8 };
+        let effort = EFFORT * longer / less;
         for group in &groups {
-            let Some(design) = design::search(group, size, each, rng) else { continue };
+            let Some(design) = design::search(group, size, each, effort, rng) else { continue };
             let spread = design.spread();
             if spread <= 1 {
                 return (each, design);
@@ -94,8 +108,8 @@ fn most_even(n: u32, size: u32, matches: u64, rng: &mut QuickRng) -> (u64, Desig
             }
         }
     }
-    // The last is a multiple of the size, for which there is always a design; the other branch is never taken.
-    best.unwrap_or_else(|| (last, Design::empty(Group::new(1, n), size as usize)))
+    // For a multiple of the size there is always some design: the other branch is never taken.
+    best.unwrap_or_else(|| (multiple, Design::empty(Group::new(1, n), size as usize)))
 }
 
 /// A walk through `n` shifts: a step that has no divisor in common with n and, if it can be, no two neighbours in common.
@@ -142,7 +156,8 @@ impl Plan for Groups {
     /// Exact, from the design: no match is looked at.
     fn balance(&self, _: &Past<'_>) -> BalanceReport {
         let ((least, by_least), (most, by_most)) = self.design.extremes();
-        let pair = |meetings, by: u32| Pair { entrants: [self.labels[0], self.labels[by as usize]], meetings };
+        let pair =
+            |meetings, by: u32| Pair { entrants: [self.labels[0], self.labels[by as usize]], meetings };
         let n = self.labels.len() as u64;
         let seat = self.each / self.design.size as u64;
         let seats = Range { least: seat, most: seat + u64::from(self.design.short.is_some()) };

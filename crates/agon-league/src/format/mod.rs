@@ -243,7 +243,9 @@ impl Format {
         Ok(match self {
             Self::Groups { size, matches } => groups::plan(field, *size, *matches, seed)?,
             Self::Arena { games } => Box::new(arena::Arena::new(field, *games, seed)?),
-            Self::RoundRobin { legs, swap } => Box::new(round_robin::RoundRobin::new(field, *legs, *swap, seed)?),
+            Self::RoundRobin { legs, swap } => {
+                Box::new(round_robin::RoundRobin::new(field, *legs, *swap, seed)?)
+            }
             Self::Cross { boards } => Box::new(cross::Cross::new(field, *boards)?),
             Self::Swiss { rounds, swap } => Box::new(swiss::Swiss::new(field, *rounds, *swap)?),
             Self::Knockout(ties) => Box::new(knockout::Knockout::new(field, *ties)?),

@@ -31,7 +31,8 @@ pub(super) fn pair_up(
             (mate[i], mate[j]) = (j, i);
         }
     }
-    let mut pairs: Vec<(usize, usize)> = (0..n).filter(|&i| mate[i] != NOBODY && i < mate[i]).map(|i| (i, mate[i])).collect();
+    let mut pairs: Vec<(usize, usize)> =
+        (0..n).filter(|&i| mate[i] != NOBODY && i < mate[i]).map(|i| (i, mate[i])).collect();
     exchange(&mut pairs, &price);
     for pair in &mut pairs {
         *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
@@ -56,7 +57,8 @@ fn exchange(pairs: &mut [(usize, usize)], price: &dyn Fn(usize, usize) -> u64) {
                 let straight = price(a, c) + price(b, d);
                 let across = price(a, d) + price(b, c);
                 if straight.min(across) < now {
-                    (pairs[one], pairs[other]) = if straight <= across { ((a, c), (b, d)) } else { ((a, d), (b, c)) };
+                    (pairs[one], pairs[other]) =
+                        if straight <= across { ((a, c), (b, d)) } else { ((a, d), (b, c)) };
                     changed = true;
                 }
             }
@@ -68,7 +70,11 @@ fn exchange(pairs: &mut [(usize, usize)], price: &dyn Fn(usize, usize) -> u64) {
 }
 
 /// A maximum matching: the mate of each, or [`NOBODY`].
-fn maximum(n: usize, allowed: &dyn Fn(usize, usize) -> bool, cost: &dyn Fn(usize, usize) -> u64) -> Vec<usize> {
+fn maximum(
+    n: usize,
+    allowed: &dyn Fn(usize, usize) -> bool,
+    cost: &dyn Fn(usize, usize) -> u64,
+) -> Vec<usize> {
     let mut mate = vec![NOBODY; n];
     for i in 0..n {
         if mate[i] == NOBODY {
@@ -108,7 +114,11 @@ impl<'m> Forest<'m> {
         self.outer[root] = true;
         while let Some(from) = queue.pop_front() {
             for to in 0..self.mate.len() {
-                if to == from || self.base[from] == self.base[to] || self.mate[from] == to || !(self.allowed)(from, to) {
+                if to == from
+                    || self.base[from] == self.base[to]
+                    || self.mate[from] == to
+                    || !(self.allowed)(from, to)
+                {
                     continue;
                 }
                 if to == root || (self.mate[to] != NOBODY && self.parent[self.mate[to]] != NOBODY) {

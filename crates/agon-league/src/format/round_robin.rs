@@ -3,7 +3,7 @@
 //! One entrant stays, the others stand in a circle that turns by one place from round to round; in round r those meet who stand equally far
 //! from place r on either side. Every round has everybody once (with an odd number, one has a bye), and each two meet once a leg. At odd
 //! distance the one is at home, at even distance the other, so that everybody has as many home as away games, or one more; the
-//! next leg turns them round. Where each stands is drawn by the seed.
+//! next leg turns them round, and so does the next variant. Where each stands is drawn by the seed.
 //!
 //! A leg plays every variant; with `swap` each of these games twice, on one board. All is one stage, in the order leg, variant, round, pair,
 //! so that a phase that is stopped half-way is as even as can be; or a stage for each round, if rounds must not mix.
@@ -53,8 +53,8 @@ impl RoundRobin {
         u64::from(self.legs) * u64::from(self.variants) * self.rounds() * self.pairs() * self.repeats()
     }
 
-    /// Home and away of a pair of a round of a leg.
-    fn pair(&self, leg: u64, round: u64, pair: u64) -> [Entrant; 2] {
+    /// Home and away of a pair of a round.
+    fn pair(&self, turned: bool, round: u64, pair: u64) -> [Entrant; 2] {
         let places = self.rounds();
         let even = self.circle.len().is_multiple_of(2);
         // With an odd number nobody stays: whoever would play against that place has a bye.
@@ -66,16 +66,17 @@ impl RoundRobin {
             let two = ((round + distance) % places, (round + places - distance) % places);
             if distance.is_multiple_of(2) { (two.1, two.0) } else { two }
         };
-        if !leg.is_multiple_of(2) {
+        if turned {
             (home, away) = (away, home);
         }
         [self.circle[home as usize], self.circle[away as usize]]
     }
 
     fn fixture(&self, leg: u64, variant: u64, round: u64, pair: u64, repeat: u64) -> Fixture {
-        let [home, away] = self.pair(leg, round, pair);
+        let [home, away] = self.pair((leg + variant) % 2 == 1, round, pair);
         let seats = if repeat == 0 { vec![home, away] } else { vec![away, home] };
-        let board = ((leg * u64::from(self.variants) + variant) * self.rounds() + round) * self.pairs() + pair;
+        let board =
+            ((leg * u64::from(self.variants) + variant) * self.rounds() + round) * self.pairs() + pair;
         Fixture { seats, board, variant: variant as u32 }
     }
 }
@@ -86,7 +87,8 @@ impl Plan for RoundRobin {
             return (number == 0).then(|| Box::new(All(self.clone())) as Box<dyn Stage>);
         }
         let (leg, round) = (u64::from(number) / self.rounds(), u64::from(number) % self.rounds());
-        (leg < u64::from(self.legs)).then(|| Box::new(Round { plan: self.clone(), leg, round }) as Box<dyn Stage>)
+        (leg < u64::from(self.legs))
+            .then(|| Box::new(Round { plan: self.clone(), leg, number: round }) as Box<dyn Stage>)
     }
 
     fn stages(&self) -> Option<u32> {
@@ -98,16 +100,19 @@ impl Plan for RoundRobin {
     }
 
     fn matches_each(&self) -> Option<u64> {
-        Some((self.circle.len() as u64 - 1) * u64::from(self.legs) * u64::from(self.variants) * self.repeats())
+        Some(
+            (self.circle.len() as u64 - 1) * u64::from(self.legs) * u64::from(self.variants) * self.repeats(),
+        )
     }
 
-    /// Exact: a first and a second leg stand for all of them.
+    /// Exact: one leg and one turned round stand for all of them.
     fn balance(&self, _: &Past<'_>) -> BalanceReport {
         let mut tally = Tally::new(&self.circle);
-        for leg in 0..u64::from(self.legs.min(2)) {
-            let times = (u64::from(self.legs) + 1 - leg) / 2 * u64::from(self.variants);
-            for number in 0..self.rounds() * self.pairs() {
-                let [home, away] = self.pair(leg, number / self.pairs(), number % self.pairs());
+        let all = u64::from(self.legs) * u64::from(self.variants);
+        for (turned, times) in [(false, all.div_ceil(2)), (true, all / 2)] {
+            let pairs = if times > 0 { self.rounds() * self.pairs() } else { 0 };
+            for number in 0..pairs {
+                let [home, away] = self.pair(turned, number / self.pairs(), number % self.pairs());
                 tally.add(&[home, away], times);
                 if self.swap {
                     tally.add(&[away, home], times);
@@ -132,7 +137,8 @@ impl Stage for All {
 
     fn fixture(&self, number: u64) -> Option<Fixture> {
         let plan = &self.0;
-        let (repeats, pairs, rounds, variants) = (plan.repeats(), plan.pairs(), plan.rounds(), u64::from(plan.variants));
+        let (repeats, pairs, rounds, variants) =
+            (plan.repeats(), plan.pairs(), plan.rounds(), u64::from(plan.variants));
         let (game, repeat) = (number / repeats, number % repeats);
         let (round, pair) = (game / pairs % rounds, game % pairs);
         let variant = game / (pairs * rounds) % variants;
@@ -145,12 +151,13 @@ impl Stage for All {
 struct Round {
     plan: RoundRobin,
     leg: u64,
-    round: u64,
+    /// From 0, in its leg.
+    number: u64,
 }
 
 impl Stage for Round {
     fn name(&self) -> String {
-        format!("round {}", self.leg * self.plan.rounds() + self.round + 1)
+        format!("round {}", self.leg * self.plan.rounds() + self.number + 1)
     }
 
     fn len(&self) -> u64 {
@@ -160,6 +167,6 @@ impl Stage for Round {
     fn fixture(&self, number: u64) -> Option<Fixture> {
         let (game, repeat) = (number / self.plan.repeats(), number % self.plan.repeats());
         let (variant, pair) = (game / self.plan.pairs(), game % self.plan.pairs());
-        (number < self.len()).then(|| self.plan.fixture(self.leg, variant, self.round, pair, repeat))
+        (number < self.len()).then(|| self.plan.fixture(self.leg, variant, self.number, pair, repeat))
     }
 }

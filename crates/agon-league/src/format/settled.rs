@@ -36,6 +36,8 @@ struct Settled {
     further: u32,
     /// How many boards the format and each further stage may use.
     boards: (u64, u64),
+    /// How many matches a further stage has, if everybody is open.
+    part: u64,
 }
 
 impl Settled {
@@ -72,7 +74,8 @@ impl Settled {
         };
         let base_stages = base.stages().unwrap_or(1);
         let further = u32::try_from(further).unwrap_or(u32::MAX - base_stages);
-        Ok(Self { base, base_stages, field: field.clone(), seed, more, further, boards })
+        let part = more.plan(field, seed)?.expected().1;
+        Ok(Self { base, base_stages, field: field.clone(), seed, more, further, boards, part })
     }
 
     /// Who plays a further stage, and what.
@@ -148,8 +151,7 @@ impl Plan for Settled {
 
     fn expected(&self) -> (u64, u64) {
         let least = self.base.expected().0;
-        let part = self.more.plan(&self.field, self.seed).map_or(0, |plan| plan.expected().1);
-        (least, least + u64::from(self.further) * part)
+        (least, least + u64::from(self.further) * self.part)
     }
 
     /// Of what the format plays: what follows is for some only, and is not known yet.

@@ -54,7 +54,9 @@ impl Swiss {
             first: vec![0; n],
             last: vec![0; n],
         };
-        rounds.iter().for_each(|round| self.add_round(&mut standing, round));
+        for round in rounds {
+            self.add_round(&mut standing, round);
+        }
         standing
     }
 
@@ -64,7 +66,8 @@ impl Swiss {
         let mut opponent = vec![usize::MAX; n];
         standing.last.fill(0);
         for verdict in round {
-            let seats: Vec<usize> = verdict.seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
+            let seats: Vec<usize> =
+                verdict.seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
             let &[one, other] = seats.as_slice() else { continue };
             for (seat, i, against) in [(0, one, other), (1, other, one)] {
                 *points[i].get_or_insert_default() += verdict.points.get(seat).copied().unwrap_or_default();
@@ -97,7 +100,8 @@ impl Swiss {
         let cost = |i: usize, j: usize| {
             let ((group, place, size), (other, other_place, _)) = (groups[i], groups[j]);
             let gap = (group.abs_diff(other) as u64).min(1 << 10);
-            let fold = if gap == 0 { place.abs_diff(other_place).abs_diff(size / 2).min(60) as u64 } else { 0 };
+            let fold =
+                if gap == 0 { place.abs_diff(other_place).abs_diff(size / 2).min(60) as u64 } else { 0 };
             gap * gap * (1 << 10) + self.seat_cost(standing.first[order[i]], standing.first[order[j]]) + fold
         };
         let pairs = pair_up(order.len(), &met, &cost);
@@ -195,7 +199,10 @@ impl Plan for Swiss {
     fn byes(&self, past: &Past<'_>) -> Vec<(u32, Entrant)> {
         let mut all = Vec::new();
         for (stage, round) in self.played(past, u32::MAX).iter().enumerate() {
-            let missing = self.entrants.iter().filter(|entrant| round.iter().all(|verdict| !verdict.seats.contains(entrant)));
+            let missing = self
+                .entrants
+                .iter()
+                .filter(|entrant| round.iter().all(|verdict| !verdict.seats.contains(entrant)));
             all.extend(missing.map(|&entrant| (stage as u32, entrant)));
         }
         all

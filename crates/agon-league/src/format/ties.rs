@@ -86,7 +86,8 @@ impl<'p> Replay<'p> {
         let all: Vec<usize> = (0..ties.len()).collect();
         self.stage(name.into(), ties, &all, self.rule.pairs, (0, self.variants), &mut leads)?;
         for extra in 1..=self.rule.extra {
-            let open: Vec<usize> = (0..ties.len()).filter(|&tie| leads[tie] == (Fixed::ZERO, Fixed::ZERO)).collect();
+            let open: Vec<usize> =
+                (0..ties.len()).filter(|&tie| leads[tie] == (Fixed::ZERO, Fixed::ZERO)).collect();
             if open.is_empty() {
                 break;
             }
