@@ -1,4 +1,5 @@
 //! What every ledger must do, whatever keeps it. A second kind of ledger joins by a [`Home`] and one line at the end.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout, reason = "tests")]
 
 mod common;
 #[path = "conformance/matches.rs"]

@@ -1,4 +1,5 @@
 //! `kill -9` at any moment: the ledger is whole, nothing that was acknowledged is missing, nothing is there twice.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout, reason = "tests")]
 
 mod common;
 
@@ -61,7 +62,7 @@ async fn look(path: &Path, acknowledged: u64) {
     let progress = ledger.progress(0).await.unwrap();
     let done = progress.stages[0].len();
     assert!(done >= acknowledged, "{done} are there, {acknowledged} were acknowledged");
-    assert_eq!(progress.stages[0].iter().collect::<Vec<_>>(), [0..done], "batches are whole");
+    assert_eq!(progress.stages[0].gaps(done).count(), 0, "batches are whole");
     let covered = progress.snapshot.map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap()));
     assert_eq!(covered + progress.after.len() as u64, done, "snapshot and matches are one transaction");
     assert_eq!(ledger.counts(0).await.unwrap().matches, done);
