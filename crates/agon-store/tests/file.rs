@@ -170,7 +170,7 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
             "UPDATE phase SET state = 'running'",
             "UPDATE phase SET final = x'00'",
             "UPDATE secret SET seed = 'another'",
-            "INSERT INTO match SELECT 9999, phase, stage, 9999, finished, faults, digest, points FROM match LIMIT 1",
+            "INSERT INTO match SELECT 9999, phase, stage, 9999, finished, entrants, faults, digest, points FROM match LIMIT 1",
         ] {
             let refused = sqlx::raw_sql(attempt).execute(&mut hand).await;
             assert!(refused.is_err(), "{attempt}");

@@ -23,8 +23,8 @@ const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_ledger.sql")]
 const VERSION: i64 = MIGRATIONS.len() as i64;
 /// Connections that read at the same time.
 const READERS: u32 = 4;
-/// What the writer may keep of the file in memory, in KiB: the ends of 2,000 entrants' lists of matches.
-const WRITER_CACHE: &str = "-32000";
+/// What the writer may keep of the file in memory, in KiB.
+const WRITER_CACHE: &str = "-8000";
 /// So many pages of the log (16 MiB) are written into the file at once.
 const CHECKPOINT: &str = "4000";
 

@@ -48,7 +48,7 @@ pub async fn what_was_appended_comes_back(home: &impl Home) {
     batch[4] = finished(key(0, 0, 4), Shape { seats: 2, games: 90, ..SMALL });
     batch[5].result.points = vec![Fixed(i64::MIN), Fixed(i64::MAX)];
     batch[6].result.games[0].seed = u64::MAX;
-    batch[6].result.games[1].ended = "\u{0}'); DROP TABLE match; --".to_owned();
+    "\u{0}'); DROP TABLE match; --".clone_into(&mut batch[6].result.games[1].ended);
     let appended = ledger.append(&batch, None).await.unwrap();
     assert_eq!(appended, Appended { new: 151, known: 0 });
 
