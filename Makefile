@@ -39,10 +39,11 @@ lint: setup $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sources 
 audit: $(TOOLS)/bin/cargo-deny ## Known vulnerabilities of dependencies (needs the advisory database from the network)
 	$(TOOLS)/bin/cargo-deny check advisories
 
-bench: setup ## Measure: the tables of floors first (rules and engine, then bots in processes), then each game in detail
+bench: setup ## Measure: the tables of floors first (rules and engine, then bots in processes), the ledger, then each game in detail
 	@scripts/setup.sh tests
 	$(CARGO) bench --locked -p agon-engine --bench floors
 	python=$$PWD/.venv/bin/python; [ -x $$python ] || python=python3; AGON_PYTHON=$$python $(CARGO) bench --locked -p agon-engine --bench bots
+	$(CARGO) bench --locked -p agon-store --bench ledger
 	$(CARGO) bench --locked -p agon-games
 	$(CARGO) bench --locked -p agon-league
 

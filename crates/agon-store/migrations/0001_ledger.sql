@@ -72,6 +72,7 @@ CREATE TABLE match (
     stage    INTEGER NOT NULL,
     number   INTEGER NOT NULL,
     finished INTEGER NOT NULL,
+    entrants TEXT    NOT NULL,              -- who played, a space around each: ' 3 17 204 '
     faults   INTEGER NOT NULL,              -- entries in the fault list
     digest   BLOB    NOT NULL,              -- of its games' digests and its points
     points   BLOB    NOT NULL,              -- packed, in seat order
@@ -99,13 +100,6 @@ CREATE TABLE record (
     PRIMARY KEY (match, game),
     FOREIGN KEY (match, game) REFERENCES game
 ) STRICT;
-
--- Who played which matches.
-CREATE TABLE played (
-    entrant INTEGER NOT NULL,
-    match   INTEGER NOT NULL REFERENCES match,
-    PRIMARY KEY (entrant, match)
-) STRICT, WITHOUT ROWID;
 
 CREATE TABLE fault (
     id      INTEGER PRIMARY KEY,

@@ -13,14 +13,13 @@ use crate::{Result, StoreError, packing};
 
 static MATCHES: LazyLock<Insert> = LazyLock::new(|| {
     Insert::new(
-        "match (id, phase, stage, number, finished, faults, digest, points)",
+        "match (id, phase, stage, number, finished, entrants, faults, digest, points)",
         "ON CONFLICT (phase, stage, number) DO NOTHING",
     )
 });
 static GAMES: LazyLock<Insert> =
     LazyLock::new(|| Insert::new("game (match, game, part, seed, turns, ended, lost_by, digest, seats)", ""));
 static RECORDS: LazyLock<Insert> = LazyLock::new(|| Insert::new("record (match, game, bytes)", ""));
-static PLAYED: LazyLock<Insert> = LazyLock::new(|| Insert::new("played (entrant, match)", ""));
 static FAULTS: LazyLock<Insert> =
     LazyLock::new(|| Insert::new("fault (match, game, turn, seat, entrant, kind, says, stderr)", ""));
 
@@ -131,7 +130,7 @@ impl SqliteLedger {
         Ok(id != one.id)
     }
 
-    /// Games, records, who played, faults and folders of matches that are new.
+    /// Games, records, faults and folders of matches that are new.
     async fn keep_parts(
         &self,
         change: &mut SqliteConnection,
@@ -146,14 +145,6 @@ impl SqliteLedger {
         RECORDS
             .run(change, &records, |values, &(id, game, bytes)| {
                 values.add(id).add(game).add(bytes);
-            })
-            .await?;
-        let mut played: Vec<(Entrant, i64)> = coming.iter().flat_map(players_of).collect();
-        // In the order of the table, so that it is walked once.
-        played.sort_unstable();
-        PLAYED
-            .run(change, &played, |values, &(entrant, id)| {
-                values.add(entrant.0).add(id);
             })
             .await?;
         let faults: Vec<(i64, &MatchFault)> =
@@ -189,7 +180,13 @@ fn look_over(finished: &FinishedMatch) -> Result<()> {
 
 fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
     let MatchKey { phase, stage, number } = one.key();
-    values.add(one.id).add(phase).add(stage).add(number as i64).add(one.finished.finished.0);
+    values
+        .add(one.id)
+        .add(phase)
+        .add(stage)
+        .add(number as i64)
+        .add(one.finished.finished.0)
+        .add(entrants_of(one));
     values
         .add(one.finished.faults.len() as i64)
         .add(&one.digest.0[..])
@@ -223,13 +220,15 @@ fn bind_fault(values: &mut super::insert::Values, (id, fault): &(i64, &MatchFaul
     values.add(fault.report.fault.name()).add(fault.report.says.as_str()).add(fault.report.stderr.as_str());
 }
 
-/// Everybody who sat at one of its games, once.
-fn players_of(one: &Coming<'_>) -> Vec<(Entrant, i64)> {
-    let seats = one.finished.result.games.iter().flat_map(|game| &game.seats);
-    let mut entrants: Vec<Entrant> = seats.map(|seat| seat.entrant).collect();
-    entrants.sort_unstable();
-    entrants.dedup();
-    entrants.into_iter().map(|entrant| (entrant, one.id)).collect()
+/// Everybody who sat at one of its games, once, with a space around each.
+fn entrants_of(one: &Coming<'_>) -> String {
+    let mut entrants: Vec<Entrant> = Vec::with_capacity(8);
+    for seat in one.finished.result.games.iter().flat_map(|game| &game.seats) {
+        if !entrants.contains(&seat.entrant) {
+            entrants.push(seat.entrant);
+        }
+    }
+    entrants.iter().fold(" ".to_owned(), |text, entrant| text + &entrant.0.to_string() + " ")
 }
 
 async fn keep_data(change: &mut SqliteConnection, finished: &FinishedMatch) -> Result<(), sqlx::Error> {

@@ -16,7 +16,10 @@ use std::time::{Duration, Instant};
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
 use async_trait::async_trait;
-use sqlx::{Connection as _, Executor as _, Sqlite, SqliteConnection, SqlitePool, Transaction};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{
+    ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection, SqlitePool, Transaction,
+};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::filter::{FaultFilter, MatchFilter};
@@ -43,6 +46,8 @@ pub struct SqliteLedger {
 #[derive(Debug)]
 struct Writer {
     connection: SqliteConnection,
+    /// How it was made.
+    options: SqliteConnectOptions,
     /// When the last transaction that waits for the disk was begun.
     synced: Instant,
     /// Whether transactions wait for the disk.
@@ -54,6 +59,7 @@ impl Writer {
     /// then on whatever happens to this program; of those, only what a power cut catches within [`SYNC`] is lost.
     async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
         let failed = trouble::at(path);
+        self.recover().await.map_err(&failed)?;
         let full = durable || self.synced.elapsed() >= SYNC;
         if full != self.full {
             let pragma = if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
@@ -64,6 +70,20 @@ impl Writer {
             self.synced = Instant::now();
         }
         self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)
+    }
+
+    /// After a full disk or a failed write SQLite has ended the transaction by itself, and the driver does not know: it would
+    /// begin none on this connection any more.
+    async fn recover(&mut self) -> Result<(), sqlx::Error> {
+        if self.connection.is_in_transaction() {
+            // An ordinary rollback may still be on its way.
+            self.connection.ping().await?;
+            if self.connection.is_in_transaction() {
+                self.connection = self.options.connect().await?;
+                self.full = false;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -23,8 +23,8 @@ const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_ledger.sql")]
 const VERSION: i64 = MIGRATIONS.len() as i64;
 /// Connections that read at the same time.
 const READERS: u32 = 4;
-/// What the writer may keep of the file in memory, in KiB: the ends of 2,000 entrants' lists of matches.
-const WRITER_CACHE: &str = "-32000";
+/// What the writer may keep of the file in memory, in KiB.
+const WRITER_CACHE: &str = "-8000";
 /// So many pages of the log (16 MiB) are written into the file at once.
 const CHECKPOINT: &str = "4000";
 
@@ -88,6 +88,13 @@ fn write_whole(path: &Path, image: &[u8]) -> io::Result<()> {
 /// Opens for reading and writing.
 pub async fn open(path: &Path) -> Result<SqliteLedger> {
     look(path)?;
+    // SQLite itself would say of some of these that it cannot open the file.
+    for needed in [path, folder(path)] {
+        rustix::fs::access(needed, rustix::fs::Access::WRITE_OK).map_err(|error| StoreError::ReadOnly {
+            place: path.display().to_string(),
+            what: format!("{}: {}", needed.display(), io::Error::from(error)),
+        })?;
+    }
     let options = options(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
@@ -97,7 +104,7 @@ pub async fn open(path: &Path) -> Result<SqliteLedger> {
     if version(&mut connection, path).await? < VERSION {
         migrate(&mut connection).await.map_err(trouble::at(path))?;
     }
-    let writer = Mutex::new(Writer { connection, synced: Instant::now(), full: false });
+    let writer = Mutex::new(Writer { connection, options, synced: Instant::now(), full: false });
     let readers = readers(self::options(path).read_only(true));
     Ok(SqliteLedger { path: path.to_owned(), writer: Some(writer), readers })
 }

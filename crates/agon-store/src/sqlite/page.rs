@@ -145,40 +145,28 @@ async fn list(
         text: format!("SELECT {COLUMNS} FROM match m WHERE 1"),
         arguments: SqliteArguments::default(),
     };
-    let by_entrant = filter.entrant.map(|entrant| entrant.0.into());
-    let last = "m.id <= (SELECT last_match FROM phase WHERE phase = ?)";
     let of_key = "(SELECT id FROM match WHERE phase = ? AND stage = ? AND number = ?)";
     let after = filter.after.map(|key| [phase.into(), key.stage.into(), key.number as i64]);
-    let order = match (filter.order, by_entrant) {
-        (Order::Schedule, _) => {
-            question.and("m.phase = ?", &[phase.into()])?;
-            if let Some([_, stage, number]) = after {
-                question.and("(m.stage, m.number) > (?, ?)", &[stage, number])?;
-            }
-            if let Some(entrant) = by_entrant {
-                let condition = "EXISTS (SELECT 1 FROM played p WHERE p.entrant = ? AND p.match = m.id)";
-                question.and(condition, &[entrant])?;
-            }
-            "m.stage, m.number"
+    let order = if filter.order == Order::Schedule {
+        question.and("m.phase = ?", &[phase.into()])?;
+        if let Some([_, stage, number]) = after {
+            question.and("(m.stage, m.number) > (?, ?)", &[stage, number])?;
         }
-        (order, entrant) => {
-            // Walked by number in the ledger; an entrant's list is in that order too.
-            if let Some(entrant) = entrant {
-                question.text =
-                    format!("SELECT {COLUMNS} FROM played p CROSS JOIN match m ON m.id = p.match WHERE 1");
-                question.and("p.entrant = ?", &[entrant])?;
-            }
-            // The sign keeps SQLite from choosing the other index and sorting.
-            question.and("+m.phase = ?", &[phase.into()])?;
-            let (sign, direction) = if order == Order::Newest { ("<", "DESC") } else { (">", "ASC") };
-            let column = if entrant.is_some() { "p.match" } else { "m.id" };
-            question.and(&last.replace("m.id", column), &[phase.into()])?;
-            if let Some(after) = after {
-                question.and(&format!("{column} {sign} {of_key}"), &after)?;
-            }
-            &format!("{column} {direction}")
+        "m.stage, m.number"
+    } else {
+        // The sign keeps SQLite from choosing the other index and sorting.
+        question.and("+m.phase = ?", &[phase.into()])?;
+        question.and("m.id <= (SELECT last_match FROM phase WHERE phase = ?)", &[phase.into()])?;
+        let (sign, order) = if filter.order == Order::Newest { ("<", "m.id DESC") } else { (">", "m.id") };
+        if let Some(after) = after {
+            question.and(&format!("m.id {sign} {of_key}"), &after)?;
         }
+        order
     };
+    if let Some(entrant) = filter.entrant {
+        // Walked, not looked up: an index would cost more for each match kept than all walks together.
+        question.and("instr(m.entrants, ' ' || ? || ' ') > 0", &[entrant.0.into()])?;
+    }
     if filter.stages != MatchFilter::default().stages {
         question.and("m.stage >= ?", &[filter.stages.start.into()])?;
         question.and("m.stage < ?", &[filter.stages.end.into()])?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::StoreError;
 
 /// How long to wait for another program that writes to the same file.
-pub const PATIENCE: Duration = Duration::from_secs(10);
+pub const PATIENCE: Duration = Duration::from_secs(5);
 
 /// SQLite's primary result codes that mean something of their own here.
 const BUSY: i32 = 5;

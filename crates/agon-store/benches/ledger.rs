@@ -1,0 +1,176 @@
+//! What keeping results costs: appending, and opening a ledger of a million matches.
+//! `make bench`, or `cargo bench -p agon-store --bench ledger`.
+//!
+//! Each cost is wall time and processor time of all threads: on a busy machine the second says more. Nothing here fails: a figure beyond its bound is marked, and it is for people to decide what to do about it.
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a program whose output is its purpose"
+)]
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use agon_league::Entrant;
+use agon_store::{FinishedMatch, Ledger, MatchFilter, Order, Snapshot, SqliteLedger, Time};
+use common::{Shape, finished, key};
+use futures_util::TryStreamExt as _;
+
+/// Rounds of each measurement; the median counts.
+const ROUNDS: usize = 9;
+/// Games with a record, as Solitude's are.
+const SOLITUDE: Shape = Shape { entrants: 60, seats: 4, games: 1, record: 700, faulty: 0 };
+/// Results alone, of a large league.
+const RESULTS: Shape = Shape { entrants: 2_000, seats: 4, games: 1, record: 0, faulty: 1_000 };
+const MILLION: u64 = 1_000_000;
+/// Matches from one snapshot to the next.
+const SNAPSHOT: u64 = 5_000;
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    if args.iter().any(|arg| arg == "--test") {
+        return;
+    }
+    if let [_, role, path] = &args[..]
+        && role == "--reopen"
+    {
+        return common::run(reopen(Path::new(path)));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    println!("{:<58} {:>18} {:>18} {:>18}", "what", "bound", "measured", "processor time");
+    for (size, bound) in [(1, f64::NAN), (16, f64::NAN), (64, 25.0), (256, 25.0)] {
+        let path = folder.path().join(format!("{size}.ledger"));
+        let spent = common::run(appending(&path, size));
+        spent.row(&format!("a game with a 700-byte record, {size} at once"), bound);
+    }
+    let path = folder.path().join("million.ledger");
+    common::run(million(&path)).row("a match of a million, 2,000 entrants, 1,000 at once", 25.0);
+    let mib = std::fs::metadata(&path).unwrap().len() as f64 / f64::from(1 << 20);
+    row("the file of a million results", f64::NAN, " MiB", mib);
+    // In a process of its own, so that its memory is its own.
+    let told = Command::new(&args[0]).arg("--reopen").arg(&path).output().unwrap();
+    print!("{}", String::from_utf8_lossy(&told.stdout));
+}
+
+/// What something cost, in seconds.
+#[derive(Clone, Copy, Default)]
+struct Spent {
+    wall: f64,
+    processor: f64,
+}
+
+impl Spent {
+    /// From now on.
+    fn start() -> (Instant, f64) {
+        (Instant::now(), processor())
+    }
+
+    fn since((wall, before): (Instant, f64)) -> Self {
+        Self { wall: wall.elapsed().as_secs_f64(), processor: processor() - before }
+    }
+
+    fn row(self, what: &str, bound: f64) {
+        let bound_text = if bound.is_nan() { String::new() } else { format!("{bound:.3} us") };
+        let mark = if 1e6 * self.wall > bound { "  BEYOND" } else { "" };
+        let (wall, processor) = (1e6 * self.wall, 1e6 * self.processor);
+        println!("{what:<58} {bound_text:>18} {wall:>15.3} us {processor:>15.3} us{mark}");
+    }
+}
+
+/// Seconds of processor time of this process.
+fn processor() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+fn row(what: &str, bound: f64, unit: &str, measured: f64) {
+    let show = |x: f64| match x {
+        _ if x.is_nan() => String::new(),
+        _ if x >= 100.0 => format!("{x:.0}{unit}"),
+        _ => format!("{x:.3}{unit}"),
+    };
+    let mark = if measured > bound { "  BEYOND" } else { "" };
+    println!("{what:<58} {:>18} {:>18}{mark}", show(bound), show(measured));
+}
+
+/// What a game costs: the median round.
+async fn appending(path: &Path, size: usize) -> Spent {
+    let ledger = SqliteLedger::create(path, &common::founding(1)).await.unwrap();
+    ledger.start(0, Time(0)).await.unwrap();
+    let games = if size == 1 { 500 } else { 4_096 };
+    let mut times = Vec::new();
+    for round in 0..=ROUNDS as u64 {
+        let first = round * games;
+        let matches: Vec<FinishedMatch> =
+            (first..first + games).map(|number| finished(key(0, 0, number), SOLITUDE)).collect();
+        let start = Spent::start();
+        for batch in matches.chunks(size) {
+            ledger.append(batch, None).await.unwrap();
+        }
+        times.push(Spent::since(start));
+    }
+    ledger.disconnect().await.unwrap();
+    // The first round fills caches.
+    let mut times = times.split_off(1);
+    times.sort_by(|a, b| a.wall.total_cmp(&b.wall));
+    let Spent { wall, processor } = times[ROUNDS / 2];
+    Spent { wall: wall / games as f64, processor: processor / games as f64 }
+}
+
+/// What a match costs, snapshots included.
+async fn million(path: &Path) -> Spent {
+    let ledger = SqliteLedger::create(path, &common::founding(1)).await.unwrap();
+    ledger.start(0, Time(0)).await.unwrap();
+    let mut sum = Spent::default();
+    for first in (0..MILLION).step_by(1_000) {
+        let batch: Vec<FinishedMatch> =
+            (first..first + 1_000).map(|number| finished(key(0, 0, number), RESULTS)).collect();
+        // The last ones have none: resuming has most to read just before a snapshot.
+        let due = (first + 1_000) % SNAPSHOT == 0 && first + 1_000 < MILLION;
+        let snapshot = due.then(|| Snapshot { phase: 0, bytes: vec![7; 200 * RESULTS.entrants as usize] });
+        let start = Spent::start();
+        ledger.append(&batch, snapshot.as_ref()).await.unwrap();
+        let spent = Spent::since(start);
+        sum.wall += spent.wall;
+        sum.processor += spent.processor;
+    }
+    ledger.disconnect().await.unwrap();
+    Spent { wall: sum.wall / MILLION as f64, processor: sum.processor / MILLION as f64 }
+}
+
+/// What opening that ledger takes.
+async fn reopen(path: &Path) {
+    let start = Instant::now();
+    let ledger = SqliteLedger::open(path).await.unwrap();
+    let progress = ledger.progress(0).await.unwrap();
+    let seconds = start.elapsed().as_secs_f64();
+    assert_eq!(progress.stages[0].len(), MILLION);
+    assert_eq!(progress.after.len() as u64, SNAPSHOT);
+    row("opening it, and its progress with 5,000 after a snapshot", 0.3, " s", seconds);
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let kib: f64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    row("memory of the program that did", 200.0, " MiB", kib / 1024.0);
+
+    let filter = MatchFilter {
+        entrant: Some(Entrant(1_234)),
+        order: Order::Newest,
+        limit: Some(50),
+        ..MatchFilter::default()
+    };
+    let start = Instant::now();
+    let page: Vec<_> = ledger.matches(0, filter).try_collect().await.unwrap();
+    assert_eq!(page.len(), 50);
+    row("the newest 50 matches of one entrant", f64::NAN, " ms", 1e3 * start.elapsed().as_secs_f64());
+    let start = Instant::now();
+    let read =
+        ledger.matches(0, MatchFilter::default()).try_fold(0u64, async |sum, _| Ok(sum + 1)).await.unwrap();
+    assert_eq!(read, MILLION);
+    row("reading every match, each", f64::NAN, " us", 1e6 * start.elapsed().as_secs_f64() / read as f64);
+}

@@ -1,0 +1,69 @@
+//! What every ledger must do, whatever keeps it. A second kind of ledger joins by a [`Home`] and one line at the end.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout, reason = "tests")]
+
+mod common;
+#[path = "conformance/matches.rs"]
+mod matches;
+#[path = "conformance/state.rs"]
+mod state;
+
+use agon_store::{Ledger, SqliteLedger};
+use async_trait::async_trait;
+use tempfile::TempDir;
+
+/// A place for one ledger.
+#[async_trait]
+pub trait Home {
+    /// Makes the ledger.
+    async fn create(&self, phases: u32) -> Box<dyn Ledger>;
+    /// Opens it once more, as another program would.
+    async fn open(&self) -> Box<dyn Ledger>;
+}
+
+struct File(TempDir);
+
+#[async_trait]
+impl Home for File {
+    async fn create(&self, phases: u32) -> Box<dyn Ledger> {
+        let path = self.0.path().join("cup.ledger");
+        Box::new(SqliteLedger::create(path, &common::founding(phases)).await.unwrap())
+    }
+
+    async fn open(&self) -> Box<dyn Ledger> {
+        Box::new(SqliteLedger::open(self.0.path().join("cup.ledger")).await.unwrap())
+    }
+}
+
+macro_rules! suite {
+    ($kind:ident, $home:expr) => {
+        mod $kind {
+            use super::*;
+
+            suite!(@ $home, state::the_founding_is_kept_and_the_seed_hidden_until_it_is_revealed);
+            suite!(@ $home, state::a_changed_file_is_kept_beside_the_first);
+            suite!(@ $home, state::a_phase_only_moves_on);
+            suite!(@ $home, state::a_phase_that_is_not_there_is_said_to_be_so);
+            suite!(@ $home, state::bots_are_kept_by_version);
+            suite!(@ $home, state::one_plays_at_a_time);
+            suite!(@ $home, matches::what_was_appended_comes_back);
+            suite!(@ $home, matches::appending_again_changes_nothing);
+            suite!(@ $home, matches::another_outcome_is_a_conflict_and_nothing_is_kept);
+            suite!(@ $home, matches::a_published_phase_takes_nothing_new);
+            suite!(@ $home, matches::what_makes_no_sense_is_refused);
+            suite!(@ $home, matches::progress_is_snapshot_and_rest);
+            suite!(@ $home, matches::every_filter_order_and_page);
+            suite!(@ $home, matches::records_come_in_order);
+            suite!(@ $home, matches::the_fault_list_is_newest_first);
+            suite!(@ $home, matches::data_folders_as_they_were_before_a_stage);
+            suite!(@ $home, matches::readers_see_what_is_committed_while_others_write);
+        }
+    };
+    (@ $home:expr, $module:ident :: $case:ident) => {
+        #[test]
+        fn $case() {
+            common::run(async { $module::$case(&$home).await });
+        }
+    };
+}
+
+suite!(sqlite, File(TempDir::new().unwrap()));

@@ -1,0 +1,391 @@
+//! Matches, their records, faults and folders.
+
+use std::collections::BTreeSet;
+
+use agon_core::Fault;
+use agon_core::record::Digest;
+use agon_league::{Entrant, Fixed, MatchKey};
+use agon_store::{
+    Appended, Counts, FaultFilter, FinishedMatch, KeptMatch, Ledger, MatchFilter, Order, Snapshot,
+    StoreError, Time,
+};
+use futures_util::TryStreamExt as _;
+
+use crate::Home;
+use crate::common::{SMALL, Shape, finished, folder, key, shuffled};
+
+fn numbered(phase: u32, stage: u32, numbers: impl IntoIterator<Item = u64>) -> Vec<FinishedMatch> {
+    numbers.into_iter().map(|number| finished(key(phase, stage, number), SMALL)).collect()
+}
+
+async fn all(ledger: &dyn Ledger, phase: u32, filter: MatchFilter) -> Vec<KeptMatch> {
+    ledger.matches(phase, filter).try_collect().await.unwrap()
+}
+
+fn keys(matches: &[KeptMatch]) -> Vec<MatchKey> {
+    matches.iter().map(|kept| kept.result.key).collect()
+}
+
+/// What must come back of it.
+fn kept(finished: &FinishedMatch) -> KeptMatch {
+    KeptMatch {
+        result: finished.result.clone(),
+        games: finished.games.iter().map(|game| game.digest).collect(),
+        faults: finished.faults.len() as u32,
+        finished: finished.finished,
+    }
+}
+
+pub async fn what_was_appended_comes_back(home: &impl Home) {
+    let ledger = home.create(1).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    // More than one statement, and a rest of every size.
+    let mut batch = numbered(0, 0, 0..151);
+    // Unlike matches: no game, many games with other players, extremes.
+    batch[3].result.games.clear();
+    batch[3].games.clear();
+    batch[3].faults.clear();
+    batch[4] = finished(key(0, 0, 4), Shape { seats: 2, games: 90, ..SMALL });
+    batch[5].result.points = vec![Fixed(i64::MIN), Fixed(i64::MAX)];
+    batch[6].result.games[0].seed = u64::MAX;
+    "\u{0}'); DROP TABLE match; --".clone_into(&mut batch[6].result.games[1].ended);
+    let appended = ledger.append(&batch, None).await.unwrap();
+    assert_eq!(appended, Appended { new: 151, known: 0 });
+
+    let ledger = home.open().await;
+    for wanted in &batch {
+        assert_eq!(ledger.find(wanted.result.key).await.unwrap(), Some(kept(wanted)));
+        for (game, wanted_game) in wanted.games.iter().enumerate() {
+            assert_eq!(ledger.record(wanted.result.key, game as u32).await.unwrap(), wanted_game.record);
+        }
+    }
+    assert_eq!(all(&*ledger, 0, MatchFilter::default()).await, batch.iter().map(kept).collect::<Vec<_>>());
+    for missing in [key(0, 0, 151), key(0, 1, 0), key(1, 0, 0)] {
+        assert_eq!(ledger.find(missing).await.unwrap(), None);
+    }
+    assert_eq!(ledger.record(key(0, 0, 0), 2).await.unwrap(), None);
+    let games = batch.iter().map(|one| one.games.len() as u64).sum();
+    let faults = batch.iter().map(|one| one.faults.len() as u64).sum();
+    assert_eq!(ledger.counts(0).await.unwrap(), Counts { matches: 151, games, faults });
+    assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+}
+
+pub async fn appending_again_changes_nothing(home: &impl Home) {
+    let ledger = home.create(2).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(1, Time(0)).await.unwrap();
+    let mut first = numbered(0, 0, 0..20);
+    first[0].data = vec![folder(1, "one")];
+    ledger.append(&first, None).await.unwrap();
+    let before = all(&*ledger, 0, MatchFilter { order: Order::Appended, ..MatchFilter::default() }).await;
+
+    assert_eq!(ledger.append(&first, None).await.unwrap(), Appended { new: 0, known: 20 });
+    assert_eq!(ledger.append(&[], None).await.unwrap(), Appended { new: 0, known: 0 });
+    // Times are not part of what must be the same; the first ones stay.
+    let mut later = first[2].clone();
+    later.finished = Time(99);
+    later.result.games[0].seats[0].thought_ns += 5;
+    assert_eq!(ledger.append(&[later], None).await.unwrap(), Appended { new: 0, known: 1 });
+    assert_eq!(
+        all(&*ledger, 0, MatchFilter { order: Order::Appended, ..MatchFilter::default() }).await,
+        before
+    );
+
+    // Old ones and new ones, the same one twice, two phases.
+    let mut mixed = numbered(0, 0, [19, 20, 5, 21, 20]);
+    mixed.extend(numbered(1, 0, [0, 0, 1]));
+    assert_eq!(ledger.append(&mixed, None).await.unwrap(), Appended { new: 4, known: 4 });
+    let of = |one: &FinishedMatch| (one.games.len() as u64, one.faults.len() as u64);
+    for (phase, numbers) in [(0, 22), (1, 2)] {
+        let wanted = numbered(phase, 0, 0..numbers);
+        let (games, faults) = wanted.iter().map(of).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        assert_eq!(ledger.counts(phase).await.unwrap(), Counts { matches: numbers, games, faults });
+        let found = all(&*ledger, phase, MatchFilter::default()).await;
+        assert_eq!(found, wanted.iter().map(kept).collect::<Vec<_>>());
+    }
+    assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+}
+
+pub async fn another_outcome_is_a_conflict_and_nothing_is_kept(home: &impl Home) {
+    let ledger = home.create(1).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    let first = numbered(0, 0, 0..3);
+    ledger.append(&first, None).await.unwrap();
+
+    let mut other = numbered(0, 0, 1..9);
+    other[1].games[1].digest = Digest([0xab; 32]);
+    let snapshot = Snapshot { phase: 0, bytes: vec![1] };
+    let conflict = ledger.append(&other, Some(&snapshot)).await.unwrap_err();
+    let StoreError::Conflict { key: which, kept, given } = &conflict else { panic!("{conflict}") };
+    assert_eq!((*which, *kept, *given), (key(0, 0, 2), first[2].digest(), other[1].digest()));
+    let words = conflict.to_string();
+    assert!(words.starts_with("match 1.1.3 was played again and came out differently\n"), "{words}");
+    assert!(words.contains(&kept.to_string()) && words.contains(&given.to_string()), "{words}");
+    assert_eq!(ledger.counts(0).await.unwrap().matches, 3);
+    assert_eq!(ledger.progress(0).await.unwrap().snapshot, None);
+
+    // Other points are another outcome too.
+    let mut other = first[0].clone();
+    other.result.points[0] = Fixed(5);
+    assert!(matches!(ledger.append(&[other], None).await, Err(StoreError::Conflict { .. })));
+    // The ledger goes on afterwards.
+    assert_eq!(ledger.append(&numbered(0, 0, 1..9), None).await.unwrap(), Appended { new: 6, known: 2 });
+}
+
+pub async fn a_published_phase_takes_nothing_new(home: &impl Home) {
+    let ledger = home.create(1).await;
+    let refused = ledger.append(&numbered(0, 0, 0..1), None).await.unwrap_err();
+    assert!(refused.to_string().starts_with("phase 1 is waiting: it takes no matches\nhint: "), "{refused}");
+    ledger.start(0, Time(0)).await.unwrap();
+    let first = numbered(0, 0, 0..5);
+    ledger.append(&first, None).await.unwrap();
+    ledger.publish(0, Digest([1; 32]), Time(5)).await.unwrap();
+    for state in ["published", "closed"] {
+        let refused = ledger.append(&numbered(0, 0, 4..6), None).await.unwrap_err();
+        assert!(
+            refused.to_string().starts_with(&format!("phase 1 is {state}: it takes no matches\n")),
+            "{refused}"
+        );
+        // Said again is not said anew; but not with other words.
+        assert_eq!(ledger.append(&first[1..3], None).await.unwrap(), Appended { new: 0, known: 2 });
+        let mut other = first[0].clone();
+        other.games[0].digest = Digest([0; 32]);
+        assert!(matches!(ledger.append(&[other], None).await, Err(StoreError::Conflict { .. })));
+        ledger.close(0, Time(6)).await.unwrap();
+    }
+    assert_eq!(ledger.counts(0).await.unwrap().matches, 5);
+}
+
+pub async fn what_makes_no_sense_is_refused(home: &impl Home) {
+    let ledger = home.create(1).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    let mut fewer = finished(key(0, 0, 1), SMALL);
+    fewer.games.pop();
+    let mut beyond = finished(key(0, 0, 1), SMALL);
+    beyond.faults[0].game = 2;
+    let mut twice = finished(key(0, 0, 1), SMALL);
+    twice.data = vec![folder(1, "one"), folder(1, "other")];
+    let large = finished(key(0, 0, u64::MAX), SMALL);
+    for bad in [fewer, beyond, twice, large] {
+        let batch = [finished(key(0, 0, 0), SMALL), bad];
+        let refused = ledger.append(&batch, None).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Malformed { .. }), "{refused}");
+    }
+    assert_eq!(ledger.counts(0).await.unwrap(), Counts::default());
+}
+
+pub async fn progress_is_snapshot_and_rest(home: &impl Home) {
+    let ledger = home.create(2).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(1, Time(0)).await.unwrap();
+    assert_eq!(ledger.progress(0).await.unwrap(), agon_store::Progress::default());
+
+    // Chunks of two stages, out of order, with matches of another phase between them.
+    let mut numbers: Vec<MatchKey> = (0..300).map(|number| key(0, 0, number)).collect();
+    numbers.extend((0..100).map(|number| key(0, 2, number)));
+    let numbers = shuffled(numbers, 5);
+    let (mut covered, mut after, mut other) = (None, Vec::new(), 0);
+    for (turn, chunk) in numbers[..380].chunks(19).enumerate() {
+        let mut batch: Vec<FinishedMatch> = chunk.iter().map(|key| finished(*key, SMALL)).collect();
+        after.extend(batch.iter().map(|one| one.result.clone()));
+        batch.extend(numbered(1, 0, other..other + 3));
+        other += 3;
+        let snapshot = (turn % 4 == 2).then(|| Snapshot { phase: 0, bytes: vec![turn as u8; 3] });
+        ledger.append(&batch, snapshot.as_ref()).await.unwrap();
+        if let Some(snapshot) = snapshot {
+            covered = Some(snapshot.bytes);
+            after.clear();
+        }
+        let progress = ledger.progress(0).await.unwrap();
+        assert_eq!(progress.snapshot, covered);
+        assert_eq!(progress.after, after);
+        let done: BTreeSet<(u32, u64)> = (0..)
+            .zip(&progress.stages)
+            .flat_map(|(stage, ranges)| ranges.iter().flatten().map(move |number| (stage, number)))
+            .collect();
+        let wanted = numbers[..(turn * 19) + chunk.len()].iter().map(|key| (key.stage, key.number)).collect();
+        assert_eq!(done, wanted);
+        assert!(progress.stages.len() <= 3);
+    }
+    let elsewhere = home.open().await;
+    assert_eq!(elsewhere.progress(0).await.unwrap(), ledger.progress(0).await.unwrap());
+    assert_eq!(elsewhere.progress(1).await.unwrap().after.len() as u64, other);
+    // A snapshot alone, of a phase that is over as well.
+    ledger.publish(0, Digest([1; 32]), Time(1)).await.unwrap();
+    ledger.append(&[], Some(&Snapshot { phase: 0, bytes: vec![9] })).await.unwrap();
+    let progress = elsewhere.progress(0).await.unwrap();
+    assert_eq!((progress.snapshot, progress.after.len()), (Some(vec![9]), 0));
+    assert_eq!(progress.stages.iter().map(agon_store::Ranges::len).sum::<u64>(), 380);
+    assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+}
+
+pub async fn every_filter_order_and_page(home: &impl Home) {
+    let ledger = home.create(2).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(1, Time(0)).await.unwrap();
+    let mut order: Vec<MatchKey> = (0..700).map(|i| key(0, (i % 3) as u32, i / 3)).collect();
+    order.extend((0..60).map(|number| key(1, 0, number)));
+    let order = shuffled(order, 11);
+    let model: Vec<FinishedMatch> = order.iter().map(|key| finished(*key, SMALL)).collect();
+    for batch in model.chunks(100) {
+        ledger.append(batch, None).await.unwrap();
+    }
+    for phase in [0, 1] {
+        for entrant in [None, Some(Entrant(4)), Some(Entrant(77))] {
+            for faulty in [false, true] {
+                for stages in [0..u32::MAX, 1..2, 0..2, 2..2] {
+                    for sorting in [Order::Schedule, Order::Appended, Order::Newest] {
+                        let mut wanted: Vec<&FinishedMatch> = model.iter().collect();
+                        wanted.retain(|one| {
+                            one.result.key.phase == phase && stages.contains(&one.result.key.stage)
+                        });
+                        wanted.retain(|one| !faulty || !one.faults.is_empty());
+                        wanted.retain(|one| {
+                            entrant.is_none_or(|entrant| one.result.entrants().contains(&entrant))
+                        });
+                        match sorting {
+                            Order::Schedule => wanted.sort_by_key(|one| one.result.key),
+                            Order::Appended => {}
+                            Order::Newest => wanted.reverse(),
+                        }
+                        let wanted: Vec<MatchKey> = wanted.iter().map(|one| one.result.key).collect();
+                        let filter = MatchFilter {
+                            stages: stages.clone(),
+                            entrant,
+                            faulty,
+                            order: sorting,
+                            after: None,
+                            limit: None,
+                        };
+                        let found = keys(&all(&*ledger, phase, filter.clone()).await);
+                        assert_eq!(found, wanted, "{filter:?}");
+                        // A page, and the one behind it.
+                        let page = keys(
+                            &all(&*ledger, phase, MatchFilter { limit: Some(7), ..filter.clone() }).await,
+                        );
+                        assert_eq!(page, wanted[..wanted.len().min(7)], "{filter:?}");
+                        if let Some(&after) = page.last() {
+                            let next = MatchFilter { limit: Some(300), after: Some(after), ..filter };
+                            let next = keys(&all(&*ledger, phase, next).await);
+                            assert_eq!(next, wanted[page.len()..wanted.len().min(page.len() + 300)]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub async fn records_come_in_order(home: &impl Home) {
+    let ledger = home.create(1).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    let mut batch = shuffled(numbered(0, 0, 0..50), 3);
+    batch.extend(numbered(0, 1, 0..2));
+    batch[0].games[1].record = None;
+    batch[1].games[0].record = None;
+    ledger.append(&batch, None).await.unwrap();
+    let mut wanted = Vec::new();
+    batch.sort_by_key(|one| one.result.key);
+    for one in &batch {
+        for (game, kept) in one.games.iter().enumerate() {
+            wanted.extend(kept.record.clone().map(|bytes| (one.result.key, game as u32, bytes)));
+        }
+    }
+    let read = async |filter| -> Vec<_> {
+        let records: Vec<_> = ledger.records(0, filter).try_collect().await.unwrap();
+        records.into_iter().map(|one: agon_store::KeptRecord| (one.key, one.game, one.bytes)).collect()
+    };
+    assert_eq!(read(MatchFilter::default()).await, wanted);
+    // What Connect Five's bots may read before the second stage.
+    wanted.retain(|(key, ..)| key.stage < 1);
+    assert_eq!(read(MatchFilter { stages: 0..1, ..MatchFilter::default() }).await, wanted);
+    wanted.retain(|(key, ..)| key.number < 20);
+    assert_eq!(read(MatchFilter { limit: Some(20), ..MatchFilter::default() }).await, wanted);
+}
+
+pub async fn the_fault_list_is_newest_first(home: &impl Home) {
+    let ledger = home.create(2).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(1, Time(0)).await.unwrap();
+    let mut model: Vec<FinishedMatch> = numbered(0, 0, 0..1_500);
+    model.extend(numbered(1, 3, 0..20));
+    let model = shuffled(model, 8);
+    for batch in model.chunks(333) {
+        ledger.append(batch, None).await.unwrap();
+    }
+    let newest: Vec<_> = model
+        .iter()
+        .flat_map(|one| one.faults.iter().map(|fault| (one.result.key, one.finished, fault.clone())))
+        .rev()
+        .collect();
+    assert!(newest.len() > 600, "more than two pages");
+    for (phase, entrant, fault) in [
+        (None, None, None),
+        (Some(0), None, None),
+        (Some(1), Some(Entrant(2)), None),
+        (None, Some(Entrant(2)), Some(Fault::Crash)),
+        (None, None, Some(Fault::Timeout)),
+    ] {
+        let wanted: Vec<_> = newest
+            .iter()
+            .filter(|(key, ..)| phase.is_none_or(|phase| key.phase == phase))
+            .filter(|(.., one)| entrant.is_none_or(|entrant| one.entrant == entrant))
+            .filter(|(.., one)| fault.is_none_or(|fault| one.report.fault == fault))
+            .cloned()
+            .collect();
+        let filter = FaultFilter { phase, entrant, fault, before: None, limit: None };
+        let found: Vec<_> = ledger.faults(filter.clone()).try_collect().await.unwrap();
+        let listed: Vec<_> = found.iter().map(|one| (one.key, one.finished, one.fault.clone())).collect();
+        assert_eq!(listed, wanted, "{filter:?}");
+        if let Some(fourth) = found.get(3) {
+            let next = FaultFilter { before: Some(fourth.id), limit: Some(2), ..filter };
+            let next: Vec<_> = ledger.faults(next).try_collect().await.unwrap();
+            assert_eq!(next, found[4..6.min(found.len())]);
+        }
+    }
+}
+
+pub async fn data_folders_as_they_were_before_a_stage(home: &impl Home) {
+    let ledger = home.create(2).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(1, Time(0)).await.unwrap();
+    let with = |key, data| FinishedMatch { data, ..finished(key, SMALL) };
+    let batch = [
+        with(key(0, 1, 5), vec![folder(1, "after five"), folder(2, "same")]),
+        with(key(0, 1, 3), vec![folder(1, "after three")]),
+        with(key(0, 0, 9), vec![folder(1, "same"), folder(2, "same")]),
+        with(key(1, 0, 0), vec![folder(1, "second phase")]),
+    ];
+    ledger.append(&batch, None).await.unwrap();
+    let ledger = home.open().await;
+    let before = async |entrant, phase, stage| {
+        let found = ledger.data_before(Entrant(entrant), phase, stage).await.unwrap();
+        found.map(|(key, found)| {
+            let content = String::from_utf8(found.bytes.clone()).unwrap();
+            assert_eq!(found, folder(entrant, &content));
+            (key, content)
+        })
+    };
+    assert_eq!(before(1, 0, 0).await, None);
+    assert_eq!(before(1, 0, 1).await, Some((key(0, 0, 9), "same".to_owned())));
+    assert_eq!(before(1, 0, 2).await, Some((key(0, 1, 5), "after five".to_owned())));
+    assert_eq!(before(2, 0, 7).await, Some((key(0, 1, 5), "same".to_owned())));
+    assert_eq!(before(1, 1, 0).await, Some((key(0, 1, 5), "after five".to_owned())));
+    assert_eq!(before(1, 1, 1).await, Some((key(1, 0, 0), "second phase".to_owned())));
+    assert_eq!(before(3, 1, 1).await, None);
+}
+
+pub async fn readers_see_what_is_committed_while_others_write(home: &impl Home) {
+    let ledger = home.create(1).await;
+    let reader = home.open().await;
+    ledger.start(0, Time(0)).await.unwrap();
+    ledger.append(&numbered(0, 0, 0..600), None).await.unwrap();
+    // A list that is being read goes on over what is appended meanwhile.
+    let filter = MatchFilter { order: Order::Appended, ..MatchFilter::default() };
+    let mut list = reader.matches(0, filter);
+    assert_eq!(list.try_next().await.unwrap().unwrap().result.key, key(0, 0, 0));
+    ledger.append(&numbered(0, 0, 600..650), None).await.unwrap();
+    assert_eq!(reader.counts(0).await.unwrap().matches, 650);
+    let rest: Vec<KeptMatch> = list.try_collect().await.unwrap();
+    assert_eq!(keys(&rest), (1..650).map(|number| key(0, 0, number)).collect::<Vec<_>>());
+}

@@ -1,0 +1,283 @@
+//! The ledger as a file: what is no ledger, what is damaged, who else is in it, no room, no permission.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use agon_core::record::Digest;
+use agon_store::{Ledger as _, MatchFilter, SqliteLedger, StoreError, Time};
+use common::{SMALL, Shape, finished, founding, key, run};
+use futures_util::TryStreamExt as _;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
+use tempfile::TempDir;
+
+/// A ledger with some matches, closed in good order.
+async fn ledger_in(folder: &Path) -> PathBuf {
+    let path = folder.join("cup.ledger");
+    let ledger = SqliteLedger::create(&path, &founding(1)).await.unwrap();
+    ledger.start(0, Time(0)).await.unwrap();
+    let batch: Vec<_> = (0..300).map(|number| finished(key(0, 0, number), SMALL)).collect();
+    ledger.append(&batch, None).await.unwrap();
+    ledger.disconnect().await.unwrap();
+    path
+}
+
+/// The file by SQLite itself, as another program has it.
+async fn raw(path: &Path) -> SqliteConnection {
+    SqliteConnectOptions::new().filename(path).create_if_missing(true).connect().await.unwrap()
+}
+
+async fn refusal(path: &Path) -> String {
+    let read = SqliteLedger::open_to_read(path).await.unwrap_err().to_string();
+    let written = SqliteLedger::open(path).await.unwrap_err().to_string();
+    assert_eq!(read, written);
+    let (what, hint) = written.split_once("\nhint: ").unwrap();
+    assert!(!hint.is_empty());
+    what.replace(path.to_str().unwrap(), "FILE")
+}
+
+#[test]
+fn what_is_no_ledger_is_refused_and_left_alone() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("thing");
+        assert_eq!(refusal(&path).await, "FILE: there is no ledger");
+        assert_eq!(refusal(folder.path()).await, "FILE is no ledger: it is a folder");
+        fs::write(&path, "").unwrap();
+        assert_eq!(refusal(&path).await, "FILE is no ledger: it is empty or very short");
+        fs::write(&path, "name = 'Autumn Cup'\n".repeat(20)).unwrap();
+        assert_eq!(refusal(&path).await, "FILE is no ledger: it is not an SQLite database");
+
+        let path = folder.path().join("browser.db");
+        let mut other = raw(&path).await;
+        sqlx::raw_sql("CREATE TABLE history (page TEXT)").execute(&mut other).await.unwrap();
+        other.close().await.unwrap();
+        let before = fs::read(&path).unwrap();
+        assert_eq!(refusal(&path).await, "FILE is no ledger: it is an SQLite database of another program");
+        assert!(fs::read(&path).unwrap() == before, "it was changed");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing beside it");
+    });
+}
+
+#[test]
+fn a_newer_ledger_is_refused() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = ledger_in(folder.path()).await;
+        let mut newer = raw(&path).await;
+        sqlx::raw_sql("PRAGMA user_version = 7").execute(&mut newer).await.unwrap();
+        // Still in the log beside the file, as after a newer Agon was killed.
+        assert_eq!(
+            refusal(&path).await,
+            "FILE was written by a newer Agon (ledger version 7, known here: 1)"
+        );
+        newer.close().await.unwrap();
+        assert!(refusal(&path).await.contains("newer Agon"));
+    });
+}
+
+#[test]
+fn a_ledger_is_never_made_over_another_file() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = ledger_in(folder.path()).await;
+        let before = fs::read(&path).unwrap();
+        let refused = SqliteLedger::create(&path, &founding(1)).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Exists { .. }), "{refused}");
+        assert!(fs::read(&path).unwrap() == before);
+        let nowhere =
+            SqliteLedger::create(folder.path().join("no/such/cup.ledger"), &founding(1)).await.unwrap_err();
+        assert!(nowhere.to_string().contains("\nhint: choose a folder that exists"), "{nowhere}");
+    });
+}
+
+#[test]
+fn the_file_is_its_owners_and_one_file_when_nobody_is_in_it() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = ledger_in(folder.path()).await;
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "the seed is in it");
+        let names = || fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(names(), 1);
+        let reader = SqliteLedger::open_to_read(&path).await.unwrap();
+        assert_eq!(reader.counts(0).await.unwrap().matches, 300);
+        drop(reader.claim().await.unwrap());
+        reader.disconnect().await.unwrap();
+        let refused = SqliteLedger::open_to_read(&path).await.unwrap().reveal(Time(1)).await.unwrap_err();
+        assert!(
+            refused.to_string().contains("cannot be written: it was opened for reading\nhint: "),
+            "{refused}"
+        );
+    });
+}
+
+#[test]
+fn damage_is_found_and_said() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = ledger_in(folder.path()).await;
+        let whole = fs::read(&path).unwrap();
+        // Cut off, as a copy that was broken off.
+        fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+        let cut = read_all(&path).await.unwrap_err();
+        assert!(matches!(cut, StoreError::Damaged { .. }), "{cut}");
+        assert!(cut.to_string().contains(".recover"), "{cut}");
+        // Pages full of nothing. Reading must say so or read what was written, and never panic.
+        let (mut said, pages) = (0, whole.len() / 4096);
+        for page in 1..pages {
+            let mut bytes = whole.clone();
+            bytes[page * 4096..][..4096].fill(0xA5);
+            fs::write(&path, &bytes).unwrap();
+            let found = match read_all(&path).await {
+                Err(error) => matches!(error, StoreError::Damaged { .. }),
+                Ok(problems) => !problems.is_empty(),
+            };
+            said += usize::from(found);
+        }
+        assert_eq!(said, pages - 1, "of {pages} pages");
+    });
+}
+
+/// Everything that a reader can come across; what `check` finds.
+async fn read_all(path: &Path) -> Result<Vec<String>, StoreError> {
+    let ledger = SqliteLedger::open_to_read(path).await?;
+    ledger.competition().await?;
+    ledger.progress(0).await?;
+    let _: Vec<_> = ledger.matches(0, MatchFilter::default()).try_collect().await?;
+    let _: Vec<_> = ledger.records(0, MatchFilter::default()).try_collect().await?;
+    ledger.check().await
+}
+
+#[test]
+fn what_was_kept_cannot_be_changed_by_hand_either() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = ledger_in(folder.path()).await;
+        let ledger = SqliteLedger::open(&path).await.unwrap();
+        ledger.publish(0, Digest([1; 32]), Time(1)).await.unwrap();
+        let mut hand = raw(&path).await;
+        for attempt in [
+            "UPDATE match SET points = x'00' WHERE id = 1",
+            "DELETE FROM match WHERE id = 1",
+            "UPDATE game SET seats = x'01'",
+            "DELETE FROM game",
+            "UPDATE record SET bytes = x'00'",
+            "UPDATE phase SET state = 'running'",
+            "UPDATE phase SET final = x'00'",
+            "UPDATE secret SET seed = 'another'",
+            "INSERT INTO match SELECT 9999, phase, stage, 9999, finished, entrants, faults, digest, points FROM match LIMIT 1",
+        ] {
+            let refused = sqlx::raw_sql(attempt).execute(&mut hand).await;
+            assert!(refused.is_err(), "{attempt}");
+        }
+    });
+}
+
+#[test]
+fn readers_never_wait_and_a_second_writer_is_told_after_a_while() {
+    run(async {
+        let folder = TempDir::new().unwrap();
+        let path = ledger_in(folder.path()).await;
+        let mut other = raw(&path).await;
+        sqlx::raw_sql("BEGIN IMMEDIATE; UPDATE phase SET closed = 1").execute(&mut other).await.unwrap();
+        let ledger = SqliteLedger::open(&path).await.unwrap();
+        assert_eq!(ledger.counts(0).await.unwrap().matches, 300);
+        assert_eq!(ledger.progress(0).await.unwrap().after.len(), 300);
+        let told = ledger.append(&[finished(key(0, 0, 300), SMALL)], None).await.unwrap_err();
+        assert!(told.to_string().contains("another program is writing to it"), "{told}");
+        sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
+        ledger.append(&[finished(key(0, 0, 300), SMALL)], None).await.unwrap();
+    });
+}
+
+/// Runs one of the ignored tests below where a folder can be mounted, with that folder's path in the environment.
+fn mounted(test: &str, script: &str) {
+    let alone = ["--user", "--map-root-user", "--mount"];
+    if !Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success()) {
+        eprintln!("left out: nothing can be mounted here");
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    run(ledger_in(folder.path()));
+    let told = Command::new("unshare")
+        .args(alone)
+        .args(["sh", "-ec"])
+        .arg(format!("{script}\nexec \"$EXE\" --exact {test} --ignored --nocapture"))
+        .env("EXE", std::env::current_exe().unwrap())
+        .env("LEDGER_FOLDER", folder.path())
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&told.stdout) + String::from_utf8_lossy(&told.stderr);
+    assert!(told.status.success() && words.contains("1 passed"), "{words}");
+}
+
+#[test]
+fn a_full_disk_loses_nothing_and_is_said() {
+    mounted("on_a_small_disk", "mount -t tmpfs -o size=1m tmpfs \"$LEDGER_FOLDER\"");
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_can_be_read() {
+    mounted(
+        "on_a_read_only_disk",
+        "mount --bind \"$LEDGER_FOLDER\" \"$LEDGER_FOLDER\" && mount -o remount,bind,ro \"$LEDGER_FOLDER\"",
+    );
+}
+
+#[test]
+#[ignore = "run by a_full_disk_loses_nothing_and_is_said"]
+fn on_a_small_disk() {
+    let Some(folder) = std::env::var_os("LEDGER_FOLDER").map(PathBuf::from) else { return };
+    run(async {
+        let path = folder.join("cup.ledger");
+        let large = Shape { record: 20_000, ..SMALL };
+        let ledger = SqliteLedger::create(&path, &founding(1)).await.unwrap();
+        ledger.start(0, Time(0)).await.unwrap();
+        let mut kept = 0;
+        let told = loop {
+            match ledger.append(&[finished(key(0, 0, kept), large)], None).await {
+                Ok(_) => kept += 1,
+                Err(error) => break error,
+            }
+        };
+        assert!(kept > 3, "{kept}");
+        assert!(matches!(told, StoreError::Full { .. }), "{told}");
+        // What was kept is there; with room it goes on.
+        assert_eq!(ledger.counts(0).await.unwrap().matches, kept);
+        assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+        let status = Command::new("mount").args(["-o", "remount,size=8m"]).arg(&folder).status().unwrap();
+        assert!(status.success());
+        ledger.append(&[finished(key(0, 0, kept), large)], None).await.unwrap();
+        // Not even the ledger itself has room.
+        fs::write(folder.join("filler"), vec![0; 6 << 20]).unwrap();
+        let _ = fs::write(folder.join("more"), vec![0; 6 << 20]);
+        let told = SqliteLedger::create(folder.join("other.ledger"), &founding(1)).await.unwrap_err();
+        assert!(matches!(told, StoreError::Full { .. }), "{told}");
+        assert!(!folder.join("other.ledger").exists());
+    });
+}
+
+#[test]
+#[ignore = "run by a_disk_that_cannot_be_written_can_be_read"]
+fn on_a_read_only_disk() {
+    let Some(folder) = std::env::var_os("LEDGER_FOLDER").map(PathBuf::from) else { return };
+    run(async {
+        let path = folder.join("cup.ledger");
+        let reader = SqliteLedger::open_to_read(&path).await.unwrap();
+        assert_eq!(reader.progress(0).await.unwrap().after.len(), 300);
+        let told = reader.claim().await.unwrap_err().to_string();
+        assert!(told.contains("cannot lock") && told.contains("\nhint: "), "{told}");
+        let told = match SqliteLedger::open(&path).await {
+            Ok(ledger) => ledger.reveal(Time(1)).await.unwrap_err(),
+            Err(error) => error,
+        };
+        assert!(matches!(told, StoreError::ReadOnly { .. }), "{told}");
+        let told = SqliteLedger::create(folder.join("other.ledger"), &founding(1)).await.unwrap_err();
+        assert!(told.to_string().contains("Read-only file system"), "{told}");
+    });
+}
