@@ -123,7 +123,11 @@ impl Cells {
         let mut t = 0.0;
         for _ in 0..100 {
             let (value, derivative) = slope(t);
-            if value > 0.0 { low = t } else { high = t }
+            if value > 0.0 {
+                low = t;
+            } else {
+                high = t;
+            }
             let next = t - value / derivative;
             let next = if low < next && next < high { next } else { f64::midpoint(low, high) };
             if (next - t).abs() <= 1e-13 * (1.0 + t.abs()) {
@@ -195,7 +199,8 @@ mod tests {
             for s in [0.1, 0.5, 0.514, 0.9] {
                 let t = cells.tilt(s);
                 let p = |(a, n): &(f64, f64)| n / (cells.n * (1.0 + t * (a - s)));
-                let (mass, mean) = cells.seen.iter().fold((0.0, 0.0), |(m, e), cell| (m + p(cell), e + p(cell) * cell.0));
+                let (mass, mean) =
+                    cells.seen.iter().fold((0.0, 0.0), |(m, e), cell| (m + p(cell), e + p(cell) * cell.0));
                 // What is missing has gone to one kind that was not seen, the first or the last.
                 let missing = 1.0 - mass;
                 assert!(missing > -1e-9, "{counts:?} {s}: {mass}");
@@ -255,7 +260,10 @@ mod tests {
         assert_eq!(Duel::new(1).llr(&QUESTION).to_bits(), 0.0f64.to_bits());
         assert!(Duel::new(1).elo().low.is_infinite());
         let elo = of([0, 0, 0, 0, 20]).elo();
-        assert!(elo.best.is_infinite() && elo.high.is_infinite() && (200.0..500.0).contains(&elo.low), "{elo:?}");
+        assert!(
+            elo.best.is_infinite() && elo.high.is_infinite() && (200.0..500.0).contains(&elo.low),
+            "{elo:?}"
+        );
         // A match of three games a side has 13 kinds.
         assert_eq!(Duel::new(3).counts().len(), 13);
     }
