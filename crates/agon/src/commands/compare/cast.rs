@@ -70,7 +70,7 @@ impl Cast {
             0 | 1 => one_role(args, info).map(|()| None)?,
             _ => Some(role(args, table, &bots, (settings, assets))?),
         };
-        let duel = args.against.is_empty() && at.is_none() && info.seats.max == 2;
+        let duel = is_duel(args, info);
         if !duel {
             let field = args.against.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             bots.extend(if field.is_empty() { house_field(table, at, &bots) } else { field });
@@ -145,6 +145,11 @@ impl Cast {
     pub fn one_by_one(&self) -> bool {
         self.bots.iter().any(|bot| matches!(bot, Seating::Program(one) if one.logs.is_some()))
     }
+}
+
+/// Whether NEW and OLD meet.
+pub fn is_duel(args: &Compare, info: &GameInfo) -> bool {
+    args.against.is_empty() && info.roles.len() < 2 && info.seats.max == 2
 }
 
 /// `--role` where there is nothing to choose.

@@ -18,7 +18,7 @@ use signal_hook::flag;
 use crate::cli::{Compare, Switch};
 use crate::failure::{Failure, NO};
 use crate::{output, setup};
-use cast::{Cast, Way};
+use cast::Cast;
 use pairs::Stopped;
 use report::{Live, Tally};
 
@@ -100,13 +100,13 @@ fn understand(args: &Compare) -> Result<Order<'_>, Failure> {
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
-    let mut question = Question {
-        elo0: args.elo0,
-        elo1: args.elo1.unwrap_or(args.elo0.max(0.0) + ELO_1),
-        alpha: args.alpha,
-        beta: args.beta,
-    };
-    check(&question)?;
+    let usual = if cast::is_duel(args, info) { ELO_1 } else { ELO_1_PAIRED };
+    let elo1 = args.elo1.unwrap_or(usual);
+    let question = Question { elo0: args.elo0, elo1, alpha: args.alpha, beta: args.beta };
+    question.check().map_err(|error| {
+        let hint = format!("without them it is --elo0 0 --elo1 {usual} --alpha 0.05 --beta 0.05");
+        Failure::wrong_use(error, hint)
+    })?;
     let match_games = args.match_games.unwrap_or(1);
     if args.match_games.is_some() && info.lifetime != Lifetime::Match {
         let what = format!("--match-games: {} is not played in matches", args.game);
@@ -121,9 +121,6 @@ fn understand(args: &Compare) -> Result<Order<'_>, Failure> {
     let mut jobs = setup::jobs(args.jobs)?.min(pairs as usize);
     let cast = Cast::new(args, table.as_ref(), &settings, &assets)?;
     cast.try_load(table.as_ref(), &settings, &assets)?;
-    if args.elo1.is_none() && cast.way != Way::Duel {
-        question.elo1 += ELO_1_PAIRED - ELO_1;
-    }
     if seat_hash(info, &cast.bots[0]) == seat_hash(info, &cast.bots[1]) {
         let [new, old] = cast.names();
         output::note(&format!("note: {new} and {old} are the same bot"));
@@ -136,11 +133,4 @@ fn understand(args: &Compare) -> Result<Order<'_>, Failure> {
     }
     let pin = args.pin == Switch::On;
     Ok(Order { args, table, settings, assets, seed, jobs, pin, question, cast, match_games, pairs })
-}
-
-fn check(question: &Question) -> Result<(), Failure> {
-    question.check().map_err(|error| {
-        let hint = "such as --elo0 0 --elo1 10 --alpha 0.05 --beta 0.05, which is what is asked without them";
-        Failure::wrong_use(error, hint)
-    })
 }

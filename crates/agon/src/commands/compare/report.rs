@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::Fault;
 use agon_engine::table::seat_hash;
-use agon_league::compare::{Answer, Duel, Guess, Paired, Standing};
+use agon_league::compare::{Answer, Duel, Guess, Paired, Question, Standing};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
@@ -169,51 +169,46 @@ impl<'o> Tally<'o> {
         let question = &order.question;
         let (low, high) = question.bounds();
         let mut figures = Vec::new();
+        let mut put = |name, figure| figures.push((name, figure));
         match &self.test {
             Test::Duel(duel) => {
                 let score = duel.score();
-                figures.push(("Elo", elo_words(duel.elo())));
+                put("Elo", elo_words(duel.elo()));
                 let [best, low, high] = [score.best, score.low, score.high].map(|x| 100.0 * x);
-                figures.push(("points", format!("{best:.1} % (95 %: {low:.1} to {high:.1})")));
-                figures.push(("pairs", pair_words(duel.counts())));
+                put("points", format!("{best:.1} % (95 %: {low:.1} to {high:.1})"));
+                put("pairs", pair_words(duel.counts()));
             }
             Test::Paired(paired) => {
-                let decimals = info.score.decimals;
-                let unit = format!("{} {}", info.score.name, info.score.unit);
-                let mean = |who: usize| self.scores[who] / f64::from(self.pairs.max(1));
+                let (score, decimals) = (&info.score, info.score.decimals);
+                let unit = format!(" {}", score.unit);
                 let unit = unit.trim_end();
-                figures.push(("Elo, normalised", elo_words(paired.elo())));
-                figures.push((
-                    "mean score",
-                    format!("{:.decimals$} and {:.decimals$} {unit}", mean(0), mean(1)),
-                ));
+                let less = if self.sign < 0.0 { ", fewer is better" } else { "" };
+                let [new, old] = self.scores.map(|sum| sum / f64::from(self.pairs.max(1)));
                 let Guess { best, low, high } = paired.difference();
-                let less = if self.sign < 0.0 { " (fewer is better)" } else { "" };
-                figures.push((
-                    "better by",
-                    format!("{best:.decimals$} {unit} (95 %: {low:.decimals$} to {high:.decimals$}){less}"),
-                ));
                 let [better, same, worse] = paired.counts();
-                figures.push(("pairs", format!("{better} better, {same} the same, {worse} worse")));
-                figures.push(("field", order.cast.field().join(", ")));
+                put("Elo, normalised", elo_words(paired.elo()));
+                put(score.name, format!("{new:.decimals$} and {old:.decimals$}{unit} on average{less}"));
+                put(
+                    "better by",
+                    format!("{best:.decimals$}{unit} (95 %: {low:.decimals$} to {high:.decimals$})"),
+                );
+                put("pairs", format!("{better} better, {same} the same, {worse} worse"));
+                put("field", order.cast.field().join(", "));
             }
         }
-        figures.push(("better at all", format!("likely in {:.1} %", 100.0 * standing.superior)));
-        figures.push(("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs)));
-        figures.push(("LLR", format!("{:.2} (no at {low:.2}, yes at {high:.2})", standing.llr)));
-        figures.push((
+        put("better at all", format!("{:.1} % likely", 100.0 * standing.superior));
+        put("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs));
+        put("LLR", format!("{:.2} (no at {low:.2}, yes at {high:.2})", standing.llr));
+        let [alpha, beta] = [question.alpha, question.beta].map(|share| tidy(100.0 * share));
+        let Question { elo0, elo1, .. } = question;
+        put(
             "asked",
             format!(
-                "at most {} Elo or at least {}? wrong yes in {} %, wrong no in {} % at most",
-                question.elo0,
-                question.elo1,
-                tidy(100.0 * question.alpha),
-                tidy(100.0 * question.beta),
+                "by {elo0} Elo at most, or by {elo1} at least? a yes is wrong in {alpha} % at most, a no in {beta} %"
             ),
-        ));
+        );
         let [new, old] = order.cast.names();
-        figures
-            .push(("faults", format!("{new} {}; {old} {}", faults(self.faults[0]), faults(self.faults[1]))));
+        put("faults", format!("{new} {}; {old} {}", faults(self.faults[0]), faults(self.faults[1])));
         figures
     }
 
