@@ -25,6 +25,11 @@ part() {
 part "clocks on a loaded machine" 60m --test load
 part "nothing is left, 10,000 games in a row" 60m --test leaks
 begin=$SECONDS word=passed
+echo "== compare errs as seldom as it says (at most 30m)" | tee -a "$log"
+timeout --kill-after=10s 30m "$cargo" test --locked -p agon-league --test compare -- --nocapture --ignored 2>&1 | tee -a "$log"
+[ "${PIPESTATUS[0]}" = 0 ] || { word=FAILED; failed=1; }
+summary+=$(printf '%-8s %5d s  %s' "$word" $((SECONDS - begin)) "compare errs as seldom as it says")$'\n'
+begin=$SECONDS word=passed
 scripts/leftovers.sh since target/before-soak.txt || { word=FAILED; failed=1; }
 summary+=$(printf '%-8s %5d s  %s' "$word" $((SECONDS - begin)) "what is left over after all of it")
 

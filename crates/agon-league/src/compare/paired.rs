@@ -18,7 +18,8 @@
 //! Lopsided differences (a bot that is a little better in most games and much worse in a few) make a mean seem surer on one side than it is: of
 //! exponential differences one *yes* in 13 would be wrong. So the ratio is taken a second time with the third-order term `g e³ / 3` of the likelihood
 //! that assumes no shape at all (the empirical likelihood; skewness `g`, a hypothesis `e` spreads from the mean), and whichever of the two claims less counts. For
-//! differences that are not lopsided the two are the same.
+//! differences that are not lopsided the two are the same. What is left shows where a few dozen pairs decide: asked about 0.3 spreads, 5.4 % of
+//! the yeses of exponential differences are wrong.
 //!
 //! A betting or mixture confidence sequence would hold for bounded scores with no approximation at all. It was set aside: it has to be
 //! ready for the largest difference there can be (4,000 steps, where most pairs differ by a few), takes more games for that, and its *no* is not symmetric to its *yes*.

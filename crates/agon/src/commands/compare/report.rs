@@ -88,6 +88,14 @@ impl<'o> Tally<'o> {
         }
     }
 
+    /// What Elo is in one test is not what it is in the other.
+    const fn elo_name(&self) -> &'static str {
+        match &self.test {
+            Test::Duel(_) => "Elo",
+            Test::Paired(_) => "normalised Elo",
+        }
+    }
+
     fn games(&self) -> u64 {
         u64::from(self.pairs) * self.games_of_a_pair()
     }
@@ -109,8 +117,9 @@ impl<'o> Tally<'o> {
             .rest(&standing)
             .map_or_else(String::new, |rest| format!(", about {} more games", round(rest)));
         format!(
-            "{} games: Elo {}, LLR {:.2} (no at {low:.2}, yes at {high:.2}){rest}",
+            "{} games: {} {}, LLR {:.2} (no at {low:.2}, yes at {high:.2}){rest}",
             self.games(),
+            self.elo_name(),
             elo_words(self.elo()),
             standing.llr,
         )
@@ -173,7 +182,7 @@ impl<'o> Tally<'o> {
         match &self.test {
             Test::Duel(duel) => {
                 let score = duel.score();
-                put("Elo", elo_words(duel.elo()));
+                put(self.elo_name(), elo_words(duel.elo()));
                 let [best, low, high] = [score.best, score.low, score.high].map(|x| 100.0 * x);
                 put("points", format!("{best:.1} % (95 %: {low:.1} to {high:.1})"));
                 put("pairs", pair_words(duel.counts()));
@@ -186,7 +195,7 @@ impl<'o> Tally<'o> {
                 let [new, old] = self.scores.map(|sum| sum / f64::from(self.pairs.max(1)));
                 let Guess { best, low, high } = paired.difference();
                 let [better, same, worse] = paired.counts();
-                put("Elo, normalised", elo_words(paired.elo()));
+                put(self.elo_name(), elo_words(paired.elo()));
                 put(score.name, format!("{new:.decimals$} and {old:.decimals$}{unit} on average{less}"));
                 put(
                     "better by",
@@ -214,13 +223,13 @@ impl<'o> Tally<'o> {
 
     fn standing_json(&self) -> serde_json::Map<String, Json> {
         let standing = self.standing();
-        let guess = |guess: Guess| json!({"mean": guess.best, "low": guess.low, "high": guess.high});
+        let guess = |guess: Guess| json!({"mean": real(guess.best), "low": real(guess.low), "high": real(guess.high)});
         let mut fields = serde_json::Map::new();
         let mut put = |name: &str, value: Json| _ = fields.insert(name.to_owned(), value);
         put("answer", json!(standing.answer));
         put("pairs", json!(self.pairs));
         put("games", json!(self.games()));
-        put("llr", json!(standing.llr));
+        put("llr", real(standing.llr));
         put("elo", guess(self.elo()));
         match &self.test {
             Test::Duel(duel) => {
@@ -233,7 +242,7 @@ impl<'o> Tally<'o> {
                 put("counts", json!({"better": better, "same": same, "worse": worse}));
             }
         }
-        put("superior", json!(standing.superior));
+        put("superior", real(standing.superior));
         put("rest_games", json!(self.rest(&standing)));
         fields
     }
@@ -257,7 +266,7 @@ impl<'o> Tally<'o> {
             json!({
                 "bot": seating.spec(),
                 "hash": seat_hash(order.table.info(), seating),
-                "score": self.scores[who] / f64::from(self.pairs.max(1)),
+                "score": real(self.scores[who] / f64::from(self.pairs.max(1))),
                 "faults": faults,
                 "first_fault": self.first_fault[who],
             })
@@ -275,7 +284,7 @@ impl<'o> Tally<'o> {
             "seats": seats,
             "match_games": order.match_games,
             "question": order.question,
-            "bounds": {"no": low, "yes": high},
+            "bounds": {"no": real(low), "yes": real(high)},
             "stopped": match stopped {
                 Stopped::Decided => "decided",
                 Stopped::Limit => "limit",
@@ -370,6 +379,11 @@ fn pair_words(counts: &[u64]) -> String {
 fn round(x: f64) -> String {
     let step = 10f64.powf((x.max(1.0).log10().floor() - 1.0).max(0.0));
     format!("{:.0}", (x / step).round() * step)
+}
+
+/// In millionths: the last digits of a logarithm are not the same on every machine. What is infinite is `null`.
+fn real(x: f64) -> Json {
+    json!((x * 1e6).round() / 1e6)
 }
 
 /// Without digits that say nothing.
