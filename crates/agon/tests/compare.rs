@@ -137,6 +137,27 @@ fn python_bots_behind_the_sandbox() {
     assert!(!folder.path().join("data").exists(), "what they learn is not kept");
 }
 
+/// Forks on two cores at once: the same as one after the other.
+#[test]
+fn python_bots_on_two_threads() {
+    let says = |word: &str| format!("def get_action(state, match_history):\n    return '{word}'\n");
+    let folder = folder_with(&[("new/Submission.py", &says("LEFT")), ("old/Submission.py", &says("CENTER"))]);
+    let compare = |jobs: &str| {
+        let words = ["compare", "solitude-scramble", "new", "old", "--games", "24", "--seed", "7"];
+        let output =
+            agon(folder.path(), &[&words[..], &["--json", "--jobs", jobs]].concat()).output().unwrap();
+        assert!(
+            output.status.code().is_some_and(|code| code < 2),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        lines(&output).pop().unwrap()
+    };
+    let one = compare("1");
+    assert_eq!(one["pairs"], 12);
+    assert_eq!(one, compare("2"));
+}
+
 /// The role is found by trying; a bot that breaks is counted and quoted.
 #[test]
 fn python_roles_are_found_and_faults_counted() {

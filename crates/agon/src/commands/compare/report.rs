@@ -117,11 +117,11 @@ impl<'o> Tally<'o> {
             .rest(&standing)
             .map_or_else(String::new, |rest| format!(", about {} more games", round(rest)));
         format!(
-            "{} games: {} {}, LLR {:.2} (no at {low:.2}, yes at {high:.2}){rest}",
+            "{} games: {} {}, LLR {} (no at {low:.2}, yes at {high:.2}){rest}",
             self.games(),
             self.elo_name(),
             elo_words(self.elo()),
-            standing.llr,
+            hundredths(standing.llr),
         )
     }
 
@@ -207,7 +207,7 @@ impl<'o> Tally<'o> {
         }
         put("better at all", format!("{:.1} % likely", 100.0 * standing.superior));
         put("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs));
-        put("LLR", format!("{:.2} (no at {low:.2}, yes at {high:.2})", standing.llr));
+        put("LLR", format!("{} (no at {low:.2}, yes at {high:.2})", hundredths(standing.llr)));
         let [alpha, beta] = [question.alpha, question.beta].map(|share| tidy(100.0 * share));
         let Question { elo0, elo1, .. } = question;
         put(
@@ -359,6 +359,8 @@ fn signed(elo: f64) -> String {
         _ if elo.is_nan() => "unknown".to_owned(),
         _ if elo == f64::INFINITY => "+inf".to_owned(),
         _ if elo == f64::NEG_INFINITY => "-inf".to_owned(),
+        // Less than shows has no sign that means anything.
+        _ if elo.abs() < 0.05 => "0.0".to_owned(),
         _ => format!("{elo:+.1}"),
     }
 }
@@ -384,6 +386,12 @@ fn round(x: f64) -> String {
 /// In millionths: the last digits of a logarithm are not the same on every machine. What is infinite is `null`.
 fn real(x: f64) -> Json {
     json!((x * 1e6).round() / 1e6)
+}
+
+/// Two digits, and no minus before nothing.
+fn hundredths(x: f64) -> String {
+    let text = format!("{x:.2}");
+    if text == "-0.00" { "0.00".to_owned() } else { text }
 }
 
 /// Without digits that say nothing.
