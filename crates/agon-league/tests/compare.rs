@@ -48,12 +48,15 @@ fn simulate<T: Default>(
 fn judge(name: &str, at0: &Truth, at1: &Truth, theory: Option<(Walk, Walk)>) {
     let mean = |walk: Walk| walk.mean_steps(0.0);
     let (n0, n1) = theory.map_or((f64::NAN, f64::NAN), |(at0, at1)| (mean(at0), mean(at1)));
+    let said = |n: f64| if n.is_nan() { "no theory".to_owned() } else { format!("theory {n:.0}") };
     println!(
-        "{name}: wrong yes {:.2} %, {:.0} pairs (theory {n0:.0}); wrong no {:.2} %, {:.0} pairs (theory {n1:.0})",
+        "{name}: wrong yes {:.2} %, {:.0} pairs ({}); wrong no {:.2} %, {:.0} pairs ({})",
         100.0 * at0.yes,
         at0.pairs,
+        said(n0),
         100.0 * at1.no,
         at1.pairs,
+        said(n1),
     );
     assert!(at0.yes <= 0.05, "{name}: says yes at elo0 in {:.2} %", 100.0 * at0.yes);
     assert!(at1.no <= 0.05, "{name}: says no at elo1 in {:.2} %", 100.0 * at1.no);

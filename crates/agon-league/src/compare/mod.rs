@@ -17,7 +17,7 @@
 //! true, so it *ever* reaches `1 / alpha` with a chance of at most `alpha` (Ville's inequality), whenever one stops and however far the last pair leads over the bound.
 //! Wald's own bounds `ln((1 - beta) / alpha)` are nearer by 0.05 and keep the sum of the two errors only. For a ratio of two maxima that is no theorem: what is not known has
 //! to be estimated from the same pairs, which makes it a little bold while there are few. Measured over 20,000 runs, bounds at `ln(1 / alpha)` err in 4.3 to 5.0 %
-//! where 5 are allowed. The bounds are set for four fifths of what is allowed (`MARGIN`); that costs 7 % more games, and errs in 3.4 to 4 %.
+//! where 5 are allowed. The bounds are set for four fifths of what is allowed (`MARGIN`); that costs 7 % more games, and errs in at most 4.1 %.
 //!
 //! Nothing is corrected for overshoot: a correction would move the bounds inward by half a standard deviation of one pair (1 to 2 % of all games at 10 Elo)
 //! and spend that margin.
