@@ -3,6 +3,7 @@
 //! A [`competition::Competition`] has phases. A phase's [`format::Format`] yields stages of fixtures, a stage at a time: all
 //! fixtures of a stage may be played at once and in any order. A fixture played is a [`result::MatchResult`].
 
+pub mod compare;
 pub mod competition;
 pub mod format;
 pub mod rating;

@@ -38,6 +38,8 @@ pub enum Command {
     Check(Check),
     /// Time bots: mean, min, max, p50, p99 of a move; where a Python bot spends it
     Trial(Trial),
+    /// Is NEW better than OLD? Plays until it knows: yes, no, or not yet
+    Compare(Compare),
     /// Feed one bot of a record its observations again: the first answer that differs, or a look at one turn
     Debug(Debug),
     /// Look at a recorded game, or check it against the rules
@@ -340,6 +342,67 @@ pub struct Trial {
     #[arg(long, value_enum, default_value_t = Sandbox::On)]
     pub sandbox: Sandbox,
     /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon compare`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "In Connect Five and Word Racer NEW and OLD meet, twice on each seed with sides swapped, and Elo is what it is in chess. In games of many seats, in Hide and Seek and \
+                  with --against, each of them plays the same seat in the same field on the same seed, and the difference of their scores is tested; 347 Elo are \
+                  then one standard deviation of that difference (35 a tenth of it). A wider gap between elo0 and elo1 takes fewer games. What bots learn is not kept afterwards.\n\n\
+                  Exit code 0: yes. 1: no, or not yet (the games were used up, or CTRL-C: what is known is printed)."
+)]
+pub struct Compare {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// The bot that may be better (BOT as in `agon play`)
+    #[arg(value_name = "NEW")]
+    pub new: String,
+    /// The bot it is compared with
+    #[arg(value_name = "OLD")]
+    pub old: String,
+    /// No, if NEW is better by no more than this
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
+    pub elo0: f64,
+    /// Yes, if NEW is better by at least this [default: 10; 35 where they do not meet]
+    #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
+    pub elo1: Option<f64>,
+    /// How often a wrong yes is allowed
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub alpha: f64,
+    /// How often a wrong no is allowed
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    pub beta: f64,
+    /// Whom both play against, drawn anew for each pair of games [default: each other; house bots where many play]
+    #[arg(long, value_name = "BOT", num_args = 1..)]
+    pub against: Vec<String>,
+    /// Only in this role, such as seeker [default: the one that both play]
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<String>,
+    /// Give up after so many games
+    #[arg(long, value_name = "MAX", default_value_t = 20_000)]
+    pub games: u32,
+    /// Games of one match, for games whose bots learn during a match; a pair is then two matches
+    #[arg(long, value_name = "N")]
+    pub match_games: Option<u32>,
+    /// Seed and settings.
+    #[command(flatten)]
+    pub setup: Setup,
+    /// Games at once [default: one for each core]; never changes the answer
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Whether programs run behind the sandbox; `off` only for programs you trust
+    #[arg(long, value_enum, default_value_t = Sandbox::On)]
+    pub sandbox: Sandbox,
+    /// How Python bots of Solitude Scramble are made to forget between calls
+    #[arg(long, value_enum, default_value_t = Forget::Strict)]
+    pub stateless: Forget,
+    /// Whether each game stays on a core of its own, its bots with it
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub pin: Switch,
+    /// For programs: a line of JSON now and then, and one at the end
     #[arg(long)]
     pub json: bool,
 }

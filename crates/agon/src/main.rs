@@ -57,6 +57,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Play(args) => commands::play::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Trial(args) => commands::trial::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Debug(args) => commands::debug::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Run(args) => commands::run::run(&args),

@@ -25,11 +25,20 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a JSON document to stdout. `kind` names what it is.
 pub fn print_json(kind: &str, content: Json) -> Result<(), Failure> {
+    print(&format!("{:#}\n", document(kind, content)))
+}
+
+/// Writes a JSON document in one line: one of several that follow each other.
+pub fn print_json_line(kind: &str, content: Json) -> Result<(), Failure> {
+    print(&format!("{}\n", document(kind, content)))
+}
+
+fn document(kind: &str, content: Json) -> Json {
     let mut document = json!({"agon": kind, "version": JSON_VERSION});
     if let (Some(document), Json::Object(content)) = (document.as_object_mut(), content) {
         document.extend(content);
     }
-    print(&format!("{document:#}\n"))
+    document
 }
 
 /// A message beside the data, on stderr.

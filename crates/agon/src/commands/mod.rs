@@ -2,6 +2,7 @@
 
 pub mod bots;
 pub mod check;
+pub mod compare;
 pub mod debug;
 pub mod demo;
 pub mod doctor;

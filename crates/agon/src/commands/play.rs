@@ -98,7 +98,7 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
 }
 
 /// Tells Python bots how they are made to forget.
-fn forget(seats: &mut [Seating], how: Forget) {
+pub fn forget(seats: &mut [Seating], how: Forget) {
     let how = match how {
         Forget::Strict => Stateless::Strict,
         Forget::Fresh => Stateless::Fresh,
