@@ -12,23 +12,21 @@ scripts/leftovers.sh list >target/before-soak.txt
 failed=0
 summary=
 : >"$log"
-# Name, longest time, words for cargo.
+# Name, longest time, crate, words for cargo (before `--`) and for the tests (behind it).
 part() {
-    local name=$1 longest=$2 begin=$SECONDS word=passed
-    shift 2
+    local name=$1 longest=$2 crate=$3 begin=$SECONDS word=passed
+    shift 3
     echo "== $name (at most $longest)" | tee -a "$log"
-    AGON_SOAK=1 timeout --kill-after=10s "$longest" "$cargo" test --locked -p agon "$@" -- --nocapture --test-threads=1 2>&1 | tee -a "$log"
+    AGON_SOAK=1 timeout --kill-after=10s "$longest" "$cargo" test --locked -p "$crate" "$@" 2>&1 | tee -a "$log"
     [ "${PIPESTATUS[0]}" = 0 ] || { word=FAILED; failed=1; }
     summary+=$(printf '%-8s %5d s  %s' "$word" $((SECONDS - begin)) "$name")$'\n'
 }
 
-part "clocks on a loaded machine" 60m --test load
-part "nothing is left, 10,000 games in a row" 60m --test leaks
-begin=$SECONDS word=passed
-echo "== intervals, ratings and settled orders against the truth" | tee -a "$log"
-timeout 10m "$cargo" test --locked -p agon-league coverage -- --nocapture --include-ignored 2>&1 | tee -a "$log"
-[ "${PIPESTATUS[0]}" = 0 ] || { word=FAILED; failed=1; }
-summary+=$(printf '%-8s %5d s  %s' "$word" $((SECONDS - begin)) "statistics against the truth")$'\n'
+part "clocks on a loaded machine" 60m agon --test load -- --nocapture --test-threads=1
+part "nothing is left, 10,000 games in a row" 60m agon --test leaks -- --nocapture --test-threads=1
+part "intervals, ratings and settled orders against the truth" 20m agon-league coverage -- --nocapture --include-ignored
+part "compare errs as seldom as it says" 30m agon-league --test compare -- --nocapture --ignored
+part "competitions killed at 200 moments" 60m agon --test killed -- --nocapture --test-threads=1
 begin=$SECONDS word=passed
 scripts/leftovers.sh since target/before-soak.txt || { word=FAILED; failed=1; }
 summary+=$(printf '%-8s %5d s  %s' "$word" $((SECONDS - begin)) "what is left over after all of it")

@@ -153,6 +153,16 @@ impl MatchResult {
     pub fn entrants(&self) -> Vec<Entrant> {
         self.games.first().map_or_else(Vec::new, |game| game.seats.iter().map(|seat| seat.entrant).collect())
     }
+
+    /// What each seat gets for it in the table.
+    pub fn table_points(&self) -> Vec<Fixed> {
+        if !self.points.is_empty() {
+            return self.points.clone();
+        }
+        let seats = self.games.first().map_or(0, |game| game.seats.len());
+        let sum = |seat: usize| self.games.iter().filter_map(|game| game.seats.get(seat)).map(|own| own.score).sum();
+        (0..seats).map(sum).collect()
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ impl Verdict {
     pub fn of(game: &GameInfo, result: &MatchResult) -> Self {
         let seats = result.entrants();
         let second = |seat: usize| result.games.iter().map(|one| second(game, one, seat)).sum();
-        Self { points: result.points.clone(), second: (0..seats.len()).map(second).collect(), seats }
+        Self { points: result.table_points(), second: (0..seats.len()).map(second).collect(), seats }
     }
 }
 

@@ -93,6 +93,7 @@ impl Listener for () {
 
 /// For a line of a log: who played and what came of it.
 pub fn summary(result: &MatchResult) -> (MatchKey, Vec<(Entrant, f64)>) {
-    let points = result.points.iter().map(|points| points.real());
+    let points = result.table_points();
+    let points = points.iter().map(|points| points.real());
     (result.key, result.entrants().into_iter().zip(points).collect())
 }

@@ -48,6 +48,8 @@ pub enum Command {
     Run(Run),
     /// The tables of a competition
     Table(Table),
+    /// A competition's tables, games, histories and records as files
+    Export(Export),
     /// Check this machine for what Agon needs
     Doctor(Doctor),
 }
@@ -74,6 +76,21 @@ pub struct Run {
     /// What happens, one JSON object a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// `agon export`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Writes table-N.json and .csv, games.csv, Solitude's history.json, Connect Five's logs, and, once the competition is over, records.agon. \
+                  Until then seeds and records are a secret."
+)]
+pub struct Export {
+    /// The competition's file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The folder to write into; made if it is missing
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
 }
 
 /// `agon table`

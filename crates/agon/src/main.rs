@@ -61,6 +61,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Debug(args) => commands::debug::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Run(args) => commands::run::run(&args),
+        Command::Export(args) => commands::export::run(&args),
         Command::Table(args) => commands::table::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }

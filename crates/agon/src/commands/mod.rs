@@ -6,6 +6,7 @@ pub mod compare;
 pub mod debug;
 pub mod demo;
 pub mod doctor;
+pub mod export;
 pub mod games;
 pub mod new;
 mod pdb;

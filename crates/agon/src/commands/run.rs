@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_host::intake::PrivateFolder;
 use agon_runner::{Boards, Ended, Local, Run};
 
 use crate::cli::{self, Switch};
-use crate::competing::{Sitting, line, lineup, signals};
+use crate::competing::{Sitting, export, line, lineup, signals};
 use crate::failure::{Failure, NO};
 use crate::{output, setup};
 
@@ -48,7 +49,17 @@ pub fn carry_out(sitting: &Sitting, local: Local, json: bool) -> Result<Ended, F
         boards: Boards::default(),
     };
     let mut listener = line::listener(&sitting.competition, sitting.table.info(), json);
-    let ended = run.go(&mut |phase| lineup::load(sitting, phase, None), &mut *listener);
+    // What was published of earlier phases lies beside the bots of later ones.
+    let shelf = PrivateFolder::new("history")?;
+    let mut bots = |phase: u32| {
+        let path = shelf.path().join("history.json");
+        let told = phase > 0 && {
+            let history = export::history(sitting, &ledger, 0..phase, &path);
+            sitting.runtime.block_on(history)?.is_some()
+        };
+        lineup::load(sitting, phase, told.then_some(&*path))
+    };
+    let ended = run.go(&mut bots, &mut *listener);
     drop(listener);
     let ended = ended?;
     sitting.runtime.block_on(ledger.disconnect())?;

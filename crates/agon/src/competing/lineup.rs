@@ -1,8 +1,7 @@
 //! The bots of a competition: read, kept apart, started once to see whether they come up.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use agon_core::Lifetime;
 use agon_engine::table::Plan;
 use agon_engine::{Seating, Table};
 use agon_host::python::{Stateless, forget};
@@ -106,14 +105,4 @@ fn try_some(table: &dyn Table, sitting: &Sitting, phase: u32, seats: &[Seating])
     let settings = &sitting.competition.phases[phase as usize].settings;
     table.check_seats(seats).map_err(agon_engine::table::PlayError::from)?;
     setup::try_load(table, &Plan { settings, seed: 0, seats, assets: &sitting.assets })
-}
-
-/// Where the published history of a competition is kept for its bots.
-pub fn history_file(sitting: &Sitting) -> PathBuf {
-    sitting.place.ledger.with_extension("history.json")
-}
-
-/// Whether bots of this game are given the history of earlier phases.
-pub fn reads_history(table: &dyn Table) -> bool {
-    table.info().lifetime == Lifetime::Call
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread;
 
 use agon_runner::Stop;
-use tokio::runtime::Builder;
-use tokio::signal::unix::{SignalKind, signal};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use crate::failure::{Failure, NO};
 use crate::output;
@@ -15,26 +15,15 @@ use crate::output;
 pub fn listen(words: &'static str) -> Result<Arc<Stop>, Failure> {
     let stop = Arc::new(Stop::new());
     let asked = Arc::clone(&stop);
-    let runtime = Builder::new_current_thread().enable_io().build()?;
-    // Before the thread runs, so that no signal finds nobody listening.
-    let (mut interrupt, mut terminate) = {
-        let _inside = runtime.enter();
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?)
-    };
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     thread::spawn(move || {
-        runtime.block_on(async {
-            loop {
-                tokio::select! {
-                    _ = interrupt.recv() => {}
-                    _ = terminate.recv() => {}
-                }
-                if asked.ask() > 1 {
-                    // Bots end with this process, what was played is kept, the rest is played again.
-                    process::exit(i32::from(NO));
-                }
-                output::note(words);
+        for _ in signals.forever() {
+            if asked.ask() > 1 {
+                // Bots end with this process, what was played is kept, the rest is played again.
+                process::exit(i32::from(NO));
             }
-        });
+            output::note(words);
+        }
     });
     Ok(stop)
 }

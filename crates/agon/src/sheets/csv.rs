@@ -66,7 +66,8 @@ fn line(fields: impl IntoIterator<Item = String>) -> String {
     fields.join(",") + "\n"
 }
 
-fn quoted(field: &str) -> String {
+/// A field as spreadsheets read it.
+pub fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

@@ -8,6 +8,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+pub use csv::quoted;
+
 use std::borrow::Cow;
 use std::time::Duration;
 

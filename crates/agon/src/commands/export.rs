@@ -1,0 +1,36 @@
+//! `agon export FILE DIR`: a competition's tables, games, histories and records as files.
+
+use std::fs;
+
+use agon_store::{Ledger as _, PhaseState};
+
+use crate::cli;
+use crate::competing::{Sitting, export};
+use crate::failure::Failure;
+use crate::output;
+
+/// Writes them.
+pub fn run(args: &cli::Export) -> Result<(), Failure> {
+    let sitting = Sitting::read(&args.file)?;
+    let ledger = sitting.ledger_to_read()?;
+    fs::create_dir_all(&args.folder)
+        .map_err(|e| Failure::io("make", &args.folder, &e, "is there room, and may you write there?"))?;
+    let folder = args.folder.canonicalize()?;
+    let (written, revealed) = sitting.runtime.block_on(async {
+        let phases = ledger.phases().await?;
+        let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
+        let revealed = ledger.competition().await?.revealed.is_some();
+        let written = export::all(&sitting, &ledger, begun, revealed, &folder).await?;
+        Ok::<_, Failure>((written, revealed))
+    })?;
+    let mut text = String::new();
+    for one in written {
+        let path = args.folder.join(one.path.strip_prefix(&folder).unwrap_or(&one.path));
+        text += &format!("{}  {}\n", path.display(), one.is);
+    }
+    output::print(&text)?;
+    if !revealed {
+        output::note("records and seeds are left out: they are a secret until the competition is over");
+    }
+    Ok(())
+}
