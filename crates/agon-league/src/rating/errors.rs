@@ -97,3 +97,33 @@ impl Expected {
         ((games * by_chance + doubt) / (information + doubt)).clamp(0.1, 50.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated;
+
+    #[test]
+    fn an_inverse_undoes_its_matrix() {
+        let matrix = [4.0, -1.0, -0.5, -1.0, 3.0, -0.25, -0.5, -0.25, 2.0];
+        let mut inverse = matrix;
+        invert(&mut inverse, 3);
+        for i in 0..3 {
+            for j in 0..3 {
+                let product: f64 = (0..3).map(|k| matrix[i * 3 + k] * inverse[k * 3 + j]).sum();
+                assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12, "{i} {j}: {product}");
+            }
+        }
+    }
+
+    #[test]
+    fn in_a_large_field_the_diagonal_says_as_much_as_the_inverse() {
+        let strengths: Vec<f64> = (0..100).map(|n| 0.02 * f64::from(n)).collect();
+        let tally = simulated::word_racer(&strengths, 1, 4).tally();
+        let results = Results::of(&tally);
+        let (_, curve) = results.shape(&results.fit());
+        for (exact, diagonal) in model_variances(&results, &curve).iter().zip(&curve.diagonal) {
+            assert!((exact * diagonal - 1.0).abs() < 0.02, "{exact}, {}", 1.0 / diagonal);
+        }
+    }
+}

@@ -58,3 +58,37 @@ fn of(results: &fit::Results) -> Vec<Rating> {
     };
     results.entrants.iter().zip(&strengths).zip(&errors).map(rating).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulated::match_of;
+
+    #[test]
+    fn two_who_met_are_as_far_apart_as_their_results() {
+        let mut tally = Tally::default();
+        for game in 0..1100 {
+            let won = f64::from(u8::from(game % 11 != 0));
+            tally.add(&match_of(&[(0, won), (1, 1.0 - won)], &[]));
+        }
+        let ratings = ratings(&tally);
+        // Ten to one is 400 points; the prior takes a bit of it.
+        let apart = ratings[0].rating - ratings[1].rating;
+        assert!((apart - 400.0).abs() < 2.0, "{apart}");
+        assert!((ratings[0].rating + ratings[1].rating - 3000.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn who_has_won_every_game_stays_finite() {
+        let mut tally = Tally::default();
+        for _ in 0..20 {
+            tally.add(&match_of(&[(0, 1.0), (1, 0.0)], &[]));
+        }
+        tally.add(&match_of(&[(5, 1.0)], &[]));
+        let ratings = ratings(&tally);
+        assert!(ratings[0].rating > 1700.0 && ratings[0].rating < 2500.0, "{ratings:?}");
+        assert!(ratings.iter().all(|rating| rating.error.is_finite() && rating.error > 50.0), "{ratings:?}");
+        // Nobody to compare with: the middle, and no idea.
+        assert!(ratings[2].error > ratings[0].error, "{ratings:?}");
+    }
+}

@@ -111,6 +111,17 @@ fn connect_five_points_then_difference_then_head_to_head() {
 }
 
 #[test]
+fn no_interval_lies_outside_what_anybody_had() {
+    let league = simulated::connect_five(&["Ana", "Bea", "Carlos"], 5);
+    let standings = of(&league);
+    let Cell::Interval(low, high, _) = standings.sheet("confidence").unwrap().rows[0].cells[3] else {
+        panic!("no interval")
+    };
+    // Won all there was to win, in four matches: at most two points a match, and perhaps less.
+    assert!((high - 2.0).abs() < 1e-9 && low < 1.9, "{low} to {high}");
+}
+
+#[test]
 fn connect_five_equals_to_the_end_share_their_rank() {
     let circle: Matches<'_> = &[
         (&[(0, 1.0), (1, 0.0)], &[1.0, -1.0]),

@@ -142,7 +142,7 @@ fn two_seat_ratings(leagues: u64) -> Coverage {
 }
 
 /// Places drawn as Plackett and Luce have it: any two of a game then follow Bradley and Terry.
-fn four_seat_ratings(leagues: u64) -> Coverage {
+fn many_seat_ratings(leagues: u64, seats: usize) -> Coverage {
     let strengths: Vec<f64> = (0..12).map(|n| 0.15 * f64::from(n)).collect();
     let mut coverage = Coverage::default();
     for seed in 0..leagues {
@@ -151,10 +151,10 @@ fn four_seat_ratings(leagues: u64) -> Coverage {
         let mut order: Vec<u32> = (0..12).collect();
         for _ in 0..60 {
             rng.shuffle(&mut order);
-            for four in order.chunks(4) {
+            for game in order.chunks(seats) {
                 // The least of exponential times is first in proportion to its rate.
                 let time = |&bot: &u32| (bot, (1.0 - rng.unit()).ln() / strengths[bot as usize].exp());
-                let seats: Vec<(u32, f64)> = four.iter().map(time).collect();
+                let seats: Vec<(u32, f64)> = game.iter().map(time).collect();
                 tally.add(&match_of(&seats, &[]));
             }
         }
@@ -229,7 +229,8 @@ fn intervals_of_means_cover_the_truth() {
 #[test]
 fn intervals_of_ratings_cover_the_truth() {
     two_seat_ratings(200).check("ratings, two seats");
-    four_seat_ratings(150).check("ratings, four seats");
+    many_seat_ratings(150, 4).check("ratings, four seats");
+    many_seat_ratings(150, 12).check("ratings, twelve seats");
 }
 
 #[test]
@@ -249,7 +250,8 @@ fn intervals_cover_the_truth_at_length() {
     league_points(3000).check("a league's points");
     shared_boards(3000).check("shared boards");
     two_seat_ratings(3000).check("ratings, two seats");
-    four_seat_ratings(3000).check("ratings, four seats");
+    many_seat_ratings(3000, 4).check("ratings, four seats");
+    many_seat_ratings(3000, 12).check("ratings, twelve seats");
     for (what, share) in equals(3000) {
         println!("{what}: {share}");
         assert!(share < 0.062, "{what}: told apart in {share}");

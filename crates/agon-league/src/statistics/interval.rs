@@ -87,10 +87,9 @@ impl Known {
             return None;
         }
         let t = student_quantile(1.0 - LEVEL, self.count - 1.0);
-        Some(Interval {
-            low: self.mean + self.error * self.end(-t),
-            high: self.mean + self.error * self.end(t),
-        })
+        let (least, most) = self.range;
+        let end = |t: f64| (self.mean + self.error * self.end(t)).min(most).max(least);
+        Some(Interval { low: end(-t), high: end(t) })
     }
 
     /// The end for a normal quantile `z`, in standard errors: corrected for bias and acceleration, then read off the bootstrap distribution.

@@ -9,6 +9,7 @@ mod pairs;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::hint::black_box;
 
 use agon_core::GameInfo;
 use agon_core::outcome::MAX_STATS;
@@ -18,6 +19,9 @@ use crate::result::{Entrant, Fixed, GameResult, MatchResult, SeatResult};
 pub use bytes::{BrokenTally, VERSION};
 pub use histogram::{Histogram, MOST_BINS};
 pub use pairs::{Met, Pairs};
+
+/// More pairs than this are not all in the processor's cache.
+const CACHED_PAIRS: usize = 20_000;
 
 /// Numbers, summed up. In millionths, as [`Fixed`] has them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -258,6 +262,12 @@ impl Tally {
     fn add_game(&mut self, game: &GameResult, first_of_match: bool) {
         self.games += 1;
         self.turns += u64::from(game.turns);
+        if self.pairs.len() > CACHED_PAIRS {
+            let seats = || game.seats.iter().map(|seat| seat.entrant);
+            let pairs =
+                seats().enumerate().flat_map(|(at, one)| seats().skip(at + 1).map(move |other| (one, other)));
+            black_box(pairs.fold(0, |sum, (one, other)| sum ^ self.pairs.touch(one, other)));
+        }
         let firsts = game.seats.iter().filter(|seat| seat.place == 1).count();
         for (seat, result) in game.seats.iter().enumerate() {
             let mut beaten = 0;

@@ -55,9 +55,10 @@ pub fn html_fragment(standings: &Standings, times: bool) -> String {
 fn heading(standings: &Standings) -> String {
     let counted = |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     let games = counted(standings.games, "game", "games");
-    let played = match standings.matches == standings.games {
-        true => games,
-        false => format!("{games} in {}", counted(standings.matches, "match", "matches")),
+    let played = if standings.matches == standings.games {
+        games
+    } else {
+        format!("{games} in {}", counted(standings.matches, "match", "matches"))
     };
     let parts: Vec<&str> = [&standings.competition, &standings.phase]
         .into_iter()

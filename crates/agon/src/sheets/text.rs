@@ -1,6 +1,6 @@
 //! Standings for the terminal.
 
-use agon_league::standings::{Sheet, Standings};
+use agon_league::standings::{Column, Sheet, Standings};
 
 use super::{heading, shown};
 use crate::output;
@@ -18,10 +18,8 @@ fn one(sheet: &Sheet, width: Option<u16>) -> String {
     if sheet.columns.len() > MOST_COLUMNS {
         return title + "too wide for lines of text\nhint: --format html or csv shows it\n";
     }
-    let align = |column: &agon_league::standings::Column| match column.right {
-        true => format!(">{}", column.title),
-        false => column.title.clone(),
-    };
+    let align =
+        |column: &Column| if column.right { format!(">{}", column.title) } else { column.title.clone() };
     let titles: Vec<String> = sheet.columns.iter().map(align).collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
     let rows = sheet.rows.iter().map(|row| row.cells.iter().map(shown).collect()).collect();
