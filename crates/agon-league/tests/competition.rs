@@ -1,4 +1,5 @@
 //! Competitions as people write them.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use agon_league::competition::{Change, Matters, Progress, compare, own};
 use agon_league::{Competition, Entrant};

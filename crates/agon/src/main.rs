@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod competition;
 mod console;
 mod failure;
 mod files;
@@ -57,6 +58,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Trial(args) => commands::trial::run(&args),
         Command::Debug(args) => commands::debug::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Init(args) => commands::init::run(&args),
+        Command::Update(args) => commands::update::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }
 }

@@ -1,0 +1,59 @@
+//! A competition's file, from disk.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use agon_league::Competition;
+use agon_league::competition::Mistake;
+
+use crate::failure::{Failure, WRONG_USE};
+
+/// At most so many mistakes are shown; who has more begins with these.
+const SHOWN: usize = 20;
+
+/// A competition and where it is described.
+pub struct CompetitionFile {
+    /// As it was read.
+    pub competition: Competition,
+    /// The folder that paths in it are read from, as a whole path.
+    pub folder: PathBuf,
+    /// Its text, to be kept.
+    #[allow(dead_code, reason = "for the ledger")]
+    pub text: String,
+}
+
+/// Reads one.
+pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
+    let text = fs::read(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::wrong_use(
+            format!("there is no file {}", path.display()),
+            format!("`agon init GAME {}` writes one", path.display()),
+        ),
+        _ => Failure::io("read", path, &error, "is it a file, and may you read it?"),
+    })?;
+    let text = String::from_utf8(text).map_err(|error| {
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
+        Failure::wrong_use(format!("{}:{line}: not UTF-8 text", path.display()), "save the file as UTF-8")
+    })?;
+    let competition = Competition::read(&text).map_err(|found| mistakes(path, &found))?;
+    let whole =
+        path.canonicalize().map_err(|error| Failure::io("find", path, &error, "is it still there?"))?;
+    let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
+    Ok(CompetitionFile { competition, folder, text })
+}
+
+/// All that is wrong with a file.
+pub fn mistakes(path: &Path, found: &[Mistake]) -> Failure {
+    let file = path.display().to_string();
+    let mut told: Vec<String> = found.iter().take(SHOWN).map(|mistake| mistake.in_file(&file)).collect();
+    match found.len() {
+        0 | 1 => {}
+        all if all > SHOWN => told.push(format!("{file}: {all} mistakes; these are the first {SHOWN}")),
+        all => told.push(format!("{file}: {all} mistakes")),
+    }
+    Failure { code: WRONG_USE, message: told.join("\n") }
+}
