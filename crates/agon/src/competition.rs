@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use agon_host::intake::players;
 use agon_league::Competition;
 use agon_league::competition::Mistake;
 
@@ -44,6 +45,31 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
         path.canonicalize().map_err(|error| Failure::io("find", path, &error, "is it still there?"))?;
     let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
     Ok(CompetitionFile { competition, folder, text })
+}
+
+/// Where a list of players is, and where its bots are, if nobody says.
+#[allow(dead_code, reason = "for `agon run` without a file")]
+pub const PLAYERS: (&str, &str) = ("./conf/players.yml", "./run");
+
+/// A `players.yml` as a competition: each pair plays twice. Directories are read from `base`.
+#[allow(dead_code, reason = "for `agon run players.yml --base DIR`")]
+pub fn from_players(list: &Path, base: &Path) -> Result<Competition, Failure> {
+    let shown = list.display();
+    let found =
+        players::read(list, Some(base)).map_err(|refusal| Failure::refused(&shown.to_string(), &refusal))?;
+    if found.len() < 2 {
+        return Err(Failure::wrong_use(
+            format!("{shown} has only one bot"),
+            "a competition takes two: add another",
+        ));
+    }
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (list, base) = (whole(list), whole(base));
+    let bot = |name: &str| format!("{}#{name}@{}", list.display(), base.display());
+    Ok(Competition::from_players(
+        "Word Racer",
+        found.into_iter().map(|player| (player.name.clone(), bot(&player.name))),
+    ))
 }
 
 /// All that is wrong with a file.

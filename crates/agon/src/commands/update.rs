@@ -108,7 +108,7 @@ fn as_json(entrant: &EntrantSpec, repository: &Repository, updated: &Result<Upda
             let files: Vec<Json> =
                 updated.paths.iter().map(|(how, path)| json!({"change": how, "path": path})).collect();
             json!({
-                "updated": true, "old": updated.old, "new": updated.new, "folder": updated.folder, "rewritten": updated.rewritten,
+                "updated": true, "old": updated.old, "new": updated.new, "folder": updated.folder.display().to_string(), "rewritten": updated.rewritten,
                 "commits": updated.commits, "newest": commits, "files": updated.files, "changed": files,
                 "left_out": updated.left_out,
             })

@@ -54,6 +54,8 @@ const KEPT: [&str; 14] = [
 const GLANCE: Duration = Duration::from_millis(20);
 /// How much of what git complains about is kept.
 const COMPLAINT: usize = 8 << 10;
+/// How long a list may be, of files or of commits.
+const LIST: usize = 8 << 20;
 
 /// One call.
 pub struct Git {
@@ -120,8 +122,7 @@ struct Running {
 
 impl Running {
     fn watch(mut self, git: &Git) -> Result<Output, Refusal> {
-        let most = git.limits.list_bytes;
-        let text = self.child.stdout.take().map(|pipe| thread::spawn(move || read(pipe, most)));
+        let text = self.child.stdout.take().map(|pipe| thread::spawn(move || read(pipe, LIST)));
         let complaint = self.child.stderr.take().map(|pipe| thread::spawn(move || read(pipe, COMPLAINT)));
         let status = self.wait(git)?;
         let join = |reader: Option<thread::JoinHandle<_>>| {
@@ -141,13 +142,13 @@ impl Running {
         loop {
             let broke =
                 |error: io::Error| Refusal::new(format!("git cannot be waited for: {error}"), "try again");
-            if let Some(status) = self.child.try_wait().map_err(broke)? {
-                self.over = true;
-                return Ok(status);
-            }
             if started.elapsed() > git.limits.time {
                 let what = format!("git did not finish within {} s", git.limits.time.as_secs());
                 return Err(Refusal::new(what, "is the repository reachable from here? try again"));
+            }
+            if let Some(status) = self.child.try_wait().map_err(broke)? {
+                self.over = true;
+                return Ok(status);
             }
             glances += 1;
             if glances.is_multiple_of(25) && size(&git.repository) > git.limits.fetched_bytes {
@@ -202,8 +203,12 @@ fn in_words(complaint: &str) -> Refusal {
     let said = lines().find_map(|line| line.strip_prefix("fatal: ").or_else(|| line.strip_prefix("error: ")));
     let said = said.or_else(|| lines().find(|line| !line.is_empty())).unwrap_or("it gave no reason");
     let has = |words: &str| complaint.contains(words);
+    if let Some((_, branch)) = said.split_once("find remote ref refs/heads/") {
+        let hint = "is it spelt right? without `branch` the repository's own is taken";
+        return Refusal::new(format!("it has no branch {branch}"), hint);
+    }
     let hint = if has("find remote ref") {
-        "is the branch there? without `branch` the repository's own is taken"
+        "nothing was committed to it yet"
     } else if has("terminal prompts disabled") || has("Authentication failed") || has("Permission denied") {
         "it is private, or not there; a key for ssh that needs no password would be used"
     } else if has("does not exist") || has("not found") || has("does not appear to be a git repository") {

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_core::assets::content_hash;
-use serde::Serialize;
 
 use super::{Refusal, harmless};
 use command::Git;
@@ -32,19 +31,11 @@ pub struct Limits {
     pub files_bytes: u64,
     /// How many files.
     pub files: usize,
-    /// Their list.
-    list_bytes: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            time: Duration::from_mins(2),
-            fetched_bytes: 500 << 20,
-            files_bytes: 100 << 20,
-            files: 10_000,
-            list_bytes: 8 << 20,
-        }
+        Self { time: Duration::from_mins(2), fetched_bytes: 500 << 20, files_bytes: 100 << 20, files: 10_000 }
     }
 }
 
@@ -78,8 +69,15 @@ pub struct Checkout {
     pub commit: String,
 }
 
+impl Checkout {
+    /// The BOT among the files: a path in them, perhaps with a class; all of them if there is none.
+    pub fn bot(&self, path: Option<&str>) -> String {
+        path.map_or_else(|| self.folder.clone(), |path| self.folder.join(path)).display().to_string()
+    }
+}
+
 /// What `update` brought.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Updated {
     /// The commit in use before; none the first time.
     pub old: Option<String>,
