@@ -55,7 +55,10 @@ fn told(changes: &[Change], progress: Progress) -> Vec<String> {
 fn comments_and_spelt_out_defaults_change_nothing() {
     let edits = [("turns = 10\n", ""), ("seconds = 2 ", "seconds = 2.0 "), ("sandbox = \"required\"", "")];
     assert_eq!(changed("solitude-scramble", &edits), []);
-    assert_eq!(changed("connect-five", &[("parts = [", "parts = [ # all\n")]), []);
+    assert_eq!(
+        changed("connect-five", &[("parts = [", "parts = [ # all\n"), ("seconds = 1 ", "seconds = 1.00 ")]),
+        []
+    );
 }
 
 #[test]
@@ -164,7 +167,7 @@ fn what_is_left_out_is_as_the_rules_say() {
     let parts: Vec<(u32, u32)> = phase.parts.iter().map(|part| (part.games, part.first_to)).collect();
     assert_eq!(parts, [(99, 50), (9, 5)]);
     assert_eq!(phase.parts[1].settings, [("seconds".to_owned(), "10".to_owned())]);
-    insta::assert_json_snapshot!(competition.normalised());
+    insta::assert_snapshot!(format!("{:#}", competition.normalised()));
 }
 
 #[test]
@@ -182,6 +185,5 @@ fn large_files_are_read() {
     let entrant = |number: usize| format!("[[entrant]]\nname = \"Bot {number}\"\nbot = \"house:random\"\n");
     let text: String = std::iter::once(head.to_owned()).chain((0..2000).map(entrant)).collect();
     assert_eq!(Competition::read(&text).unwrap().entrants.len(), 2000);
-    assert_eq!(Competition::read(&text.replace("house:", "hose:")).unwrap().entrants.len(), 2000);
-    assert_eq!(Competition::read(&text.replace("house:random", "random")).unwrap_err().len(), 2000);
+    assert_eq!(Competition::read(&text.replace("house:", "hose:")).unwrap_err().len(), 2000);
 }

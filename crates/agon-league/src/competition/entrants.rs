@@ -109,8 +109,10 @@ fn given(fields: &Fields<'_>, bot: At<String>) -> Option<At<Bot>> {
         return None;
     }
     // One word is a path only if it looks like one: as on the command line.
-    if !value.contains([' ', '/', '.', ':', '#']) {
-        let hint = format!("a house bot is \"house:{value}\", a folder beside the file \"./{value}\"");
+    let known = value.starts_with("house:") || value.starts_with("json:");
+    if !known && !value.contains([' ', '/', '.']) {
+        let word = value.rsplit(':').next().unwrap_or_default();
+        let hint = format!("a house bot is \"house:{word}\", a folder beside the file \"./{word}\"");
         fields.notes.wrong(span, format!("`{value}` is no bot"), hint);
         return None;
     }
