@@ -152,7 +152,7 @@ fn names_come_from_bots_that_have_none() {
         ("git = \"git@example.org:ada/monet\"", "monet"),
         ("git = \"../rothko/\"", "rothko"),
     ];
-    let entrants: String = bots.iter().map(|(line, _)| format!("[[entrant]]\n{line}\n")).collect();
+    let entrants = bots.map(|(line, _)| format!("[[entrant]]\n{line}\n")).concat();
     let text = format!("game = \"connect-five\"\n[[phase]]\nformat = \"round-robin\"\n{entrants}");
     let competition = Competition::read(&text).unwrap();
     let names: Vec<&str> = competition.entrants.iter().map(|one| one.name.as_str()).collect();
@@ -186,4 +186,33 @@ fn large_files_are_read() {
     let text: String = std::iter::once(head.to_owned()).chain((0..2000).map(entrant)).collect();
     assert_eq!(Competition::read(&text).unwrap().entrants.len(), 2000);
     assert_eq!(Competition::read(&text.replace("house:", "hose:")).unwrap_err().len(), 2000);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+
+    /// Whatever is done to a file: it reads, or it is told where it does not. Nothing panics.
+    #[test]
+    fn spoilt_files_are_told_where(
+        game in 0..5_usize,
+        edits in proptest::collection::vec((0..4_000_usize, 0..40_usize, "[a-z0-9=\\[\\]\"'{}#,.\\n\\-é\u{1f600}\\u{1b} ]{0,12}"), 1..6),
+    ) {
+        let mut text: Vec<char> = own(agon_games::infos()[game].id).unwrap().chars().collect();
+        for (start, length, new) in edits {
+            let start = start.min(text.len());
+            let end = (start + length).min(text.len());
+            text.splice(start..end, new.chars());
+        }
+        let text: String = text.into_iter().collect();
+        if let Err(mistakes) = Competition::read(&text) {
+            proptest::prop_assert!(!mistakes.is_empty());
+            for mistake in mistakes {
+                let line = text.split('\n').nth(mistake.line - 1).unwrap();
+                proptest::prop_assert!(mistake.column <= line.chars().count() + 1, "{mistake:?}");
+                proptest::prop_assert!(!mistake.what.is_empty() && !mistake.hint.is_empty());
+                let told = mistake.in_file("cup.toml");
+                proptest::prop_assert!(told.chars().all(|c| c == '\n' || !c.is_control()), "{told:?}");
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use agon_core::settings::nearest;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::fields::{At, Fields, either};
+use super::fields::{At, Fields, LONGEST, either};
 use super::game::Played;
 use super::mistake::Span;
 use super::read::{TOP, top_key};
@@ -60,8 +60,9 @@ fn entrant(fields: &Fields<'_>, played: Option<&Played>) -> Option<(Listed, Span
     let (Some(bot), true) = (bot, given.is_some() || !fields.has("name")) else { return None };
     let place = given.as_ref().map_or_else(|| fields.span.clone(), |name| name.span.clone());
     let name = given.map_or_else(|| name_of(&bot.value), |name| name.value);
-    if name.is_empty() {
-        fields.missing("this entrant has no name, and its bot tells none", "add name = \"...\"");
+    if name.is_empty() || name.chars().count() > LONGEST {
+        fields
+            .missing("this entrant has no name, and its bot tells none that is short", "add name = \"...\"");
     }
     let spec = EntrantSpec { name, bot: bot.value, contributor, marks, role };
     Some((Listed { spec, span: fields.span.clone() }, place))

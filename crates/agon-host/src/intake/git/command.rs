@@ -199,7 +199,7 @@ pub fn size(folder: &Path) -> u64 {
 
 /// Git's complaint, and what to do about the commonest.
 fn in_words(complaint: &str) -> Refusal {
-    let lines = || complaint.lines().map(|line| line.trim());
+    let lines = || complaint.lines().map(str::trim);
     let said = lines().find_map(|line| line.strip_prefix("fatal: ").or_else(|| line.strip_prefix("error: ")));
     let said = said.or_else(|| lines().find(|line| !line.is_empty())).unwrap_or("it gave no reason");
     let has = |words: &str| complaint.contains(words);
