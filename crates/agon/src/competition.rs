@@ -34,10 +34,8 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
         _ => Failure::io("read", path, &error, "is it a file, and may you read it?"),
     })?;
     let text = String::from_utf8(text).map_err(|error| {
-        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|&&byte| byte == b'\n')
-            .count();
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = good.split(|&byte| byte == b'\n').count();
         Failure::wrong_use(format!("{}:{line}: not UTF-8 text", path.display()), "save the file as UTF-8")
     })?;
     let competition = Competition::read(&text).map_err(|found| mistakes(path, &found))?;
