@@ -1,7 +1,8 @@
 //! Competitions as people write them.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use agon_league::competition::{Change, Matters, Progress, compare, own};
-use agon_league::{Competition, Entrant};
+use agon_league::{Competition, Entrant, Format};
 
 #[test]
 fn every_game_has_a_competition_that_reads_back() {
@@ -54,7 +55,10 @@ fn told(changes: &[Change], progress: Progress) -> Vec<String> {
 fn comments_and_spelt_out_defaults_change_nothing() {
     let edits = [("turns = 10\n", ""), ("seconds = 2 ", "seconds = 2.0 "), ("sandbox = \"required\"", "")];
     assert_eq!(changed("solitude-scramble", &edits), []);
-    assert_eq!(changed("connect-five", &[("parts = [", "parts = [ # all\n")]), []);
+    assert_eq!(
+        changed("connect-five", &[("parts = [", "parts = [ # all\n"), ("seconds = 1 ", "seconds = 1.00 ")]),
+        []
+    );
 }
 
 #[test]
@@ -105,4 +109,110 @@ fn a_seed_in_the_file_is_kept_as_its_hash() {
     let kept = Competition::read(&text).unwrap().normalised().to_string();
     assert!(!kept.contains("nobody can guess"), "{kept}");
     assert!(kept.contains("\"seed\":{\"hash\":\"sha256:"), "{kept}");
+}
+
+#[test]
+fn every_example_of_the_document_reads() {
+    let document = include_str!("../../../docs/competition-file.md");
+    let examples: Vec<&str> =
+        document.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(examples.len() >= 6, "{}", examples.len());
+    for example in examples {
+        let told = |mistakes: Vec<agon_league::competition::Mistake>| {
+            mistakes.iter().map(|mistake| mistake.in_file("example")).collect::<Vec<_>>().join("\n")
+        };
+        Competition::read(example).map_err(told).unwrap();
+    }
+}
+
+#[test]
+fn every_key_is_in_the_document() {
+    let document = include_str!("../../../docs/competition-file.md");
+    let texts = agon_games::infos().into_iter().filter_map(|info| own(info.id));
+    for text in texts {
+        let keys =
+            text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
+        for (key, _) in keys.filter(|(key, _)| key.chars().all(|c| c.is_ascii_lowercase() || c == '_')) {
+            let setting =
+                agon_games::infos().iter().any(|info| info.settings.iter().any(|spec| spec.name == key));
+            assert!(setting || document.contains(&format!("`{key}`")), "{key}");
+        }
+    }
+}
+
+#[test]
+fn names_come_from_bots_that_have_none() {
+    let bots = [
+        ("bot = \"house:random\"", "random"),
+        ("bot = \"bots/Fiver.zip\"", "Fiver"),
+        ("bot = \"bots/five.py:Better\"", "Better"),
+        ("bot = \"./folder/\"", "folder"),
+        ("bot = \"json:node bots/thinker.js --deep\"", "thinker"),
+        ("git = \"https://example.org/ada/picasso.git\"", "picasso"),
+        ("git = \"git@example.org:ada/monet\"", "monet"),
+        ("git = \"../rothko/\"", "rothko"),
+    ];
+    let entrants = bots.map(|(line, _)| format!("[[entrant]]\n{line}\n")).concat();
+    let text = format!("game = \"connect-five\"\n[[phase]]\nformat = \"round-robin\"\n{entrants}");
+    let competition = Competition::read(&text).unwrap();
+    let names: Vec<&str> = competition.entrants.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, bots.map(|(_, name)| name));
+}
+
+#[test]
+fn what_is_left_out_is_as_the_rules_say() {
+    let text = "game = \"connect-five\"\n[[phase]]\nformat = \"round-robin\"\n[[entrant]]\nbot = \"house:random\"\n[[entrant]]\nbot = \"house:mcts\"\n";
+    let competition = Competition::read(text).unwrap();
+    let phase = &competition.phases[0];
+    let parts: Vec<(u32, u32)> = phase.parts.iter().map(|part| (part.games, part.first_to)).collect();
+    assert_eq!(parts, [(99, 50), (9, 5)]);
+    assert_eq!(phase.parts[1].settings, [("seconds".to_owned(), "10".to_owned())]);
+    insta::assert_snapshot!(format!("{:#}", competition.normalised()));
+}
+
+#[test]
+fn a_list_of_players_is_a_competition_in_which_each_pair_plays_twice() {
+    let players = ["A", "B", "C"].map(|name| (name.to_owned(), format!("players.yml#{name}")));
+    let competition = Competition::from_players("Word Racer", players);
+    assert_eq!(competition.phases[0].format, Format::RoundRobin { legs: 1, swap: true });
+    assert_eq!((competition.game, competition.entrants.len()), ("word-racer", 3));
+}
+
+/// A file of two thousand entrants is read in no time, and so is one in which all of them are wrong.
+#[test]
+fn large_files_are_read() {
+    let head = "game = \"connect-five\"\n[[phase]]\nformat = \"swiss\"\nrounds = 11\n";
+    let entrant = |number: usize| format!("[[entrant]]\nname = \"Bot {number}\"\nbot = \"house:random\"\n");
+    let text: String = std::iter::once(head.to_owned()).chain((0..2000).map(entrant)).collect();
+    assert_eq!(Competition::read(&text).unwrap().entrants.len(), 2000);
+    assert_eq!(Competition::read(&text.replace("house:", "hose:")).unwrap_err().len(), 2000);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
+
+    /// Whatever is done to a file: it reads, or it is told where it does not. Nothing panics.
+    #[test]
+    fn spoilt_files_are_told_where(
+        game in 0..5_usize,
+        edits in proptest::collection::vec((0..4_000_usize, 0..40_usize, "[a-z0-9=\\[\\]\"'{}#,.\\n\\-é\u{1f600}\\u{1b} ]{0,12}"), 1..6),
+    ) {
+        let mut text: Vec<char> = own(agon_games::infos()[game].id).unwrap().chars().collect();
+        for (start, length, new) in edits {
+            let start = start.min(text.len());
+            let end = (start + length).min(text.len());
+            text.splice(start..end, new.chars());
+        }
+        let text: String = text.into_iter().collect();
+        if let Err(mistakes) = Competition::read(&text) {
+            proptest::prop_assert!(!mistakes.is_empty());
+            for mistake in mistakes {
+                let line = text.split('\n').nth(mistake.line - 1).unwrap();
+                proptest::prop_assert!(mistake.column <= line.chars().count() + 1, "{mistake:?}");
+                proptest::prop_assert!(!mistake.what.is_empty() && !mistake.hint.is_empty());
+                let told = mistake.in_file("cup.toml");
+                proptest::prop_assert!(told.chars().all(|c| c == '\n' || !c.is_control()), "{told:?}");
+            }
+        }
+    }
 }

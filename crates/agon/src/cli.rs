@@ -50,6 +50,10 @@ pub enum Command {
     Table(Table),
     /// A competition's tables, games, histories and records as files
     Export(Export),
+    /// Write a game's own competition as a file, ready to run and to edit
+    Init(Init),
+    /// Bring entrants that are git repositories up to date and say what changed
+    Update(Update),
     /// Check this machine for what Agon needs
     Doctor(Doctor),
 }
@@ -458,6 +462,36 @@ pub struct Debug {
     /// A file the game was played with in place of what Agon ships, such as words=FILE
     #[arg(long = "set", value_name = "KEY=FILE")]
     pub settings: Vec<String>,
+}
+
+/// `agon init`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The file holds the competition as its document describes it, with the house bots, and a comment on every key. \
+                  docs/competition-file.md explains them all."
+)]
+pub struct Init {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// The file to write, such as cup.toml
+    pub file: PathBuf,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon update`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Each repository is kept in .agon/git beside the file, every version in a folder of its own. Nothing of a \
+                  repository is run, and no password is asked for. Exit code 1 if one could not be brought up to date; the others are."
+)]
+pub struct Update {
+    /// A competition's file
+    pub file: PathBuf,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `agon doctor`

@@ -94,10 +94,16 @@ impl Failure {
         let mut lines = self.message.lines();
         eprintln!("error: {}", lines.next().unwrap_or_default());
         for line in lines {
-            let mark = if line.starts_with("hint: ") { "" } else { "error: " };
-            eprintln!("{mark}{line}");
+            let plain = line.starts_with("hint: ") || is_quote(line);
+            eprintln!("{}{line}", if plain { "" } else { "error: " });
         }
     }
+}
+
+/// Whether this is a line of a file, with its number, or the caret below it: `  3 | name = 5`.
+fn is_quote(line: &str) -> bool {
+    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with("  ") && (rest.starts_with(" |") || rest.starts_with('|'))
 }
 
 impl From<UnknownGame> for Failure {

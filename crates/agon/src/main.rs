@@ -3,6 +3,7 @@
 mod cli;
 mod commands;
 mod competing;
+mod competition;
 mod console;
 mod failure;
 mod files;
@@ -63,6 +64,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Run(args) => commands::run::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Table(args) => commands::table::run(&args),
+        Command::Init(args) => commands::init::run(&args),
+        Command::Update(args) => commands::update::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }
 }

@@ -22,6 +22,8 @@ snapshots! {
     help_replay: "replay --help";
     help_trial: "trial --help";
     help_debug: "debug --help";
+    help_init: "init --help";
+    help_update: "update --help";
     version: "--version";
     games: "games";
     games_solitude_scramble: "games solitude-scramble";
@@ -53,6 +55,9 @@ snapshots! {
     bad_new_folder: "new connect-five src";
     bad_new_game: "new connect-fife bot";
     bad_new_language: "new connect-five bot --lang pyhton";
+    bad_init_game: "init conect-five cup.toml";
+    bad_init_file: "init connect-five Cargo.toml";
+    bad_update_file: "update no-such-file.toml";
     bad_game: "play connect-fife house:random house:random";
     bad_game_without_likeness: "show zzz";
     bad_bot: "play connect-five house:randm house:random";

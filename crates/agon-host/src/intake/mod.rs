@@ -1,6 +1,7 @@
 //! Would this bot be accepted, and what is it exactly? Everything that is looked at before a bot's first game.
 //!
 //! - [`archive`]: a `.zip`, unpacked by strict rules
+//! - [`git`]: a bot in a git repository, brought here
 //! - [`players`]: an entry of a `players.yml`
 //! - [`private`]: folders of a run's own, gone when it ends
 //! - [`view`]: a bot's folder with something added to it
@@ -12,6 +13,7 @@
 
 pub mod archive;
 pub mod content;
+pub mod git;
 pub mod loading;
 mod names;
 pub mod players;

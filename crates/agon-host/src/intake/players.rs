@@ -53,10 +53,20 @@ pub fn is_list(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "yml" || e == "yaml") && path.is_file()
 }
 
-/// The bot of this name; without a name, the only one.
+/// The bot of this name; without a name, the only one. `NAME@DIR` reads its directory from DIR in place of the list's folder.
 pub fn choose(path: &Path, name: Option<&str>) -> Result<Player, Refusal> {
     let shown = path.display().to_string();
-    let mut players = read(path)?;
+    let players = read(path, None)?;
+    if let Some((start, base)) = name.and_then(|name| name.rsplit_once('@'))
+        && !players.iter().any(|player| Some(player.name.as_str()) == name)
+        && players.iter().any(|player| player.name == start)
+    {
+        return choose_from(read(path, Some(Path::new(base)))?, Some(start), &shown);
+    }
+    choose_from(players, name, &shown)
+}
+
+fn choose_from(mut players: Vec<Player>, name: Option<&str>, shown: &str) -> Result<Player, Refusal> {
     let names = players.iter().map(|player| player.name.as_str()).collect::<Vec<_>>().join(", ");
     let Some(name) = name else {
         if players.len() > 1 {
@@ -74,8 +84,8 @@ pub fn choose(path: &Path, name: Option<&str>) -> Result<Player, Refusal> {
     })
 }
 
-/// All bots of a list: at least one.
-pub fn read(path: &Path) -> Result<Vec<Player>, Refusal> {
+/// All bots of a list: at least one. Directories are read from `base`, or from where the list is.
+pub fn read(path: &Path, base: Option<&Path>) -> Result<Vec<Player>, Refusal> {
     let shown = path.display().to_string();
     let refused = |what: &str, hint: &str| Refusal::new(what, hint).in_file(&shown);
     let about = fs::metadata(path).map_err(|error| Refusal::io("read it", path, &error))?;
@@ -91,7 +101,7 @@ pub fn read(path: &Path) -> Result<Vec<Player>, Refusal> {
     if list.players.is_empty() {
         return Err(refused("has no bots", SHAPE));
     }
-    let folder = path.parent().unwrap_or(Path::new(""));
+    let folder = base.or(path.parent()).unwrap_or(Path::new(""));
     let mut players: Vec<Player> = Vec::new();
     for entry in list.players {
         let (line, column) = place(entry.name.referenced);
@@ -230,7 +240,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("players.yml");
         fs::write(&path, text).unwrap();
-        read(&path).map_err(|mut refusal| {
+        read(&path, None).map_err(|mut refusal| {
             refusal.file = refusal.file.map(|file| file.rsplit('/').next().unwrap_or_default().to_owned());
             refusal
         })
@@ -247,6 +257,23 @@ mod tests {
             assert!(player.directory.ends_with("mybot"));
             assert_eq!((player.directory_line, player.command_line), (3, 4));
         }
+    }
+
+    #[test]
+    fn directories_are_read_from_the_list_or_from_a_base() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("players.yml");
+        fs::write(
+            &path,
+            "players:\n  - {name: A, directory: a, command: x}\n  - {name: B@C, directory: b, command: x}\n",
+        )
+        .unwrap();
+        let place = |name: &str| choose(&path, Some(name)).map(|player| player.directory);
+        assert_eq!(place("A").unwrap(), folder.path().join("a"));
+        assert_eq!(place("A@run").unwrap(), Path::new("run/a"));
+        assert_eq!(place("B@C").unwrap(), folder.path().join("b"), "a name may have an @ of its own");
+        assert_eq!(place("B@C@run").unwrap(), Path::new("run/b"));
+        assert!(place("D@run").is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use agon_core::settings::nearest;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::fields::{At, Fields, either};
+use super::fields::{At, Fields, LONGEST, either};
 use super::game::Played;
 use super::mistake::Span;
 use super::read::{TOP, top_key};
@@ -60,8 +60,9 @@ fn entrant(fields: &Fields<'_>, played: Option<&Played>) -> Option<(Listed, Span
     let (Some(bot), true) = (bot, given.is_some() || !fields.has("name")) else { return None };
     let place = given.as_ref().map_or_else(|| fields.span.clone(), |name| name.span.clone());
     let name = given.map_or_else(|| name_of(&bot.value), |name| name.value);
-    if name.is_empty() {
-        fields.missing("this entrant has no name, and its bot tells none", "add name = \"...\"");
+    if name.is_empty() || name.chars().count() > LONGEST {
+        fields
+            .missing("this entrant has no name, and its bot tells none that is short", "add name = \"...\"");
     }
     let spec = EntrantSpec { name, bot: bot.value, contributor, marks, role };
     Some((Listed { spec, span: fields.span.clone() }, place))
@@ -109,8 +110,10 @@ fn given(fields: &Fields<'_>, bot: At<String>) -> Option<At<Bot>> {
         return None;
     }
     // One word is a path only if it looks like one: as on the command line.
-    if !value.contains([' ', '/', '.', ':', '#']) {
-        let hint = format!("a house bot is \"house:{value}\", a folder beside the file \"./{value}\"");
+    let known = value.starts_with("house:") || value.starts_with("json:");
+    if !known && !value.contains([' ', '/', '.']) {
+        let word = value.rsplit(':').next().unwrap_or_default();
+        let hint = format!("a house bot is \"house:{word}\", a folder beside the file \"./{word}\"");
         fields.notes.wrong(span, format!("`{value}` is no bot"), hint);
         return None;
     }

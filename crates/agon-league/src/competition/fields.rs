@@ -6,10 +6,10 @@ use agon_core::settings::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::mistake::{Notes, Span};
+use super::mistake::{Notes, Span, tame};
 
 /// Longer names would push everything else out of a table.
-const LONGEST: usize = 60;
+pub const LONGEST: usize = 60;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -86,7 +86,7 @@ impl<'f> Fields<'f> {
             self.notes.wrong(span, format!("`{key}` is empty"), "fill it in, or leave it out");
             return None;
         }
-        if text.chars().any(char::is_control) {
+        if text.chars().any(|c| tame(c) != c) {
             let what = format!("`{key}` holds a line break or another control character");
             self.notes.wrong(span, what, "keep it to one line of plain text");
             return None;

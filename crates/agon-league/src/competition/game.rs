@@ -95,7 +95,11 @@ impl Played {
                 continue;
             };
             match Settings::parse(self.info.settings, [(name, text.as_str())]) {
-                Ok(_) => pairs.push((name.to_owned(), At::new(text, value.span()))),
+                Ok(read) => {
+                    // One way to write it, so that 1 and 1.0 are no difference.
+                    let text = read.get(name).map_or(text, ToString::to_string);
+                    pairs.push((name.to_owned(), At::new(text, value.span())));
+                }
                 Err(error) => {
                     let known = self.has_setting(name);
                     let span = if known { value.span() } else { key.span() };

@@ -68,7 +68,9 @@ impl<'t> Notes<'t> {
     }
 
     fn add(&self, span: Span, reach: Reach, what: impl Into<String>, hint: impl Into<String>) {
-        self.list.borrow_mut().push(Note { span, reach, what: what.into(), hint: hint.into() });
+        let tame = |text: String| text.chars().map(tame).collect();
+        let (what, hint) = (tame(what.into()), tame(hint.into()));
+        self.list.borrow_mut().push(Note { span, reach, what, hint });
     }
 
     /// A key or value that is wrong by itself.
@@ -128,6 +130,18 @@ impl<'t> Notes<'t> {
     }
 }
 
+/// What a terminal would obey, and what has another width than it seems, is not shown.
+pub fn tame(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            char::REPLACEMENT_CHARACTER
+        }
+        _ if c.is_control() => char::REPLACEMENT_CHARACTER,
+        _ => c,
+    }
+}
+
 fn mistake(text: &str, line: usize, start: usize, note: Note) -> Mistake {
     let Note { span, what, hint, .. } = note;
     if span == WHOLE {
@@ -138,16 +152,6 @@ fn mistake(text: &str, line: usize, start: usize, note: Note) -> Mistake {
     let end = span.end.min(start + whole.len());
     let wide = text.get(span.start..end).unwrap_or_default().chars().count().max(1);
     let number = (line + 1).to_string();
-    // What a terminal would obey, and what has another width than it seems, is not quoted.
-    let tame = |c: char| {
-        if c == '\t' {
-            ' '
-        } else if c.is_control() {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
-    };
     let skipped = if before + wide.min(QUOTED / 2) > QUOTED { before - QUOTED / 4 } else { 0 };
     let shown: String = whole.chars().skip(skipped).take(QUOTED).map(tame).collect();
     let carets = "^".repeat(wide.min(QUOTED.saturating_sub(before - skipped)).max(1));

@@ -9,6 +9,7 @@ mod mistake;
 mod normal;
 mod own;
 mod phases;
+mod players;
 mod read;
 
 use agon_core::Settings;

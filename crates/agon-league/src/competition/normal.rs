@@ -20,6 +20,7 @@ impl Competition {
             "version": VERSION,
             "name": self.name,
             "game": self.game,
+            "rules": agon_games::infos().iter().find(|info| info.id == self.game).map(|info| info.rules_version),
             "settings": self.settings,
             "entrants": self.entrants.iter().map(entrant).collect::<Vec<_>>(),
             "phases": self.phases.iter().map(phase).collect::<Vec<_>>(),
@@ -143,7 +144,7 @@ pub fn compare(old: &Json, new: &Json) -> Vec<Change> {
         }
     };
     differ(&["name"], Matters::Never);
-    differ(&["version", "game", "sandbox", "stateless"], Matters::Always);
+    differ(&["version", "game", "rules", "sandbox", "stateless"], Matters::Always);
     differ(&["bots_per_contributor"], Matters::Never);
     leaf(&mut changes, "seed", &old["seed"], &new["seed"], Matters::Always, seed_in_words);
     // The settings are those of the phases.

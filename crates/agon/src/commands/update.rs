@@ -1,0 +1,122 @@
+//! `agon update FILE`: entrants that are git repositories, brought up to date.
+
+use agon_host::intake::Refusal;
+use agon_host::intake::git::{Repository, Updated};
+use agon_league::competition::{Bot, EntrantSpec};
+use serde_json::{Value as Json, json};
+
+use crate::cli::Update;
+use crate::competition;
+use crate::failure::{Failure, NO};
+use crate::output;
+
+/// So many digits of a commit's id are shown.
+const SHORT: usize = 10;
+/// So many commits and files of each are shown.
+const SHOWN: usize = 10;
+
+/// Brings each up to date. One that fails does not stop the others.
+pub fn run(args: &Update) -> Result<(), Failure> {
+    let file = competition::load(&args.file)?;
+    let mut told = String::new();
+    let mut entries: Vec<Json> = Vec::new();
+    let (mut failed, mut new) = (0, 0);
+    for entrant in &file.competition.entrants {
+        let Bot::Git { repository, branch, .. } = &entrant.bot else { continue };
+        let repository = Repository::new(&file.folder, &entrant.name, repository, branch.as_deref());
+        output::note(&format!("{}: {}", entrant.name, repository.address()));
+        let updated = repository.update();
+        match &updated {
+            Ok(updated) => new += usize::from(updated.old.as_ref() != Some(&updated.new)),
+            Err(_) => failed += 1,
+        }
+        told += &in_words(&entrant.name, &updated);
+        entries.push(as_json(entrant, &repository, &updated));
+    }
+    if args.json {
+        output::print_json("update", json!({"file": args.file.display().to_string(), "entrants": entries}))?;
+    } else if entries.is_empty() {
+        output::print("no entrant is a git repository: nothing to bring up to date\n")?;
+    } else {
+        let same = entries.len() - new - failed;
+        output::print(&format!("{told}{new} new, {same} as before, {failed} failed\n"))?;
+    }
+    // What failed is told on stdout already.
+    if failed == 0 { Ok(()) } else { Err(Failure { code: NO, message: String::new() }) }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..SHORT).unwrap_or(commit)
+}
+
+fn in_words(name: &str, updated: &Result<Updated, Refusal>) -> String {
+    let updated = match updated {
+        Ok(updated) => updated,
+        Err(refusal) => {
+            return format!("{name}: failed: {}\n  hint: {}\n", refusal.what, refusal.hint);
+        }
+    };
+    let new = short(&updated.new);
+    let mut text = match &updated.old {
+        None => format!("{name}: {new}, for the first time ({})\n", count(updated.commits, "commit")),
+        Some(old) if *old == updated.new => format!("{name}: {new}, as before\n"),
+        Some(old) => {
+            let changes = format!("{}, {}", count(updated.commits, "commit"), count(updated.files, "file"));
+            format!("{name}: {} -> {new} ({changes})\n", short(old))
+        }
+    };
+    if updated.rewritten {
+        text += "  note: the branch was rewritten; the version before is kept\n";
+    }
+    for path in &updated.left_out {
+        text += &format!("  note: {path} is a repository of its own and is left out\n");
+    }
+    // The first time everything is new.
+    if updated.old.is_some() {
+        let more = |all: usize, what: &str| {
+            if all > SHOWN { format!("  ... and {}\n", count(all - SHOWN, what)) } else { String::new() }
+        };
+        for (id, subject) in updated.subjects.iter().take(SHOWN) {
+            text += &format!("  {id} {subject}\n");
+        }
+        text += &more(updated.commits, "commit");
+        for (how, path) in updated.paths.iter().take(SHOWN) {
+            text += &format!("  {how:7} {path}\n");
+        }
+        text += &more(updated.files, "file");
+    }
+    text
+}
+
+fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn as_json(entrant: &EntrantSpec, repository: &Repository, updated: &Result<Updated, Refusal>) -> Json {
+    let branch = match &entrant.bot {
+        Bot::Git { branch, .. } => branch.as_deref(),
+        Bot::Given(_) => None,
+    };
+    let mut entry = json!({"name": entrant.name, "repository": repository.address(), "branch": branch});
+    let more = match updated {
+        Ok(updated) => {
+            let commits: Vec<Json> = updated
+                .subjects
+                .iter()
+                .map(|(id, subject)| json!({"commit": id, "subject": subject}))
+                .collect();
+            let files: Vec<Json> =
+                updated.paths.iter().map(|(how, path)| json!({"change": how, "path": path})).collect();
+            json!({
+                "updated": true, "old": updated.old, "new": updated.new, "folder": updated.folder.display().to_string(), "rewritten": updated.rewritten,
+                "commits": updated.commits, "newest": commits, "files": updated.files, "changed": files,
+                "left_out": updated.left_out,
+            })
+        }
+        Err(refusal) => json!({"updated": false, "error": refusal.what, "hint": refusal.hint}),
+    };
+    if let (Some(entry), Json::Object(more)) = (entry.as_object_mut(), more) {
+        entry.extend(more);
+    }
+    entry
+}
