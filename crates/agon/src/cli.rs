@@ -65,9 +65,12 @@ pub enum Command {
                   at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end."
 )]
 pub struct Run {
-    /// The competition's file; `agon init GAME FILE` writes one
+    /// The competition's file (`agon init GAME FILE` writes one), or a players.yml
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// For a players.yml: where the bots' directories are; each pair plays twice, results go to DIR/results
+    #[arg(long, value_name = "DIR")]
+    pub base: Option<PathBuf>,
     /// Games at once [default: one for each core]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,

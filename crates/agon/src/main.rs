@@ -3,7 +3,6 @@
 mod cli;
 mod commands;
 mod competing;
-mod competition;
 mod console;
 mod failure;
 mod files;

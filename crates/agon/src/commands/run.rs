@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_host::intake::PrivateFolder;
+use agon_host::intake::{PrivateFolder, players};
 use agon_runner::{Boards, Ended, Local, Run};
+use agon_store::Ledger as _;
 
 use crate::cli::{self, Switch};
 use crate::competing::{Sitting, export, line, lineup, signals};
@@ -15,8 +16,15 @@ const STOPPING: &str = "finishing the games that are being played; once more to 
 
 /// Runs it.
 pub fn run(args: &cli::Run) -> Result<(), Failure> {
-    let sitting = Sitting::read(&args.file)?;
-    if args.fresh {
+    let sitting = match &args.base {
+        None if players::is_list(&args.file) => {
+            let hint = format!("say where its bots are: agon run {} --base DIR", args.file.display());
+            return Err(Failure::wrong_use("a players.yml is run with --base", hint));
+        }
+        None => Sitting::read(&args.file)?,
+        Some(base) => Sitting::of_players(&args.file, base)?,
+    };
+    if args.fresh || (args.base.is_some() && is_over(&sitting)?) {
         put_aside(&sitting.place.ledger)?;
     }
     let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
@@ -32,6 +40,15 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
     };
     output::note(&next);
     Ok(())
+}
+
+/// Whether everything was played.
+fn is_over(sitting: &Sitting) -> Result<bool, Failure> {
+    if !sitting.place.ledger.exists() {
+        return Ok(false);
+    }
+    let ledger = sitting.ledger_to_read()?;
+    Ok(sitting.runtime.block_on(ledger.competition())?.revealed.is_some())
 }
 
 /// Plays until it is over, waits or is stopped.

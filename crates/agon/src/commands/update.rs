@@ -6,7 +6,7 @@ use agon_league::competition::{Bot, EntrantSpec};
 use serde_json::{Value as Json, json};
 
 use crate::cli::Update;
-use crate::competition;
+use crate::competing::file;
 use crate::failure::{Failure, NO};
 use crate::output;
 
@@ -17,7 +17,7 @@ const SHOWN: usize = 10;
 
 /// Brings each up to date. One that fails does not stop the others.
 pub fn run(args: &Update) -> Result<(), Failure> {
-    let file = competition::load(&args.file)?;
+    let file = file::load(&args.file)?;
     let mut told = String::new();
     let mut entries: Vec<Json> = Vec::new();
     let (mut failed, mut new) = (0, 0);

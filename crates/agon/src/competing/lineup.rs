@@ -4,6 +4,7 @@ use std::path::Path;
 
 use agon_engine::table::Plan;
 use agon_engine::{Seating, Table};
+use agon_host::intake::git::Repository;
 use agon_host::python::{Stateless, forget};
 use agon_league::competition::{Bot, Competition, SandboxRule};
 use agon_runner::Member;
@@ -49,9 +50,10 @@ pub fn load(sitting: &Sitting, phase: u32, history: Option<&Path>) -> Result<Vec
 fn found(place: &super::Place, name: &str, bot: &Bot) -> Result<(String, Option<String>), Failure> {
     match bot {
         Bot::Given(bot) => Ok((bot.clone(), None)),
-        Bot::Git { .. } => {
-            let _ = (place, name);
-            Err(Failure::wrong_use("git entrants are not there yet", "name a folder"))
+        Bot::Git { repository, branch, path } => {
+            let repository = Repository::new(&place.folder, name, repository, branch.as_deref());
+            let found = repository.checkout().map_err(|refusal| Failure::refused(name, &refusal))?;
+            Ok((found.bot(path.as_deref()), Some(found.commit)))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A competition on this machine: its file, its ledger beside it, its bots.
 
 pub mod export;
+pub mod file;
 pub mod line;
 pub mod lineup;
 pub mod open;

@@ -11,38 +11,18 @@ use agon_store::{Edition, Founding, Ledger as _, PhaseState, Secret, SqliteLedge
 use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
 
+use super::file::{self, CompetitionFile};
 use crate::failure::{BROKE, Failure, WRONG_USE};
-
-/// A file larger than this was not written by hand.
-const MOST_BYTES: u64 = 4 << 20;
 
 /// Where a competition is.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The file, from the root.
-    pub file: PathBuf,
-    /// As it was named.
+    /// The file, as it was named.
     pub named: String,
     /// The folder its paths are read from.
     pub folder: PathBuf,
     /// The ledger: beside the file, with its name.
     pub ledger: PathBuf,
-}
-
-impl Place {
-    /// Of a file that is there.
-    pub fn of(file: &Path) -> Result<Self, Failure> {
-        let named = file.display().to_string();
-        let whole = file.canonicalize().map_err(|e| {
-            Failure::io("read", file, &e, "`agon init GAME FILE` writes a competition to start from")
-        })?;
-        let folder = whole.parent().unwrap_or(Path::new("/")).to_owned();
-        if whole.extension().is_some_and(|ending| ending == "ledger") {
-            let hint = "name the competition's file; its ledger is found beside it";
-            return Err(Failure::wrong_use(format!("{named} is a ledger"), hint));
-        }
-        Ok(Self { ledger: whole.with_extension("ledger"), file: whole, named, folder })
-    }
 }
 
 /// A competition, read and checked.
@@ -63,21 +43,23 @@ pub struct Sitting {
 
 impl Sitting {
     /// Reads a file. Every mistake in it is told at once.
-    pub fn read(file: &Path) -> Result<Self, Failure> {
-        let place = Place::of(file)?;
-        let unreadable = |e| Failure::io("read", file, &e, "may you read it?");
-        if fs::metadata(&place.file).map_err(unreadable)?.len() > MOST_BYTES {
-            let what = format!("{}: larger than {} MiB", place.named, MOST_BYTES >> 20);
-            return Err(Failure::wrong_use(what, "is this a competition's file?"));
-        }
-        let bytes = fs::read(&place.file).map_err(unreadable)?;
-        let text = String::from_utf8(bytes).map_err(|_| {
-            Failure::wrong_use(format!("{}: not UTF-8 text", place.named), "save it as UTF-8")
-        })?;
-        let competition = Competition::read(&text).map_err(|mistakes| {
-            let all: Vec<String> = mistakes.iter().map(|one| one.in_file(&place.named)).collect();
-            Failure { code: WRONG_USE, message: all.join("\n") }
-        })?;
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let CompetitionFile { competition, folder, text } = file::load(path)?;
+        let name = path.file_name().unwrap_or_default();
+        let ledger = folder.join(name).with_extension("ledger");
+        Self::with(Place { named: path.display().to_string(), folder, ledger }, text, competition)
+    }
+
+    /// Reads a `players.yml`. What comes of it goes into a folder `results` where the bots are.
+    pub fn of_players(list: &Path, base: &Path) -> Result<Self, Failure> {
+        let competition = file::from_players(list, base)?;
+        let base = base.canonicalize()?;
+        let results = base.join("results");
+        fs::create_dir_all(&results)
+            .map_err(|e| Failure::io("make", &results, &e, "is there room, and may you write there?"))?;
+        let place =
+            Place { named: list.display().to_string(), folder: base, ledger: results.join("players.ledger") };
+        let text = fs::read_to_string(list)?;
         Self::with(place, text, competition)
     }
 
@@ -204,11 +186,7 @@ fn fetch(
 
 impl From<agon_store::StoreError> for Failure {
     fn from(error: agon_store::StoreError) -> Self {
-        use agon_store::StoreError as E;
-        let code = match error {
-            E::Missing { .. } | E::Exists { .. } | E::NotALedger { .. } | E::Running { .. } => WRONG_USE,
-            _ => BROKE,
-        };
+        let code = if error.is_wrong_use() { WRONG_USE } else { BROKE };
         Self { code, message: error.to_string() }
     }
 }

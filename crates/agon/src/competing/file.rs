@@ -13,6 +13,9 @@ use crate::failure::{Failure, WRONG_USE};
 /// At most so many mistakes are shown; who has more begins with these.
 const SHOWN: usize = 20;
 
+/// A file larger than this was not written by hand.
+const MOST_BYTES: u64 = 4 << 20;
+
 /// A competition and where it is described.
 pub struct CompetitionFile {
     /// As it was read.
@@ -20,12 +23,19 @@ pub struct CompetitionFile {
     /// The folder that paths in it are read from, as a whole path.
     pub folder: PathBuf,
     /// Its text, to be kept.
-    #[allow(dead_code, reason = "for the ledger")]
     pub text: String,
 }
 
 /// Reads one.
 pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
+    if path.extension().is_some_and(|ending| ending == "ledger") {
+        let hint = "name the competition's file; its ledger is found beside it";
+        return Err(Failure::wrong_use(format!("{} is a ledger", path.display()), hint));
+    }
+    if path.metadata().is_ok_and(|about| about.len() > MOST_BYTES) {
+        let what = format!("{}: larger than {} MiB", path.display(), MOST_BYTES >> 20);
+        return Err(Failure::wrong_use(what, "is this a competition's file?"));
+    }
     let text = fs::read(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::wrong_use(
             format!("there is no file {}", path.display()),
@@ -45,12 +55,7 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
     Ok(CompetitionFile { competition, folder, text })
 }
 
-/// Where a list of players is, and where its bots are, if nobody says.
-#[allow(dead_code, reason = "for `agon run` without a file")]
-pub const PLAYERS: (&str, &str) = ("./conf/players.yml", "./run");
-
 /// A `players.yml` as a competition: each pair plays twice. Directories are read from `base`.
-#[allow(dead_code, reason = "for `agon run players.yml --base DIR`")]
 pub fn from_players(list: &Path, base: &Path) -> Result<Competition, Failure> {
     let shown = list.display();
     let found =
