@@ -20,7 +20,7 @@ pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
 }
 
 pub(super) fn sheet(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("league", "Round robin");
+    let mut sheet = Sheet::official("league", "Points");
     let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
     sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];
     sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));

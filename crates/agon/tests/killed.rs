@@ -1,0 +1,147 @@
+//! Five small competitions (`tests/cups`), run with one game at once and with two, and killed at random moments: always the same table, no
+//! game lost, none counted twice. Under `AGON_SOAK` killed 40 times each, otherwise 4 times.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use agon_core::random::QuickRng;
+use tempfile::TempDir;
+
+const CUPS: [&str; 5] = ["solitude", "colour", "connect", "hide", "word"];
+
+/// A folder with the competitions and their bots.
+fn cups() -> TempDir {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+            let (path, name) = (entry.path(), entry.file_name());
+            if path.is_dir() {
+                copy(&path, &to.join(name));
+            } else {
+                fs::copy(&path, to.join(name)).unwrap();
+            }
+        }
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cups"), folder.path());
+    folder
+}
+
+fn command(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.args(words).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    if let Some(python) = common::python() {
+        command.env("AGON_PYTHON", python);
+    }
+    command
+}
+
+fn start(folder: &Path, cup: &str, jobs: &str) -> Child {
+    let file = format!("{cup}.toml");
+    let mut run = command(folder, &["run", &file, "--jobs", jobs, "--json"]);
+    run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn finish(run: Child) -> String {
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// All tables, without times.
+fn tables(folder: &Path, cup: &str) -> String {
+    let file = format!("{cup}.toml");
+    let phases = fs::read_to_string(folder.join(&file)).unwrap().matches("[[phase]]").count();
+    let table = |phase: usize| {
+        let phase = phase.to_string();
+        let words = ["table", &file, "--format", "json", "--no-times", "--phase", &phase];
+        common::good(&command(folder, &words).output().unwrap())
+    };
+    (1..=phases).map(table).collect()
+}
+
+fn ledger(folder: &Path, cup: &str) {
+    for ending in ["ledger", "ledger-wal", "ledger-shm"] {
+        let _ = fs::remove_file(folder.join(format!("{cup}.{ending}")));
+    }
+}
+
+/// Kills a run again and again at random moments until it has had so many of them, then lets it finish.
+fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng: &mut QuickRng) -> usize {
+    let mut killed = 0;
+    while killed < kills {
+        let mut run = start(folder, cup, if killed % 2 == 0 { "2" } else { "1" });
+        // Mostly early, so that many runs leave something to do; sometimes when nearly all is done.
+        let share = (rng.next_u64() % 1000) as f64 / 1000.0;
+        let end = Instant::now() + undisturbed.mul_f64(share * share);
+        while Instant::now() < end && run.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        if run.try_wait().unwrap().is_some() {
+            finish(run);
+            // It was over before it could be killed: from the start, with what is left of the kills.
+            if killed + 1 < kills {
+                ledger(folder, cup);
+            }
+            killed += 1;
+            continue;
+        }
+        run.kill().unwrap();
+        run.wait().unwrap();
+        killed += 1;
+    }
+    finish(start(folder, cup, "2"));
+    killed
+}
+
+fn the_table_is_always_the_same(cup: &str, seed: u64) {
+    if common::python().is_none() {
+        return;
+    }
+    let kills = if std::env::var_os("AGON_SOAK").is_some() { 40 } else { 4 };
+    let folder = cups();
+    let begun = Instant::now();
+    finish(start(folder.path(), cup, "1"));
+    let undisturbed = begun.elapsed();
+    let expected = tables(folder.path(), cup);
+    assert!(!expected.contains("fault\":1"), "{expected}");
+    ledger(folder.path(), cup);
+    finish(start(folder.path(), cup, "2"));
+    assert_eq!(tables(folder.path(), cup), expected, "{cup}: two games at once");
+    ledger(folder.path(), cup);
+    let mut rng = QuickRng::new(seed);
+    let killed = kill_often(folder.path(), cup, kills, undisturbed, &mut rng);
+    assert_eq!(tables(folder.path(), cup), expected, "{cup}: killed {killed} times");
+}
+
+#[test]
+fn solitude_survives_kills() {
+    the_table_is_always_the_same(CUPS[0], 1);
+}
+
+#[test]
+fn colour_battle_survives_kills() {
+    the_table_is_always_the_same(CUPS[1], 2);
+}
+
+#[test]
+fn connect_five_survives_kills_with_what_its_bots_have_learnt() {
+    the_table_is_always_the_same(CUPS[2], 3);
+}
+
+#[test]
+fn hide_and_seek_survives_kills() {
+    the_table_is_always_the_same(CUPS[3], 4);
+}
+
+#[test]
+fn word_racer_survives_kills() {
+    the_table_is_always_the_same(CUPS[4], 5);
+}
