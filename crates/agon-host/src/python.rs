@@ -91,13 +91,18 @@ const FORGETFUL: &str = "solitude-scramble";
 fn warm(game: &str, target: String, environment: &[(String, String)], interpreter: &Interpreter) -> Warm {
     let forgets = game == FORGETFUL;
     let parent: &[&str] = if forgets {
-        &["-S", "-X", "no_debug_ranges", "-m", "agon_bot", "--zygote", "plain"]
+        // Not `-m`: what finds the module stays in memory.
+        &["-S", "-X", "no_debug_ranges", "-c", "from agon_bot.__main__ import main; main()", "--zygote", "plain"]
     } else {
         &["-m", "agon_bot", "--zygote"]
     };
     let mut environment = environment.to_vec();
     environment.push(("LANG".to_owned(), "C.UTF-8".to_owned()));
     environment.push(("AGON_PATH".to_owned(), interpreter.path.clone()));
+    if forgets {
+        // Or every fork would look up the same few functions of the C library anew.
+        environment.push(("LD_BIND_NOW".to_owned(), "1".to_owned()));
+    }
     Warm {
         game: game.to_owned(),
         target,
