@@ -105,8 +105,12 @@ class Audited(Lean):
         order = sorted(range(len(calls)), key=lambda n: (self.game ^ n * 0x9E3779B97F4A7C15) * 0xBF58476D1CE4E5B9 >> 40 & 0xFFFF)
         if len(order) > 1 and order == sorted(order):
             order.reverse()
-        again = self.replay([[self.names, self.game]], [[0, calls[n].hex()] for n in order], self.PATIENCE)
-        for n, second in sorted(zip(order, again)):
+        write_sized(self.down, [[[self.names, self.game]], [[0, calls[n].hex()] for n in order]])
+        again = self.hear(self.PATIENCE)
+        if len(again) == 1:
+            # Not an answer but how the audit ended.
+            again *= len(order)
+        for n, second in sorted(zip(order, again + ["nothing"] * len(order))):
             if gave[n] != second:
                 return {"audit": {"same": False, "turn": calls[n][12], "first": gave[n], "again": second}}
         return {"audit": {"same": True, "calls": len(calls)}}
@@ -115,16 +119,11 @@ class Audited(Lean):
         """What calls give that the host has kept: `games` are names and the seeds of `hello` and `start`, `calls` the
         number of a game and a turn in its short form, hexadecimal, in the order in which they are to be made."""
         games = [[names, derive(derive(base), derive(seed))] for names, base, seed in message["games"]]
-        return {"again": self.replay(games, message["calls"], int(message["patience_ms"]))}
-
-    def replay(self, games: List[Any], calls: List[Any], patience: int) -> List[str]:
-        """What calls give in a fork of the keeper, one for each of them."""
-        write_sized(self.down, [games, calls])
-        again = self.hear(patience)
-        if len(again) == 1:
-            # Not an answer but how the audit ended; or the answer to the only call.
-            again *= len(calls)
-        return (again + ["nothing"] * len(calls))[: len(calls)]
+        write_sized(self.down, [games, message["calls"]])
+        again = self.hear(int(message["patience_ms"]))
+        if self.leaves or len(again) != len(message["calls"]):
+            return {"broken": again[0] if again else "nothing"}
+        return {"again": again}
 
     def hear(self, patience: int) -> List[str]:
         """What the keeper says."""

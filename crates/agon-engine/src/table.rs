@@ -10,6 +10,7 @@ use agon_core::record::{Record, Recorder, SeatRecord};
 use agon_core::settings::nearest;
 use agon_core::{Assets, ClockRule, GameInfo, Lifetime, Player, Seat, Settings, SettingsError};
 use agon_games::{Hosted, UnknownGame, Visitor};
+use agon_host::audit::Findings;
 use agon_host::intake::{PrivateFolder, Refusal, Trying};
 use agon_host::{Conditions, Introduction, LinesPlayer, Program, TextPlayer};
 use serde::Serialize;
@@ -19,7 +20,7 @@ use crate::again::{self, Retold};
 use crate::built_in::BuiltIn;
 use crate::chronicle::{self, Chronicle};
 use crate::film::{Film, FilmOf, ReplayError, header, settings_json};
-use crate::referee::{self, Chair, Played, Room};
+use crate::referee::{self, Chair, Later, Played, Room};
 
 /// A house bot, as data.
 #[derive(Clone, Debug, Serialize)]
@@ -313,7 +314,11 @@ impl<G: Hosted> Table for TableOf<G> {
         let mut described = plan.settings.clone();
         let mut chairs: Vec<Chair<G>> = Vec::new();
         let logs = chronicle::places(plan.seats);
+        let mut held: Vec<(Played, Option<Later>)> = Vec::new();
         for index in games {
+            if agon_host::audit::is_due() {
+                finish(&mut held, room, done)?;
+            }
             let (settings, seed) = G::in_series(plan.settings, plan.seed, index);
             let game = G::new(&settings, plan.seats.len(), plan.assets)?;
             if chairs.is_empty() || G::info().lifetime != Lifetime::Match {
@@ -329,10 +334,13 @@ impl<G: Hosted> Table for TableOf<G> {
             let mut chronicle = Chronicle::new(G::info().id, &names, &logs, lent.reporter.take());
             let mut with_logs = lent.lend();
             with_logs.reporter = chronicle.listener();
-            let played = referee::play(&game, index, &header, &names, &mut chairs, &mut with_logs)?;
+            let played = referee::play_open(&game, index, &header, &names, &mut chairs, &mut with_logs)?;
             chronicle.finish()?;
-            let match_lost = played.outcome.match_lost_by.is_some();
-            done(played);
+            let match_lost = played.0.outcome.match_lost_by.is_some();
+            held.push(played);
+            if held.iter().all(|(_, later)| later.is_none()) {
+                finish(&mut held, room, done)?;
+            }
             if match_lost {
                 break;
             }
@@ -342,6 +350,7 @@ impl<G: Hosted> Table for TableOf<G> {
                 player.match_over();
             }
         }
+        finish(&mut held, room, done)?;
         Ok(())
     }
 
@@ -374,6 +383,23 @@ impl<G: Hosted> Table for TableOf<G> {
         }
         Ok(())
     }
+}
+
+/// Finds out what is still open about games that were played, and hands them on.
+fn finish(
+    held: &mut Vec<(Played, Option<Later>)>,
+    room: &mut Room<'_>,
+    done: &mut dyn FnMut(Played),
+) -> io::Result<()> {
+    let any = held.iter().any(|(_, later)| later.is_some());
+    let found = if any { agon_host::audit::settle() } else { Findings::new() };
+    for (mut played, later) in held.drain(..) {
+        if let Some(later) = later {
+            later.finish(&mut played, &found, room.recorder.as_deref_mut())?;
+        }
+        done(played);
+    }
+    Ok(())
 }
 
 fn check_seat<G: Hosted>(seat: Seat, seating: &Seating) -> Result<(), SeatingError> {

@@ -79,7 +79,8 @@ impl Stateless {
 /// Sets how a Python bot forgets between calls. Without effect in games whose bots may remember.
 pub fn forget(program: &mut Program, stateless: Stateless) {
     if let Some(warm) = program.warm.as_mut().filter(|warm| warm.game == FORGETFUL) {
-        warm.forks_calls = stateless != Stateless::Audited;
+        warm.audited = stateless == Stateless::Audited;
+        warm.forks_calls = !warm.audited;
         program.environment.push(("AGON_STATELESS".to_owned(), stateless.name().to_owned()));
     }
 }
@@ -92,7 +93,15 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
     let forgets = game == FORGETFUL;
     let parent: &[&str] = if forgets {
         // Not `-m`: what finds the module stays in memory.
-        &["-S", "-X", "no_debug_ranges", "-c", "from agon_bot.__main__ import main; main()", "--zygote", "plain"]
+        &[
+            "-S",
+            "-X",
+            "no_debug_ranges",
+            "-c",
+            "from agon_bot.__main__ import main; main()",
+            "--zygote",
+            "plain",
+        ]
     } else {
         &["-m", "agon_bot", "--zygote"]
     };
@@ -110,6 +119,7 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
+        audited: false,
         // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
         hold: if forgets || game == "colour-battle" { Hold::Never } else { Hold::IfBusy },
     }
