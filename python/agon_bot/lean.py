@@ -13,6 +13,7 @@ import ctypes
 import fcntl
 import gc
 import os
+import random
 import resource
 
 from . import PROTOCOL, enter
@@ -37,8 +38,13 @@ _setrlimit, _NPROC, _PID, _ENDED = resource.setrlimit, resource.RLIMIT_NPROC, os
 _fcntl, _GETFL, _SETFL, _EXITED = fcntl.fcntl, fcntl.F_GETFL, fcntl.F_SETFL, os.CLD_EXITED
 _header = HEADER.unpack_from
 _NOTHING = (0, 0)
-# Python's own `os.fork` first sees to much that matters to threads, and to a process that lives on.
-_fork = ctypes.PyDLL(None).fork
+# Straight to the C library. Python's own functions see to much that matters to threads (`fork`), or let other threads
+# run meanwhile (all of them), which is pages touched for nothing where there are none.
+_libc = ctypes.PyDLL(None)
+_fork = getattr(_libc, "_Fork", _libc.fork)
+_NATIVE = _libc.close, _libc.setrlimit, _libc.write, _libc._exit
+_NONE = (ctypes.c_ulong * 2)()
+"""A limit of nothing."""
 
 DONE = 77
 """The exit code of a fork that has done what it was for."""
@@ -168,27 +174,10 @@ class Lean:
             _waitpid(self.call, 0)
         # All forks share it: a mark that one left there would be seen by the next.
         _fcntl(2, _SETFL, self.flags)
-        function, history, asked, out, head = self.function, view.history, packets.asked, packets.answers, b"=" + data[4:8]
+        history, head = view.history, b"=" + data[4:8]
         child = _fork()
         if child == 0:
-            # Every page touched here is a page copied: as little as can be, and by short ways.
-            code = 1
-            try:
-                # Not the next question: that is for another. And nothing is started that could outlive the answer.
-                _close(asked)
-                _setrlimit(_NPROC, _NOTHING)
-                try:
-                    move = function(state, history)
-                except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-                    packets.send({**fault(error, self.root), "id": _header(data)[0]})
-                else:
-                    if type(move) is str and move in ALLOWED:
-                        _write(out, head + ALLOWED[move])
-                    else:
-                        packets.send({**odd(move, self.root), "id": _header(data)[0]})
-                code = DONE
-            finally:
-                _exit(code)
+            self.live(_NATIVE, state, history, head)
         self.call = child
         end = _waitid(_PID, child, _ENDED)
         if end is None or end.si_status != DONE or end.si_code != _EXITED:
@@ -196,6 +185,30 @@ class Lean:
         else:
             # Only now can another call be made: until a fork has ended, its end may wait for a processor.
             _write(packets.answers, AGAIN)
+
+    def live(self, native: Any, state: Message, history: List[Message], head: bytes) -> None:
+        """In the fork: the call, and the end. Every page touched here is a page copied: as little as can be, by short
+        ways, and rehearsed."""
+        close, limit, write, leave = native
+        code = 1
+        try:
+            # Not the next question: that is for another. And nothing is started that could outlive the answer.
+            if close(self.packets.asked) == 0 and limit(_NPROC, _NONE) == 0:
+                try:
+                    move = self.function(state, history)
+                except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+                    result = fault(error, self.root)
+                else:
+                    if type(move) is str and move in ALLOWED:
+                        packet = head + ALLOWED[move]
+                        if write(self.packets.answers, packet, len(packet)) > 0:
+                            code = DONE
+                        return
+                    result = odd(move, self.root)
+                self.packets.send({**result, "id": int.from_bytes(head[1:], "little")})
+                code = DONE
+        finally:
+            leave(code)
 
     def long_turn(self, message: Message) -> None:
         """One call of a game that is longer than the short form can tell."""
@@ -264,11 +277,21 @@ def fault(error: BaseException, root: str) -> Message:
 
 
 def rehearse() -> None:
-    """Runs our own part of a call a few times: the interpreter rewrites code it runs often, and what is rewritten
-    before the fork is not copied after it."""
+    """Runs our own part of a call a few times, and what bots use most: the interpreter rewrites code it runs often, and
+    what is rewritten before the fork is not copied after it."""
     deal = bytes([1, 2, 3, 4, 5, 0, 1, 2, 3])
     data = bytes(12) + bytes([3, 0]) + deal + (deal + bytes([0, 1, 2, 3, 0, 0, 1, 2])) * 2
+    actor = Lean(Packets(0, 1, 16), "")
+    actor.function = lambda state, history: "LEFT"
+    # Nothing is closed, limited or ended: these only look at a number.
+    props = _libc.isalpha, _libc.isalpha, _libc.abs, _libc.isalpha
+    some = [1, 2, 3]
     for number in range(40):
         view = View(["a", "b", "c", "d"])
-        view.state(data)
+        state = view.state(data)
         seed_all(call_seed(number, 1))
+        actor.live(props, state, view.history, b"=" + data[4:8])
+        random.choice(some)
+        random.randint(1, 6)
+        random.random()
+        random.shuffle(some)
