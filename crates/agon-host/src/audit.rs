@@ -22,7 +22,7 @@ use crate::warm::stable;
 /// For the calls of one game that take no time: as long as they may take, and a little more.
 const PATIENCE: Duration = Duration::from_secs(24);
 /// So many calls are made again at once, about.
-const MOST_CALLS: usize = 1280;
+const MOST_CALLS: usize = 640;
 /// No more are put off when those that are open took so long.
 const LONGEST: Duration = Duration::from_secs(10);
 /// Nor when their answers are so long, in bytes: what comes back must fit a packet.
@@ -307,4 +307,65 @@ pub(crate) fn not_stateless(first: &str, again: &str) -> FaultReport {
     let (first, again) = (shown(first.as_bytes()), shown(again.as_bytes()));
     let says = format!("not stateless: answered {first}, but called again in another order {again}");
     FaultReport::new(Fault::Illegal, says)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(seed: u64, turns: u32) -> (u64, Case) {
+        let mut kept = Kept::default();
+        kept.begin(seed, b"{}\n");
+        for turn in 1..=turns {
+            kept.asked(turn, &[turn as u8]);
+            if turn != 2 {
+                kept.answered(b"=\x01\0\0\0LEFT");
+            }
+        }
+        let program = Program::new(["bot"], "/");
+        (seed, Case { program, role: "player", game: "game", names: Vec::new(), kept })
+    }
+
+    #[test]
+    fn the_last_game_comes_first_and_no_game_in_the_order_it_was_played_in() {
+        for seed in 0..200 {
+            let cases = [case(seed, 10), case(seed + 1, 3)];
+            let order = order(&cases);
+            assert_eq!(order.len(), 9 + 2, "a call without an answer is not made again");
+            assert!(
+                order[..2].iter().all(|(case, _)| *case == 1)
+                    && order[2..].iter().all(|(case, _)| *case == 0)
+            );
+            for calls in [&order[..2], &order[2..]] {
+                assert!(!calls.is_sorted(), "{order:?}");
+                let mut all: Vec<usize> = calls.iter().map(|(_, call)| *call).collect();
+                all.sort_unstable();
+                assert!(all.into_iter().eq(0..calls.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_is_asked_for_with_the_seed_of_the_process_that_answered() {
+        let mut one = case(7, 1);
+        one.1.kept.begin(8, b"{}\n");
+        one.1.kept.asked(2, &[0xab]);
+        one.1.kept.answered(b"{}");
+        let cases = [case(5, 1), one];
+        let message = message(&cases, &[(1, 1), (1, 0), (0, 0)], Duration::from_secs(1));
+        let json = serde_json::to_value(&message).unwrap();
+        assert_eq!(json["calls"], serde_json::json!([[2, "ab"], [1, "01"], [0, "01"]]));
+        assert_eq!(json["games"], serde_json::json!([[[], "5", "5"], [[], "7", "7"], [[], "8", "8"]]));
+        assert_eq!((&json["type"], &json["patience_ms"]), (&"audit".into(), &1000.into()));
+    }
+
+    #[test]
+    fn answers_and_faults_are_compared_without_their_ids() {
+        let fault = "{\"id\":4,\"fault\":\"crash\",\"says\":\"\u{e4}\"}".as_bytes();
+        assert!(is_same(b"=\x01\0\0\0LEFT", "LEFT") && !is_same(b"=\x01\0\0\0LEFT", "RIGHT"));
+        assert!(is_same(fault, r#"{"fault":"crash","says":"\u00e4"}"#));
+        assert!(!is_same(fault, r#"{"fault":"crash","says":"a"}"#) && !is_same(fault, "LEFT"));
+        let says = differs(fault, "LEFT").says;
+        assert!(says.contains("crash") && says.ends_with("`LEFT`"), "{says}");
+    }
 }
