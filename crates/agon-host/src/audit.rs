@@ -148,33 +148,41 @@ enum Again {
 
 /// Games of one and the same bot.
 fn look_into(cases: &[(u64, Case)], found: &mut Findings) {
-    let before = found.len();
     let order = order(cases);
-    match call_again(cases, &order) {
-        Again::Gave(again) => {
-            for (&(case, call), again) in order.iter().zip(&again) {
-                let (ticket, case) = &cases[case];
-                let Some((call, gave)) = case.kept.answers().nth(call) else { continue };
-                let earlier = found.get(ticket).is_some_and(|(turn, _)| *turn < call.turn);
-                if !earlier && !is_same(gave, again) {
-                    found.insert(*ticket, (call.turn, differs(gave, again)));
-                }
-            }
-        }
-        // One of them has broken it. Which one shows when each is looked into alone.
-        Again::Broken(_) if cases.len() > 1 => {
-            for case in cases {
-                look_into(std::slice::from_ref(case), found);
-            }
-        }
-        Again::Broken(why) => all_differ(cases, &why, found),
-        Again::Late => all_differ(cases, "no answer in time", found),
+    let mut differing = Findings::new();
+    let again = call_again(cases, &order);
+    match &again {
+        Again::Gave(again) => compare(cases, &order, again, &mut differing),
+        Again::Broken(_) if cases.len() > 1 => {}
+        Again::Broken(why) => all_differ(cases, why, &mut differing),
+        Again::Late => all_differ(cases, "no answer in time", &mut differing),
     }
+    let clean = differing.is_empty() && matches!(again, Again::Gave(_));
     // Those that were found out are not let in again.
-    if found.len() > before
-        && let Some((_, case)) = cases.first()
-    {
+    if !clean && let Some((_, case)) = cases.first() {
         stable::discard(&kind(&case.program, case.role));
+    }
+    // Something is wrong with some of them. With which shows when each is looked into alone: what the first game leaves
+    // behind, for all that follow, is otherwise there when they are called again. (Not so if it hangs: that takes long.)
+    if !clean && cases.len() > 1 && !matches!(again, Again::Late) {
+        for case in cases {
+            look_into(std::slice::from_ref(case), found);
+        }
+    }
+    for (ticket, finding) in differing {
+        found.entry(ticket).or_insert(finding);
+    }
+}
+
+/// The first difference in each game.
+fn compare(cases: &[(u64, Case)], order: &[(usize, usize)], again: &[String], found: &mut Findings) {
+    for (&(case, call), again) in order.iter().zip(again) {
+        let (ticket, case) = &cases[case];
+        let Some((call, gave)) = case.kept.answers().nth(call) else { continue };
+        let earlier = found.get(ticket).is_some_and(|(turn, _)| *turn < call.turn);
+        if !earlier && !is_same(gave, again) {
+            found.insert(*ticket, (call.turn, differs(gave, again)));
+        }
     }
 }
 

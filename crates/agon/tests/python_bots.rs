@@ -89,7 +89,6 @@ fn audited(text: &str, games: u32) -> serde_json::Value {
     let mut play = vec!["play", "solitude-scramble", me, me, "house:left", "house:right", "--seed", "5"];
     play.extend(["--stateless", "audited", "--games", &games, "--record", record]);
     stdout(&agon(bot.path(), &play, None));
-    stdout(&agon(bot.path(), &["verify", record], None));
     serde_json::from_str(&stdout(&agon(bot.path(), &["replay", record, "--json"], None))).unwrap()
 }
 
@@ -107,8 +106,9 @@ fn an_audit_over_many_games_finds_what_a_bot_took_from_one_to_the_next() {
     let replay = audited(text, 20);
     let faults = faults(&replay);
     assert_eq!(faults.len(), 20);
-    let found = faults.iter().filter(|game| !game.is_empty()).count();
-    assert!(found >= 2, "{faults:?}");
+    // Each thread's first game may be as it should.
+    let found = faults.iter().filter(|game| game.len() == 2).count();
+    assert!(found >= 16, "in each game of both: {faults:?}");
     let says = faults.iter().flatten().map(|fault| fault["says"].as_str().unwrap());
     for says in says {
         assert!(says.starts_with("not stateless: answered `"), "{says}");
