@@ -129,9 +129,16 @@ pub fn settle() -> Findings {
     let mut found = Findings::new();
     while let Some((_, first)) = left.first() {
         let program = first.program.clone();
-        let (same, others) = left.into_iter().partition(|(_, case)| case.program == program);
+        let (same, others): (Vec<_>, _) = left.into_iter().partition(|(_, case)| case.program == program);
         left = others;
+        let before = found.len();
         look_into(&same, &mut found);
+        // Those that were found out are not let in again.
+        if found.len() > before
+            && let Some((_, case)) = same.first()
+        {
+            stable::discard(&kind(&case.program, case.role));
+        }
     }
     found
 }
@@ -158,10 +165,6 @@ fn look_into(cases: &[(u64, Case)], found: &mut Findings) {
         Again::Late => all_differ(cases, "no answer in time", &mut differing),
     }
     let clean = differing.is_empty() && matches!(again, Again::Gave(_));
-    // Those that were found out are not let in again.
-    if !clean && let Some((_, case)) = cases.first() {
-        stable::discard(&kind(&case.program, case.role));
-    }
     // Something is wrong with some of them. With which shows when each is looked into alone: what the first game leaves
     // behind, for all that follow, is otherwise there when they are called again. (Not so if it hangs: that takes long.)
     if !clean && cases.len() > 1 && !matches!(again, Again::Late) {
