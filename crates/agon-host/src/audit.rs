@@ -286,16 +286,14 @@ fn hex(bytes: &[u8]) -> String {
 
 /// A line without its id: the text of an answer, or what else it says.
 fn content(line: &[u8]) -> Json {
-    match line {
-        [b'=', _, _, _, _, text @ ..] => Json::String(String::from_utf8_lossy(text).into_owned()),
-        _ => {
-            let mut said: Json = serde_json::from_slice(line).unwrap_or_default();
-            if let Json::Object(fields) = &mut said {
-                fields.remove("id");
-            }
-            said
-        }
+    if let [b'=', _, _, _, _, text @ ..] = line {
+        return Json::String(String::from_utf8_lossy(text).into_owned());
     }
+    let mut said: Json = serde_json::from_slice(line).unwrap_or_default();
+    if let Json::Object(fields) = &mut said {
+        fields.remove("id");
+    }
+    said
 }
 
 fn is_same(gave: &[u8], again: &str) -> bool {
