@@ -44,7 +44,12 @@ def main() -> int:
         # Without what `site` imports, but with the packages it makes known.
         known = os.environ.pop("AGON_PATH", "").split(os.pathsep)
         sys.path.extend(path for path in known if path and path not in sys.path)
-        warm_up(plain=arguments[1:] == ["plain"])
+        plain = arguments[1:] == ["plain"]
+        warm_up(plain)
+        if plain:
+            from .mappings import join_mappings
+
+            join_mappings()
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
         return Zygote(control).serve()

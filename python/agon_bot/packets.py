@@ -52,10 +52,10 @@ class Packets:
     """Packets in, packets out. What has come stands at the beginning of `buffer`, which stays the same object unless
     something longer than ever before has come."""
 
-    def __init__(self, asked: int, answers: int) -> None:
+    def __init__(self, asked: int, answers: int, size: int = FIRST_SIZE) -> None:
         self.asked = asked
         self.answers = answers
-        self.buffer = bytearray(FIRST_SIZE)
+        self.buffer = bytearray(size)
         self.view = memoryview(self.buffer)
 
     def receive(self) -> int:

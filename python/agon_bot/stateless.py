@@ -27,10 +27,11 @@ from .forks import LONGEST_ANSWER, in_a_fork
 from .games.base import Message
 from .games.solitude import Solitude
 from .imports import plan
-from .lean import call_seed, rehearse, settle
+from .lean import call_seed, rehearse
 from .loading import Target
 from .packets import Packets
 from .remains import open_descriptors
+from .seating import settle
 from .seeding import derive, seed_all
 from .session import attempt
 

@@ -3,13 +3,13 @@
 import unittest
 
 from talk import solitude
-from test_lean import HONEST, Lean, some_game
+from test_lean import HONEST, NAMES, Lean, some_game
 from warmth import pack_solitude
 
 IN_AUDIT = """
 import os, sys, time
 OWN = os.getpid()
-sys.modules["agon_bot.lean"].Audited.PATIENCE = 700
+sys.modules["agon_bot.audits"].Audited.PATIENCE = 700
 def get_action(state, match_history):
     audit = os.getpid() != OWN
     center = state["platform_scores"]["CENTER"]
@@ -110,6 +110,43 @@ class Audited(Lean):
         # The process ends with its answer: the next game has another.
         with self.assertRaises((EOFError, BrokenPipeError, ConnectionResetError)):
             self.game(child, turns=1, center=2)
+
+    def again(self, child, calls, seeds=(1, 2), patience=5000):
+        """What calls of games with these seeds give, when the host asks for them: a game's number and what was seen."""
+        calls = [[game, (bytes(12) + pack_solitude(seen)).hex()] for game, seen in calls]
+        games = [[NAMES, "7", str(seed)] for seed in seeds]
+        return child.ask(type="audit", patience_ms=patience, games=games, calls=calls)
+
+    def test_a_host_that_keeps_the_calls_gets_the_same_in_any_order(self):
+        text = "import random\ndef get_action(s, h):\n    h.append(1)\n    return random.choice(['LEFT', 'RIGHT', 'CENTER'])\n"
+        child = self.seat(text)
+        first, calls = [], []
+        for number, seed in enumerate((1, 2)):
+            child.start(seed)
+            for seen in some_game(seed):
+                first.append(child.turn(pack_solitude(seen))["answer"])
+                calls.append([number, seen])
+        self.assertEqual(len(set(first)), 3)
+        for order in (range(12), reversed(range(12)), (3, 8, 3, 0)):
+            order = list(order)
+            self.assertEqual(self.again(child, [calls[n] for n in order]), {"again": [first[n] for n in order]})
+
+    def test_the_calls_of_a_host_are_made_in_a_process_that_has_played_nothing(self):
+        text = "calls = []\ndef get_action(s, h):\n    calls.append(1)\n    print('heard')\n    return 'LEFT' if len(calls) == 1 else 1 / 0\n"
+        child = self.seat(text)
+        self.game(child, turns=3)
+        said = child.said()
+        for _ in range(2):
+            first, second = self.again(child, [[0, solitude(1)], [1, solitude(1)]])["again"]
+            self.assertEqual((first, "ZeroDivisionError" in second), ("LEFT", True))
+        self.assertEqual(child.said(), said, "what it prints was heard the first time")
+
+    def test_calls_of_a_host_that_break_the_fork(self):
+        child = self.seat(IN_AUDIT.format("if audit and center == 1: os._exit(5)\n    while audit and center == 2: pass\n    return 'LEFT'"))
+        one, two, three = ({**solitude(1), "platform_scores": {**solitude(1)["platform_scores"], "CENTER": n}} for n in (1, 2, 3))
+        self.assertEqual(self.again(child, [[0, three], [0, one]]), {"broken": "exit code 5"})
+        self.assertEqual(self.again(child, [[0, three]]), {"again": ["LEFT"]})
+        self.assertEqual(self.again(child, [[0, three], [0, two]], patience=500), {"broken": "no answer in time"})
 
     # Known: a turn in JSON is not kept for the audit.
     @unittest.expectedFailure

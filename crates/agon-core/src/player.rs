@@ -91,6 +91,12 @@ pub trait Player<G: Game>: Send {
         None
     }
 
+    /// Puts off what [`Player::afterthought`] would find out: it comes to light later, under this number, together with
+    /// what there is to find out about other games. Asked after [`Player::game_over`], instead of the other.
+    fn put_off(&mut self) -> Option<u64> {
+        None
+    }
+
     /// The match is over.
     fn match_over(&mut self) {}
 }

@@ -94,6 +94,12 @@ pub struct Answered {
     /// With the end of a game: whether its calls, made again in another order, gave the same.
     #[serde(default)]
     pub audit: Option<Audit>,
+    /// What calls gave that were to be made again, in their order.
+    #[serde(default)]
+    pub again: Option<Vec<String>>,
+    /// Instead of that: why there is nothing to compare.
+    #[serde(default)]
+    pub broken: Option<String>,
 }
 
 /// What came of calling a bot again.
@@ -164,6 +170,8 @@ fn unpack(line: &[u8]) -> Option<Answered> {
         error: None,
         ended: None,
         audit: None,
+        again: None,
+        broken: None,
     })
 }
 

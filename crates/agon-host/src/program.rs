@@ -51,6 +51,8 @@ pub struct Warm {
     pub environment: Vec<(String, String)>,
     /// Each answer comes from a fork of its own.
     pub forks_calls: bool,
+    /// All calls are made again when the game is over: see [`crate::audit`].
+    pub audited: bool,
     /// Whether it is held still when it is not asked.
     pub hold: Hold,
 }

@@ -79,7 +79,8 @@ impl Stateless {
 /// Sets how a Python bot forgets between calls. Without effect in games whose bots may remember.
 pub fn forget(program: &mut Program, stateless: Stateless) {
     if let Some(warm) = program.warm.as_mut().filter(|warm| warm.game == FORGETFUL) {
-        warm.forks_calls = stateless != Stateless::Audited;
+        warm.audited = stateless == Stateless::Audited;
+        warm.forks_calls = !warm.audited;
         program.environment.push(("AGON_STATELESS".to_owned(), stateless.name().to_owned()));
     }
 }
@@ -91,13 +92,26 @@ const FORGETFUL: &str = "solitude-scramble";
 fn warm(game: &str, target: String, environment: &[(String, String)], interpreter: &Interpreter) -> Warm {
     let forgets = game == FORGETFUL;
     let parent: &[&str] = if forgets {
-        &["-S", "-X", "no_debug_ranges", "-m", "agon_bot", "--zygote", "plain"]
+        // Not `-m`: what finds the module stays in memory.
+        &[
+            "-S",
+            "-X",
+            "no_debug_ranges",
+            "-c",
+            "from agon_bot.__main__ import main; main()",
+            "--zygote",
+            "plain",
+        ]
     } else {
         &["-m", "agon_bot", "--zygote"]
     };
     let mut environment = environment.to_vec();
     environment.push(("LANG".to_owned(), "C.UTF-8".to_owned()));
     environment.push(("AGON_PATH".to_owned(), interpreter.path.clone()));
+    if forgets {
+        // Or every fork would look up the same few functions of the C library anew.
+        environment.push(("LD_BIND_NOW".to_owned(), "1".to_owned()));
+    }
     Warm {
         game: game.to_owned(),
         target,
@@ -105,6 +119,7 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
+        audited: false,
         // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
         hold: if forgets || game == "colour-battle" { Hold::Never } else { Hold::IfBusy },
     }

@@ -29,7 +29,7 @@ impl Running {
         let Some(warm) = program.warm.as_ref().filter(|_| program.guarded) else {
             return Ok(Self::Started(Box::new(Process::start(program, environment, hold)?)));
         };
-        let kind = format!("{role} {program:?}");
+        let kind = kind(program, role);
         let link = match stable::take(&kind) {
             Some(waiting) => waiting,
             None => Box::new(Link::start(program, warm, environment)?),
@@ -54,6 +54,11 @@ impl Running {
             Self::Forked(_, link) => link.part(bye, time),
         }
     }
+}
+
+/// Programs of one kind can sit in each other's place.
+pub fn kind(program: &Program, role: &str) -> String {
+    format!("{role} {program:?}")
 }
 
 impl Deref for Running {

@@ -9,8 +9,8 @@ from typing import Any, Callable, Dict, List, Tuple
 from .. import loading
 from ..answers import solitude_move
 from ..errors import LoadError
-from ..lean import PLATFORMS, View, distinct, past, state
 from ..packets import Packets
+from ..views import PLATFORMS, View, distinct
 from .base import Message, Shim
 
 FILE = "Submission.py"
@@ -85,6 +85,30 @@ class Solitude(Shim):
     def decide(self, state: Dict[str, Any], history: List[Dict[str, Any]]) -> str:
         """The call itself."""
         return solitude_move(self.function(state, history))
+
+
+def state(names: List[str], seat: int, turn: int, scores: Any, sides: List[str]) -> Message:
+    """The `state` of the competition's document. `scores` in the order of `PLATFORMS`."""
+    others = dict(zip(names, sides))
+    del others[names[seat]]
+    return {
+        "my_id": names[seat],
+        "my_position": sides[seat],
+        "current_turn": turn,
+        "platform_scores": dict(zip(PLATFORMS, scores)),
+        "opponent_positions": others,
+    }
+
+
+def past(names: List[str], turn: int, scores: Any, sides: List[str], moves: List[str], awards: Any) -> Message:
+    """One entry of the document's `match_history`: `scores_awarded` holds only those who scored."""
+    return {
+        "turn": turn,
+        "platform_scores": dict(zip(PLATFORMS, scores)),
+        "player_move": dict(zip(names, moves)),
+        "scores_awarded": {name: points for name, points in zip(names, awards) if points},
+        "players_map": dict(zip(sides, names)),
+    }
 
 
 def arguments(seen: Message, names: List[str]) -> Tuple[Dict[str, Any], List[Dict[str, Any]]]:
