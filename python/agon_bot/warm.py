@@ -11,6 +11,8 @@ any other way than it should.
 
 from __future__ import annotations
 
+import _thread
+import ctypes
 import gc
 import json
 import os
@@ -27,6 +29,9 @@ from .session import Session
 
 # Kept by name: a bot may replace them where it finds them.
 _fork, _exit, _waitpid, _waitid, _close, _kill = os.fork, os._exit, os.waitpid, os.waitid, os.close, os.kill
+_thread_count = _thread._count
+# Python's own `os.fork` first sees to much that matters to threads only, and every page that it touches is copied.
+_fork_as_it_is = ctypes.PyDLL(None).fork
 _setrlimit = resource.setrlimit
 _header = HEADER.unpack_from
 _loads = json.loads
@@ -42,6 +47,13 @@ def play(order: Dict[str, Any], asked: int, answers: int) -> int:
     code = session.run()
     flush()
     return code
+
+
+def fork_for_a_game() -> int:
+    """Forks: 0 in the fork, here its number."""
+    child = -1 if _thread_count() else _fork_as_it_is()
+    # With threads, or to have it say what is wrong.
+    return child if child >= 0 else _fork()
 
 
 def start_nothing() -> None:
@@ -64,7 +76,7 @@ class WarmSession(Session):
         """Talks until the host says bye or hangs up."""
         packets = self.packets
         while True:
-            count = packets.receive()
+            count = self.turns() if self.plays_here() else packets.receive()
             if count == 0:
                 return 0
             if packets.buffer[0] == TURN:
@@ -95,7 +107,7 @@ class WarmSession(Session):
 
     def begin(self) -> bool:
         """Forks for a game. True in the fork; false here, when the game is over."""
-        child = _fork()
+        child = fork_for_a_game()
         if child == 0:
             if self.shim is not None and self.shim.alone:
                 start_nothing()
@@ -104,6 +116,10 @@ class WarmSession(Session):
         status = _waitpid(child, 0)[1]
         self.tell_if_broken(status, None)
         return False
+
+    def plays_here(self) -> bool:
+        """Whether turns are answered by this very process."""
+        return self.shim is not None and self.shim.lives != "call" and not self.must_not_play()
 
     def must_not_play(self) -> bool:
         """Whether a move here would be there in every later game: a fork can end, as if its game were over, before it
@@ -156,7 +172,7 @@ class WarmSession(Session):
         return self.about
 
     def turn(self) -> None:
-        """A turn in the game's short form."""
+        """A turn in the game's short form that is not answered by this process."""
         packets, shim = self.packets, self.shim
         number, limit = _header(packets.buffer)
         if shim is None:
@@ -166,14 +182,24 @@ class WarmSession(Session):
             message["limit_ms"] = limit
             self.call_in_a_fork(shim, message, number)
             return
-        if self.must_not_play():
-            packets.send({"id": number, "ended": NO_GAME})
-            return
-        try:
-            text = shim.packed(packets)
-        except AnswerFault as fault:
-            packets.send({"id": number, "fault": fault.fault, "says": fault.says})
-        except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-            packets.send({"id": number, "fault": "crash", "says": crash_words(error, shim.root)})
-        else:
-            packets.answer(number, text)
+        packets.send({"id": number, "ended": NO_GAME})
+
+    def turns(self) -> int:
+        """Answers turns in the game's short form until something else comes, and says how long that is. What is done here
+        is done thousands of times in a game: what stays the same is looked up before."""
+        packets, shim = self.packets, self.shim
+        assert shim is not None
+        receive, packed, answer = packets.receive, shim.packed, packets.answer
+        while True:
+            count = receive()
+            if count == 0 or packets.buffer[0] != TURN:
+                return count
+            number = _header(packets.buffer)[0]
+            try:
+                text = packed(packets)
+            except AnswerFault as fault:
+                packets.send({"id": number, "fault": fault.fault, "says": fault.says})
+            except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+                packets.send({"id": number, "fault": "crash", "says": crash_words(error, shim.root)})
+            else:
+                answer(number, text)

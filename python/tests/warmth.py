@@ -202,11 +202,11 @@ def pack_colour(seen: Dict[str, Any]) -> bytes:
     info, enemies = seen["game_info"], seen["enemies"]
     size, count = info["grid_size"], len(seen["enemies"])
     head = struct.pack(
-        "<IIHHHhh2x", info["current_round"], info["number_of_rounds"], size, count, seen["id"], *seen["position"]
+        "<IIHHH2x", info["current_round"], info["number_of_rounds"], size, count, seen["id"]
     )
     places = [number for enemy in enemies for number in enemy["position"]]
     tiles = [tile for row in seen["grid"] for tile in row]
-    words = [*(enemy["id"] for enemy in enemies), *places, *tiles]
+    words = [*(enemy["id"] for enemy in enemies), *seen["position"], *places, *tiles]
     return head + struct.pack(f"<{len(words)}h", *words)
 
 
