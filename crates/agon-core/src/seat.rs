@@ -102,6 +102,15 @@ impl Iterator for SeatSet {
     }
 }
 
+impl DoubleEndedIterator for SeatSet {
+    #[inline]
+    fn next_back(&mut self) -> Option<Seat> {
+        let seat = Seat(self.0.checked_ilog2()? as u8);
+        self.remove(seat);
+        Some(seat)
+    }
+}
+
 impl ExactSizeIterator for SeatSet {}
 
 impl FromIterator<Seat> for SeatSet {
