@@ -106,6 +106,17 @@ class HideAndSeek(Shim):
         bot.enemy_pos = self.array((enemy_x, enemy_y))
         return self._move((x, y))
 
+    def rehearse(self, packets: Packets) -> None:
+        kind, self.kind = self.kind, StandIn
+        try:
+            seen = HEADER.pack(0, 0) + PACKED.pack(1, 1, 20, 20, *(3, 3, 9, 9) * 2) + bytes(20 * 20)
+            packets.buffer[: len(seen)] = seen
+            for _ in range(4):
+                self.packed(packets)
+        finally:
+            self.kind = kind
+            self._reset()
+
     def _begin_packed(self, packets: Packets) -> None:
         _, _, width, height, *cells = PACKED.unpack_from(packets.buffer, HEADER.size)
         if width:
@@ -151,6 +162,16 @@ class HideAndSeek(Shim):
             pass
         kind = type(mine)
         bot.pos = tuple(where) if kind is tuple else list(where) if kind is list else self.numpy.array(where)
+
+
+class StandIn:
+    """Sits in a player's place before there is a game."""
+
+    def __init__(self, game_map: Any, spawn_position: Any, enemy_spawn_position: Any) -> None:
+        self.pos = spawn_position
+
+    def move(self) -> None:
+        self.pos = self.pos + 0
 
 
 def mend(tree: ast.Module) -> ast.Module:
