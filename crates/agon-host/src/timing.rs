@@ -70,7 +70,9 @@ pub struct Meter {
 /// Who is with a process: threads besides its first, and children.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Company {
+    /// It has threads besides the first.
     pub threads: bool,
+    /// It has children.
     pub children: bool,
 }
 

@@ -34,6 +34,8 @@ const LONG_TO_SEND: Duration = Duration::from_micros(200);
 const AT_FIRST: Duration = Duration::from_millis(2);
 /// With a shorter limit everything is in view at once.
 const LONG_LIMIT: Duration = Duration::from_millis(20);
+/// The system's clock has been set if it has moved on by so much more or less than the clock that never jumps.
+const CLOCK_WAS_SET: Duration = Duration::from_micros(50);
 /// After so many answers in a row without a look at the log there is one: it holds many lines, but not any number.
 const UNSEEN: u32 = 16;
 /// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
@@ -74,6 +76,10 @@ pub struct Link {
     asked: Mark,
     /// When the question was on its way at the earliest.
     asked_first: Instant,
+    /// The same by the system's clock, which stamps packets.
+    asked_by_stamp: Duration,
+    /// What has come was sent before that.
+    unasked: bool,
     /// What the machine had lost to others by then.
     stolen: Stolen,
     limit: Duration,
@@ -127,6 +133,8 @@ impl Link {
             held: false,
             asked: Mark { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
+            asked_by_stamp: Duration::ZERO,
+            unasked: false,
             stolen: Stolen::default(),
             limit: Duration::MAX,
             wanted: 0,
@@ -187,6 +195,7 @@ impl Link {
             Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
             Ok(Some(packet)) => {
                 self.ending = self.forks_calls && packet.sender != self.metered;
+                self.unasked |= self.was_unasked(&packet);
                 self.inbox.push_back(packet);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
@@ -204,6 +213,18 @@ impl Link {
             self.unseen += 1;
             self.receive_one(socket::await_one);
         }
+    }
+
+    /// Whether the packet that should be the answer was sent before the question. A bot that owes other answers may well
+    /// have given one of them before it was asked again.
+    fn was_unasked(&self, packet: &Packet) -> bool {
+        let early = packet.stamp.is_some_and(|sent| sent < self.asked_by_stamp);
+        if !early || self.forks_calls || self.wanted != 1 {
+            return false;
+        }
+        // If the clock was set meanwhile, its stamp says nothing. (Nor does it if we were not at work between two readings.)
+        let passed = socket::system_time().saturating_sub(self.asked_by_stamp);
+        passed.abs_diff(self.asked_first.elapsed()) < CLOCK_WAS_SET
     }
 
     fn has_arrived(&self) -> bool {
@@ -326,6 +347,10 @@ impl Talk for Link {
         true
     }
 
+    fn tells_strays(&self) -> bool {
+        !self.forks_calls
+    }
+
     fn stray(&mut self) -> Option<String> {
         self.wanted = 0;
         self.receive();
@@ -352,6 +377,8 @@ impl Talk for Link {
         self.stolen = Stolen::lately();
         self.asked.at = Instant::now();
         self.asked_first = self.asked.at;
+        self.asked_by_stamp = socket::system_time();
+        self.unasked = false;
         self.send(text);
         // So long takes no question. Either we had no processor, or the bot has ours and is at work: what it uses is
         // charged in any case, the rest only from now on.
@@ -400,6 +427,10 @@ impl Talk for Link {
         self.forget();
         let (times, company) = self.measure();
         self.quiet(company);
+        if std::mem::take(&mut self.unasked) {
+            let first = self.inbox.front().map(|packet| shown(&packet.bytes));
+            return (times, Err(Trouble::Unasked(first.unwrap_or_default())));
+        }
         if let Some(packet) = self.inbox.iter().find(|packet| packet.cut) {
             return (times, Err(Trouble::TooLong(shown(&packet.bytes))));
         }

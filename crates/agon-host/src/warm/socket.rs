@@ -17,6 +17,8 @@ pub(super) struct Packet {
     pub cut: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// The same by the kernel's stamp: the system's clock.
+    pub stamp: Option<Duration>,
     /// By whom.
     pub sender: u32,
 }
@@ -82,7 +84,8 @@ fn receive_with(socket: BorrowedFd<'_>, room: &mut [u8], flags: libc::c_int) -> 
     }
     let cut = message.msg_flags & libc::MSG_TRUNC != 0;
     let bytes = room.get(..count).unwrap_or_default().to_vec();
-    Ok(Some(Packet { bytes, cut, sent: sent.map_or_else(Instant::now, on_our_clock), sender }))
+    let at = sent.map_or_else(Instant::now, on_our_clock);
+    Ok(Some(Packet { bytes, cut, sent: at, stamp: sent, sender }))
 }
 
 /// The time stamp and the sender of a packet.
@@ -134,9 +137,12 @@ unsafe fn close_all(message: *mut libc::cmsghdr) {
 /// A time of the system's clock as one of the clock that never jumps.
 fn on_our_clock(sent: Duration) -> Instant {
     let now = Instant::now();
-    let age =
-        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().and_then(|at| at.checked_sub(sent));
-    age.and_then(|age| now.checked_sub(age)).unwrap_or(now)
+    system_time().checked_sub(sent).and_then(|age| now.checked_sub(age)).unwrap_or(now)
+}
+
+/// Now, by the system's clock.
+pub(super) fn system_time() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Sends a packet without waiting. Says whether there was room for it.
