@@ -122,7 +122,9 @@ class Child:
 
     def ask(self, **message: Any) -> Dict[str, Any]:
         self.number += 1
-        self.send(json.dumps({"id": self.number, **message}).encode())
+        # Written just as the host does: between games it is known by how it begins.
+        message = {"type": message.pop("type"), "id": self.number, **message}
+        self.send(json.dumps(message, separators=(",", ":")).encode())
         reply = self.receive()
         assert reply.pop("id") == self.number, reply
         return reply
