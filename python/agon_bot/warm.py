@@ -220,8 +220,8 @@ class WarmSession(Session):
         return self.about
 
     def rehearse(self, shim: Shim) -> None:
-        """Does our own part of a game a few times before there is one. What Python and NumPy rewrite or set up when a thing
-        is done for the first time need not be copied in every fork then. None of the bot's code is run."""
+        """Does our own part of a game a few times before there is one. What Python and NumPy rewrite or set up when a
+        thing is done for the first time need not be copied in every fork then. None of the bot's code is run."""
         try:
             for _ in range(REHEARSALS):
                 self.start(_loads(b'{"type": "start", "id": 2, "number": 1, "seed": "1"}'))
@@ -245,8 +245,8 @@ class WarmSession(Session):
         packets.send({"id": number, "ended": NO_GAME})
 
     def turns(self) -> int:
-        """Answers turns in the game's short form until something else comes, and says how long that is. What is done here
-        is done thousands of times in a game: what stays the same is looked up before."""
+        """Answers turns in the game's short form until something else comes, and says how long that is. What is done
+        here is done thousands of times in a game: what stays the same is looked up before."""
         packets, shim = self.packets, self.shim
         assert shim is not None
         receive, packed, answer = packets.receive, shim.packed, packets.answer

@@ -13,8 +13,8 @@ from .base import Message, Shim, need_numpy, said
 
 METHOD = "determine_next_move"
 PACKED = struct.Struct("<IIHHH2x")
-"""Round, rounds, size of the canvas, bots, own id; then everybody's ids, own x and y, everybody's x and y, and the canvas
-row by row, all in two bytes each."""
+"""Round, rounds, size of the canvas, bots, own id; then everybody's ids, own x and y, everybody's x and y, and the
+canvas row by row, all in two bytes each."""
 # A bot may replace them where it finds them.
 _id = id
 _round = struct.Struct(f"<{HEADER.size}xI").unpack_from
@@ -46,8 +46,8 @@ class ColourBattle(Shim):
         first = self.construct(self.kind, loaded.shown)
         self.bot: Any = None
         self.buffer: Any = None
-        # By identity: nothing that a bot does to a move or to how it compares makes it another one. (What has such a number
-        # must stay, or something else could have it.)
+        # By identity: nothing that a bot does to a move or to how it compares makes it another one. (What has such a
+        # number must stay, or something else could have it.)
         self.all_moves = tuple(bot_control.Move)
         self.moves = {_id(move): move.name for move in self.all_moves}
         return {"name": said(first, "get_name"), "contributor": said(first, "get_contributor")}
