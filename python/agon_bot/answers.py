@@ -17,6 +17,8 @@ from .errors import garbled, illegal, type_name
 
 BEYOND = 2**63 - 1
 """An integer further out than this is as far outside any board as this one; longer ones need not travel."""
+FAR = 2**31
+"""A coordinate further out than this is as far off the map as this one."""
 
 COLOUR_MOVES = ("UP", "DOWN", "LEFT", "RIGHT", "STAY")
 SOLITUDE_MOVES = ("LEFT", "RIGHT", "CENTER")
@@ -72,6 +74,8 @@ def _numpy_whole(value: object) -> Optional[int]:
 def whole_number(value: object, what: str) -> int:
     """The integer a bot returned: an int, a bool, an `IntEnum`, a NumPy integer or bool. A float is none, not even
     3.0."""
+    if type(value) is int and -BEYOND <= value <= BEYOND:  # nearly always
+        return value
     if issubclass(type(value), int):
         number = int.__add__(value, 0)  # type: ignore[operator]  # the value itself, past any override
     else:
@@ -131,7 +135,10 @@ def cell(value: object) -> Tuple[int, int]:
         items = None
     if type(items) is not list or len(items) != 2:
         raise garbled(f"self.pos is {describe(value)} after move(), expected a position [x, y]")
-    return _coordinate(items[0]), _coordinate(items[1])
+    x, y = items
+    if type(x) is int and type(y) is int and -FAR <= x < FAR and -FAR <= y < FAR:  # nearly always
+        return x, y
+    return _coordinate(x), _coordinate(y)
 
 
 def _coordinate(value: object) -> int:
@@ -139,4 +146,4 @@ def _coordinate(value: object) -> int:
     if issubclass(type(value), float) and float.is_integer(value):  # type: ignore[arg-type]
         value = float.__int__(value)  # type: ignore[arg-type]
     number = whole_number(value, "a coordinate of self.pos")
-    return max(-(2**31), min(2**31 - 1, number))
+    return max(-FAR, min(FAR - 1, number))

@@ -11,6 +11,8 @@ any other way than it should.
 
 from __future__ import annotations
 
+import _thread
+import ctypes
 import gc
 import json
 import os
@@ -24,9 +26,14 @@ from .games.base import Message, Shim
 from .loading import Target
 from .packets import HEADER, TURN, Packets
 from .session import Session
+from .tinyjson import dumps
 
 # Kept by name: a bot may replace them where it finds them.
 _fork, _exit, _waitpid, _waitid, _close, _kill = os.fork, os._exit, os.waitpid, os.waitid, os.close, os.kill
+_write = os.write
+_thread_count = _thread._count
+# Python's own `os.fork` first sees to much that matters to threads only, and every page that it touches is copied.
+_fork_as_it_is = ctypes.PyDLL(None).fork
 _setrlimit = resource.setrlimit
 _header = HEADER.unpack_from
 _loads = json.loads
@@ -34,6 +41,9 @@ _loads = json.loads
 DONE = 77
 """The exit code of a fork that has done what it was for."""
 NO_GAME = "its process for this game is gone"
+HELLO_AGAIN, START = b'{"type":"hello","id":1,', b'{"type":"start",'
+"""How the host's messages between two games begin."""
+REHEARSALS = 20
 
 
 def play(order: Dict[str, Any], asked: int, answers: int) -> int:
@@ -42,6 +52,13 @@ def play(order: Dict[str, Any], asked: int, answers: int) -> int:
     code = session.run()
     flush()
     return code
+
+
+def fork_for_a_game() -> int:
+    """Forks: 0 in the fork, here its number."""
+    child = -1 if _thread_count() else _fork_as_it_is()
+    # With threads, or to have it say what is wrong.
+    return child if child >= 0 else _fork()
 
 
 def start_nothing() -> None:
@@ -57,6 +74,10 @@ class WarmSession(Session):
         self.packets = packets
         self.playing = False
         """This is the fork for a game."""
+        self.started = False
+        """The fork's game has begun."""
+        self.ready = b""
+        """What a loaded bot that plays its games in forks replies to the next hello."""
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -64,7 +85,7 @@ class WarmSession(Session):
         """Talks until the host says bye or hangs up."""
         packets = self.packets
         while True:
-            count = packets.receive()
+            count = self.receive()
             if count == 0:
                 return 0
             if packets.buffer[0] == TURN:
@@ -77,8 +98,10 @@ class WarmSession(Session):
                 if shim is not None:
                     shim.match_over(message)
                 return 0
-            if kind == "start" and shim is not None and shim.lives == "game" and not self.begin():
-                continue
+            if kind == "start" and shim is not None and shim.lives == "game":
+                if (self.started or not self.playing) and not self.begin():
+                    continue
+                self.started = True
             if kind == "turn" and shim is not None and shim.lives == "call":
                 self.call_in_a_fork(shim, message, int(message["id"]))
                 continue
@@ -93,17 +116,55 @@ class WarmSession(Session):
                 flush()
                 _exit(DONE)
 
+    def receive(self) -> int:
+        """Waits for a message that is not dealt with in one of the short ways, and says how long it is."""
+        if self.plays_here():
+            return self.turns()
+        if self.ready:
+            return self.between_games()
+        return self.packets.receive()
+
+    def between_games(self) -> int:
+        """A loaded bot between games: forks for each, and says how long the first message is that is neither hello nor
+        start; or, in a fork, its start. After a fork every page that is touched costs a microsecond here, so that this
+        process does next to nothing, and leaves all reading to the fork."""
+        packets, ready, done = self.packets, self.ready, DONE << 8
+        while True:
+            count = packets.receive()
+            if count and packets.buffer.startswith(START):
+                child = fork_for_a_game()
+                if child == 0:
+                    self.settle()
+                    return count
+                status = _waitpid(child, 0)[1]
+                if status != done:
+                    self.tell_if_broken(status, None)
+            elif count and packets.buffer.startswith(HELLO_AGAIN):
+                # What is new to a loaded bot in it stands in the turns, too.
+                _write(packets.answers, ready)
+            else:
+                return count
+
     def begin(self) -> bool:
         """Forks for a game. True in the fork; false here, when the game is over."""
-        child = _fork()
+        child = fork_for_a_game()
         if child == 0:
-            if self.shim is not None and self.shim.alone:
-                start_nothing()
-            self.playing = True
+            self.settle()
             return True
         status = _waitpid(child, 0)[1]
         self.tell_if_broken(status, None)
         return False
+
+    def settle(self) -> None:
+        """This is the fork for a game from now on."""
+        if self.shim is not None and self.shim.alone:
+            start_nothing()
+        self.playing = True
+        self.started = False
+
+    def plays_here(self) -> bool:
+        """Whether turns are answered by this very process."""
+        return self.shim is not None and self.shim.lives != "call" and not self.must_not_play()
 
     def must_not_play(self) -> bool:
         """Whether a move here would be there in every later game: a fork can end, as if its game were over, before it
@@ -149,14 +210,29 @@ class WarmSession(Session):
             self.shim.meet(message)
             return dict(self.about)
         self.about = super().hello(message)
-        if self.shim is not None:
+        if self.shim is not None and "error" not in self.about:
+            if self.shim.lives == "game":
+                self.rehearse(self.shim)
+                self.ready = dumps({**self.about, "id": 1}).encode("ascii")
             # What exists now is shared with every fork; the collector need not look at it again.
             gc.collect()
             gc.freeze()
         return self.about
 
+    def rehearse(self, shim: Shim) -> None:
+        """Does our own part of a game a few times before there is one. What Python and NumPy rewrite or set up when a
+        thing is done for the first time need not be copied in every fork then. None of the bot's code is run."""
+        try:
+            for _ in range(REHEARSALS):
+                self.start(_loads(b'{"type": "start", "id": 2, "number": 1, "seed": "1"}'))
+                shim.rehearse(self.packets)
+                dumps({"id": 2})
+        except BaseException:  # whatever the bot has put in something's place: its games will tell
+            pass
+        shim.start({})
+
     def turn(self) -> None:
-        """A turn in the game's short form."""
+        """A turn in the game's short form that is not answered by this process."""
         packets, shim = self.packets, self.shim
         number, limit = _header(packets.buffer)
         if shim is None:
@@ -166,14 +242,24 @@ class WarmSession(Session):
             message["limit_ms"] = limit
             self.call_in_a_fork(shim, message, number)
             return
-        if self.must_not_play():
-            packets.send({"id": number, "ended": NO_GAME})
-            return
-        try:
-            text = shim.packed(packets)
-        except AnswerFault as fault:
-            packets.send({"id": number, "fault": fault.fault, "says": fault.says})
-        except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-            packets.send({"id": number, "fault": "crash", "says": crash_words(error, shim.root)})
-        else:
-            packets.answer(number, text)
+        packets.send({"id": number, "ended": NO_GAME})
+
+    def turns(self) -> int:
+        """Answers turns in the game's short form until something else comes, and says how long that is. What is done
+        here is done thousands of times in a game: what stays the same is looked up before."""
+        packets, shim = self.packets, self.shim
+        assert shim is not None
+        receive, packed, answer = packets.receive, shim.packed, packets.answer
+        while True:
+            count = receive()
+            if count == 0 or packets.buffer[0] != TURN:
+                return count
+            number = _header(packets.buffer)[0]
+            try:
+                text = packed(packets)
+            except AnswerFault as fault:
+                packets.send({"id": number, "fault": fault.fault, "says": fault.says})
+            except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+                packets.send({"id": number, "fault": "crash", "says": crash_words(error, shim.root)})
+            else:
+                answer(number, text)

@@ -70,6 +70,56 @@ class Games(WarmFolder):
         self.game(child)
         self.assertEqual(child.hello(seed=8)["protocol"], 1)
         self.assertEqual(self.game(child), ["UP", "UP"])
+        # As the host says it: a hello is its first message to a bot at a new table.
+        child.number = 0
+        self.assertEqual(child.hello(seed=9)["protocol"], 1)
+        self.assertEqual(self.game(child), ["UP", "UP"])
+
+    @needs_numpy
+    def test_a_start_that_is_written_in_another_way(self):
+        child = self.colour("games.append(1); print(len(games)); return Move.UP")
+        for number in (50, 60):
+            child.send(json.dumps({"id": number, "number": 1, "seed": "1", "type": "start"}).encode())
+            self.assertEqual(child.receive(), {"id": number})
+            child.turn(pack_colour(colour()))
+            self.assertEqual(child.ask(type="end"), {})
+        self.assertEqual(child.said(), "3\n3\n")
+
+    @needs_numpy
+    def test_a_rehearsal_calls_nothing_of_the_bots(self):
+        text = """
+            from players import Player
+            class Seeker(Player):
+                def __init__(self, *arguments):
+                    print("made")
+                    super().__init__(*arguments)
+                def move(self):
+                    print("moved")
+        """
+        child = self.bot(self.write("Bot.py", text), "hide-and-seek")
+        self.assertNotIn("error", child.hello(role="seeker", seat=0))
+        self.assertEqual(child.said(), "")
+        child.start()
+        child.turn(pack_hide(hide(), True))
+        self.assertEqual(child.said(), "made\nmoved\n")
+
+    @needs_numpy
+    def test_a_bot_with_a_thread_from_its_loading_plays(self):
+        text = """
+            import threading, time
+            from players import Player
+            threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+            class Seeker(Player):
+                def move(self):
+                    print(threading.active_count())
+        """
+        child = self.bot(self.write("Bot.py", text), "hide-and-seek")
+        self.assertNotIn("error", child.hello(role="seeker", seat=0))
+        for _ in range(3):
+            child.start()
+            self.assertIn("answer", child.turn(pack_hide(hide(), True)))
+            child.ask(type="end")
+        self.assertEqual(child.said(), "1\n" * 3)
 
     @needs_numpy
     def test_a_fork_that_dies_is_told_with_words(self):

@@ -122,7 +122,9 @@ class Child:
 
     def ask(self, **message: Any) -> Dict[str, Any]:
         self.number += 1
-        self.send(json.dumps({"id": self.number, **message}).encode())
+        # Written just as the host does: between games it is known by how it begins.
+        message = {"type": message.pop("type"), "id": self.number, **message}
+        self.send(json.dumps(message, separators=(",", ":")).encode())
         reply = self.receive()
         assert reply.pop("id") == self.number, reply
         return reply
@@ -202,11 +204,11 @@ def pack_colour(seen: Dict[str, Any]) -> bytes:
     info, enemies = seen["game_info"], seen["enemies"]
     size, count = info["grid_size"], len(seen["enemies"])
     head = struct.pack(
-        "<IIHHHhh2x", info["current_round"], info["number_of_rounds"], size, count, seen["id"], *seen["position"]
+        "<IIHHH2x", info["current_round"], info["number_of_rounds"], size, count, seen["id"]
     )
     places = [number for enemy in enemies for number in enemy["position"]]
     tiles = [tile for row in seen["grid"] for tile in row]
-    words = [*(enemy["id"] for enemy in enemies), *places, *tiles]
+    words = [*(enemy["id"] for enemy in enemies), *seen["position"], *places, *tiles]
     return head + struct.pack(f"<{len(words)}h", *words)
 
 

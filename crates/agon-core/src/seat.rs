@@ -102,6 +102,15 @@ impl Iterator for SeatSet {
     }
 }
 
+impl DoubleEndedIterator for SeatSet {
+    #[inline]
+    fn next_back(&mut self) -> Option<Seat> {
+        let seat = Seat(self.0.checked_ilog2()? as u8);
+        self.remove(seat);
+        Some(seat)
+    }
+}
+
 impl ExactSizeIterator for SeatSet {}
 
 impl FromIterator<Seat> for SeatSet {
@@ -128,6 +137,7 @@ mod tests {
     fn a_seat_set_iterates_in_seat_order_and_holds_64() {
         let set: SeatSet = [Seat(63), Seat(0), Seat(5)].into_iter().collect();
         assert_eq!(set.collect::<Vec<_>>(), [Seat(0), Seat(5), Seat(63)]);
+        assert_eq!(set.rev().collect::<Vec<_>>(), [Seat(63), Seat(5), Seat(0)]);
         assert_eq!(SeatSet::first(64).len(), 64);
         assert_eq!(SeatSet::first(2).collect::<Vec<_>>(), [Seat(0), Seat(1)]);
         assert!(SeatSet::first(0).is_empty());

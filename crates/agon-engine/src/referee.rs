@@ -244,8 +244,11 @@ impl<G: View> Referee<'_, G> {
             return Ok(false);
         }
         self.turn += 1;
-        // Ask everybody first: bots in processes of their own think at the same time.
-        for seat in to_move {
+        // Ask everybody first: bots in processes of their own think at the same time. Every second turn the other way
+        // round: who was the last to think finds more of what it needs still at hand, and nobody is always the first.
+        let mut to_ask = to_move;
+        let forth = self.turn % 2 == 1;
+        while let Some(seat) = if forth { to_ask.next() } else { to_ask.next_back() } {
             if let Some(Chair::Bot(player)) = chairs.get_mut(seat.index())
                 && !self.clock.sits_out(seat)
             {

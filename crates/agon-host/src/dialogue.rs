@@ -160,6 +160,7 @@ impl Dialogue {
                         Trouble::Late => format!("no answer within {PATIENCE:?}"),
                         Trouble::Ended(how) => how,
                         Trouble::TooLong(line) => format!("a line longer than 64 KiB: {line}"),
+                        Trouble::Unasked(line) => format!("wrote without being asked: {line}"),
                     };
                     let log = bot.log();
                     let last: Vec<&str> = log.lines().rev().take(LAST_WORDS).collect();

@@ -308,6 +308,9 @@ impl<G: Game> LinesPlayer<G> {
             Trouble::TooLong(line) => {
                 self.stop(Fault::Garbled, format!("a line longer than 64 KiB: {line}"), for_good)
             }
+            Trouble::Unasked(line) => {
+                self.stop(Fault::Garbled, format!("wrote without being asked: {line}"), for_good)
+            }
         }
     }
 
@@ -339,10 +342,10 @@ impl<G: Game> LinesPlayer<G> {
         }
         let Life::Running(process) = &mut self.life else { return Ok(()) };
         if self.owed.is_empty()
+            && !process.tells_strays()
             && let Some(line) = process.stray()
         {
-            let says = format!("wrote without being asked: {line}");
-            return Err(self.stop(Fault::Garbled, says, false).into());
+            return Err(self.stop_for(Trouble::Unasked(line), false).into());
         }
         Ok(())
     }

@@ -107,6 +107,8 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
     };
     let mut environment = environment.to_vec();
     environment.push(("LANG".to_owned(), "C.UTF-8".to_owned()));
+    // Nobody there asks which core it is on, and the kernel need not write it down at every switch.
+    environment.push(("GLIBC_TUNABLES".to_owned(), "glibc.pthread.rseq=0".to_owned()));
     environment.push(("AGON_PATH".to_owned(), interpreter.path.clone()));
     if forgets {
         // Or every fork would look up the same few functions of the C library anew.

@@ -14,6 +14,8 @@ pub enum Trouble {
     Ended(String),
     /// A line longer than [`crate::process::LONGEST_LINE`], and how it begins.
     TooLong(String),
+    /// It wrote this before it was asked.
+    Unasked(String),
 }
 
 /// A bot's program while it runs. Dropped, it is ended with all it has started.
@@ -23,6 +25,11 @@ pub trait Talk: Debug + Send {
 
     /// Whether turns in a game's own short form are understood.
     fn reads_packed(&self) -> bool {
+        false
+    }
+
+    /// Whether [`Self::wait`] tells by itself what was written before the question, so that nobody needs to look first.
+    fn tells_strays(&self) -> bool {
         false
     }
 

@@ -51,6 +51,7 @@ impl<G: Game> TextPlayer<G> {
             Trouble::Late => (Fault::Timeout, "no answer within the limit".to_owned()),
             Trouble::Ended(how) => (Fault::Crash, how),
             Trouble::TooLong(line) => (Fault::Garbled, format!("a line longer than 64 KiB: {line}")),
+            Trouble::Unasked(line) => (Fault::Garbled, format!("wrote without being asked: {line}")),
         };
         self.gone = Some(fault);
         process.report(fault, &says)

@@ -67,6 +67,25 @@ pub struct Meter {
     pid: u32,
 }
 
+/// Who is with a process: threads besides its first, and children.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Company {
+    /// It has threads besides the first.
+    pub threads: bool,
+    /// It has children.
+    pub children: bool,
+}
+
+impl Company {
+    /// Nobody.
+    pub const NONE: Self = Self { threads: false, children: false };
+
+    /// Whether there is anybody.
+    pub const fn is_there(self) -> bool {
+        self.threads || self.children
+    }
+}
+
 /// Links of `/proc/PID/task` for a process of one thread: itself, its parent, and the thread.
 const LINKS_OF_ONE_THREAD: u64 = 3;
 
@@ -82,11 +101,16 @@ impl Meter {
 
     /// What it has used until now. A thread that has ended is no longer counted.
     pub fn read(&self) -> Usage {
+        self.read_with(self.company())
+    }
+
+    /// The same, when it is known who is with it.
+    pub fn read_with(&self, company: Company) -> Usage {
         let Some(leader) = &self.leader else { return Usage::default() };
-        let own = if self.has_threads() { self.read_threads() } else { read_figures(leader) };
+        let own = if company.threads { self.read_threads() } else { read_figures(leader) };
         let mut usage = own.unwrap_or_default();
         // What its children think, it thinks.
-        if self.has_children() {
+        if company.children {
             usage.cpu += self.read_children().cpu;
         }
         usage
@@ -120,9 +144,9 @@ impl Meter {
         pids.map(|pid| Self::new(pid).read()).fold(Usage::default(), Usage::plus)
     }
 
-    /// Whether it has threads besides the first, or children.
-    pub fn has_company(&self) -> bool {
-        self.has_threads() || self.has_children()
+    /// Who is with it now.
+    pub fn company(&self) -> Company {
+        Company { threads: self.has_threads(), children: self.has_children() }
     }
 
     /// Whether it has children.

@@ -33,7 +33,8 @@ class Shim:
         raise NotImplementedError
 
     def meet(self, hello: Message) -> None:
-        """The loaded bot is to sit down at another table."""
+        """The loaded bot is to sit down at another table. Not told to bots whose memory lasts for a game: each of their
+        games is played by a fork, and their turns say all that matters."""
         self.hello = hello
 
     def start(self, message: Message) -> None:
@@ -50,6 +51,9 @@ class Shim:
     def packed(self, packets: Packets) -> str:
         """Answers a turn in the game's own short form, which stands in the packets' buffer."""
         raise NotImplementedError
+
+    def rehearse(self, packets: Packets) -> None:
+        """Answers a few turns of a game with something in the bot's place (see `warm.py`)."""
 
     def unpack(self, packets: Packets) -> Message:
         """A turn in the game's own short form as the message it stands for."""

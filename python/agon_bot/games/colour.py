@@ -12,9 +12,12 @@ from ..packets import HEADER, Packets
 from .base import Message, Shim, need_numpy, said
 
 METHOD = "determine_next_move"
-PACKED = struct.Struct("<IIHHHhh2x")
-"""Round, rounds, size of the canvas, bots, own id, own x, own y; then everybody's ids, everybody's x and y, and the
+PACKED = struct.Struct("<IIHHH2x")
+"""Round, rounds, size of the canvas, bots, own id; then everybody's ids, own x and y, everybody's x and y, and the
 canvas row by row, all in two bytes each."""
+# A bot may replace them where it finds them.
+_id = id
+_round = struct.Struct(f"<{HEADER.size}xI").unpack_from
 
 
 class GameInfo:
@@ -43,6 +46,10 @@ class ColourBattle(Shim):
         first = self.construct(self.kind, loaded.shown)
         self.bot: Any = None
         self.buffer: Any = None
+        # By identity: nothing that a bot does to a move or to how it compares makes it another one. (What has such a
+        # number must stay, or something else could have it.)
+        self.all_moves = tuple(bot_control.Move)
+        self.moves = {_id(move): move.name for move in self.all_moves}
         return {"name": said(first, "get_name"), "contributor": said(first, "get_contributor")}
 
     def start(self, message: Message) -> None:
@@ -60,36 +67,38 @@ class ColourBattle(Shim):
         self.grid.flags.writeable = False
 
     def packed(self, packets: Packets) -> str:
-        current, rounds, size, count, own, x, y = PACKED.unpack_from(packets.buffer, HEADER.size)
+        bot = self.bot
+        if bot is None or packets.buffer is not self.buffer:
+            bot = self._frame(packets)
+        self.info.current_round = _round(packets.buffer)[0]
+        # Fresh each turn: a bot may keep last turn's to see who moved. One array for all, a row for each.
+        rows = iter(self.rows.copy())
+        bot.id = self.own
+        bot.position = next(rows)
+        enemies = [{"id": number, "position": place} for number, place in zip(self.ids, rows)]
+        move = bot.determine_next_move(self.grid, enemies, self.info)
+        return self.moves.get(_id(move)) or colour_move(move)
+
+    def _frame(self, packets: Packets) -> Any:
+        """The canvas and the positions are where packets arrive: nothing is read, it is there. Returns the bot."""
+        np = self.numpy
+        _, rounds, size, count, own = PACKED.unpack_from(packets.buffer, HEADER.size)
         if self.bot is None:
             self._begin(size)
-            self._frame(packets, size, count)
-            self.info.number_of_rounds = rounds
-            self.info.grid_size = size
-        elif packets.buffer is not self.buffer:
-            self._frame(packets, size, count)
-        bot = self.bot
-        self.info.current_round = current
-        bot.id = own
-        bot.position = self.array((x, y), self.int16)
-        # Fresh each turn: a bot may keep last turn's to see who moved.
-        places = self.places.copy()
-        enemies = [{"id": number, "position": place} for number, place in zip(self.ids, places)]
-        return colour_move(bot.determine_next_move(self.grid, enemies, self.info))
-
-    def _frame(self, packets: Packets, size: int, count: int) -> None:
-        """The canvas and the positions are where packets arrive: nothing is read, it is there."""
-        np = self.numpy
+        self.info.number_of_rounds = rounds
+        self.info.grid_size = size
+        self.own = own
         self.buffer = packets.buffer
-        self.array, self.int16 = np.array, np.int16
-        start = HEADER.size + PACKED.size
         whole = np.frombuffer(packets.buffer, dtype="<i2")
-        first = start // 2
-        self.ids = whole[first : first + count].tolist()
-        self.places = whole[first + count : first + 3 * count].reshape(count, 2)
+        ids = (HEADER.size + PACKED.size) // 2
+        rows = ids + count
+        canvas = rows + 2 * (1 + count)
+        self.ids = whole[ids:rows].tolist()
+        self.rows = whole[rows:canvas].reshape(1 + count, 2)
         # Of memory that cannot be written to by this way, so that nothing behind the grid can be, either.
         closed = memoryview(packets.buffer).toreadonly()
-        self.grid = np.ndarray((size, size), np.int16, closed, 2 * (first + 3 * count))
+        self.grid = np.ndarray((size, size), np.int16, closed, 2 * canvas)
+        return self.bot
 
     def turn(self, message: Message) -> str:
         np = self.numpy

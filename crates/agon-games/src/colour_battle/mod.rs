@@ -213,11 +213,9 @@ impl Game for ColourBattle {
         out.extend_from_slice(&number_of_rounds.to_le_bytes());
         out.extend_from_slice(&small(grid_size));
         out.extend_from_slice(&(seen.enemies.len() as u16).to_le_bytes());
-        for number in [seen.id, seen.position.x, seen.position.y, 0] {
-            out.extend_from_slice(&small(number));
-        }
+        out.extend([seen.id, 0].into_iter().flat_map(small));
         out.extend(seen.enemies.iter().flat_map(|enemy| small(enemy.id)));
-        let places = seen.enemies.iter().map(|enemy| enemy.position);
+        let places = std::iter::once(seen.position).chain(seen.enemies.iter().map(|enemy| enemy.position));
         out.extend(places.flat_map(|place| [place.x, 0, place.y, 0]));
         out.extend(seen.grid.tiles().iter().flat_map(|&tile| [tile, 0]));
         true

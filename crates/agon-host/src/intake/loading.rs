@@ -94,6 +94,7 @@ impl Trying {
             Trouble::TooLong(line) => {
                 (format!("answered hello with a line longer than 64 KiB: {line}"), "see docs/protocol.md")
             }
+            Trouble::Unasked(line) => (format!("wrote before hello: {line}"), "see docs/protocol.md"),
         };
         Refusal { trace: self.process.log().trim_end().to_owned(), ..Refusal::new(what, hint) }
     }

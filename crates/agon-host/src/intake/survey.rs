@@ -86,6 +86,7 @@ pub fn survey(program: &Program) -> Result<Survey, Refusal> {
         Trouble::Late => broke(format!("not done within {LIMIT:?}")),
         Trouble::Ended(how) => broke(format!("{how}: {}", process.log().lines().last().unwrap_or_default())),
         Trouble::TooLong(_) => broke("too much to tell".to_owned()),
+        Trouble::Unasked(line) => broke(format!("wrote without being asked: {line}")),
     })?;
     serde_json::from_slice(&line).map_err(|_| broke(shown(&line)))
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use crate::process::{GRACE, LONGEST_LINE, MORE_PATIENCE, PATIENCE, shown};
 use crate::program::{Program, Warm, policy};
 use crate::sandbox::{self, Jailed};
 use crate::talk::{Talk, Trouble};
-use crate::timing::{Mark, Meter, Stolen, Usage, since_asked, used_by};
+use crate::timing::{Company, Mark, Meter, Stolen, Usage, since_asked, used_by};
 
 /// Longer messages go in parts of this size.
 const PART: usize = 64 << 10;
@@ -30,6 +30,14 @@ const AGAIN: &[u8] = b"+";
 const TO_END_A_CALL: Duration = Duration::from_secs(1);
 /// Sending takes microseconds.
 const LONG_TO_SEND: Duration = Duration::from_micros(200);
+/// An answer is first waited for with nothing else in view, for about so long.
+const AT_FIRST: Duration = Duration::from_millis(2);
+/// With a shorter limit everything is in view at once.
+const LONG_LIMIT: Duration = Duration::from_millis(20);
+/// The system's clock has been set if it has moved on by so much more or less than the clock that never jumps.
+const CLOCK_WAS_SET: Duration = Duration::from_micros(50);
+/// After so many answers in a row without a look at the log there is one: it holds many lines, but not any number.
+const UNSEEN: u32 = 16;
 /// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
 const TO_END: Duration = Duration::from_millis(200);
 
@@ -47,6 +55,10 @@ pub struct Link {
     asking: OwnedFd,
     answers: OwnedFd,
     log: SharedLog,
+    /// It prints now and then.
+    prints: bool,
+    /// So often it was waited for since its log was last in view.
+    unseen: u32,
     /// The process that answers: the bot itself, or its fork for a game.
     meter: Meter,
     metered: u32,
@@ -64,6 +76,10 @@ pub struct Link {
     asked: Mark,
     /// When the question was on its way at the earliest.
     asked_first: Instant,
+    /// The same by the system's clock, which stamps packets.
+    asked_by_stamp: Duration,
+    /// What has come was sent before that.
+    unasked: bool,
     /// What the machine had lost to others by then.
     stolen: Stolen,
     limit: Duration,
@@ -90,6 +106,7 @@ impl Link {
         let (asking, bot_asked) = socket::pair()?;
         let (answers, bot_answers) = socket::pair()?;
         socket::stamp(answers.as_fd())?;
+        socket::be_patient(answers.as_fd(), AT_FIRST)?;
         let (log, bot_log) = io::pipe()?;
         let mut order = Map::new();
         order.insert("game".to_owned(), json!(warm.game));
@@ -106,6 +123,8 @@ impl Link {
             asking,
             answers,
             log: SharedLog::new(log.into())?,
+            prints: false,
+            unseen: 0,
             used: Usage::default(),
             forks_calls: warm.forks_calls,
             ending: false,
@@ -114,6 +133,8 @@ impl Link {
             held: false,
             asked: Mark { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
+            asked_by_stamp: Duration::ZERO,
+            unasked: false,
             stolen: Stolen::default(),
             limit: Duration::MAX,
             wanted: 0,
@@ -148,8 +169,12 @@ impl Link {
     /// There is room for every message: the bot has answered the last. If there is none after all, or it is gone, its
     /// silence shows.
     fn send_packet(&mut self, bytes: &[u8]) {
-        let until = Instant::now() + self.limit.min(Duration::from_secs(1));
-        while matches!(socket::send(&self.asking, bytes), Ok(false)) && Instant::now() < until {
+        let mut until = None;
+        while matches!(socket::send(&self.asking, bytes), Ok(false)) {
+            let now = Instant::now();
+            if now >= *until.get_or_insert(now + self.limit.min(Duration::from_secs(1))) {
+                return;
+            }
             let mut fds = [PollFd::new(&self.asking, PollFlags::OUT)];
             let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
         }
@@ -158,26 +183,56 @@ impl Link {
     /// Takes what has come.
     fn receive(&mut self) {
         while !self.gone && (self.inbox.len() < self.wanted.max(1) || self.ending) {
-            let received = ROOM.with_borrow_mut(|room| socket::receive(self.answers.as_fd(), room));
-            match received {
-                Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
-                Ok(Some(packet)) => {
-                    self.ending = self.forks_calls && packet.sender != self.metered;
-                    self.inbox.push_back(packet);
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(None) | Err(_) => self.gone = true,
+            if !self.receive_one(socket::receive) {
+                return;
             }
         }
+    }
+
+    /// Takes a packet; false if there is none.
+    fn receive_one(&mut self, how: fn(BorrowedFd<'_>, &mut [u8]) -> io::Result<Option<Packet>>) -> bool {
+        match ROOM.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
+            Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
+            Ok(Some(packet)) => {
+                self.ending = self.forks_calls && packet.sender != self.metered;
+                self.unasked |= self.was_unasked(&packet);
+                self.inbox.push_back(packet);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(None) | Err(_) => self.gone = true,
+        }
+        true
+    }
+
+    /// Most answers come soon, and nobody else is to be watched meanwhile. Then the shortest way is to wait for just that: a
+    /// bot that prints more than its log holds stands still for a moment, once, and has its log watched from then on.
+    fn receive_at_first(&mut self) {
+        let alone = ASKED.with_borrow(|asked| asked.len() == 1);
+        if alone && !self.forks_calls && !self.prints && self.unseen < UNSEEN && self.limit > LONG_LIMIT {
+            self.unseen += 1;
+            self.receive_one(socket::await_one);
+        }
+    }
+
+    /// Whether the packet that should be the answer was sent before the question. A bot that owes other answers may well
+    /// have given one of them before it was asked again.
+    fn was_unasked(&self, packet: &Packet) -> bool {
+        let early = packet.stamp.is_some_and(|sent| sent < self.asked_by_stamp);
+        if !early || self.forks_calls || self.wanted != 1 {
+            return false;
+        }
+        // If the clock was set meanwhile, its stamp says nothing. (Nor does it if we were not at work between two readings.)
+        let passed = socket::system_time().saturating_sub(self.asked_by_stamp);
+        passed.abs_diff(self.asked_first.elapsed()) < CLOCK_WAS_SET
     }
 
     fn has_arrived(&self) -> bool {
         self.gone || self.inbox.len() >= self.wanted
     }
 
-    /// What the answer cost. Read after it was sent, while its sender is there or a zombie.
-    fn measure(&mut self) -> Times {
+    /// What the answer cost, and who is with the bot now. Read after it was sent, while its sender is there or a zombie.
+    fn measure(&mut self) -> (Times, Company) {
         let (sent, sender) = match self.inbox.get(self.wanted.saturating_sub(1)) {
             Some(packet) => (packet.sent, packet.sender),
             None => (Instant::now(), self.metered),
@@ -187,25 +242,32 @@ impl Link {
             self.metered = sender;
             self.asked.usage = Usage::default();
         }
-        let single = self.hold == Hold::Never;
-        let mut usage = if single { self.meter.read_single() } else { self.meter.read() };
+        let company = self.company();
+        let mut usage = self.meter.read_with(company);
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
             usage = usage.plus(used_by(sender));
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
-        self.times(Mark { at, usage })
+        (self.times(Mark { at, usage }, company), company)
+    }
+
+    /// Who is with the bot, where anybody can be.
+    fn company(&self) -> Company {
+        if self.hold == Hold::Never { Company::NONE } else { self.meter.company() }
     }
 
     /// What passed from the question to a moment, without what the machine itself has lost.
-    fn times(&self, until: Mark) -> Times {
-        let has_children = self.hold == Hold::IfBusy && self.meter.has_children();
-        let times = since_asked(self.asked, self.asked_first, until, has_children);
+    fn times(&self, until: Mark, company: Company) -> Times {
+        let times = since_asked(self.asked, self.asked_first, until, company.children);
         self.stolen.forgive(times, self.limit)
     }
 
     /// Waits until the fork that gave the last answer has ended. That may wait for a processor, and is nobody's fault.
     fn let_it_end(&mut self) {
+        if !self.forks_calls {
+            return;
+        }
         let until = Instant::now() + TO_END_A_CALL;
         self.wanted = 0;
         self.receive();
@@ -214,14 +276,12 @@ impl Link {
             self.receive();
         }
         // How much waits in its log would be something that the next call could see of this one.
-        if self.forks_calls {
-            self.log.lock().read();
-        }
+        self.log.lock().read();
     }
 
     /// Holds the bot still if there is something of it that could go on.
-    fn quiet(&mut self) {
-        if self.hold == Hold::IfBusy && !self.gone && self.meter.has_company() {
+    fn quiet(&mut self, company: Company) {
+        if !self.gone && company.is_there() {
             let _ = self.jailed.pause();
             self.held = true;
         }
@@ -229,7 +289,7 @@ impl Link {
 
     /// Waits until something may have happened. The bots of one game are on one core: by the time the one that was asked
     /// last has answered, the others mostly have, too. When each of them did is in its packet.
-    fn doze(&self, others_first: bool, time: Duration) {
+    fn doze(&mut self, others_first: bool, time: Duration) {
         let last = ASKED.with_borrow(|asked| asked.last().copied());
         let own = self.answers.as_raw_fd();
         let other = last.filter(|fd| others_first && *fd != own);
@@ -243,7 +303,9 @@ impl Link {
             let _ = poll(&mut fds, Some(&timeout));
             fds[1..].iter().any(|fd| !fd.revents().is_empty())
         });
+        self.unseen = 0;
         if printed {
+            self.prints = true;
             self.log.lock().read();
             log::read_all();
         }
@@ -285,6 +347,10 @@ impl Talk for Link {
         true
     }
 
+    fn tells_strays(&self) -> bool {
+        !self.forks_calls
+    }
+
     fn stray(&mut self) -> Option<String> {
         self.wanted = 0;
         self.receive();
@@ -311,6 +377,8 @@ impl Talk for Link {
         self.stolen = Stolen::lately();
         self.asked.at = Instant::now();
         self.asked_first = self.asked.at;
+        self.asked_by_stamp = socket::system_time();
+        self.unasked = false;
         self.send(text);
         // So long takes no question. Either we had no processor, or the bot has ours and is at work: what it uses is
         // charged in any case, the rest only from now on.
@@ -329,6 +397,7 @@ impl Talk for Link {
             self.asked.at.checked_add(self.limit.saturating_mul(PATIENCE).saturating_add(MORE_PATIENCE));
         let mut until = self.asked.at.checked_add(self.limit);
         let mut others_first = true;
+        self.receive_at_first();
         loop {
             self.receive();
             if self.has_arrived() {
@@ -342,7 +411,7 @@ impl Talk for Link {
                 } else {
                     self.meter.read()
                 };
-                let times = self.times(Mark { at: now, usage });
+                let times = self.times(Mark { at: now, usage }, self.company());
                 let over = times.charged().checked_sub(self.limit);
                 if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
                     self.forget();
@@ -356,8 +425,12 @@ impl Talk for Link {
             others_first = false;
         }
         self.forget();
-        let times = self.measure();
-        self.quiet();
+        let (times, company) = self.measure();
+        self.quiet(company);
+        if std::mem::take(&mut self.unasked) {
+            let first = self.inbox.front().map(|packet| shown(&packet.bytes));
+            return (times, Err(Trouble::Unasked(first.unwrap_or_default())));
+        }
         if let Some(packet) = self.inbox.iter().find(|packet| packet.cut) {
             return (times, Err(Trouble::TooLong(shown(&packet.bytes))));
         }

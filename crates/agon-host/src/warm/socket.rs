@@ -17,6 +17,8 @@ pub(super) struct Packet {
     pub cut: bool,
     /// When it was sent.
     pub sent: Instant,
+    /// The same by the kernel's stamp: the system's clock.
+    pub stamp: Option<Duration>,
     /// By whom.
     pub sender: u32,
 }
@@ -48,6 +50,21 @@ struct Control([MaybeUninit<u8>; 128]);
 
 /// The next packet, if one is there; `None` when the other end is gone. `room` is where it is put first.
 pub(super) fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Option<Packet>> {
+    receive_with(socket, room, libc::MSG_DONTWAIT)
+}
+
+/// From now on [`await_one`] waits for so long.
+pub(super) fn be_patient(socket: BorrowedFd<'_>, patience: Duration) -> io::Result<()> {
+    use rustix::net::sockopt::{Timeout, set_socket_timeout};
+    Ok(set_socket_timeout(socket, Timeout::Recv, Some(patience))?)
+}
+
+/// The same, but waits for a packet if none is there.
+pub(super) fn await_one(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Option<Packet>> {
+    receive_with(socket, room, 0)
+}
+
+fn receive_with(socket: BorrowedFd<'_>, room: &mut [u8], flags: libc::c_int) -> io::Result<Option<Packet>> {
     let mut control = Control([MaybeUninit::uninit(); 128]);
     let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
     // SAFETY: all zeroes is a valid value of this plain structure.
@@ -56,7 +73,7 @@ pub(super) fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Opt
     message.msg_iovlen = 1;
     message.msg_control = control.0.as_mut_ptr().cast();
     message.msg_controllen = control.0.len() as _;
-    let flags = libc::MSG_DONTWAIT | libc::MSG_CMSG_CLOEXEC;
+    let flags = flags | libc::MSG_CMSG_CLOEXEC;
     // SAFETY: the structure points to room that outlives the call, with its true sizes.
     let count = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
     let Ok(count) = usize::try_from(count) else { return Err(io::Error::last_os_error()) };
@@ -67,7 +84,8 @@ pub(super) fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Opt
     }
     let cut = message.msg_flags & libc::MSG_TRUNC != 0;
     let bytes = room.get(..count).unwrap_or_default().to_vec();
-    Ok(Some(Packet { bytes, cut, sent: sent.map_or_else(Instant::now, on_our_clock), sender }))
+    let at = sent.map_or_else(Instant::now, on_our_clock);
+    Ok(Some(Packet { bytes, cut, sent: at, stamp: sent, sender }))
 }
 
 /// The time stamp and the sender of a packet.
@@ -119,9 +137,12 @@ unsafe fn close_all(message: *mut libc::cmsghdr) {
 /// A time of the system's clock as one of the clock that never jumps.
 fn on_our_clock(sent: Duration) -> Instant {
     let now = Instant::now();
-    let age =
-        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).ok().and_then(|at| at.checked_sub(sent));
-    age.and_then(|age| now.checked_sub(age)).unwrap_or(now)
+    system_time().checked_sub(sent).and_then(|age| now.checked_sub(age)).unwrap_or(now)
+}
+
+/// Now, by the system's clock.
+pub(super) fn system_time() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
 /// Sends a packet without waiting. Says whether there was room for it.

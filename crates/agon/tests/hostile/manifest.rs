@@ -70,6 +70,7 @@ collection! {
         answer_before_hello Json Harmless;
         answer_other_id Json Fault("garbled", "when");
         answer_for_other Json Nothing;
+        answer_ahead Connect Fault("garbled", "");
         fault_for_other Json Fault("crash", "it was seat 1");
         fault_unknown Json Fault("garbled", "");
         slow_drip JsonQuick Fault("timeout", "");
