@@ -1,3 +1,7 @@
 export default {
-  compilerOptions: { runes: true },
+  compilerOptions: {
+    runes: true,
+    // The viewer leaves one global in the page, `Agon`, and no other.
+    discloseVersion: false,
+  },
 };

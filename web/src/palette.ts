@@ -15,7 +15,7 @@ export function inkOn(index: number): string {
   const hex = COLOURS[index];
   if (hex === undefined) return '#ffffff';
   const [r, g, b] = [1, 3, 5].map((i) => channel(parseInt(hex.slice(i, i + 2), 16) / 255)) as [number, number, number];
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.22 ? '#101216' : '#ffffff';
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#101216' : '#ffffff';
 }
 
 function channel(value: number): number {

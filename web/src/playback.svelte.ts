@@ -20,7 +20,8 @@ export class Playback {
   /** Nothing moves by itself between two turns. */
   still = $state(false);
   readonly last: number;
-  private target: number | undefined;
+  /** Where a single step leads. */
+  private target: number | undefined = $state();
 
   constructor(last: number, speed: number) {
     this.last = last;
@@ -29,7 +30,7 @@ export class Playback {
 
   /** The turn that is shown. */
   get turn(): number {
-    return this.still ? Math.floor(this.at + 1e-6) : Math.ceil(this.at - 1e-6);
+    return this.still ? Math.floor(this.at + 1e-6) : Math.max(0, Math.ceil(this.at - 1e-6));
   }
 
   /** How far the move to the turn shown has come, 0 to 1. */

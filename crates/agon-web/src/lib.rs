@@ -96,6 +96,6 @@ mod tests {
 
     #[test]
     fn the_viewer_is_there() {
-        assert!(text(SCRIPT).contains("Agon") && text(STYLE).contains(".agon-replay"));
+        assert!(text(SCRIPT).contains("Agon") && text(STYLE).contains(".replay"));
     }
 }
