@@ -3,7 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export const CHROMIUM = process.env.AGON_CHROMIUM ?? '/usr/bin/chromium';
 
@@ -13,7 +14,8 @@ export const FLAGS = [
   '--disable-component-update', '--disable-sync',
 ];
 
-export const GAMES: { [game: string]: string[] } = {
+/** @type {{ [game: string]: string[] }} */
+export const GAMES = {
   'solitude-scramble': ['house:profiler', 'house:greedy', 'house:left', 'house:random'],
   'colour-battle': [
     'house:planner', 'house:drawn', 'house:seeker', 'house:sweeper', 'house:random', 'house:short-sighted', '--set', 'rounds=60',
@@ -23,8 +25,8 @@ export const GAMES: { [game: string]: string[] } = {
   'word-racer': ['house:planner', 'house:crossword'],
 };
 
-function program(): string {
-  const target = process.env.CARGO_TARGET_DIR ?? resolve(import.meta.dirname, '../../target');
+function program() {
+  const target = process.env.CARGO_TARGET_DIR ?? resolve(dirname(fileURLToPath(import.meta.url)), '../../target');
   const known = [process.env.AGON, join(target, 'debug/agon'), join(target, 'release/agon')];
   const found = known.find((path) => path !== undefined && existsSync(path));
   if (found === undefined) throw new Error('no agon to make pages with: run `cargo build -p agon` first, or set AGON=/path/to/agon');
@@ -33,18 +35,23 @@ function program(): string {
 
 /** A folder with pages, to be removed in the end. */
 export class Pages {
-  readonly folder = mkdtempSync(join(tmpdir(), 'agon-web-'));
-  private readonly agon = program();
+  folder = mkdtempSync(join(tmpdir(), 'agon-web-'));
+  agon = program();
 
-  /** Plays a game and writes its page; gives back the page's address. */
-  make(game: string, bots: string[], seed: number): string {
+  /**
+   * Plays a game and writes its page; gives back the page's address.
+   * @param {string} game
+   * @param {string[]} bots
+   * @param {number} seed
+   */
+  make(game, bots, seed) {
     const [record, page] = [join(this.folder, `${game}.agon`), join(this.folder, `${game}.html`)];
     execFileSync(this.agon, ['play', game, ...bots, '--seed', `${seed}`, '--record', record], { stdio: 'pipe' });
     execFileSync(this.agon, ['replay', record, '--html', page], { stdio: 'pipe' });
     return `file://${page}`;
   }
 
-  remove(): void {
+  remove() {
     rmSync(this.folder, { recursive: true, force: true });
   }
 }
