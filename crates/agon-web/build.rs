@@ -9,7 +9,9 @@ fn main() {
     for file in ["viewer.js", "viewer.css"] {
         println!("cargo::rerun-if-changed=../../web/dist/{file}");
         if !dist.join(file).is_file() {
-            println!("cargo::error=web/dist/{file} is missing: the replay viewer is not built; run `make web`");
+            println!(
+                "cargo::error=web/dist/{file} is missing: the replay viewer is not built; run `make web`"
+            );
         }
     }
 }

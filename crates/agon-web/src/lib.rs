@@ -30,8 +30,7 @@ pub fn asset(name: &str) -> Option<Cow<'static, [u8]>> {
 /// of bots are data to it, never markup.
 pub fn page(film: &Json) -> String {
     let title = film["title"].as_str().unwrap_or("Agon");
-    let names: Vec<&str> =
-        film["names"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+    let names: Vec<&str> = film["names"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
     let heading = if names.len() > 4 {
         format!("{title}: {} bots", names.len())
     } else {
