@@ -38,6 +38,7 @@ lint: setup web $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sour
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny check bans licenses sources
+	cd web && npm run check
 
 audit: $(TOOLS)/bin/cargo-deny ## Known vulnerabilities of dependencies (needs the advisory database from the network)
 	$(TOOLS)/bin/cargo-deny check advisories
