@@ -13,6 +13,8 @@ mod canvas;
 use canvas::Canvas;
 
 impl View for SolitudeScramble {
+    const STANDING: &'static str = "points";
+
     fn frame(&self, state: &State) -> Json {
         let over = self.is_over(state);
         json!({
@@ -30,6 +32,10 @@ impl View for SolitudeScramble {
 
     fn published(&self, state: &State, names: &[String]) -> Option<String> {
         Some(history_json(state, names))
+    }
+
+    fn standing(&self, state: &State) -> Vec<f64> {
+        state.totals().iter().map(|&total| f64::from(total)).collect()
     }
 
     fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
