@@ -281,7 +281,8 @@ def rehearse() -> None:
     what is rewritten before the fork is not copied after it."""
     deal = bytes([1, 2, 3, 4, 5, 0, 1, 2, 3])
     data = bytes(12) + bytes([3, 0]) + deal + (deal + bytes([0, 1, 2, 3, 0, 0, 1, 2])) * 2
-    actor = Lean(Packets(0, 1, 16), "")
+    # Nothing is read from there; it must only be open.
+    actor = Lean(Packets(2, 1, 16), "")
     actor.function = lambda state, history: "LEFT"
     # Nothing is closed, limited or ended: these only look at a number.
     props = _libc.isalpha, _libc.isalpha, _libc.abs, _libc.isalpha

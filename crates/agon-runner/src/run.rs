@@ -240,6 +240,10 @@ impl Run<'_> {
         let todo: Vec<_> = done.gaps(stage.len()).collect();
         let (name, matches, done) = (stage.name(), stage.len(), done.len());
         listener.event(&Event::Stage { phase, stage: number, name, matches, done });
+        if done > 0 && !going.chronicles.is_empty() {
+            // Played in an earlier run: those who played them had their logs of them then.
+            going.chronicles.add_own(&self.told(phase, number..number + 1)?)?;
+        }
         if !todo.is_empty() {
             let queue = Queue::new(stage, todo, going.hall.in_order(), self.stop);
             let hall = going.hall;
@@ -311,7 +315,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Gives bots back what they kept and may read, as it was when the run was stopped.
+    /// Gives bots back what they kept, and what they may read of earlier phases. Of this one they are told stage by stage.
     fn bring_back(&self, going: &Going<'_>, members: &[Member]) -> Result<(), RunError> {
         let phase = going.hall.phase;
         let versions = self.wait(self.ledger.bots())?;
@@ -328,16 +332,9 @@ impl Run<'_> {
         if going.chronicles.is_empty() {
             return Ok(());
         }
-        for earlier in 0..=phase {
-            let stages = if earlier == phase { going.stages.len() } else { self.stages_of(earlier)? } as u32;
-            for stage in 0..stages {
-                let games = self.told(earlier, stage..stage + 1)?;
-                // Others' games come when their stage is over; the one that was being played is not.
-                if earlier == phase && stage + 1 == stages {
-                    going.chronicles.add_own(&games)?;
-                } else {
-                    going.chronicles.add(&games, true)?;
-                }
+        for earlier in 0..phase {
+            for stage in 0..self.stages_of(earlier)? as u32 {
+                going.chronicles.add(&self.told(earlier, stage..stage + 1)?, true)?;
             }
         }
         Ok(())
