@@ -20,6 +20,9 @@ use agon_host::python::{self, Stateless};
 /// Rounds of each measurement; the median counts.
 const ROUNDS: usize = 5;
 
+/// How often `thinker.py` goes round its loop as it stands.
+const ROUNDS_OF_THINKER: u32 = 1900;
+
 fn main() {
     agon_host::sandbox::launch_if_asked();
     // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
@@ -240,20 +243,29 @@ fn pss(pid: u32) -> f64 {
 /// Per cent of the core's time in which a bot was thinking: what the same moves take in one process without anything
 /// around them, of what the game takes.
 fn share() -> f64 {
-    let seats = vec![bot("colour-battle", "thinker.py", Stateless::Strict); 14];
-    let thinking = in_process("thinker.py", "Thinker");
+    // What is asked for is 125 us of thinking: how many rounds of its loop that takes depends on the machine.
+    let own = |folder: &Path| in_process(folder, "thinker.py", "Thinker");
+    let text = std::fs::read_to_string(folder().join("thinker.py")).unwrap();
+    let rounds = (f64::from(ROUNDS_OF_THINKER) * 125.0 / own(&folder())).round();
+    let folder = std::env::temp_dir().join(format!("agon-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("thinker.py"), text.replace(&ROUNDS_OF_THINKER.to_string(), &rounds.to_string())).unwrap();
+    let seats = vec![bot("colour-battle", folder.join("thinker.py").to_str().unwrap(), Stateless::Strict); 14];
+    let thinking = own(&folder);
     let whole = a_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "600")], [1, 1]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    println!("  (the bots think {thinking:.0} us, a call takes {whole:.0} us)");
     100.0 * thinking / whole
 }
 
 /// Microseconds of a call of a bot that is just called.
-fn in_process(file: &str, class: &str) -> f64 {
+fn in_process(folder: &Path, file: &str, class: &str) -> f64 {
     let script = format!(
         "import sys, time\nsys.path[:0] = ['{}', '{}']\nfrom {} import {class}\nbot = {class}()\nbest = 1e9\n\
          for _ in range(20):\n    start = time.perf_counter()\n    for _ in range(500): bot.determine_next_move(None, None, None)\n    \
          best = min(best, (time.perf_counter() - start) / 500)\nprint(best * 1e6)",
         library().display(),
-        folder().display(),
+        folder.display(),
         file.trim_end_matches(".py"),
     );
     python_says(&script)

@@ -44,14 +44,14 @@ pub enum Command {
     Debug(Debug),
     /// Look at a recorded game, or check it against the rules
     Replay(Replay),
+    /// Write a game's own competition as a file, ready to run and to edit
+    Init(Init),
     /// Run a competition from its file, or go on where it stopped
     Run(Run),
     /// The tables of a competition
     Table(Table),
     /// A competition's tables, games, histories and records as files
     Export(Export),
-    /// Write a game's own competition as a file, ready to run and to edit
-    Init(Init),
     /// Bring entrants that are git repositories up to date and say what changed
     Update(Update),
     /// Check this machine for what Agon needs

@@ -1,7 +1,5 @@
 """Thinks about 125 us a move."""
 
-from time import perf_counter
-
 from bot_control import Move
 
 
