@@ -10,7 +10,7 @@ use agon_core::Times;
 use crate::desk::{self, Shared, lock};
 use crate::log::printable;
 use crate::program::{Program, start};
-use crate::timing::Stolen;
+use crate::timing::{Stolen, is_late};
 use crate::wire::Wire;
 
 pub use crate::log::LOG_KEPT;
@@ -114,12 +114,12 @@ impl Talk for Process {
                 desk::forget(&self.wire);
                 return self.look_at_arrival();
             }
-            let times = {
+            let (times, late) = {
                 let wire = lock(&self.wire);
-                self.stolen.forgive(wire.times(wire.mark()), self.limit)
+                let times = self.stolen.forgive(wire.times(wire.mark()), self.limit);
+                (times, is_late(times, self.limit, GRACE, || wire.stands_ready()))
             };
-            let over = times.charged().checked_sub(self.limit);
-            if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
+            if late || patience.is_some_and(|end| now >= end) {
                 desk::forget(&self.wire);
                 return (times, Err(Trouble::Late));
             }

@@ -137,11 +137,25 @@ impl Meter {
 
     /// What its children have used, those that run or wait to be reaped.
     pub fn read_children(&self) -> Usage {
+        self.pids_of_children().map(|pid| Self::new(pid).read()).fold(Usage::default(), Usage::plus)
+    }
+
+    fn pids_of_children(&self) -> impl Iterator<Item = u32> + use<> {
         let mut bytes = [0; 1024];
         let read = self.children.as_ref().and_then(|file| file.read_at(&mut bytes, 0).ok()).unwrap_or(0);
         let text = std::str::from_utf8(&bytes[..read]).unwrap_or_default();
-        let pids = text.split_ascii_whitespace().filter_map(|word| word.parse().ok());
-        pids.map(|pid| Self::new(pid).read()).fold(Usage::default(), Usage::plus)
+        let pids: Vec<u32> = text.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
+        pids.into_iter()
+    }
+
+    /// Whether it stands ready to run just now. How long it has waited for that the kernel tells only when the wait is over.
+    pub fn stands_ready(&self) -> bool {
+        stands_ready(self.pid)
+    }
+
+    /// Whether one of its children does.
+    pub fn child_stands_ready(&self) -> bool {
+        self.pids_of_children().any(stands_ready)
     }
 
     /// Who is with it now.
@@ -224,6 +238,19 @@ pub fn own_wait() -> Duration {
     FIGURES.with(|file| file.as_ref().and_then(|file| read_figures(file).ok()).unwrap_or_default().wait)
 }
 
+/// Whether an answer is past its limit for good. What the kernel says of a program's waiting for a processor is behind by the stretch it
+/// waits for now: so it gets a little more, and as much more as it needs while it stands ready (`ready`) and has not had its limit of
+/// processor time. A program that sleeps or is at work gains nothing by that.
+pub fn is_late(times: Times, limit: Duration, grace: Duration, ready: impl FnOnce() -> bool) -> bool {
+    times.charged().checked_sub(limit).is_some_and(|over| over > grace) && (times.cpu >= limit || !ready())
+}
+
+fn stands_ready(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // Its name may hold anything; what comes behind its last bracket does not.
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('R'))
+}
+
 /// Nanoseconds on a processor, nanoseconds waiting for one, and how often it had one.
 fn read_figures(file: &File) -> io::Result<Usage> {
     let mut bytes = [0; 96];
@@ -252,6 +279,27 @@ mod tests {
         let times = mark(start, 100, 30, 60).since(mark(start, 0, 10, 10));
         assert_eq!((times.wall, times.cpu, times.wait), (100 * MS, 20 * MS, 50 * MS));
         assert_eq!(times.charged(), 50 * MS);
+    }
+
+    #[test]
+    fn who_stands_ready_without_a_processor_is_waited_for() {
+        let times = |cpu: u32| Times { wall: 200 * MS, cpu: cpu * MS, wait: Duration::ZERO };
+        let late = |cpu, ready| is_late(times(cpu), 20 * MS, 50 * MS, || ready);
+        assert!(late(5, false), "it sleeps");
+        assert!(!late(5, true), "it has not had its limit yet");
+        assert!(late(20, true), "it has");
+        assert!(!is_late(times(5), 180 * MS, 50 * MS, || false), "not yet");
+        // This thread runs; whoever waits for it sleeps.
+        assert!(Meter::new(std::process::id()).stands_ready() || !Meter::new(0).stands_ready());
+        let mut sleeper = std::process::Command::new("sleep").arg("20").spawn().unwrap();
+        let meter = Meter::new(sleeper.id());
+        let slept = (0..500).any(|_| {
+            std::thread::sleep(10 * MS);
+            !meter.stands_ready()
+        });
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(slept && !meter.stands_ready());
     }
 
     #[test]

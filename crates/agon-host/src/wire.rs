@@ -121,6 +121,11 @@ impl Wire {
         since_asked(self.asked, self.asked_first, until, self.meter.has_children())
     }
 
+    /// Whether the program waits for a processor, or has one, just now.
+    pub fn stands_ready(&self) -> bool {
+        self.meter.stands_ready() && !self.meter.has_children()
+    }
+
     /// Now, and what the program has used.
     pub fn mark(&self) -> Mark {
         self.meter.mark()

@@ -28,7 +28,7 @@ use crate::stop::Stop;
 use crate::{RunError, belongings, tables};
 
 /// A snapshot is kept every so many matches: reading so many one by one takes no time anybody would notice.
-const SNAPSHOT: u64 = 8192;
+const SNAPSHOT: u64 = 16_384;
 /// How often those who look on are told that time passes.
 const TICK: Duration = Duration::from_millis(500);
 /// At most so many matches in one transaction.

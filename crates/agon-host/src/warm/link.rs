@@ -18,7 +18,7 @@ use crate::process::{GRACE, LONGEST_LINE, MORE_PATIENCE, PATIENCE, shown};
 use crate::program::{Program, Warm, policy};
 use crate::sandbox::{self, Jailed};
 use crate::talk::{Talk, Trouble};
-use crate::timing::{Company, Mark, Meter, Stolen, Usage, since_asked, used_by};
+use crate::timing::{Company, Mark, Meter, Stolen, Usage, is_late, since_asked, used_by};
 
 /// Longer messages go in parts of this size.
 const PART: usize = 64 << 10;
@@ -412,8 +412,11 @@ impl Talk for Link {
                     self.meter.read()
                 };
                 let times = self.times(Mark { at: now, usage }, self.company());
-                let over = times.charged().checked_sub(self.limit);
-                if over.is_some_and(|over| over > GRACE) || patience.is_some_and(|end| now >= end) {
+                let ready = || {
+                    let meter = &self.meter;
+                    if self.forks_calls { meter.child_stands_ready() } else { meter.stands_ready() && !meter.has_children() }
+                };
+                if is_late(times, self.limit, GRACE, ready) || patience.is_some_and(|end| now >= end) {
                     self.forget();
                     return (times, Err(Trouble::Late));
                 }

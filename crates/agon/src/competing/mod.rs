@@ -1,5 +1,6 @@
 //! A competition on this machine: its file, its ledger beside it, its bots.
 
+pub mod cli;
 pub mod export;
 pub mod file;
 pub mod line;

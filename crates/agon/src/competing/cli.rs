@@ -1,0 +1,96 @@
+//! The words of the commands for competitions.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::Switch;
+
+/// `agon init`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "The file holds the competition as its document describes it, with the house bots, and a comment on every key. \
+                  docs/competition-file.md explains them all."
+)]
+pub struct Init {
+    /// The game's id, as `agon games` lists it
+    pub game: String,
+    /// The file to write, such as cup.toml
+    pub file: PathBuf,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon run`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Everything is kept in a ledger beside the file (NAME.ledger): CTRL-C once finishes the games that are being played, twice leaves \
+                  at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end."
+)]
+pub struct Run {
+    /// The competition's file (`agon init GAME FILE` writes one), or a players.yml
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// For a players.yml: where the bots' directories are; each pair plays twice, results go to DIR/results
+    #[arg(long, value_name = "DIR")]
+    pub base: Option<PathBuf>,
+    /// Games at once [default: one for each core]
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// Begin anew; the old ledger is kept under another name
+    #[arg(long)]
+    pub fresh: bool,
+    /// Whether each game stays on a core of its own, its bots with it
+    #[arg(long, value_enum, default_value_t = Switch::On)]
+    pub pin: Switch,
+    /// What happens, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `agon table`
+#[derive(Args, Debug)]
+pub struct Table {
+    /// The competition's file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Of this phase, from 1 [default: the latest that was begun]
+    #[arg(long, value_name = "N")]
+    pub phase: Option<u32>,
+    /// How it is written
+    #[arg(long, value_enum, default_value_t = crate::sheets::Format::Text)]
+    pub format: crate::sheets::Format,
+    /// Leave out everything that was measured: the same competition gives the same bytes again
+    #[arg(long)]
+    pub no_times: bool,
+}
+
+/// `agon export`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Writes table-N.json and .csv, games.csv, Solitude's history.json, Connect Five's logs, and, once the competition is over, records.agon. \
+                  Until then seeds and records are a secret."
+)]
+pub struct Export {
+    /// The competition's file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The folder to write into; made if it is missing
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+}
+
+/// `agon update`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Each repository is kept in .agon/git beside the file, every version in a folder of its own. Nothing of a \
+                  repository is run, and no password is asked for. Exit code 1 if one could not be brought up to date; the others are."
+)]
+pub struct Update {
+    /// A competition's file
+    pub file: PathBuf,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
+}

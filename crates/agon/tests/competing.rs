@@ -1,0 +1,204 @@
+//! Competitions through the program, as an organiser runs them: what is said, what is refused, what stays hidden.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use common::folder_with;
+use insta::assert_snapshot;
+
+const CUP: &str = r#"name = "Little Cup"
+game = "connect-five"
+seed = "only for tests"
+
+[[phase]]
+name = "League"
+format = "round-robin"
+legs = 2
+parts = [{ games = 3, first_to = 2, seconds = 1 }]
+
+[[entrant]]
+bot = "house:tactician"
+
+[[entrant]]
+bot = "house:random"
+contributor = "Ada"
+
+[[entrant]]
+bot = "house:line-counter"
+"#;
+
+const TWO_PHASES: &str = r#"name = "Two Phases"
+game = "solitude-scramble"
+seed = "nobody knows"
+
+[[phase]]
+name = "First"
+format = "groups"
+matches = 4
+
+[[phase]]
+name = "Second"
+format = "groups"
+matches = 4
+resubmit = true
+
+[[entrant]]
+bot = "house:left"
+
+[[entrant]]
+bot = "house:random"
+
+[[entrant]]
+bot = "house:greedy"
+
+[[entrant]]
+name = "Mine"
+bot = "./mine"
+"#;
+
+fn agon(folder: &Path, words: &str) -> Output {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    common::agon(folder, &words).output().unwrap()
+}
+
+/// Exit code, stdout and stderr as one text.
+fn whole(folder: &Path, words: &str) -> String {
+    let output = agon(folder, words);
+    let text = |bytes: &[u8]| common::mask(&String::from_utf8_lossy(bytes));
+    let code = output.status.code().unwrap_or(-1);
+    format!(
+        "$ agon {words}\nexit code {code}\n--- stdout\n{}--- stderr\n{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    )
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_cup_from_its_file_to_its_table() {
+    let folder = folder_with(&[("cup.toml", CUP)]);
+    assert_snapshot!("cup_before", whole(folder.path(), "table cup.toml"));
+    assert_snapshot!("cup_run", whole(folder.path(), "run cup.toml"));
+    assert_snapshot!("cup_again", whole(folder.path(), "run cup.toml"));
+    assert_snapshot!("cup_table", whole(folder.path(), "table cup.toml --no-times"));
+    assert_snapshot!("cup_no_such_phase", whole(folder.path(), "table cup.toml --phase 2"));
+    assert_snapshot!("cup_export", whole(folder.path(), "export cup.toml out"));
+    let games = fs::read_to_string(folder.path().join("out/games.csv")).unwrap();
+    assert!(games.starts_with("phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place,moves,timeout,"));
+    let logs = fs::read_dir(folder.path().join("out/logs")).unwrap().count();
+    assert_eq!(games.lines().count() - 1, 2 * logs, "a line for each seat, a log for each game");
+    let verified = agon(folder.path(), "replay out/records.agon --verify");
+    assert!(verified.status.success(), "{}", said(&verified));
+}
+
+#[test]
+fn what_would_make_results_incomparable_is_refused() {
+    let folder = folder_with(&[("cup.toml", CUP)]);
+    assert!(agon(folder.path(), "run cup.toml").status.success());
+    let changed = CUP.replace("games = 3", "games = 5").replace("house:random", "house:stacker");
+    fs::write(folder.path().join("cup.toml"), changed).unwrap();
+    assert_snapshot!("cup_changed", whole(folder.path(), "run cup.toml"));
+    // Another name changes no result.
+    fs::write(folder.path().join("cup.toml"), CUP.replace("Little Cup", "Renamed Cup")).unwrap();
+    assert!(agon(folder.path(), "run cup.toml").status.success());
+    // From the start with another file: the old ledger stays.
+    fs::write(folder.path().join("cup.toml"), CUP.replace("games = 3", "games = 5")).unwrap();
+    assert!(agon(folder.path(), "run cup.toml --fresh").status.success());
+    assert!(folder.path().join("cup.ledger.1").exists());
+}
+
+#[test]
+fn phases_wait_for_new_versions_and_hidden_things_stay_hidden() {
+    let bot = "def get_action(state, match_history):\n    return \"RIGHT\"\n";
+    let folder = folder_with(&[("two.toml", TWO_PHASES), ("mine/Submission.py", bot)]);
+    let first = agon(folder.path(), "run two.toml --json");
+    assert!(first.status.success(), "{}", said(&first));
+    let events = String::from_utf8_lossy(&first.stdout).into_owned();
+    assert!(events.contains("\"event\":\"waiting\""), "{events}");
+    let table = String::from_utf8(agon(folder.path(), "table two.toml --format json").stdout).unwrap();
+    let told = agon(folder.path(), "export two.toml early");
+    assert!(said(&told).contains("a secret until the competition is over"), "{}", said(&told));
+    let games = fs::read_to_string(folder.path().join("early/games.csv")).unwrap();
+    assert!(games.lines().skip(1).all(|line| line.split(',').nth(5) == Some("")), "{games}");
+    assert!(!folder.path().join("early/records.agon").exists());
+    for text in [&events, &table, &games] {
+        assert!(!text.contains("nobody knows"), "{text}");
+    }
+    // The second phase begins with what was handed in for it, and its bots may read what was published.
+    let reader = "from pathlib import Path\nHERE = Path(__file__).parent\nKNOWN = (HERE / \"history.json\").exists()\n\n\n\
+                  def get_action(state, match_history):\n    return \"LEFT\" if KNOWN else 1 / 0\n";
+    fs::write(folder.path().join("mine/Submission.py"), reader).unwrap();
+    let second = agon(folder.path(), "run two.toml --json");
+    assert!(second.status.success(), "{}", said(&second));
+    let events = String::from_utf8_lossy(&second.stdout).into_owned();
+    assert!(events.contains("{\"event\":\"over\",\"seed\":\"nobody knows\"}"), "{events}");
+    assert!(!events.contains("\"fault\":"), "{events}");
+    assert_eq!(String::from_utf8(agon(folder.path(), "table two.toml --format json --phase 1").stdout).unwrap(), table);
+    agon(folder.path(), "export two.toml late");
+    let history = fs::read_to_string(folder.path().join("late/history.json")).unwrap();
+    let history: serde_json::Value = serde_json::from_str(&history).unwrap();
+    let matches = history["matches"].as_object().unwrap();
+    assert_eq!(matches.len(), 8, "four bots, four matches each, two phases");
+    assert_eq!(matches["match_1"]["players"].as_array().unwrap().len(), 4);
+    assert_eq!(matches["match_8"]["turn_data"].as_array().unwrap().len(), 10);
+}
+
+#[test]
+fn a_bot_that_changed_within_a_phase_is_refused() {
+    let slow = "import time\n\n\ndef get_action(state, match_history):\n    time.sleep(0.02)\n    return \"RIGHT\"\n";
+    let cup = TWO_PHASES.replace("matches = 4", "matches = 200");
+    let folder = folder_with(&[("two.toml", &cup), ("mine/Submission.py", slow)]);
+    stop_after_a_match(folder.path());
+    fs::write(folder.path().join("mine/Submission.py"), slow.replace("RIGHT", "LEFT")).unwrap();
+    let refused = agon(folder.path(), "run two.toml");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(said(&refused).contains("Mine is not the bot it was when \"First\" began"), "{}", said(&refused));
+    assert!(said(&refused).contains("hint: put the old files back"), "{}", said(&refused));
+}
+
+/// Starts a run and asks it to stop as CTRL-C does as soon as something was played. It says how to go on.
+fn stop_after_a_match(folder: &Path) {
+    let mut run = Command::new(env!("CARGO_BIN_EXE_agon"));
+    run.args(["run", "two.toml"]).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(50));
+        let table = agon(folder, "table two.toml --format json");
+        let table: serde_json::Value = serde_json::from_slice(&table.stdout).unwrap_or_default();
+        if table["matches"].as_u64().is_some_and(|matches| matches > 0) {
+            break;
+        }
+    }
+    // While it runs, nobody else can.
+    let other = agon(folder, "run two.toml");
+    assert_eq!(other.status.code(), Some(2), "{}", said(&other));
+    assert!(said(&other).contains("is being run already, by process"), "{}", said(&other));
+    let pid = rustix::process::Pid::from_raw(i32::try_from(run.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let stopped = run.wait_with_output().unwrap();
+    assert_eq!(stopped.status.code(), Some(1), "{}", said(&stopped));
+    assert!(said(&stopped).contains("finishing the games that are being played"), "{}", said(&stopped));
+    assert!(said(&stopped).contains("go on with: agon run two.toml"), "{}", said(&stopped));
+}
+
+#[test]
+fn the_visualizer_plays_a_list_of_players() {
+    let lines = include_str!("../../../tests/cups/lines.py");
+    let list = "players:\n- name: One\n  directory: one\n  command: python3 lines.py\n- name: Two\n  directory: two\n  command: python3 lines.py\n";
+    let folder = folder_with(&[("players.yml", list), ("run/one/lines.py", lines), ("run/two/lines.py", lines)]);
+    let run = agon(folder.path(), "run players.yml --base run");
+    assert!(run.status.success(), "{}", said(&run));
+    assert!(folder.path().join("run/results/players.ledger").exists());
+    let without = agon(folder.path(), "run players.yml");
+    assert_eq!(without.status.code(), Some(2));
+    assert!(said(&without).contains("--base DIR"), "{}", said(&without));
+}
