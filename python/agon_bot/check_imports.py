@@ -88,4 +88,4 @@ def _local(name: str, level: int, path: str, root: str) -> str:
 
 def _is_module(folder: str, name: str) -> bool:
     there = os.path.join(folder, name)
-    return os.path.isfile(f"{there}.py") or os.path.isdir(there)
+    return os.path.isfile(f"{there}.py") or os.path.isfile(f"{there}.json") or os.path.isdir(there)

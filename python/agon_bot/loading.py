@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import imports
 from .errors import LoadError, load_error
+from .jsons import import_json_from
 
 
 class Target(NamedTuple):
@@ -147,6 +148,7 @@ def execute(
         # Helpers import each other, and sometimes the bot's own file, by bare names: as if it had been started from
         # its folder.
         sys.path.insert(0, folder)
+        import_json_from(folder)
         sys.modules.setdefault(_stem(file), module)
         sys.argv[:] = [file]
         exec(code, module.__dict__)

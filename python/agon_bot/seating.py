@@ -8,6 +8,7 @@ import sys
 
 import _signal
 
+from .jsons import import_json_from
 from .packages import Module
 from .remains import end_children, how_it_ended, open_descriptors, shared_memory, threads
 from .tinyjson import loads
@@ -62,6 +63,7 @@ def execute(file: str, name: str) -> Any:
     module.__package__ = name.rpartition(".")[0]  # type: ignore[assignment]
     sys.modules[name] = module
     sys.path.insert(0, os.path.dirname(file))
+    import_json_from(os.path.dirname(file))
     sys.modules.setdefault(os.path.basename(file)[: -len(".py")], module)
     sys.argv[:] = [file]
     exec(code, module.__dict__)

@@ -208,6 +208,26 @@ class OtherGames(Folder):
         with open(os.path.join(self.folder, "BotFolder/data/weights.txt")) as file:
             self.assertEqual(file.read(), "6", "train() ran")
 
+    def test_json_files_are_imported(self):
+        self.write("team/history.json", '{"matches": {"match_1": 1, "match_2": 2}, "not a name": 3, "__file__": 4}')
+        self.write("team/deep/moves.json", '["LEFT", "RIGHT"]')
+        self.write(
+            "team/Submission.py",
+            """
+            import json
+            import history
+            from history import matches
+            from deep.moves import data as moves
+            assert history.data["not a name"] == 3 and history.__file__.endswith("history.json")
+            assert json.__file__.endswith(".py"), "Python's own come first"
+            def get_action(state, match_history):
+                return moves[len(matches) - 1]
+        """,
+        )
+        with Talk("solitude-scramble", os.path.join(self.folder, "team")) as talk:
+            talk.start()
+            self.assertEqual(talk.turn(solitude())["answer"], "RIGHT")
+
     def test_connect_five_one_folder_deeper(self):
         self.write("Ana.zip/Ana/Bot.py", "class Bot:\n    def get_move(self, board, player, T, N):\n        return 2\n")
         with Talk("connect-five", os.path.join(self.folder, "Ana.zip")) as talk:

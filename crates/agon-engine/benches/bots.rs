@@ -249,8 +249,13 @@ fn share() -> f64 {
     let rounds = (f64::from(ROUNDS_OF_THINKER) * 125.0 / own(&folder())).round();
     let folder = std::env::temp_dir().join(format!("agon-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("thinker.py"), text.replace(&ROUNDS_OF_THINKER.to_string(), &rounds.to_string())).unwrap();
-    let seats = vec![bot("colour-battle", folder.join("thinker.py").to_str().unwrap(), Stateless::Strict); 14];
+    std::fs::write(
+        folder.join("thinker.py"),
+        text.replace(&ROUNDS_OF_THINKER.to_string(), &rounds.to_string()),
+    )
+    .unwrap();
+    let seats =
+        vec![bot("colour-battle", folder.join("thinker.py").to_str().unwrap(), Stateless::Strict); 14];
     let thinking = own(&folder);
     let whole = a_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "600")], [1, 1]);
     std::fs::remove_dir_all(&folder).unwrap();

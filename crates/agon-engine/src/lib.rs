@@ -24,4 +24,4 @@ pub use film::{Film, ReplayError};
 pub use referee::{Console, Played, SeatTally};
 pub use series::{Series, SeriesError};
 pub use stats::{Estimate, Summary};
-pub use table::{BotInfo, NotLoaded, Plan, Programme, ProgramSeat, Seating, Shown, Table, table};
+pub use table::{BotInfo, NotLoaded, Plan, ProgramSeat, Programme, Seating, Shown, Table, table};

@@ -168,8 +168,14 @@ fn made_up(key: MatchKey, entrants: &[agon_league::Entrant]) -> MatchResult {
         longest_ns: 900,
     };
     let seats = entrants.iter().enumerate().map(seat).collect();
-    let game =
-        GameResult { part: 0, seed: key.number, turns: 10, ended: "played out".to_owned(), match_lost_by: None, seats };
+    let game = GameResult {
+        part: 0,
+        seed: key.number,
+        turns: 10,
+        ended: "played out".to_owned(),
+        match_lost_by: None,
+        seats,
+    };
     MatchResult { key, games: vec![game], points: Vec::new() }
 }
 
@@ -177,8 +183,11 @@ fn made_up(key: MatchKey, entrants: &[agon_league::Entrant]) -> MatchResult {
 fn start(folder: &Path) {
     file(folder, "start.toml", BOTS, 2 * MATCHES);
     let begun = Instant::now();
-    let mut child =
-        agon(folder, &["run", "start.toml", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = agon(folder, &["run", "start.toml", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let first = lines.map_while(Result::ok).find(|line| line.contains("\"event\":\"match\""));
     let seconds = begun.elapsed().as_secs_f64();
@@ -213,6 +222,15 @@ fn overhead(folder: &Path) {
     let begun = Instant::now();
     series.play::<std::io::Error>(|_| Ok(())).unwrap();
     let alone = begun.elapsed().as_secs_f64();
-    row("ledger and scheduler, a game, beyond the engine", 50.0, " us", 1e6 * (seconds - alone) / GAMES as f64);
-    println!("  ({:.1} us a game in the engine alone, {:.1} us in a competition)", 1e6 * alone / GAMES as f64, 1e6 * seconds / GAMES as f64);
+    row(
+        "ledger and scheduler, a game, beyond the engine",
+        50.0,
+        " us",
+        1e6 * (seconds - alone) / GAMES as f64,
+    );
+    println!(
+        "  ({:.1} us a game in the engine alone, {:.1} us in a competition)",
+        1e6 * alone / GAMES as f64,
+        1e6 * seconds / GAMES as f64
+    );
 }

@@ -92,7 +92,9 @@ fn a_cup_from_its_file_to_its_table() {
     assert_snapshot!("cup_no_such_phase", whole(folder.path(), "table cup.toml --phase 2"));
     assert_snapshot!("cup_export", whole(folder.path(), "export cup.toml out"));
     let games = fs::read_to_string(folder.path().join("out/games.csv")).unwrap();
-    assert!(games.starts_with("phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place,moves,timeout,"));
+    assert!(games.starts_with(
+        "phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place,moves,timeout,"
+    ));
     let logs = fs::read_dir(folder.path().join("out/logs")).unwrap().count();
     assert_eq!(games.lines().count() - 1, 2 * logs, "a line for each seat, a log for each game");
     let verified = agon(folder.path(), "replay out/records.agon --verify");
@@ -133,15 +135,18 @@ fn phases_wait_for_new_versions_and_hidden_things_stay_hidden() {
         assert!(!text.contains("nobody knows"), "{text}");
     }
     // The second phase begins with what was handed in for it, and its bots may read what was published.
-    let reader = "from pathlib import Path\nHERE = Path(__file__).parent\nKNOWN = (HERE / \"history.json\").exists()\n\n\n\
-                  def get_action(state, match_history):\n    return \"LEFT\" if KNOWN else 1 / 0\n";
+    let reader = "import history\n\n\ndef get_action(state, match_history):\n    \
+                  return \"LEFT\" if len(history.matches) == 4 else 1 / 0\n";
     fs::write(folder.path().join("mine/Submission.py"), reader).unwrap();
     let second = agon(folder.path(), "run two.toml --json");
     assert!(second.status.success(), "{}", said(&second));
     let events = String::from_utf8_lossy(&second.stdout).into_owned();
     assert!(events.contains("{\"event\":\"over\",\"seed\":\"nobody knows\"}"), "{events}");
     assert!(!events.contains("\"fault\":"), "{events}");
-    assert_eq!(String::from_utf8(agon(folder.path(), "table two.toml --format json --phase 1").stdout).unwrap(), table);
+    assert_eq!(
+        String::from_utf8(agon(folder.path(), "table two.toml --format json --phase 1").stdout).unwrap(),
+        table
+    );
     agon(folder.path(), "export two.toml late");
     let history = fs::read_to_string(folder.path().join("late/history.json")).unwrap();
     let history: serde_json::Value = serde_json::from_str(&history).unwrap();
@@ -149,6 +154,13 @@ fn phases_wait_for_new_versions_and_hidden_things_stay_hidden() {
     assert_eq!(matches.len(), 8, "four bots, four matches each, two phases");
     assert_eq!(matches["match_1"]["players"].as_array().unwrap().len(), 4);
     assert_eq!(matches["match_8"]["turn_data"].as_array().unwrap().len(), 10);
+}
+
+#[test]
+fn what_a_bot_may_not_use_keeps_it_out_of_a_competition() {
+    let bot = "import os\n\n\ndef get_action(state, match_history):\n    return open(\"x\").read()\n";
+    let folder = folder_with(&[("two.toml", TWO_PHASES), ("mine/Submission.py", bot)]);
+    assert_snapshot!("cup_forbidden", whole(folder.path(), "run two.toml"));
 }
 
 #[test]
@@ -194,7 +206,8 @@ fn stop_after_a_match(folder: &Path) {
 fn the_visualizer_plays_a_list_of_players() {
     let lines = include_str!("../../../tests/cups/lines.py");
     let list = "players:\n- name: One\n  directory: one\n  command: python3 lines.py\n- name: Two\n  directory: two\n  command: python3 lines.py\n";
-    let folder = folder_with(&[("players.yml", list), ("run/one/lines.py", lines), ("run/two/lines.py", lines)]);
+    let folder =
+        folder_with(&[("players.yml", list), ("run/one/lines.py", lines), ("run/two/lines.py", lines)]);
     let run = agon(folder.path(), "run players.yml --base run");
     assert!(run.status.success(), "{}", said(&run));
     assert!(folder.path().join("run/results/players.ledger").exists());

@@ -1,10 +1,9 @@
-# In the second phase what was published of the first lies beside the bot.
-import json
-from pathlib import Path
-
-FILE = Path(__file__).parent / "history.json"
-KNOWN = len(json.loads(FILE.read_text())["matches"]) if FILE.exists() else 0
+# In the second phase what was published of the first lies beside the bot, as history.json.
+try:
+    from history import matches
+except ImportError:
+    matches = {}
 
 
 def get_action(state, match_history):
-    return ["LEFT", "RIGHT", "CENTER"][(KNOWN + state["current_turn"]) % 3]
+    return ["LEFT", "RIGHT", "CENTER"][(len(matches) + state["current_turn"]) % 3]

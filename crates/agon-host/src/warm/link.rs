@@ -414,7 +414,11 @@ impl Talk for Link {
                 let times = self.times(Mark { at: now, usage }, self.company());
                 let ready = || {
                     let meter = &self.meter;
-                    if self.forks_calls { meter.child_stands_ready() } else { meter.stands_ready() && !meter.has_children() }
+                    if self.forks_calls {
+                        meter.child_stands_ready()
+                    } else {
+                        meter.stands_ready() && !meter.has_children()
+                    }
                 };
                 if is_late(times, self.limit, GRACE, ready) || patience.is_some_and(|end| now >= end) {
                     self.forget();

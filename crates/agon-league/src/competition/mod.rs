@@ -98,7 +98,7 @@ pub struct Phase {
     pub variants: Vec<Vec<(String, String)>>,
     /// The settings of this phase.
     pub settings: Settings,
-    /// Whether to wait before it for `agon run --phase`, so that bots can be handed in anew.
+    /// Whether to stop before it, so that bots can be handed in anew; the next run starts it.
     pub resubmit: bool,
 }
 

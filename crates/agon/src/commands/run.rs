@@ -12,7 +12,8 @@ use crate::competing::{Sitting, export, line, lineup, signals};
 use crate::failure::{Failure, NO};
 use crate::{output, setup};
 
-const STOPPING: &str = "finishing the games that are being played; once more to leave at once (they are played again next time)";
+const STOPPING: &str =
+    "finishing the games that are being played; once more to leave at once (they are played again next time)";
 
 /// Runs it.
 pub fn run(args: &cli::Run) -> Result<(), Failure> {
@@ -35,8 +36,12 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
     let file = crate::manifest::quoted(&sitting.place.named);
     let next = match ended {
         Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
-        Ended::Waiting(_) => format!("agon table {file} shows the table, agon export {file} DIR writes the history"),
-        Ended::Over => format!("agon table {file} shows the table, agon report {file} DIR writes pages about it"),
+        Ended::Waiting(_) => {
+            format!("agon table {file} shows the table, agon export {file} DIR writes the history")
+        }
+        Ended::Over => {
+            format!("agon table {file} shows the table, agon report {file} DIR writes pages about it")
+        }
     };
     output::note(&next);
     Ok(())
@@ -74,7 +79,9 @@ pub fn carry_out(sitting: &Sitting, local: Local, json: bool) -> Result<Ended, F
             let history = export::history(sitting, &ledger, 0..phase, &path);
             sitting.runtime.block_on(history)?.is_some()
         };
-        lineup::load(sitting, phase, told.then_some(&*path))
+        let known =
+            sitting.runtime.block_on(ledger.bots())?.into_iter().map(|one| one.hash).collect::<Vec<_>>();
+        lineup::load(sitting, phase, told.then_some(&*path), &known)
     };
     let ended = run.go(&mut bots, &mut *listener);
     drop(listener);

@@ -19,7 +19,11 @@ pub fn run(args: &cli::Table) -> Result<(), Failure> {
         Some(wanted) if wanted >= 1 && wanted as usize <= phases.len() => wanted - 1,
         Some(wanted) => {
             let what = format!("--phase: there is no phase {wanted}");
-            return Err(Failure::wrong_use(what, format!("phases are 1 to {}", phases.len())));
+            let hint = match phases.len() {
+                1 => "it has one phase".to_owned(),
+                all => format!("its phases are 1 to {all}"),
+            };
+            return Err(Failure::wrong_use(what, hint));
         }
     };
     let standings = tables::standings_of(&ledger, &sitting.competition, sitting.table.info(), number);

@@ -3,20 +3,28 @@
 use std::path::Path;
 
 use agon_engine::table::Plan;
-use agon_engine::{Seating, Table};
+use agon_engine::{ProgramSeat, Seating, Table};
+use agon_host::intake::Refusal;
 use agon_host::intake::git::Repository;
+use agon_host::intake::survey::survey;
 use agon_host::python::{Stateless, forget};
 use agon_league::competition::{Bot, Competition, SandboxRule};
 use agon_runner::Member;
 
 use super::Sitting;
 use crate::cli::Sandbox;
-use crate::failure::Failure;
+use crate::failure::{Failure, WRONG_USE};
 use crate::seating::{Beside, read_bot};
 use crate::{neighbours, setup};
 
-/// The bots of a phase, by entrant. `history` is what was published of the phases before, for those who may read it.
-pub fn load(sitting: &Sitting, phase: u32, history: Option<&Path>) -> Result<Vec<Member>, Failure> {
+/// The bots of a phase, by entrant. `history` is what was published of the phases before, for those who may read it; `known` are the hashes
+/// of bots whose source was looked at before.
+pub fn load(
+    sitting: &Sitting,
+    phase: u32,
+    history: Option<&Path>,
+    known: &[String],
+) -> Result<Vec<Member>, Failure> {
     let Sitting { competition, assets, place, .. } = sitting;
     // Paths are read from the file's folder, and commands run there.
     std::env::set_current_dir(&place.folder)
@@ -29,6 +37,11 @@ pub fn load(sitting: &Sitting, phase: u32, history: Option<&Path>) -> Result<Vec
         let seat = read_bot(competition.game, &bot, sandbox(competition), false, beside)
             .map_err(|trouble| trouble.of(&bot))
             .map_err(|failure| of_entrant(&entrant.name, failure))?;
+        if let Seating::Program(program) = &seat
+            && !known.contains(&program.hash)
+        {
+            accept(&entrant.name, &bot, program)?;
+        }
         seats.push(seat);
         commits.push(commit);
     }
@@ -56,6 +69,18 @@ fn found(place: &super::Place, name: &str, bot: &Bot) -> Result<(String, Option<
             Ok((found.bot(path.as_deref()), Some(found.commit)))
         }
     }
+}
+
+/// What a Python bot's source says: forbidden words, missing imports, a wrong signature. All of it at once.
+fn accept(name: &str, bot: &str, program: &ProgramSeat) -> Result<(), Failure> {
+    if !program.forgets {
+        return Ok(());
+    }
+    let failed = |refusal: &Refusal| of_entrant(name, Failure::refused(bot, refusal));
+    let survey = survey(&program.program).map_err(|refusal| failed(&refusal))?;
+    let bad: Vec<String> =
+        survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()).message).collect();
+    if bad.is_empty() { Ok(()) } else { Err(Failure { code: WRONG_USE, message: bad.join("\n") }) }
 }
 
 fn of_entrant(name: &str, failure: Failure) -> Failure {
