@@ -130,9 +130,15 @@ impl Local {
             last = Some(begun.elapsed() / count);
             // What was played counts, whatever came after it.
             let numbers: Vec<u64> = played.iter().map(|one| one.result.key.number).collect();
-            let sent = (played.is_empty() || sender.send(Ok(played)).is_ok())
-                && failed.is_none_or(|error| sender.send(Err(error)).is_ok() && false);
-            numbers.into_iter().for_each(|number| queue.finished(number));
+            let mut sent = played.is_empty() || sender.send(Ok(played)).is_ok();
+            if let Some(error) = failed {
+                // Nobody listens any more if that fails: the run has ended already.
+                let _ = sender.send(Err(error));
+                sent = false;
+            }
+            for number in numbers {
+                queue.finished(number);
+            }
             if !sent {
                 return;
             }

@@ -11,7 +11,11 @@ use sha2::{Digest as _, Sha256};
 pub fn draw() -> io::Result<Secret> {
     let mut bytes = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>()))
+    let mut text = String::with_capacity(64);
+    for byte in bytes {
+        text += &format!("{byte:02x}");
+    }
+    Ok(Secret::new(text))
 }
 
 /// The seed of every match of a phase that is played on this board.

@@ -125,7 +125,7 @@ async fn fill(path: &Path, text: &str) {
     let ledger = SqliteLedger::create(path, &founding).await.unwrap();
     let seating = Seating::House("left".to_owned());
     for number in 0..BOTS as u32 {
-        let hash = agon_engine::table::seat_hash(info, &seating);
+        let hash = table::seat_hash(info, &seating);
         let entrant = agon_league::Entrant(number);
         let (spec, commit, archive) = (seating.spec(), None, None);
         let bot = Submission { entrant, hash, spec, commit, archive, from_phase: 0, at: Time(0) };

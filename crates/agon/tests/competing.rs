@@ -181,7 +181,7 @@ fn stop_after_a_match(folder: &Path) {
     let mut run = Command::new(env!("CARGO_BIN_EXE_agon"));
     run.args(["run", "two.toml"]).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
+    let end = Instant::now() + Duration::from_mins(1);
     while Instant::now() < end {
         std::thread::sleep(Duration::from_millis(50));
         let table = agon(folder, "table two.toml --format json");
