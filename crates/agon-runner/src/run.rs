@@ -25,6 +25,7 @@ use crate::hall::{Hall, Member};
 use crate::local::{Boards, Local, Lot};
 use crate::queue::Queue;
 use crate::stop::Stop;
+use crate::tables::Played;
 use crate::{RunError, belongings, tables};
 
 /// A snapshot is kept every so many matches: reading so many one by one takes no time anybody would notice.
@@ -200,7 +201,8 @@ impl Run<'_> {
                 going.verdicts.push(self.runtime.block_on(verdicts)?);
             }
         }
-        self.publish(number, phase, listener)?;
+        let played = Played { tally: going.tally, stages: going.stages };
+        self.publish(number, phase, &played, listener)?;
         Ok(true)
     }
 
@@ -224,8 +226,14 @@ impl Run<'_> {
         Ok(figures(&self.runtime.block_on(tally)?))
     }
 
-    fn publish(&self, number: u32, phase: &Phase, listener: &mut dyn Listener) -> Result<(), RunError> {
-        let standings = tables::standings_of(self.ledger, self.competition, self.game(), number);
+    fn publish(
+        &self,
+        number: u32,
+        phase: &Phase,
+        played: &Played,
+        listener: &mut dyn Listener,
+    ) -> Result<(), RunError> {
+        let standings = tables::standings_from(self.ledger, self.competition, self.game(), number, played);
         let standings = self.runtime.block_on(standings)?.without_times();
         let table = Digest(Sha256::digest(standings.json().to_string().as_bytes()).into());
         self.wait(self.ledger.publish(number, table, Time::now()))?;

@@ -6,7 +6,7 @@ use agon_league::format::{Field, Past, Plan, Verdict};
 use agon_league::standings::{self, Asked, Ranking, Standings};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, FormatError};
-use agon_store::{Ledger, MatchFilter, Ranges, Secret};
+use agon_store::{Ledger, MatchFilter, Progress, Ranges, Secret};
 use futures_util::StreamExt as _;
 
 use crate::{RunError, secret};
@@ -28,13 +28,15 @@ impl Played {
 
 /// What was played of a phase, without reading all of it.
 pub async fn played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<Played, RunError> {
-    let progress = ledger.progress(phase).await?;
-    let mut tally = match &progress.snapshot {
+    let Progress { snapshot, after, stages } = ledger.progress(phase).await?;
+    let mut tally = match &snapshot {
         Some(bytes) => Tally::from_bytes(bytes).map_err(|error| RunError::Snapshot { phase, error })?,
         None => Tally::new(game),
     };
-    progress.after.iter().for_each(|result| tally.add(result));
-    Ok(Played { tally, stages: progress.stages })
+    // It can be large.
+    drop(snapshot);
+    after.iter().for_each(|result| tally.add(result));
+    Ok(Played { tally, stages })
 }
 
 /// The tally of the stages before this one, whatever was played since.
@@ -134,6 +136,17 @@ pub async fn standings_of(
     number: u32,
 ) -> Result<Standings, RunError> {
     let played = played(ledger, game, number).await?;
+    standings_from(ledger, competition, game, number, &played).await
+}
+
+/// The same, of what was read before.
+pub async fn standings_from(
+    ledger: &dyn Ledger,
+    competition: &Competition,
+    game: &'static GameInfo,
+    number: u32,
+    played: &Played,
+) -> Result<Standings, RunError> {
     let phase = &competition.phases[number as usize];
     let mut placing = Vec::new();
     if phase.format.is_bracket() && played.matches() > 0 {

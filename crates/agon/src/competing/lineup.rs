@@ -36,7 +36,7 @@ pub fn load(
         let beside = history.map(|path| Beside { name: "history.json", path });
         let seat = read_bot(competition.game, &bot, sandbox(competition), false, beside)
             .map_err(|trouble| trouble.of(&bot))
-            .map_err(|failure| of_entrant(&entrant.name, failure))?;
+            .map_err(|failure| of_entrant(&entrant.name, &failure))?;
         if let Seating::Program(program) = &seat
             && !known.contains(&program.hash)
         {
@@ -76,15 +76,15 @@ fn accept(name: &str, bot: &str, program: &ProgramSeat) -> Result<(), Failure> {
     if !program.forgets {
         return Ok(());
     }
-    let failed = |refusal: &Refusal| of_entrant(name, Failure::refused(bot, refusal));
+    let failed = |refusal: &Refusal| of_entrant(name, &Failure::refused(bot, refusal));
     let survey = survey(&program.program).map_err(|refusal| failed(&refusal))?;
     let bad: Vec<String> =
         survey.findings.into_iter().filter(|one| one.bad).map(|one| failed(&one.into()).message).collect();
     if bad.is_empty() { Ok(()) } else { Err(Failure { code: WRONG_USE, message: bad.join("\n") }) }
 }
 
-fn of_entrant(name: &str, failure: Failure) -> Failure {
-    Failure { message: format!("entrant {name}: {}", failure.message), ..failure }
+fn of_entrant(name: &str, failure: &Failure) -> Failure {
+    Failure { code: failure.code, message: format!("entrant {name}: {}", failure.message) }
 }
 
 fn sandbox(competition: &Competition) -> Sandbox {
