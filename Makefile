@@ -5,7 +5,7 @@ CARGO ?= cargo
 TOOLS := $(CURDIR)/.tools
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test soak lint audit bench ladder golden words clean
+.PHONY: help setup web build demo test soak lint audit bench ladder golden words clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -13,44 +13,49 @@ help: ## Show what can be made
 setup: ## Check for (and as root install) what the build needs
 	@scripts/setup.sh
 
-build: setup ## Build the program: target/release/agon
+web: web/dist/viewer.js ## Build the replay viewer (web/dist) with npm, if its sources changed
+
+build: setup web ## Build the program: target/release/agon
 	$(CARGO) build --release --locked -p agon
 
 demo: build ## Play a small round of all five games and print the tables
 	./target/release/agon demo
 
-test: ## Run every test
+test: web ## Run every test
 	@scripts/setup.sh tests
 	@mkdir -p target && scripts/leftovers.sh list > target/before-test.txt
 	$(CARGO) test --workspace --locked
 	@# Chosen when it runs: set-up may have made the virtual environment just now.
 	python=.venv/bin/python; [ -x $$python ] || python=python3; $$python -m unittest discover -s python/tests
+	cd web && npm test
 	@scripts/leftovers.sh since target/before-test.txt
 
-soak: ## The slow proofs: clocks on a loaded machine, 10,000 games in a row (about half an hour)
+soak: web ## The slow proofs: clocks on a loaded machine, 10,000 games in a row (about half an hour)
 	@scripts/setup.sh tests
 	CARGO="$(CARGO)" scripts/soak.sh
 
-lint: setup $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sources of dependencies
+lint: setup web $(TOOLS)/bin/cargo-deny ## Formatting, clippy, licences and sources of dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(TOOLS)/bin/cargo-deny check bans licenses sources
+	cd web && npm run check
 
 audit: $(TOOLS)/bin/cargo-deny ## Known vulnerabilities of dependencies (needs the advisory database from the network)
 	$(TOOLS)/bin/cargo-deny check advisories
 
-bench: setup ## Measure: the tables of floors first (rules and engine, then bots in processes), the ledger, then each game in detail
+bench: setup web ## Measure: the tables of floors first (rules and engine, then bots in processes), the ledger, then each game in detail
 	@scripts/setup.sh tests
 	$(CARGO) bench --locked -p agon-engine --bench floors
 	python=$$PWD/.venv/bin/python; [ -x $$python ] || python=python3; AGON_PYTHON=$$python $(CARGO) bench --locked -p agon-engine --bench bots
 	$(CARGO) bench --locked -p agon-store --bench ledger
 	$(CARGO) bench --locked -p agon-games
 	$(CARGO) bench --locked -p agon-league
+	$(CARGO) build --release --locked -p agon && cd web && npm run measure
 
 ladder: setup ## Is each house bot better than the one below it?
 	$(CARGO) run --release --locked -q -p agon-games --example ladder
 
-golden: setup ## Write the golden games and screens anew, to be reviewed as a diff
+golden: setup web ## Write the golden games and screens anew, to be reviewed as a diff
 	AGON_BLESS=1 INSTA_UPDATE=always $(CARGO) test --workspace --locked
 
 words: ## Make Word Racer's words.dat anew
@@ -58,7 +63,18 @@ words: ## Make Word Racer's words.dat anew
 
 clean: ## Remove everything that was built
 	$(CARGO) clean
-	rm -rf $(TOOLS)
+	rm -rf $(TOOLS) web/dist web/node_modules
+
+# npm writes this file when it has installed everything. Not `npm ci`: that refuses a lock file in which optional packages for other
+# machines are missing, and a registry need not have them all. Versions and hashes are those of the lock file all the same.
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@scripts/setup.sh
+	cd web && npm install --no-save
+	@touch $@
+
+web/dist/viewer.js: web/node_modules/.package-lock.json web/vite.config.ts web/svelte.config.js $(shell find web/src -type f)
+	cd web && npm run build
+	@touch $@
 
 $(TOOLS)/bin/cargo-deny:
 	$(CARGO) install cargo-deny --locked --root $(TOOLS)

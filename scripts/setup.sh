@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks for what the build and the tests need: cargo with the pinned toolchain, a C compiler (for zstd), and a Python with
-# NumPy in a virtual environment of its own (.venv), for the tests that play Python bots.
+# Checks for what the build and the tests need: cargo with the pinned toolchain, a C compiler (for zstd), Node.js with npm (for
+# the replay viewer), and for tests a Python with NumPy in a virtual environment of its own (.venv) and Chromium.
 # As root on Debian it installs what is missing; otherwise it says exactly what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +16,17 @@ if ! command -v cc >/dev/null 2>&1; then
     fi
 fi
 
+# Vite needs this version at least; Debian 12 has an older one.
+node_ready() { node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' 2>/dev/null && command -v npm >/dev/null 2>&1; }
+if ! node_ready; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "installing Node.js (packages nodejs, npm) ..." >&2
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >&2
+    fi
+    node_ready || fail "Node.js 20.19 or newer with npm is needed to build the replay viewer; found: $(node --version 2>/dev/null || echo none)" \
+        "Debian 13, Ubuntu 25.04 or newer: sudo apt-get install nodejs npm; others: https://nodejs.org"
+fi
+
 wanted=$(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 if ! command -v cargo >/dev/null 2>&1; then
     fail "cargo not found" "install Rust $wanted with rustup: https://rustup.rs, then open a new shell"
@@ -24,8 +35,18 @@ if ! cargo --version >/dev/null 2>&1; then
     fail "the pinned Rust toolchain $wanted is not installed" "rustup toolchain install $wanted --component clippy,rustfmt"
 fi
 
-# Python is needed by tests only (`setup.sh tests`): without it the rest still builds and plays.
+# Chromium and Python are needed by tests only (`setup.sh tests`): without them the rest still builds and plays.
 [ "${1:-}" = tests ] || exit 0
+if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "installing Chromium (package chromium) ..." >&2
+        (apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >&2) || true
+    fi
+    if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
+        printf 'note: no Chromium; the tests of the replay viewer in a browser are skipped\n' >&2
+        printf 'hint: Debian: sudo apt-get install chromium; or AGON_CHROMIUM=/path/to/chromium\n' >&2
+    fi
+fi
 numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
 make_venv() {
     command -v python3 >/dev/null 2>&1 && python3 -m venv .venv >&2 &&

@@ -51,8 +51,9 @@ fn diff_lists(before: &[Json], after: &[Json]) -> Json {
         delta.push(json!(i));
         delta.push(diff(old, new));
     }
-    // Past half the elements, the list itself is shorter.
-    if delta.len() > after.len() { json!(["=", after]) } else { Json::Array(delta) }
+    // Past half the elements, a list of plain values is shorter itself. Of objects most fields stay as they are.
+    let plain = !after.iter().any(Json::is_object);
+    if plain && delta.len() > after.len() { json!(["=", after]) } else { Json::Array(delta) }
 }
 
 /// Applies a delta. What does not fit is left as it is: a viewer shows a stale cell rather than dying.
@@ -129,6 +130,13 @@ mod tests {
             let mut frame = frame;
             patch(&mut frame, &delta);
         }
+    }
+
+    #[test]
+    fn objects_in_a_list_keep_the_fields_that_stay() {
+        let before = json!([{"id": 1, "tiles": 4}, {"id": 2, "tiles": 5}]);
+        let after = json!([{"id": 1, "tiles": 5}, {"id": 2, "tiles": 6}]);
+        assert_eq!(diff(&before, &after), json!(["#", 0, {"tiles": 5}, 1, {"tiles": 6}]));
     }
 
     #[test]

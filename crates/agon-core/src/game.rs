@@ -128,6 +128,16 @@ pub trait View: Game {
     /// All there is to draw, for a viewer that knows no rules. [`crate::frame`] turns two of them into a delta.
     fn frame(&self, state: &Self::State) -> Json;
 
+    /// What [`View::standing`] measures, for the axis of a chart: `points`, `share in %`.
+    const STANDING: &'static str = "";
+
+    /// How it stands, for a chart over time: a figure for each seat, or one for the whole game. Nothing where there is nothing
+    /// to measure.
+    fn standing(&self, state: &Self::State) -> Vec<f64> {
+        let _ = state;
+        Vec::new()
+    }
+
     /// The game as lines of text, legible without colour. For [`Eye::Seat`], only what that seat may know.
     /// `names` are the bots' names in seat order.
     fn picture(&self, state: &Self::State, eye: Eye, names: &[String]) -> Picture;

@@ -3,11 +3,13 @@
 use agon_core::game::View;
 use agon_core::record::{Expiry, FaultRecord, Header, Record, Recorder, SITS_OUT};
 use agon_core::settings::{Settings, SettingsError};
-use agon_core::{Assets, Eye, Fault, FaultReport, Game, Picture, Reply, Seat, Times, frame};
+use agon_core::{Assets, Eye, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Times, frame};
 use agon_host::Introduction;
 use serde_json::Value as Json;
 
 use crate::again::{self, Request, Seen};
+
+pub mod json;
 
 /// Why a record cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +70,15 @@ pub trait Film {
         }
         (first, deltas)
     }
+
+    /// What [`Film::standing`] measures.
+    fn standing_of(&self) -> &'static str;
+
+    /// How it stood after so many turns: a figure for each seat, or one for the game.
+    fn standing(&self, turn: usize) -> Vec<f64>;
+
+    /// Who was asked in this turn (turns count from 1).
+    fn movers(&self, turn: usize) -> SeatSet;
 
     /// Everything this seat was asked, in order.
     fn requests(&self, seat: Seat) -> Vec<Request>;
@@ -201,6 +212,18 @@ impl<G: View> Film for FilmOf<G> {
 
     fn frame(&self, turn: usize) -> Json {
         self.look(turn, G::frame)
+    }
+
+    fn standing_of(&self) -> &'static str {
+        G::STANDING
+    }
+
+    fn standing(&self, turn: usize) -> Vec<f64> {
+        self.look(turn, G::standing)
+    }
+
+    fn movers(&self, turn: usize) -> SeatSet {
+        self.look(turn.saturating_sub(1), G::to_move)
     }
 
     fn requests(&self, seat: Seat) -> Vec<Request> {

@@ -132,13 +132,13 @@ fn a_replay_as_a_page_treats_names_as_data() {
         let output = run_in(folder.path(), "replay a.agon --html a.html", "");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let page = fs::read_to_string(folder.path().join("a.html")).unwrap();
-        let data = page.split("id=\"film\">").nth(1).unwrap().split("</script>").next().unwrap();
+        let data = page.split("application/json\">").nth(1).unwrap().split("</script>").next().unwrap();
         let film: serde_json::Value = serde_json::from_str(data).unwrap();
-        assert!(film["frames"].as_array().unwrap().len() > 3);
-        assert!(
-            !data.contains('<') && !page.contains("http"),
-            "no markup in the data, nothing from elsewhere"
-        );
+        assert_eq!((&film["agon"], &film["version"]), (&"film".into(), &1.into()));
+        assert!(film["deltas"].as_array().unwrap().len() > 3);
+        assert!(!data.contains('<'), "no markup in the data");
+        assert!(page.contains("default-src 'none'"), "nothing may come from elsewhere");
+        assert!(!page.contains(" src=") && !page.contains("<link"), "nothing is asked for");
     }
     let two = format!("play {} --seed 7 --games 2 --record a.agon", GAMES[0]);
     assert!(run_in(folder.path(), &two, "").status.success());

@@ -66,6 +66,14 @@ impl View for ColourBattle {
         })
     }
 
+    const STANDING: &'static str = "share of the canvas in %";
+
+    fn standing(&self, state: &State) -> Vec<f64> {
+        let tally = state.grid().tally();
+        let share = |seat| self.share(tally[usize::from(state.painter(seat).id)]);
+        Seat::all(self.seats).map(|seat| (share(seat) * 100.0).round() / 100.0).collect()
+    }
+
     fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
         let board = self.scoreboard(state, eye, names);
         let mut picture = Picture::new();

@@ -160,6 +160,17 @@ impl Board {
         }
         cells
     }
+
+    /// The most pieces a player has among five cells in a line of which the other has none.
+    pub fn best_line(&self, mark: Mark) -> u32 {
+        let (own, other) = (self.pieces(mark), self.pieces(mark.other()));
+        let lines = DIRECTIONS.iter().flat_map(|&(step, starts)| {
+            let line = 1 | 1 << step | 1 << (2 * step) | 1 << (3 * step) | 1u64 << (4 * step);
+            let last = CELLS as u32 - 4 * step;
+            (0..last).filter(move |start| starts >> start & 1 == 1).map(move |start| line << start)
+        });
+        lines.filter(|line| other & line == 0).map(|line| (own & line).count_ones()).max().unwrap_or(0)
+    }
 }
 
 impl Serialize for Board {

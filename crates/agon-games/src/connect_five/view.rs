@@ -51,6 +51,12 @@ impl View for ConnectFive {
         })
     }
 
+    const STANDING: &'static str = "pieces in the best line that can still become five";
+
+    fn standing(&self, state: &State) -> Vec<f64> {
+        [Seat(0), Seat(1)].map(|seat| f64::from(state.board.best_line(self.mark_of(seat)))).to_vec()
+    }
+
     /// Who moved, and the board then; not which column was named: that the piece drifted is the mover's to know.
     fn log(&self, state: &State, seat: Seat) -> Option<Json> {
         let board = state.board.rows();

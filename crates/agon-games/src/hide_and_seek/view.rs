@@ -42,6 +42,23 @@ impl View for HideAndSeek {
         })
     }
 
+    const STANDING: &'static str = "steps between the two, round the walls";
+
+    fn standing(&self, state: &State) -> Vec<f64> {
+        let (target, open) = (state.cell(HIDER), state.map().empty());
+        let mut reached = CellSet::one(state.cell(SEEKER));
+        let mut steps = 0.0;
+        while !reached.contains(target) {
+            let next = reached.union(&reached.grown(open));
+            if next == reached {
+                return Vec::new();
+            }
+            reached = next;
+            steps += 1.0;
+        }
+        vec![steps]
+    }
+
     fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
         let panel = panel(self, state, eye, names);
         let mut picture = Picture::new();

@@ -44,6 +44,12 @@ impl View for WordRacer {
         })
     }
 
+    const STANDING: &'static str = "word points";
+
+    fn standing(&self, state: &State) -> Vec<f64> {
+        self.points(state).map(f64::from).to_vec()
+    }
+
     fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
         let names = SEATS.map(|seat| name_of(names, seat));
         // Boards are hidden from the opponent until the end of the game.

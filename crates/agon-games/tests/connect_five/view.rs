@@ -2,6 +2,7 @@
 
 use agon_core::{Eye, Fault, Game, QuickRng, Reply, Seat, View};
 use agon_games::connect_five::State;
+use agon_games::connect_five::board::{Board, Mark};
 use serde_json::{Value as Json, json};
 
 use super::{after, drop_into, game};
@@ -77,4 +78,21 @@ fn golden_pictures_of_a_short_game() {
     }
     let golden = std::fs::read_to_string(path).expect("made with AGON_BLESS=1");
     assert_eq!(text, golden, "if this is meant, run again with AGON_BLESS=1");
+}
+
+#[test]
+fn the_best_line_is_the_longest_that_the_other_has_not_broken() {
+    let mut rows = [[0; 9]; 7];
+    let best = |rows: &[[u8; 9]; 7], mark| Board::from_rows(rows).best_line(mark);
+    assert_eq!([Mark::X, Mark::O].map(|mark| best(&rows, mark)), [0, 0]);
+    rows[6] = [1, 1, 1, 0, 2, 2, 0, 0, 0];
+    assert_eq!(best(&rows, Mark::X), 1, "the row is blocked, but a column, a diagonal is open");
+    assert_eq!(best(&rows, Mark::O), 2);
+    rows[6] = [0, 1, 0, 1, 1, 1, 0, 0, 2];
+    assert_eq!(best(&rows, Mark::X), 4, "with a gap in it");
+    rows = [[0; 9]; 7];
+    for i in 0..5 {
+        rows[6 - i][4 + i] = 2;
+    }
+    assert_eq!(best(&rows, Mark::O), 5, "a diagonal up to the edge");
 }

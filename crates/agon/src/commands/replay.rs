@@ -5,6 +5,7 @@ use std::path::Path;
 use agon_core::record::{Digest, Record};
 use agon_core::{GameInfo, Seat};
 use agon_engine::Film;
+use agon_engine::film::json::Extras;
 use serde_json::{Value as Json, json};
 
 use crate::cli::Replay;
@@ -70,7 +71,8 @@ fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Resul
         let what = format!("--html: the file holds {} games", films.len());
         return Err(Failure::wrong_use(what, "choose one with --game K"));
     };
-    WholeFile::write(path, "the page", watch::page::page(info, film.as_ref()).as_bytes())?;
+    let film = agon_engine::film::json::to_json(info, film.as_ref(), &Extras::default());
+    WholeFile::write(path, "the page", agon_web::page(&film).as_bytes())?;
     output::print(&format!("page: {}\n", path.display()))
 }
 

@@ -1,7 +1,6 @@
 //! `--watch`: a finished game as a film in the terminal, or as plain text where there is none.
 
 mod controls;
-pub mod page;
 pub mod paint;
 mod screen;
 

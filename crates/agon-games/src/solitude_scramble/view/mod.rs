@@ -32,6 +32,12 @@ impl View for SolitudeScramble {
         Some(history_json(state, names))
     }
 
+    const STANDING: &'static str = "points";
+
+    fn standing(&self, state: &State) -> Vec<f64> {
+        state.totals().iter().map(|&total| f64::from(total)).collect()
+    }
+
     fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
         let names = four_names(names);
         let mut picture = Picture::new();

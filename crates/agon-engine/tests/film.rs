@@ -1,0 +1,99 @@
+//! A film as JSON: what `docs/film.md` says of it, for every game.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::time::Duration;
+
+use agon_core::frame::patch;
+use agon_core::{Assets, Seat};
+use agon_engine::Film;
+use agon_engine::film::FilmOf;
+use agon_engine::film::json::{Extras, LogLine, to_json};
+use agon_games::{Hosted, Visitor};
+use common::{record, referee, script};
+use serde_json::Value as Json;
+
+fn film<G: Hosted>(number: u64) -> FilmOf<G> {
+    let played = referee(&script::<G>(number, 8), Duration::from_nanos(1_234));
+    FilmOf::new(record(&played), &Assets::default()).unwrap()
+}
+
+/// How many answers with a time each seat gave: `-` is no answer.
+fn answered(json: &Json, seats: usize) -> Vec<usize> {
+    let mut counts = vec![0; seats];
+    for (turn, line) in json["answers"].as_array().unwrap().iter().enumerate() {
+        let tokens: Vec<&str> = line.as_str().unwrap().split(' ').collect();
+        let movers: Vec<usize> = match json["movers"].get(turn) {
+            Some(movers) => serde_json::from_value(movers.clone()).unwrap(),
+            None => (0..seats).collect(),
+        };
+        assert_eq!(tokens.len(), movers.len(), "turn {}", turn + 1);
+        for (seat, token) in movers.into_iter().zip(tokens) {
+            counts[seat] += usize::from(token != "-");
+        }
+    }
+    counts
+}
+
+struct Check;
+
+impl Visitor for Check {
+    type Output = ();
+
+    fn visit<G: Hosted>(self) {
+        for number in 0..6 {
+            let film = film::<G>(number);
+            let json = to_json(G::info(), &film, &Extras::default());
+            let seats = film.record().header.seats.len();
+            let deltas = json["deltas"].as_array().unwrap();
+            assert_eq!(deltas.len(), film.len() - 1);
+            let mut frame = json["first"].clone();
+            for (turn, delta) in deltas.iter().enumerate() {
+                patch(&mut frame, delta);
+                assert_eq!(frame, film.frame(turn + 1), "{}, turn {}", G::info().id, turn + 1);
+            }
+            let timed: Vec<usize> = json["micros"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|seat| seat.as_array().unwrap().len())
+                .collect();
+            assert_eq!(answered(&json, seats), timed, "{}", G::info().id);
+            let lines = json["standing"]["lines"].as_array().unwrap();
+            assert!(
+                lines.len() == seats || lines.len() == 1,
+                "{}: a line for each seat, or one",
+                G::info().id
+            );
+            assert!(lines.iter().all(|line| line.as_array().unwrap().len() == film.len()));
+            assert!(!json["standing"]["of"].as_str().unwrap().is_empty());
+            assert_eq!(json["faults"].as_array().unwrap().len(), film.record().faults.len());
+        }
+    }
+}
+
+#[test]
+fn a_film_holds_every_frame_answer_time_and_fault() {
+    for info in agon_games::infos() {
+        agon_games::visit(info.id, Check).unwrap();
+    }
+}
+
+#[test]
+fn what_a_record_does_not_say_can_be_added_and_a_seed_left_out() {
+    type Game = agon_games::connect_five::ConnectFive;
+    let film = film::<Game>(1);
+    let plain = to_json(agon_engine::table("connect-five").unwrap().info(), &film, &Extras::default());
+    assert_eq!(plain["seed"], film.record().header.seed.to_string());
+    assert!(plain.get("logs").is_none() && plain.get("contributors").is_none());
+    let extras = Extras {
+        contributors: vec![Some("Ann".to_owned()), None],
+        logs: vec![LogLine { turn: 2, seat: Seat(1), text: "hm".to_owned() }],
+        hide_seed: true,
+    };
+    let json = to_json(agon_engine::table("connect-five").unwrap().info(), &film, &extras);
+    assert!(json.get("seed").is_none());
+    assert_eq!(json["contributors"], serde_json::json!(["Ann", null]));
+    assert_eq!(json["logs"], serde_json::json!([{"turn": 2, "seat": 1, "text": "hm"}]));
+}

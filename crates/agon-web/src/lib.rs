@@ -1,0 +1,100 @@
+//! The replay viewer, as it is built in the folder `web/`, and the page around it.
+//!
+//! [`page`] is a page of its own that opens from disk. Whoever has many films to show links [`SCRIPT`] and [`STYLE`] once and
+//! puts [`mount`] into each page.
+
+use std::borrow::Cow;
+
+use rust_embed::RustEmbed;
+use serde_json::Value as Json;
+
+/// The name of the viewer's script among the [`asset`]s.
+pub const SCRIPT: &str = "viewer.js";
+/// The name of its style sheet.
+pub const STYLE: &str = "viewer.css";
+
+const TEMPLATE: &str = include_str!("page.html");
+
+#[derive(RustEmbed)]
+#[folder = "../../web/dist"]
+#[include = "viewer.js"]
+#[include = "viewer.css"]
+struct Dist;
+
+/// A built file by its name.
+pub fn asset(name: &str) -> Option<Cow<'static, [u8]>> {
+    Dist::get(name).map(|file| file.data)
+}
+
+/// The page for one film: script, style and film in one file, nothing from elsewhere (its policy forbids it). Names and words
+/// of bots are data to it, never markup.
+pub fn page(film: &Json) -> String {
+    let title = film["title"].as_str().unwrap_or("Agon");
+    let names: Vec<&str> = film["names"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
+    let heading = if names.len() > 4 {
+        format!("{title}: {} bots", names.len())
+    } else {
+        format!("{title}: {}", names.join(" - "))
+    };
+    let style = text(STYLE).replace("</", "<\\/");
+    let parts = [
+        ("{title}", escaped(&heading)),
+        ("{style}", style),
+        ("{mount}", mount(film)),
+        ("{script}", in_script(&text(SCRIPT))),
+    ];
+    // The parts are put in from left to right, each once: what stands in one of them is never looked through.
+    let mut page = String::new();
+    let mut rest = TEMPLATE;
+    for (mark, part) in parts {
+        let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
+        page.push_str(before);
+        page.push_str(&part);
+        rest = after;
+    }
+    page + rest
+}
+
+/// The place where the viewer shows a film, with the film in it. The script fills every such place of a page.
+pub fn mount(film: &Json) -> String {
+    // Inside a script element only `<` could end the data.
+    let film = film.to_string().replace('<', "\\u003c");
+    format!("<div class=\"agon-replay\"><script type=\"application/json\">{film}</script></div>")
+}
+
+fn text(name: &str) -> String {
+    asset(name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
+
+/// In a script, nothing may look like the end of it or the start of another.
+fn in_script(script: &str) -> String {
+    script.replace("</script", "<\\/script").replace("<script", "\\x3cscript").replace("<!--", "\\x3c!--")
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn names_are_data_and_marks_in_them_are_not_filled() {
+        let hostile = "</script><script>alert(1)</script>{script}{mount}<!--";
+        let film = json!({"title": "T", "names": [hostile, "b"]});
+        let page = page(&film);
+        assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+        assert_eq!(page.matches("<script").count(), 2, "the film and the viewer");
+        assert_eq!(page.matches("</script").count(), 2);
+        let data = page.split("application/json\">").nth(1).and_then(|rest| rest.split("</script>").next());
+        assert_eq!(serde_json::from_str::<Json>(data.unwrap_or_default()).ok(), Some(film));
+    }
+
+    #[test]
+    fn the_viewer_is_there() {
+        assert!(text(SCRIPT).contains("Agon") && text(STYLE).contains(".replay"));
+    }
+}

@@ -1,0 +1,222 @@
+// The viewer in a real browser, with pages from disk: every game, keyboard only, no word to anybody outside.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Film } from '../src/film';
+import { CHROMIUM, FLAGS, GAMES, Pages } from './agon.mjs';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const there = existsSync(CHROMIUM);
+if (!there) console.warn(`no Chromium at ${CHROMIUM}: the browser tests are skipped (AGON_CHROMIUM names another)`);
+
+let pages: Pages;
+let browser: Browser;
+const address: { [game: string]: string } = {};
+
+/** A page, and whatever it said or asked for that it should not have. */
+interface Watched {
+  page: Page;
+  context: BrowserContext;
+  complaints: string[];
+}
+
+async function open(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 860 }, ...options });
+  context.setDefaultTimeout(10_000);
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (request.url() !== url.replace(/#.*/, '')) complaints.push(`asked for ${request.url()}`);
+  });
+  await page.goto(url);
+  await page.waitForSelector('.replay');
+  return { page, context, complaints };
+}
+
+const lastOf = async (page: Page): Promise<number> => Number(await page.getByRole('slider').getAttribute('max'));
+
+/** Waits until the film stands at this turn, and nothing moves. */
+async function standsAt(page: Page, turn: number): Promise<void> {
+  await page.waitForSelector(`.replay[data-turn="${turn}"][data-told="${turn}"][data-moving="false"]`);
+}
+
+async function seriousFindings(page: Page): Promise<string[]> {
+  await page.addScriptTag({ content: AXE });
+  const found = await page.evaluate(async () => {
+    const axe = (window as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe;
+    return (await axe.run()).violations;
+  });
+  return found
+    .filter((finding) => finding.impact === 'serious' || finding.impact === 'critical')
+    .map((finding) => `${finding.id}: ${finding.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
+}
+
+describe.skipIf(!there)('in the browser', () => {
+  beforeAll(async () => {
+    pages = new Pages();
+    for (const [game, bots] of Object.entries(GAMES)) address[game] = pages.make(game, bots, 3);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    pages?.remove();
+  });
+
+  test.each(Object.keys(GAMES))('%s plays to its end by the keyboard', async (game) => {
+    const { page, context, complaints } = await open(address[game] as string);
+    const last = await lastOf(page);
+    expect(last).toBeGreaterThan(5);
+    await standsAt(page, 0);
+
+    await page.keyboard.press('ArrowRight');
+    await standsAt(page, 1);
+    const first = await page.locator('.story').innerText();
+    expect(first.length).toBeGreaterThan(10);
+    await page.keyboard.press('ArrowRight');
+    await standsAt(page, 2);
+    await page.keyboard.press('ArrowLeft');
+    await standsAt(page, 1);
+    expect(await page.locator('.story').innerText(), 'a step back shows the same turn again').toBe(first);
+    await page.keyboard.press('End');
+    await standsAt(page, last);
+    await page.keyboard.press('ArrowRight');
+    await standsAt(page, last);
+    await page.keyboard.press('Home');
+    await standsAt(page, 0);
+
+    for (let i = 0; i < 12; i += 1) await page.keyboard.press('+');
+    await page.keyboard.press(' ');
+    await page.waitForSelector('.replay[data-playing="true"], .replay[data-turn="' + last + '"]');
+    await standsAt(page, last);
+    await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
+    expect(page.url(), 'the address names the moment').toMatch(new RegExp(`#t=${last}$`));
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test.each(Object.keys(GAMES))('%s: axe finds nothing serious, in light and dark, wide and narrow', async (game) => {
+    for (const options of [
+      { colorScheme: 'light' as const },
+      { colorScheme: 'dark' as const, viewport: { width: 320, height: 640 } },
+    ]) {
+      const { page, context, complaints } = await open(`${address[game]}#t=5`, options);
+      await standsAt(page, 5);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect(wide, 'nothing sticks out to the side').toBeLessThanOrEqual(0);
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    }
+  });
+
+  test('a link names the moment and leaves the rest of the address alone', async () => {
+    const { page, context } = await open(`${address['word-racer']}#game=2&t=7&x=y`);
+    await standsAt(page, 7);
+    await page.getByRole('button', { name: 'One turn on' }).click();
+    await standsAt(page, 8);
+    await expect.poll(() => page.url()).toMatch(/#game=2&t=8&x=y$/);
+    await page.evaluate(() => (location.hash = '#game=2&t=20'));
+    await standsAt(page, 20);
+    await context.close();
+  });
+
+  test('buttons, slider and chart do what they say', async () => {
+    const { page, context } = await open(address['hide-and-seek'] as string);
+    const last = await lastOf(page);
+    await page.getByRole('button', { name: 'To the end' }).click();
+    await standsAt(page, last);
+    await page.getByRole('slider').fill('4');
+    await standsAt(page, 4);
+    expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toBe(`Turn 4 of ${last}`);
+    await page.getByRole('button', { name: 'Play', exact: true }).focus();
+    await page.keyboard.press(' ');
+    await page.waitForSelector('.replay[data-playing="true"]');
+    await page.keyboard.press(' ');
+    await page.waitForSelector('.replay[data-playing="false"]');
+    const plot = page.locator('.plot');
+    const box = (await plot.boundingBox()) as { width: number; height: number };
+    await plot.click({ position: { x: box.width - 5, y: box.height / 2 } });
+    await standsAt(page, last);
+    // The seeker's eyes: the hider is drawn only where it is seen.
+    await page.keyboard.press('Home');
+    expect(await page.locator('.runner').count()).toBe(2);
+    await page.getByRole('button', { name: 'Seeker’s view' }).click();
+    expect(await page.locator('.runner').count()).toBe(1);
+    await context.close();
+  });
+
+  test('a film by hand: faults, logs, hostile names, one global, no hash', async () => {
+    const { page, context, complaints } = await open(address['connect-five'] as string);
+    const film = JSON.parse(
+      (readFileSync(new URL(address['connect-five'] as string), 'utf8').split('application/json">')[1] as string).split('</script>')[0] as string,
+    ) as Film;
+    const hostile = '</script><img src=x onerror="window.hit=1"><b>bold</b>';
+    film.names = [hostile, 'b'];
+    film.contributors = ['Ann <i>', null];
+    film.faults = [
+      { turn: 3, seat: 0, fault: 'crash', says: hostile },
+      { turn: 6, seat: 1, fault: 'timeout', says: 'late' },
+    ];
+    film.logs = [{ turn: 3, seat: 1, text: 'I think <u>therefore</u>' }];
+    await page.evaluate((data: unknown) => {
+      document.body.innerHTML = '<input id="field"><div id="here" data-hash="off" data-theme="dark" data-start="1"></div>';
+      const { Agon } = window as unknown as { Agon: { replay(element: Element | null, film: unknown): unknown } };
+      Agon.replay(document.getElementById('here'), data);
+    }, film as unknown);
+    await standsAt(page, 1);
+    expect(await page.locator('.replay.dark').count()).toBe(1);
+    await page.keyboard.press('f');
+    await standsAt(page, 3);
+    await expect.poll(() => page.locator('.words').innerText()).toContain('<img src=x');
+    expect(await page.locator('.words').innerText()).toContain('<u>therefore</u>');
+    expect(await page.locator('[aria-live]').innerText()).toContain('Fault in turn 3');
+    await page.getByRole('button', { name: 'Next fault' }).click();
+    await standsAt(page, 6);
+    await page.keyboard.press('F');
+    await standsAt(page, 3);
+    await page.locator('#field').pressSequentially('f f');
+    await standsAt(page, 3);
+    expect(page.url(), 'the address is left alone').not.toContain('#t=3');
+    expect(await page.evaluate(() => 'hit' in window || document.querySelector('img, b, u') !== null)).toBe(false);
+    const globals = await page.evaluate(() => {
+      const frame = document.createElement('iframe');
+      document.body.append(frame);
+      const usual = new Set(Object.getOwnPropertyNames(frame.contentWindow));
+      return Object.getOwnPropertyNames(window).filter((name) => !usual.has(name) && !/^\d+$/.test(name));
+    });
+    expect(globals).toEqual(['Agon']);
+    expect(complaints.filter((text) => !text.includes('about:blank'))).toEqual([]);
+    await context.close();
+  });
+
+  test('what cannot be shown says why', async () => {
+    const { page, context } = await open(address['connect-five'] as string);
+    const say = (film: unknown): Promise<string> =>
+      page.evaluate((data) => {
+        const place = document.createElement('div');
+        document.body.append(place);
+        (window as unknown as { Agon: { replay(element: Element, film: unknown): unknown } }).Agon.replay(place, data);
+        return place.innerText;
+      }, film);
+    const film = { agon: 'film', version: 1, game: 'chess', names: [], deltas: [] };
+    expect(await say({})).toContain('not a film');
+    expect(await say({ ...film, version: 9 })).toContain('newer');
+    expect(await say(film)).toContain('chess');
+    await context.close();
+  });
+
+  test('nothing moves by itself between turns for who asked for less motion', async () => {
+    const { page, context } = await open(`${address['connect-five']}#t=3`, { reducedMotion: 'reduce' });
+    await page.keyboard.press('ArrowRight');
+    await standsAt(page, 4);
+    expect(await page.locator('.newest').count(), 'the piece lies at once').toBe(1);
+    await context.close();
+  });
+});
