@@ -160,7 +160,9 @@ impl MatchResult {
             return self.points.clone();
         }
         let seats = self.games.first().map_or(0, |game| game.seats.len());
-        let sum = |seat: usize| self.games.iter().filter_map(|game| game.seats.get(seat)).map(|own| own.score).sum();
+        let sum = |seat: usize| {
+            self.games.iter().filter_map(|game| game.seats.get(seat)).map(|own| own.score).sum()
+        };
         (0..seats).map(sum).collect()
     }
 }

@@ -89,8 +89,9 @@ impl Programme for Course<'_> {
         self.index += 1;
         if let Some((wins, games)) = self.wins.get_mut(self.part) {
             *games += 1;
-            let first: Vec<usize> =
-                (0..wins.len()).filter(|seat| played.outcome.seats.get(*seat).is_some_and(|s| s.place == 1)).collect();
+            let first: Vec<usize> = (0..wins.len())
+                .filter(|seat| played.outcome.seats.get(*seat).is_some_and(|s| s.place == 1))
+                .collect();
             if let [winner] = first[..] {
                 wins[winner] += 1;
             }

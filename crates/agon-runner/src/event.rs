@@ -1,8 +1,8 @@
 //! What happens while a competition runs. Progress bars, logs and pages only read it.
 
 use agon_league::competition::Competition;
-use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_league::tally::Tally;
+use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_store::MatchFault;
 
 use crate::local::Playing;

@@ -31,7 +31,9 @@ impl Member {
     /// Where it keeps what it has learnt, if its game lets it.
     pub fn data(&self) -> Option<&Path> {
         match &self.seating {
-            Seating::Program(one) if one.logs.is_some() => one.program.writable.first().map(|folder| &*folder.path),
+            Seating::Program(one) if one.logs.is_some() => {
+                one.program.writable.first().map(|folder| &*folder.path)
+            }
             _ => None,
         }
     }
@@ -99,7 +101,9 @@ impl<'h> Hall<'h> {
         let names = members.iter().map(|one| one.name.clone()).collect();
         let parts = self.variants.get(fixture.variant as usize).or(self.variants.first());
         let parts = parts.map_or(&[][..], |parts| parts);
-        let Some(first) = parts.first() else { return Err(PlayError::Io(std::io::ErrorKind::InvalidInput.into())) };
+        let Some(first) = parts.first() else {
+            return Err(PlayError::Io(std::io::ErrorKind::InvalidInput.into()));
+        };
         let seed = secret::board(self.secret, self.phase, fixture.board);
         let plan = Plan { settings: &first.settings, seed, seats: &seats, assets: self.assets };
         let mut course = Course::new(parts, names);
@@ -143,7 +147,12 @@ fn parts(phase: &Phase, variant: &[(String, String)]) -> Result<Vec<PlayedPart>,
     phase.parts.iter().map(part).collect()
 }
 
-fn finished(key: MatchKey, seats: &[Entrant], played: Vec<(u8, Played)>, points: Vec<Fixed>) -> FinishedMatch {
+fn finished(
+    key: MatchKey,
+    seats: &[Entrant],
+    played: Vec<(u8, Played)>,
+    points: Vec<Fixed>,
+) -> FinishedMatch {
     let mut result = MatchResult { key, games: Vec::with_capacity(played.len()), points };
     let mut finished = (Vec::with_capacity(played.len()), Vec::new());
     for (number, (part, game)) in played.into_iter().enumerate() {
@@ -161,7 +170,10 @@ fn finished(key: MatchKey, seats: &[Entrant], played: Vec<(u8, Played)>, points:
 }
 
 fn game_result(seats: &[Entrant], part: u8, game: &Played) -> GameResult {
-    let seat = |((entrant, outcome), tally): ((&Entrant, &agon_core::outcome::SeatOutcome), &agon_engine::SeatTally)| {
+    let seat = |((entrant, outcome), tally): (
+        (&Entrant, &agon_core::outcome::SeatOutcome),
+        &agon_engine::SeatTally,
+    )| {
         SeatResult {
             entrant: *entrant,
             score: Fixed::of(outcome.score),

@@ -117,7 +117,8 @@ impl Local {
             let mut failed = None;
             for (number, fixture) in lot {
                 let key = MatchKey { phase: hall.phase, stage, number };
-                boards.set(thread, Some(Playing { key, seats: fixture.seats.clone(), since: Instant::now() }));
+                boards
+                    .set(thread, Some(Playing { key, seats: fixture.seats.clone(), since: Instant::now() }));
                 match hall.play(key, &fixture, &mut recorder, None) {
                     Ok(finished) => played.push(finished),
                     Err(error) => {

@@ -113,7 +113,8 @@ impl State {
     /// The first match, in order, that shares no bot with one that is played or must come before it.
     fn ready(&mut self, stage: &dyn Stage) -> Option<(u64, Fixture)> {
         let mut busy: Vec<Entrant> = self.playing.values().flatten().copied().collect();
-        let free = |fixture: &Fixture, busy: &[Entrant]| !fixture.seats.iter().any(|seat| busy.contains(seat));
+        let free =
+            |fixture: &Fixture, busy: &[Entrant]| !fixture.seats.iter().any(|seat| busy.contains(seat));
         let mut found = None;
         for (&number, fixture) in &self.waiting {
             if free(fixture, &busy) {

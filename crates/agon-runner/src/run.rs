@@ -143,7 +143,8 @@ impl Run<'_> {
                 continue;
             }
             if let (PhaseState::Running, Some(latest)) = (state, latest) {
-                let (name, phase) = (member.name.clone(), self.competition.phases[phase as usize].name.clone());
+                let (name, phase) =
+                    (member.name.clone(), self.competition.phases[phase as usize].name.clone());
                 return Err(RunError::Changed { name, phase, was: latest.hash.clone(), is: hash });
             }
             let spec = member.seating.spec();
@@ -164,7 +165,13 @@ impl Run<'_> {
         secret: &Secret,
         listener: &mut dyn Listener,
     ) -> Result<bool, RunError> {
-        let plan = self.runtime.block_on(tables::plan(self.ledger, self.competition, self.game(), number, secret))?;
+        let plan = self.runtime.block_on(tables::plan(
+            self.ledger,
+            self.competition,
+            self.game(),
+            number,
+            secret,
+        ))?;
         let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
         let before = self.runtime.block_on(tables::played(self.ledger, self.game(), number))?;
         let done = before.matches();
@@ -243,7 +250,8 @@ impl Run<'_> {
         if !todo.is_empty() {
             let queue = Queue::new(stage, todo, going.hall.in_order(), self.stop);
             let hall = going.hall;
-            self.local.play(hall, number, &queue, &self.boards, |played| self.keep(&played, going, listener))?;
+            self.local
+                .play(hall, number, &queue, &self.boards, |played| self.keep(&played, going, listener))?;
             if going.stages[number as usize].len() < stage.len() {
                 return Ok(false);
             }
@@ -321,7 +329,10 @@ impl Run<'_> {
             let Some((key, data)) = kept else { continue };
             // A new version starts with what it was handed in with.
             let is_newer = |from: u32| from > key.phase && from <= phase;
-            if !versions.iter().any(|one| one.entrant == entrant && one.version > 1 && is_newer(one.from_phase)) {
+            if !versions
+                .iter()
+                .any(|one| one.entrant == entrant && one.version > 1 && is_newer(one.from_phase))
+            {
                 belongings::unpack(&data.bytes, folder)?;
             }
         }

@@ -45,8 +45,14 @@ mod tests {
     fn seeds_follow_from_the_secret_and_from_nothing_else() {
         let (a, b) = (Secret::new("a"), Secret::new("b"));
         assert_eq!(board(&a, 0, 7), board(&a, 0, 7));
-        let all =
-            [board(&a, 0, 7), board(&a, 0, 8), board(&a, 1, 7), board(&b, 0, 7), schedule(&a, 0), schedule(&a, 1)];
+        let all = [
+            board(&a, 0, 7),
+            board(&a, 0, 8),
+            board(&a, 1, 7),
+            board(&b, 0, 7),
+            schedule(&a, 0),
+            schedule(&a, 1),
+        ];
         assert_eq!(all.iter().collect::<std::collections::HashSet<_>>().len(), all.len());
     }
 

@@ -7,12 +7,14 @@ use agon_host::intake::{PrivateFolder, players};
 use agon_runner::{Boards, Ended, Local, Run};
 use agon_store::Ledger as _;
 
+use super::report;
 use crate::cli::{self, Switch};
 use crate::competing::{Sitting, export, line, lineup, signals};
 use crate::failure::{Failure, NO};
 use crate::{output, setup};
 
-const STOPPING: &str = "finishing the games that are being played; once more to leave at once (they are played again next time)";
+const STOPPING: &str =
+    "finishing the games that are being played; once more to leave at once (they are played again next time)";
 
 /// Runs it.
 pub fn run(args: &cli::Run) -> Result<(), Failure> {
@@ -29,16 +31,36 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
     }
     let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
     let ended = carry_out(&sitting, local, args.json)?;
+    if let (Ended::Over, Some(_)) = (&ended, &args.base) {
+        return results(&sitting, args.json);
+    }
     if args.json {
         return stopped(ended, "");
     }
     let file = crate::manifest::quoted(&sitting.place.named);
     let next = match ended {
         Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
-        Ended::Waiting(_) => format!("agon table {file} shows the table, agon export {file} DIR writes the history"),
-        Ended::Over => format!("agon table {file} shows the table, agon report {file} DIR writes pages about it"),
+        Ended::Waiting(_) => {
+            format!("agon table {file} shows the table, agon export {file} DIR writes the history")
+        }
+        Ended::Over => {
+            format!("agon table {file} shows the table, agon report {file} DIR writes pages about it")
+        }
     };
     output::note(&next);
+    Ok(())
+}
+
+/// The pages of a competition from a `players.yml`, where its document has them: all games can be watched.
+fn results(sitting: &Sitting, quiet: bool) -> Result<(), Failure> {
+    let written = report::beside_ledger(sitting, &sitting.place.folder.join("results"))?;
+    if !quiet {
+        output::note(&format!(
+            "open {}: the table, and each of {} games",
+            written.summary.display(),
+            written.games
+        ));
+    }
     Ok(())
 }
 

@@ -64,7 +64,8 @@ pub async fn all(
     let mut written = Vec::new();
     let mut wrote = |path: PathBuf, is: String| written.push(Written { path, is });
     for phase in 0..begun {
-        let standings = agon_runner::tables::standings_of(ledger, &sitting.competition, sitting.table.info(), phase);
+        let standings =
+            agon_runner::tables::standings_of(ledger, &sitting.competition, sitting.table.info(), phase);
         let standings = standings.await?;
         for (ending, format) in [("json", sheets::Format::Json), ("csv", sheets::Format::Csv)] {
             let path = folder.join(format!("table-{}.{ending}", phase + 1));
@@ -136,7 +137,8 @@ async fn games_csv(
                 );
                 for (seat, own) in game.seats.iter().enumerate() {
                     let role = info.role(Seat(seat as u8)).name;
-                    let name = sitting.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
+                    let name =
+                        sitting.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
                     let name = sheets::quoted(name);
                     write!(out, "{head},{seat},{role},{name},{},{}", own.score.real(), own.place)?;
                     for (_, stat) in info.stats.iter().zip(own.stats) {
@@ -168,11 +170,13 @@ async fn game_logs(
         while let Some(one) = records.next().await {
             let one = one?;
             let (record, _) = read(&one.bytes, 1).map_err(|e| broke(one.key, &e))?;
-            let told = sitting.table.chronicle(record, None, &sitting.assets).map_err(|e| broke(one.key, &e))?;
+            let told =
+                sitting.table.chronicle(record, None, &sitting.assets).map_err(|e| broke(one.key, &e))?;
             let Some(told) = told else { return Ok(None) };
             if count == 0 {
-                fs::create_dir_all(folder)
-                    .map_err(|e| Failure::io("make", folder, &e, "is there room, and may you write there?"))?;
+                fs::create_dir_all(folder).map_err(|e| {
+                    Failure::io("make", folder, &e, "is there room, and may you write there?")
+                })?;
             }
             count += 1;
             create(&folder.join(format!("game-{count:04}.json")))?.write_all(told.as_bytes())?;

@@ -25,13 +25,24 @@ const FAULTS: usize = 4;
 const MOST_BOTS: usize = 200;
 
 /// What a run shows of itself.
-pub fn listener<'l>(competition: &'l Competition, info: &'static GameInfo, json: bool) -> Box<dyn Listener + 'l> {
+pub fn listener<'l>(
+    competition: &'l Competition,
+    info: &'static GameInfo,
+    json: bool,
+) -> Box<dyn Listener + 'l> {
     if json {
         Box::new(Events { competition })
     } else if io::stderr().is_terminal() {
         Box::new(View::new(competition, info))
     } else {
-        Box::new(Log { competition, done: 0, expected: (0, 0), begun: 0, since: Instant::now(), said: Instant::now() })
+        Box::new(Log {
+            competition,
+            done: 0,
+            expected: (0, 0),
+            begun: 0,
+            since: Instant::now(),
+            said: Instant::now(),
+        })
     }
 }
 
@@ -66,7 +77,11 @@ fn words(event: &Event<'_>) -> Option<String> {
 fn fault_words(competition: &Competition, result: &MatchResult, fault: &MatchFault) -> String {
     let (key, game, turn) = (result.key, fault.game + 1, fault.turn);
     let says = fault.report.says.lines().next().unwrap_or_default();
-    format!("match {key}, game {game}, turn {turn}, {}: {}: {says}", name(competition, fault.entrant), fault.report.fault)
+    format!(
+        "match {key}, game {game}, turn {turn}, {}: {}: {says}",
+        name(competition, fault.entrant),
+        fault.report.fault
+    )
 }
 
 /// Plain lines.
@@ -93,12 +108,17 @@ impl Listener for Log<'_> {
                 self.done += 1;
                 for fault in faults.iter().take(1) {
                     // One line for a match; the fault list has all of them.
-                    let more = if faults.len() > 1 { format!(" (and {} more)", faults.len() - 1) } else { String::new() };
+                    let more = if faults.len() > 1 {
+                        format!(" (and {} more)", faults.len() - 1)
+                    } else {
+                        String::new()
+                    };
                     output::note(&format!("fault: {}{more}", fault_words(self.competition, result, fault)));
                 }
                 if self.said.elapsed() >= LOGGED {
                     self.said = Instant::now();
-                    let rate = (self.done - self.begun) as f64 / self.since.elapsed().as_secs_f64().max(0.001);
+                    let rate =
+                        (self.done - self.begun) as f64 / self.since.elapsed().as_secs_f64().max(0.001);
                     output::note(&format!("{} of {} matches, {rate:.1}/s", self.done, self.expected.1));
                 }
             }
@@ -171,7 +191,8 @@ impl<'l> View<'l> {
         let screen = MultiProgress::new();
         let plain = || ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = screen.add(ProgressBar::hidden());
-        let [playing, table, faults] = [0; 3].map(|_| screen.add(ProgressBar::new_spinner().with_style(plain())));
+        let [playing, table, faults] =
+            [0; 3].map(|_| screen.add(ProgressBar::new_spinner().with_style(plain())));
         let (latest, stage) = (Vec::new(), String::new());
         Self { competition, info, screen, bar, playing, table, faults, latest, phase: 0, stage }
     }
@@ -186,8 +207,13 @@ impl<'l> View<'l> {
 
     fn tick(&self, playing: &[Playing], tally: &Tally) {
         let one = |one: &Playing| {
-            let names: Vec<&str> = one.seats.iter().take(6).map(|&seat| name(self.competition, seat)).collect();
-            let more = if one.seats.len() > 6 { format!(" and {} more", one.seats.len() - 6) } else { String::new() };
+            let names: Vec<&str> =
+                one.seats.iter().take(6).map(|&seat| name(self.competition, seat)).collect();
+            let more = if one.seats.len() > 6 {
+                format!(" and {} more", one.seats.len() - 6)
+            } else {
+                String::new()
+            };
             format!("  {} {}{more} ({:.0} s)", one.key, names.join(" - "), one.since.elapsed().as_secs_f64())
         };
         let lines: Vec<String> = playing.iter().take(8).map(one).collect();
@@ -202,7 +228,8 @@ impl<'l> View<'l> {
         let Some(phase) = self.competition.phases.get(self.phase as usize) else { return String::new() };
         let asked = tables::asked(self.competition, self.info, phase, &[]);
         let order = agon_league::standings::order(tally, &asked);
-        let width = self.competition.entrants.iter().map(|one| one.name.chars().count()).max().unwrap_or(0).min(40);
+        let width =
+            self.competition.entrants.iter().map(|one| one.name.chars().count()).max().unwrap_or(0).min(40);
         let row = |(place, entrant): (usize, &Entrant)| {
             let sums = tally.of(*entrant)?;
             let mean = sums.score.mean();

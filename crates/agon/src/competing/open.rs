@@ -104,7 +104,8 @@ impl Sitting {
     /// The ledger, for looking at it.
     pub fn ledger_to_read(&self) -> Result<SqliteLedger, Failure> {
         if !self.place.ledger.exists() {
-            let what = format!("{} was not run yet: there is no {}", self.place.named, self.place.ledger.display());
+            let what =
+                format!("{} was not run yet: there is no {}", self.place.named, self.place.ledger.display());
             return Err(Failure::wrong_use(what, format!("agon run {}", self.place.named)));
         }
         Ok(self.runtime.block_on(SqliteLedger::open_to_read(&self.place.ledger))?)
@@ -118,7 +119,8 @@ impl Sitting {
             SecretSeed::Given(text) => return Ok(Secret::new(text)),
             SecretSeed::File(path) => {
                 let path = self.place.folder.join(path);
-                fs::read_to_string(&path).map_err(|e| Failure::io("read", &path, &e, "it holds the secret seed"))?
+                fs::read_to_string(&path)
+                    .map_err(|e| Failure::io("read", &path, &e, "it holds the secret seed"))?
             }
             SecretSeed::Variable(name) => std::env::var(name)
                 .map_err(|_| empty(format!("the environment variable {name} holds no secret seed")))?,
@@ -135,8 +137,12 @@ impl Sitting {
         let info = self.table.info();
         if kept.game == info.id && kept.rules != info.rules_version {
             let (found, known) = (kept.rules, info.rules_version);
-            let what = format!("{} was begun under version {found} of the rules, this is {known}", self.place.named);
-            return Err(Failure::wrong_use(what, "go on with the Agon it was begun with, or anew with --fresh"));
+            let what =
+                format!("{} was begun under version {found} of the rules, this is {known}", self.place.named);
+            return Err(Failure::wrong_use(
+                what,
+                "go on with the Agon it was begun with, or anew with --fresh",
+            ));
         }
         let Some(last) = kept.editions.last() else { return Ok(()) };
         let new = self.edition();
@@ -153,8 +159,10 @@ impl Sitting {
         if refused.is_empty() {
             return Ok(ledger.amend(&new).await?);
         }
-        let mut message =
-            format!("{}: changed since the competition was begun; results could not be compared", self.place.named);
+        let mut message = format!(
+            "{}: changed since the competition was begun; results could not be compared",
+            self.place.named
+        );
         for change in refused {
             message += &format!("\n  {change}");
         }

@@ -56,7 +56,8 @@ impl Cast {
         let info = table.info();
         // What they learn is not kept: a bot that is compared again should be the same bot.
         let read = |bot: &String| {
-            let seating = read_bot(info.id, bot, args.sandbox, false, None).map_err(|trouble| trouble.of(bot))?;
+            let seating =
+                read_bot(info.id, bot, args.sandbox, false, None).map_err(|trouble| trouble.of(bot))?;
             match seating {
                 Seating::Human => Err(Failure::wrong_use(
                     "a person cannot be compared, nor play so many games",
