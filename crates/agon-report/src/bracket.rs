@@ -3,7 +3,7 @@
 use agon_league::{Entrant, MatchKey};
 
 use crate::data::{Report, game_file};
-use crate::html::{Grid, bdi, escaped, link, number, scrolling, words};
+use crate::html::{Grid, bdi, escaped, link, number, prose, scrolling, words};
 use crate::words::short;
 
 /// All rounds, as far as they are known.
@@ -258,7 +258,7 @@ fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
         number("Points"),
         number(&second),
         words("Goes on"),
-        words("Replays"),
+        prose("Replays"),
     ];
     Grid { caption: "Ties of the bracket", titles, head: 1, rows }.html()
 }

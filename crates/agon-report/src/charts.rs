@@ -33,7 +33,7 @@ struct Strip {
 }
 
 struct Chart<'c> {
-    caption: &'c str,
+    caption: String,
     /// Above the strips.
     axis: String,
     /// Above the figures.
@@ -46,22 +46,26 @@ struct Chart<'c> {
 
 impl Chart<'_> {
     fn html(&self) -> String {
-        let mut text =
-            format!("<table class=\"chart {}\">\n<caption>{}</caption>\n", self.class, escaped(self.caption));
-        text += "<thead>\n<tr><th scope=\"col\">Name</th>";
+        let mut text = format!(
+            "<table class=\"chart {}\" role=\"table\">\n<caption>{}</caption>\n",
+            self.class,
+            escaped(&self.caption)
+        );
+        text +=
+            "<thead role=\"rowgroup\">\n<tr role=\"row\"><th scope=\"col\" role=\"columnheader\">Name</th>";
         for title in &self.titles {
-            text += &format!("<th scope=\"col\" class=\"n\">{}</th>", escaped(title));
+            text += &format!("<th scope=\"col\" role=\"columnheader\" class=\"n\">{}</th>", escaped(title));
         }
         text += &format!(
-            "<th scope=\"col\" class=\"wide\">{}</th></tr>\n</thead>\n<tbody>\n",
+            "<th scope=\"col\" role=\"columnheader\" class=\"wide\">{}</th></tr>\n</thead>\n<tbody role=\"rowgroup\">\n",
             escaped(&self.axis)
         );
         for strip in &self.strips {
-            text += &format!("<tr><th scope=\"row\">{}</th>", strip.name);
+            text += &format!("<tr role=\"row\"><th scope=\"row\" role=\"rowheader\">{}</th>", strip.name);
             for figure in &strip.figures {
-                text += &format!("<td class=\"n\">{}</td>", escaped(figure));
+                text += &format!("<td role=\"cell\" class=\"n\">{}</td>", escaped(figure));
             }
-            text += &format!("<td class=\"wide\">{}</td></tr>\n", self.strip(strip));
+            text += &format!("<td role=\"cell\" class=\"wide\">{}</td></tr>\n", self.strip(strip));
         }
         let before = 1 + self.titles.len();
         text += &format!(
@@ -70,7 +74,7 @@ impl Chart<'_> {
         for (at, says) in &self.marks {
             text += &format!("<span style=\"left:{}%\">{}</span>", short(*at, 2), escaped(says));
         }
-        scrolling(self.caption, &(text + "</div></td></tr>\n</tfoot>\n</table>\n"))
+        scrolling(&self.caption, &(text + "</div></td></tr>\n</tfoot>\n</table>\n"))
     }
 
     fn strip(&self, strip: &Strip) -> String {
@@ -87,31 +91,108 @@ impl Chart<'_> {
     }
 }
 
+/// With so few different scores each has a bar of its own, wherever it lies: won, drawn, lost.
+const FEW: usize = 5;
+
 /// How often everybody had which score: one row for each, all on one scale.
 pub fn histogram(histograms: &Histograms, names: Names<'_>) -> String {
-    let bins = histograms.counts.iter().map(|(_, counts)| counts.len()).max().unwrap_or(0).max(1);
+    let scale = Scale::of(histograms);
     let most = histograms.counts.iter().flat_map(|(_, counts)| counts).max().copied().unwrap_or(0).max(1);
-    let whole = histograms.width.fract() == 0.0 && histograms.from.fract() == 0.0;
-    // A bin of one whole number stands for that number, so the mark belongs below its middle.
-    let middle = if whole && (histograms.width - 1.0).abs() < f64::EPSILON { 0.5 } else { 0.0 };
-    let (low, high) = (histograms.from, histograms.from + bins as f64 * histograms.width);
-    let place = |x: f64| 100.0 * ((x - low) / histograms.width + middle) / bins as f64;
-    let marks =
-        ticks(low, high - middle * histograms.width).into_iter().map(|x| (place(x), short(x, 6))).collect();
-    let strips = histograms.counts.iter().take(MOST_ROWS).map(|(entrant, counts)| {
-        let (drawn, told) = (bars(counts, bins, most), told(histograms, counts));
-        Strip { name: names(*entrant), drawn, figures: vec![count(counts.iter().sum())], told }
+    let strips = histograms.counts.iter().take(MOST_ROWS).map(|(entrant, counts)| Strip {
+        name: names(*entrant),
+        drawn: bars(&scale.shown(counts), scale.bins.len(), most),
+        told: scale.told(counts),
+        figures: vec![count(counts.iter().sum())],
     });
     let unit = if histograms.unit.is_empty() { String::new() } else { format!(" [{}]", histograms.unit) };
     let chart = Chart {
-        caption: "How often each score came",
+        caption: "How often each score came".to_owned(),
         axis: format!("{}{unit}", capital(histograms.score)),
         titles: vec!["Games"],
-        marks,
+        marks: scale.marks(),
         strips: strips.collect(),
         class: "tall",
     };
     chart.html()
+}
+
+/// The bins that are drawn, from left to right.
+struct Scale {
+    from: f64,
+    width: f64,
+    bins: Vec<usize>,
+    few: bool,
+}
+
+impl Scale {
+    fn of(histograms: &Histograms) -> Self {
+        let all = histograms.counts.iter().map(|(_, counts)| counts.len()).max().unwrap_or(0).max(1);
+        let is_filled = |bin: &usize| {
+            histograms.counts.iter().any(|(_, counts)| counts.get(*bin).is_some_and(|n| *n > 0))
+        };
+        let filled: Vec<usize> = (0..all).filter(is_filled).collect();
+        let few = filled.len() <= FEW && !filled.is_empty();
+        let bins = if few { filled } else { (0..all).collect() };
+        Self { from: histograms.from, width: histograms.width, bins, few }
+    }
+
+    fn start(&self, bin: usize) -> f64 {
+        self.from + bin as f64 * self.width
+    }
+
+    /// Whether a bin is one whole number: then it is called by it, and its mark belongs below its middle.
+    fn whole(&self) -> bool {
+        (self.width - 1.0).abs() < f64::EPSILON && self.from.fract() == 0.0
+    }
+
+    fn shown(&self, counts: &[u64]) -> Vec<u64> {
+        self.bins.iter().map(|&bin| counts.get(bin).copied().unwrap_or(0)).collect()
+    }
+
+    fn marks(&self) -> Vec<Mark> {
+        let all = self.bins.len() as f64;
+        if self.few {
+            let middle =
+                |(at, &bin): (usize, &usize)| (100.0 * (at as f64 + 0.5) / all, short(self.start(bin), 6));
+            return self.bins.iter().enumerate().map(middle).collect();
+        }
+        let shift = if self.whole() { 0.5 } else { 0.0 };
+        let high = self.start(self.bins.len()) - shift * self.width;
+        let place = |x: f64| 100.0 * ((x - self.from) / self.width + shift) / all;
+        ticks(self.from, high).into_iter().map(|x| (place(x), short(x, 6))).collect()
+    }
+
+    fn name(&self, bin: usize) -> String {
+        let from = self.start(bin);
+        if self.few || self.whole() {
+            short(from, 6)
+        } else {
+            format!("{} to {}", short(from, 6), short(from + self.width, 6))
+        }
+    }
+
+    fn told(&self, counts: &[u64]) -> String {
+        let games = |n: u64| counted(n, "game", "games");
+        let filled: Vec<(usize, u64)> = counts.iter().copied().enumerate().filter(|(_, n)| *n > 0).collect();
+        if self.few {
+            let each: Vec<String> =
+                filled.iter().map(|&(bin, n)| format!("{} in {}", self.name(bin), games(n))).collect();
+            return each.join(", ");
+        }
+        // The first of several that came equally often.
+        let often = filled.iter().max_by_key(|(bin, n)| (*n, usize::MAX - bin));
+        let (Some(&(often, n)), Some((first, _)), Some((last, _))) = (often, filled.first(), filled.last())
+        else {
+            return "no games".to_owned();
+        };
+        format!(
+            "most often {} ({}); least {}, most {}",
+            self.name(often),
+            games(n),
+            self.name(*first),
+            self.name(*last)
+        )
+    }
 }
 
 fn bars(counts: &[u64], bins: usize, most: u64) -> String {
@@ -126,30 +207,8 @@ fn bars(counts: &[u64], bins: usize, most: u64) -> String {
     format!("<path class=\"bar\" d=\"{path}\"/>")
 }
 
-fn told(histograms: &Histograms, counts: &[u64]) -> String {
-    let range = |bin: usize| {
-        let from = histograms.from + bin as f64 * histograms.width;
-        if (histograms.width - 1.0).abs() < f64::EPSILON && from.fract() == 0.0 {
-            return short(from, 0);
-        }
-        format!("{} to {}", short(from, 6), short(from + histograms.width, 6))
-    };
-    let filled = || counts.iter().enumerate().filter(|(_, n)| **n > 0);
-    // The first of several that came equally often.
-    let Some((often, n)) = filled().max_by_key(|(bin, n)| (**n, usize::MAX - bin)) else {
-        return "no games".to_owned();
-    };
-    let (first, last) =
-        (filled().next().map_or(0, |(bin, _)| bin), filled().last().map_or(0, |(bin, _)| bin));
-    let games = counted(*n, "game", "games");
-    if first == last {
-        return format!("{} in all games", range(first));
-    }
-    format!("most often {} ({games}); least {}, most {}", range(often), range(first), range(last))
-}
-
 /// Everybody's rating with its error, the best first.
-pub fn ratings(ratings: &[Rating], names: Names<'_>) -> String {
+pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
     let mut order: Vec<&Rating> =
         ratings.iter().filter(|one| one.rating.is_finite() && one.error.is_finite()).collect();
     if order.is_empty() {
@@ -181,7 +240,7 @@ pub fn ratings(ratings: &[Rating], names: Names<'_>) -> String {
         }
     };
     let chart = Chart {
-        caption: "Ratings with their 95 % intervals",
+        caption: format!("Ratings of {of} with their 95 % intervals"),
         axis: "Rating".to_owned(),
         titles: vec!["Rating", "Error"],
         marks: ticks(low, high).into_iter().map(|x| (place(x), short(x, 0))).collect(),
@@ -223,7 +282,7 @@ pub fn paces(paces: &[Pace], names: Names<'_>) -> String {
         (place(ns), short_time(ns))
     };
     let chart = Chart {
-        caption: "Time for an answer: mean and longest",
+        caption: "Time for an answer: mean and longest".to_owned(),
         axis: "Mean to longest".to_owned(),
         titles: vec!["Mean", "Longest"],
         marks: (0..=steps).step_by(each).map(mark).collect(),

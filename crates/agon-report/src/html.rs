@@ -1,7 +1,7 @@
 //! What every page is made of: texts that stay texts, tables, the frame around a page.
 
 use crate::STYLE_FILE;
-use crate::data::Report;
+use crate::data::{Moment, Report};
 use crate::words::moment;
 
 /// Text as HTML. What somebody else wrote is words here, never markup; characters that turn the direction of writing, or that
@@ -45,9 +45,8 @@ pub fn section(id: &str, title: &str, inner: &str) -> String {
         return String::new();
     }
     let (id, title) = (escaped(id), escaped(title));
-    format!(
-        "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{inner}</section>\n"
-    )
+    // Not a landmark: the table in it is one, and once is enough to hear.
+    format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{inner}</section>\n")
 }
 
 /// Words with what they mean.
@@ -57,6 +56,11 @@ pub fn facts(facts: &[(&str, String)]) -> String {
         text += &format!("<div><dt>{}</dt><dd>{is}</dd></div>\n", escaped(word));
     }
     text + "</dl>\n"
+}
+
+/// A moment that is not broken.
+pub fn when(at: Moment) -> String {
+    format!("<span class=\"when\">{}</span>", moment(at))
 }
 
 /// A paragraph in smaller letters. Its words are escaped here.
@@ -69,18 +73,23 @@ pub fn note(text: &str) -> String {
 pub struct Title<'t> {
     /// Words.
     pub text: &'t str,
-    /// Whether its cells are numbers, to be put to the right.
-    pub right: bool,
+    /// How its cells stand: `n` are numbers, to the right; `w` are sentences, which may be broken; nothing is words that are not.
+    pub class: &'static str,
 }
 
 /// A column of words.
 pub const fn words(text: &str) -> Title<'_> {
-    Title { text, right: false }
+    Title { text, class: "" }
+}
+
+/// A column of sentences.
+pub const fn prose(text: &str) -> Title<'_> {
+    Title { text, class: "w" }
 }
 
 /// A column of numbers.
 pub const fn number(text: &str) -> Title<'_> {
-    Title { text, right: true }
+    Title { text, class: "n" }
 }
 
 /// A table whose cells are HTML. The cell at `head` names its row.
@@ -98,17 +107,20 @@ pub struct Grid<'t> {
 impl Grid<'_> {
     /// The table. Wider than the screen it scrolls by itself, also by keyboard.
     pub fn html(&self) -> String {
-        let class = |right: bool| if right { " class=\"n\"" } else { "" };
+        let class = |title: &Title<'_>| match title.class {
+            "" => String::new(),
+            class => format!(" class=\"{class}\""),
+        };
         let mut text = "<table>\n".to_owned();
         text += &format!("<caption>{}</caption>\n<thead>\n<tr>", escaped(self.caption));
         for title in &self.titles {
-            text += &format!("<th scope=\"col\"{}>{}</th>", class(title.right), escaped(title.text));
+            text += &format!("<th scope=\"col\"{}>{}</th>", class(title), escaped(title.text));
         }
         text += "</tr>\n</thead>\n<tbody>\n";
         for row in &self.rows {
             text += "<tr>";
             for (at, (title, cell)) in self.titles.iter().zip(row).enumerate() {
-                let class = class(title.right);
+                let class = class(title);
                 text += &if at == self.head {
                     format!("<th scope=\"row\"{class}>{cell}</th>")
                 } else {

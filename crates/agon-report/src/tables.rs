@@ -1,14 +1,11 @@
-//! Tables: the standings' sheets, faults, games, versions of bots.
+//! Tables: the standings' sheets, an entrant's part of them, versions of bots.
 
 use agon_league::Entrant;
 use agon_league::standings::{Sheet, Standings};
 
-use crate::data::{FaultLine, FaultList, GameLine, GameList, Report, Version};
-use crate::html::{Grid, Title, bdi, escaped, link, note, number, words};
-use crate::words::{count, counted, moment, short};
-
-/// So many seats of a game are named; the others are counted.
-const SEATS_NAMED: usize = 4;
+use crate::data::{GameLine, Report, Version};
+use crate::html::{Grid, Title, bdi, escaped, link, note, number, when, words};
+use crate::words::{count, short};
 
 /// A page's way to other pages of its report.
 #[derive(Clone, Copy)]
@@ -54,8 +51,15 @@ impl Ways<'_> {
 
 /// A sheet with its notes, names linked.
 pub fn sheet(sheet: &Sheet, ways: Ways<'_>) -> String {
-    let titles =
-        sheet.columns.iter().map(|column| Title { text: &column.title, right: column.right }).collect();
+    titled(sheet, &sheet.title, ways)
+}
+
+fn titled(sheet: &Sheet, caption: &str, ways: Ways<'_>) -> String {
+    let titles = sheet
+        .columns
+        .iter()
+        .map(|column| Title { text: &column.title, class: if column.right { "n" } else { "" } })
+        .collect();
     let head = sheet.columns.iter().position(|column| column.id == "name").unwrap_or(usize::MAX);
     let row = |row: &agon_league::standings::Row| {
         let cells = sheet.columns.iter().zip(&row.cells);
@@ -68,7 +72,7 @@ pub fn sheet(sheet: &Sheet, ways: Ways<'_>) -> String {
             })
             .collect()
     };
-    let grid = Grid { caption: &sheet.title, titles, head, rows: sheet.rows.iter().map(row).collect() };
+    let grid = Grid { caption, titles, head, rows: sheet.rows.iter().map(row).collect() };
     let notes: String = sheet.notes.iter().map(|text| note(text)).collect();
     grid.html() + &notes
 }
@@ -86,7 +90,8 @@ pub fn own_rows(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> Stri
     for one in standings.sheets.iter().filter(|sheet| sheet.official) {
         let rows: Vec<_> = one.rows.iter().filter(|row| row.entrant == entrant).cloned().collect();
         if !rows.is_empty() {
-            text += &sheet(&Sheet { rows, notes: Vec::new(), ..one.clone() }, ways);
+            let caption = format!("{} in {}", one.title, standings.phase);
+            text += &titled(&Sheet { rows, notes: Vec::new(), ..one.clone() }, &caption, ways);
         }
     }
     text
@@ -128,138 +133,8 @@ pub fn against(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> Strin
     ];
     titles.extend(points.then(|| number("Points")));
     titles.extend([number("Own mean score"), number("Its mean score")]);
-    Grid { caption: "Against each opponent", titles, head: 0, rows }.html()
-}
-
-/// Faults, newest first, with bots' own words to be opened.
-pub fn faults(list: &FaultList, ways: Ways<'_>, with_names: bool) -> String {
-    if list.total == 0 && list.shown.is_empty() {
-        return "<p>None.</p>\n".to_owned();
-    }
-    let row = |fault: &FaultLine| {
-        let mut row = vec![moment(fault.at)];
-        row.extend(with_names.then(|| ways.name(fault.entrant)));
-        row.extend([
-            format!("<span class=\"fault\">{}</span>", fault.fault.name()),
-            fault_game(fault, ways),
-            fault.turn.to_string(),
-            own_words(fault),
-        ]);
-        row
-    };
-    let mut titles = vec![words("Finished")];
-    titles.extend(with_names.then(|| words("Name")));
-    titles.extend([words("Fault"), words("Match"), number("Turn"), words("What it says")]);
-    let grid = Grid {
-        caption: "Faults, newest first",
-        titles,
-        head: usize::from(with_names),
-        rows: list.shown.iter().map(row).collect(),
-    };
-    let mut text = grid.html();
-    let more = list.total.saturating_sub(list.shown.len() as u64);
-    if more > 0 {
-        text += &note(&format!("And {} before these.", counted(more, "fault", "faults")));
-    }
-    if list.held_back {
-        text += &note(
-            "Bots' own words are held back until the seed is revealed: they could tell of hidden boards.",
-        );
-    }
-    text
-}
-
-fn fault_game(fault: &FaultLine, ways: Ways<'_>) -> String {
-    let says = if fault.game > 0 {
-        format!("{}, game {}", fault.key, fault.game + 1)
-    } else {
-        fault.key.to_string()
-    };
-    if !fault.page {
-        return says;
-    }
-    link(&format!("{}{}#t={}", ways.up, crate::data::game_file(fault.key, fault.game), fault.turn), &says)
-}
-
-/// The first line, and the rest to be opened.
-fn own_words(fault: &FaultLine) -> String {
-    let mut lines = fault.says.lines().filter(|line| !line.trim().is_empty());
-    let first = lines.next().unwrap_or_default();
-    if lines.next().is_none() && fault.printed.is_empty() {
-        return format!("<span class=\"own\">{}</span>", bdi(first));
-    }
-    let mut whole = format!("<pre dir=\"ltr\">{}</pre>", escaped(fault.says.trim_end()));
-    if !fault.printed.is_empty() {
-        whole += &format!(
-            "<p>The end of what it printed:</p><pre dir=\"ltr\">{}</pre>",
-            escaped(fault.printed.trim_end())
-        );
-    }
-    format!(
-        "<details><summary>{}</summary>{whole}</details>",
-        bdi(if first.is_empty() { "its own words" } else { first })
-    )
-}
-
-/// Games with links to those that can be watched.
-pub fn games(list: &GameList, ways: Ways<'_>, of: Option<Entrant>) -> String {
-    if list.hidden {
-        return "<p>These games are played on hidden boards. They are shown once the secret seed is revealed.</p>\n".to_owned();
-    }
-    let wanted: Vec<&GameLine> = list
-        .shown
-        .iter()
-        .filter(|game| of.is_none_or(|one| game.page && game.seats.iter().any(|seat| seat.entrant == one)))
-        .collect();
-    if wanted.is_empty() {
-        return "<p>None.</p>\n".to_owned();
-    }
-    let (stages, why) =
-        (wanted.iter().any(|game| !game.stage.is_empty()), wanted.iter().any(|game| !game.why.is_empty()));
-    let row = |game: &&GameLine| {
-        let mut row = vec![ways.game(game)];
-        row.extend(stages.then(|| escaped(&game.stage)));
-        row.extend([
-            result(game, ways),
-            game.turns.to_string(),
-            escaped(&game.ended),
-            fault_count(game.faults),
-        ]);
-        row.extend(why.then(|| escaped(&game.why.join(", "))));
-        row
-    };
-    let mut titles = vec![words("Match")];
-    titles.extend(stages.then(|| words("Stage")));
-    titles.extend([words("Result"), number("Turns"), words("Ended"), number("Faults")]);
-    titles.extend(why.then(|| words("Chosen as")));
-    let mut text = Grid { caption: "Games", titles, head: 0, rows: wanted.iter().map(row).collect() }.html();
-    let more = list.total.saturating_sub(list.shown.len() as u64);
-    if of.is_none() && more > 0 {
-        text += &note(&format!(
-            "And {} more; `agon export` writes a line for each.",
-            counted(more, "game", "games")
-        ));
-    }
-    text
-}
-
-fn fault_count(faults: u32) -> String {
-    if faults == 0 { String::new() } else { faults.to_string() }
-}
-
-/// `Ann 3, Bob 0`: the best first.
-pub fn result(game: &GameLine, ways: Ways<'_>) -> String {
-    let seats = game.best_first();
-    let decimals = ways.report.game.score.decimals;
-    let one =
-        |seat: &crate::data::SeatLine| format!("{} {}", ways.name(seat.entrant), short(seat.score, decimals));
-    let mut named: Vec<String> = seats.iter().take(SEATS_NAMED).map(one).collect();
-    match seats.len().saturating_sub(SEATS_NAMED) {
-        0 => {}
-        1 => named.extend(seats.last().map(one)),
-        others => named.push(format!("{others} others")),
-    }
-    named.join(", ")
+    let caption = format!("Against each opponent in {}", standings.phase);
+    Grid { caption: &caption, titles, head: 0, rows }.html()
 }
 
 /// Versions of a bot.
@@ -272,7 +147,7 @@ pub fn versions(list: &[Version], ways: Ways<'_>) -> String {
         vec![
             one.number.to_string(),
             phase(one.from_phase),
-            moment(one.at),
+            when(one.at),
             one.commit
                 .as_deref()
                 .map_or_else(String::new, |commit| format!("<code>{}</code>", escaped(commit))),

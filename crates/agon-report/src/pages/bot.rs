@@ -5,6 +5,7 @@ use agon_league::standings::shown_time;
 
 use crate::data::Report;
 use crate::html::{Grid, Page, bdi, escaped, facts, link, note, number, section, up, words};
+use crate::lists::{Which, faults, games};
 use crate::tables::{self, Ways};
 use crate::words::count;
 
@@ -36,15 +37,15 @@ pub fn bot(report: &Report, entrant: Entrant) -> String {
     if !about.versions.is_empty() {
         body += &section("versions", "Versions", &tables::versions(&about.versions, ways));
     }
-    let mut games = String::new();
+    let mut replays = String::new();
     for phase in report.phases.iter().filter(|phase| phase.is_begun()) {
-        let shown = tables::games(&phase.games, ways, Some(entrant));
-        if phase.games.hidden || shown.contains("<table") {
-            games += &format!("<h3>{}</h3>\n{shown}", bdi(&phase.name));
+        let list = games(phase, ways, Which::Of(entrant));
+        if !list.is_empty() {
+            replays += &format!("<h3>{}</h3>\n{list}", bdi(&phase.name));
         }
     }
-    body += &section("games", "Replays", &games);
-    body += &section("faults", "Faults", &tables::faults(&about.faults, ways, false));
+    body += &section("games", "Replays", &replays);
+    body += &section("faults", "Faults", &faults(&about.faults, ways, false));
     let above = format!("<p class=\"above\">{}</p>\n", link("../summary.html", &bdi(&report.name)));
     Page { report, path: &path, title: about.name, above, body, viewer: None }.html()
 }

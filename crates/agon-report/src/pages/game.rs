@@ -3,6 +3,7 @@
 use crate::data::{GameLine, PhaseReport, Report, SeatLine};
 use crate::html::{Grid, Page, Viewer, bdi, escaped, facts, link, number, section, up, words};
 use crate::tables::Ways;
+use crate::words::short;
 
 /// So many names fit a heading.
 const NAMED: usize = 4;
@@ -58,7 +59,7 @@ fn about(phase: &PhaseReport, game: &GameLine, ways: Ways<'_>) -> String {
 fn result(game: &GameLine, ways: Ways<'_>) -> String {
     let score = ways.report.game.score;
     let row = |seat: &SeatLine| {
-        vec![seat.place.to_string(), ways.marked(seat.entrant), format!("{:.*}", score.decimals, seat.score)]
+        vec![seat.place.to_string(), ways.marked(seat.entrant), short(seat.score, score.decimals)]
     };
     let unit = if score.unit.is_empty() {
         score.name.to_owned()
@@ -71,13 +72,13 @@ fn result(game: &GameLine, ways: Ways<'_>) -> String {
 
 /// To the game before and the one after.
 fn turn_pages(beside: Beside<'_>) -> String {
-    let one = |game: Option<&GameLine>, words: &str| {
+    let one = |game: Option<&GameLine>, arrows: [&str; 2]| {
         game.map_or_else(String::new, |game| {
             let name = game.file().trim_start_matches("games/").to_owned();
-            link(&name, &format!("{words}: {}", escaped(&game.number())))
+            link(&name, &format!("{}Match {}{}", arrows[0], escaped(&game.number()), arrows[1]))
         })
     };
-    let (before, after) = (one(beside.before, "← Before"), one(beside.after, "Next →"));
+    let (before, after) = (one(beside.before, ["← ", ""]), one(beside.after, ["", " →"]));
     if before.is_empty() && after.is_empty() {
         return String::new();
     }

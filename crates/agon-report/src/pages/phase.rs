@@ -6,8 +6,9 @@ use super::{bracket_of, progress, sheets};
 use crate::charts;
 use crate::data::{PhaseReport, Report};
 use crate::html::{Page, escaped, facts, link, note, section};
+use crate::lists::{Which, faults, games};
 use crate::matrix::matrix;
-use crate::tables::{self, Ways};
+use crate::tables::Ways;
 use crate::words::{count, moment};
 
 /// The page.
@@ -26,8 +27,8 @@ pub fn phase(report: &Report, phase: &PhaseReport) -> String {
         ("ratings", "Ratings", phase.standings.as_ref().map(|it| ratings(report, it, ways))),
         ("times", "Time per move", Some(charts::paces(&phase.paces, &names))),
         ("balance", "How evenly it was spread", phase.balance.as_ref().map(|it| balance(it, &plain))),
-        ("games", "Games", Some(tables::games(&phase.games, ways, None))),
-        ("faults", "Faults", Some(tables::faults(&phase.faults, ways, true))),
+        ("faults", "Faults", Some(faults(&phase.faults, ways, true))),
+        ("games", "Games", Some(games(phase, ways, Which::Listed))),
     ];
     let mut body = intro(phase);
     body += &contents(
@@ -95,13 +96,13 @@ fn ratings(report: &Report, standings: &agon_league::standings::Standings, ways:
                 .filter(|one| role(one.entrant) == Some(known.name))
                 .copied()
                 .collect();
-            let chart = charts::ratings(&own, &names);
+            let chart = charts::ratings(&own, &format!("{}s", known.name), &names);
             if !chart.is_empty() {
                 text += &format!("<h3>{}s</h3>\n{chart}", escaped(&capital(known.name)));
             }
         }
     } else {
-        text = charts::ratings(&standings.ratings, &names);
+        text = charts::ratings(&standings.ratings, "all", &names);
     }
     if text.is_empty() { text } else { text + &said }
 }

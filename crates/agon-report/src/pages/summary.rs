@@ -4,9 +4,10 @@ use agon_league::Entrant;
 
 use super::{bracket_of, progress, sheets};
 use crate::data::{PhaseReport, Report};
-use crate::html::{Grid, Page, bdi, escaped, facts, link, note, number, section, words};
+use crate::html::{Grid, Page, bdi, escaped, facts, link, note, number, prose, section, when, words};
+use crate::lists::{Which, games};
 use crate::tables::Ways;
-use crate::words::{count, counted, moment};
+use crate::words::{count, moment};
 
 /// The page.
 pub fn summary(report: &Report) -> String {
@@ -78,14 +79,14 @@ fn phases(report: &Report) -> String {
             escaped(&phase.format),
             phase.state.to_owned(),
             escaped(&progress(phase)),
-            phase.started.map_or_else(String::new, moment),
-            phase.published.map_or_else(String::new, moment),
+            phase.started.map_or_else(String::new, when),
+            phase.published.map_or_else(String::new, when),
         ]
     };
     let titles = vec![
         number("#"),
         words("Phase"),
-        words("What is played"),
+        prose("What is played"),
         words("State"),
         words("Played"),
         words("Started"),
@@ -122,20 +123,11 @@ fn entrants(report: &Report, ways: Ways<'_>) -> String {
 fn replays(report: &Report, ways: Ways<'_>) -> String {
     let mut text = String::new();
     for phase in report.phases.iter().rev().filter(|phase| phase.is_begun()) {
-        let list = crate::data::GameList {
-            shown: phase.games.shown.iter().filter(|game| game.page).cloned().collect(),
-            total: 0,
-            hidden: phase.games.hidden,
-        };
-        if report.phases.len() > 1 {
+        let list = games(phase, ways, Which::Replays);
+        if report.phases.len() > 1 && !list.is_empty() {
             text += &format!("<h3>{}</h3>\n", bdi(&phase.name));
         }
-        text += &crate::tables::games(&list, ways, None);
-        let without = phase.games.total.saturating_sub(list.shown.len() as u64);
-        if without > 0 && !list.hidden {
-            let more = counted(without, "other game", "other games");
-            text += &note(&format!("{more} of this phase can be had with --games all."));
-        }
+        text += &list;
     }
     text
 }
