@@ -201,7 +201,7 @@ fn bars(counts: &[u64], bins: usize, most: u64) -> String {
     for (at, &n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
         // What came once must still be seen.
         let high = (HIGH * n as f64 / most as f64).max(0.8);
-        let (x, w) = (at as f64 * width, width * 0.9);
+        let (x, w) = ((at as f64 + 0.05) * width, width * 0.9);
         path += &format!("M{} {HIGH}v-{}h{}v{}z", short(x, 2), short(high, 2), short(w, 2), short(high, 2));
     }
     format!("<path class=\"bar\" d=\"{path}\"/>")

@@ -1,4 +1,4 @@
-//! Who did what against whom, as a table of all: the darker a cell, the larger the share that was won. The numbers are in the cells.
+//! Who did what against whom, as a table of all: the stronger a cell is shaded, the larger the share that was won. The numbers are in the cells.
 
 use std::collections::HashMap;
 
@@ -82,7 +82,11 @@ fn of_sheet(sheet: &Sheet, shares: &Shares, names: Names<'_>, plain: &dyn Fn(Ent
         .map(|&(at, entrant)| Column { title: sheet.columns[at].title.clone(), name: plain(entrant) })
         .collect();
     let rows: Vec<Row> = sheet.rows.iter().map(row).collect();
-    let shade = if measured { "The darker, the more." } else { "The darker, the larger the share won." };
+    let shade = if measured {
+        "The stronger the shade, the more."
+    } else {
+        "The stronger the shade, the larger the share won."
+    };
     let notes: String = sheet.notes.iter().map(|text| note(text)).collect();
     draw(&rows, &columns, !measured) + &notes + &note(shade)
 }
@@ -127,7 +131,7 @@ fn of_meetings(
         .collect();
     draw(&rows, &columns, true)
         + &note(
-            "A row reads: in how many of 100 games it came out before the entrant of that number; a shared place counts half. The darker, the more.",
+            "A row reads: in how many of 100 games it came out before the entrant of that number; a shared place counts half. The stronger the shade, the more.",
         )
 }
 
