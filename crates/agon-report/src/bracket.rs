@@ -4,7 +4,7 @@ use agon_league::{Entrant, MatchKey};
 
 use crate::data::{Report, game_file};
 use crate::html::{Grid, bdi, escaped, link, number, prose, scrolling, words};
-use crate::words::short;
+use crate::words::{capital, counted, short};
 
 /// All rounds, as far as they are known.
 #[derive(Clone, Debug, Default)]
@@ -240,7 +240,11 @@ fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
                     link(&format!("{up}{}", game_file(key, game)), &format!("game {}", at + 1))
                 })
                 .collect();
-            let extra = if tie.extra > 0 { format!(" after {} more", tie.extra) } else { String::new() };
+            let extra = if tie.extra > 0 {
+                format!(" after {}", counted(tie.extra.into(), "extra pair", "extra pairs"))
+            } else {
+                String::new()
+            };
             rows.push(vec![
                 escaped(&round.name),
                 format!("{} - {}", name(0), name(1)),
@@ -251,7 +255,7 @@ fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
             ]);
         }
     }
-    let second = format!("{}{}", bracket.second[..1].to_uppercase(), &bracket.second[1..]);
+    let second = capital(bracket.second);
     let titles = vec![
         words("Round"),
         words("Tie"),

@@ -7,7 +7,7 @@ use agon_league::standings::{Histograms, shown_time};
 
 use crate::data::Pace;
 use crate::html::{escaped, scrolling};
-use crate::words::{count, counted, short};
+use crate::words::{capital, count, counted, short};
 
 /// Names an entrant, as HTML.
 pub type Names<'n> = &'n dyn Fn(Entrant) -> String;
@@ -297,11 +297,6 @@ fn short_time(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
     let (unit, name) = units.into_iter().find(|(unit, _)| ns >= unit * 0.999).unwrap_or((1.0, "ns"));
     format!("{:.0} {name}", ns / unit)
-}
-
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// Three to six round numbers between two others.

@@ -243,7 +243,7 @@ impl PhaseReport {
 impl Report {
     /// Where an entrant's page is. A name may be anything, so the number makes it unique and the name only readable.
     pub fn bot_file(&self, entrant: Entrant) -> String {
-        let slug = slug(&self.entrants.get(entrant.index()).map_or("", |one| &one.name));
+        let slug = slug(self.entrants.get(entrant.index()).map_or("", |one| &one.name));
         let dash = if slug.is_empty() { "" } else { "-" };
         format!("bots/{:02}{dash}{slug}.html", entrant.0 + 1)
     }

@@ -143,29 +143,17 @@ pub fn versions(list: &[Version], ways: Ways<'_>) -> String {
         let name = ways.report.phases.get(number as usize).map(|phase| phase.name.clone());
         name.map_or_else(|| format!("phase {}", number + 1), |name| bdi(&name))
     };
+    let commits = list.iter().any(|one| one.commit.is_some());
+    let code = |text: &str| format!("<code class=\"hash\">{}</code>", escaped(text));
     let row = |one: &Version| {
-        vec![
-            one.number.to_string(),
-            phase(one.from_phase),
-            when(one.at),
-            one.commit
-                .as_deref()
-                .map_or_else(String::new, |commit| format!("<code>{}</code>", escaped(commit))),
-            format!("<code class=\"hash\">{}</code>", escaped(&one.hash)),
-        ]
+        let mut row = vec![one.number.to_string(), phase(one.from_phase), when(one.at)];
+        row.extend(commits.then(|| one.commit.as_deref().map_or_else(String::new, code)));
+        row.push(code(&one.hash));
+        row
     };
-    let with_commits = list.iter().any(|one| one.commit.is_some());
-    let mut titles = vec![
-        number("Version"),
-        words("Since"),
-        words("Handed in"),
-        words("Commit"),
-        words("Hash of its files"),
-    ];
-    let mut rows: Vec<Vec<String>> = list.iter().map(row).collect();
-    if !with_commits {
-        titles.remove(3);
-        rows.iter_mut().for_each(|row| drop(row.remove(3)));
-    }
+    let mut titles = vec![number("Version"), words("Since"), words("Handed in")];
+    titles.extend(commits.then(|| words("Commit")));
+    titles.push(words("Hash of its files"));
+    let rows = list.iter().map(row).collect();
     Grid { caption: "Versions", titles, head: 0, rows }.html()
 }

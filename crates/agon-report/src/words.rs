@@ -61,6 +61,12 @@ pub fn counted(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(n), if n == 1 { one } else { many })
 }
 
+/// With a capital letter.
+pub fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
 /// As short as it can be said: `12`, `12.5`, at most `decimals` digits.
 pub fn short(x: f64, decimals: usize) -> String {
     let text = format!("{x:.decimals$}");

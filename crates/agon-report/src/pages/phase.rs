@@ -9,7 +9,7 @@ use crate::html::{Page, escaped, facts, link, note, section};
 use crate::lists::{Which, faults, games};
 use crate::matrix::matrix;
 use crate::tables::Ways;
-use crate::words::{count, moment};
+use crate::words::{capital, count, moment};
 
 /// The page.
 pub fn phase(report: &Report, phase: &PhaseReport) -> String {
@@ -73,10 +73,10 @@ fn contents(phase: &PhaseReport, parts: &[(&str, &str)]) -> String {
     let sheets = phase.standings.iter().flat_map(|standings| &standings.sheets);
     list.extend(sheets.filter(|sheet| sheet.id != "head-to-head").map(|sheet| (&*sheet.id, &*sheet.title)));
     list.extend(parts);
-    let items: String = list
-        .iter()
-        .map(|(id, title)| format!("<li>{}</li>\n", link(&format!("#{id}"), &escaped(title))))
-        .collect();
+    let mut items = String::new();
+    for (id, title) in list {
+        items += &format!("<li>{}</li>\n", link(&format!("#{id}"), &escaped(title)));
+    }
     format!("<nav class=\"contents\" aria-label=\"On this page\">\n<ul>\n{items}</ul>\n</nav>\n")
 }
 
@@ -105,11 +105,6 @@ fn ratings(report: &Report, standings: &agon_league::standings::Standings, ways:
         text = charts::ratings(&standings.ratings, "all", &names);
     }
     if text.is_empty() { text } else { text + &said }
-}
-
-fn capital(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
 /// The balance report: words, then figures.

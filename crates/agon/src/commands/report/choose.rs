@@ -1,6 +1,7 @@
 //! Which games have a page. Games are looked at one after the other and only the best candidates are kept, so that a phase of a million
 //! games takes no more memory than one of a hundred.
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use agon_core::{Better, GameInfo, Seat};
@@ -77,8 +78,10 @@ struct Few {
 
 impl Few {
     fn offer(&mut self, measure: [f64; 3], line: &GameLine) {
-        let before =
-            |kept: &[f64; 3]| kept.iter().zip(measure).find(|(a, b)| **a != *b).is_none_or(|(a, b)| *a > b);
+        let before = |kept: &[f64; 3]| {
+            kept.iter().zip(&measure).map(|(a, b)| b.total_cmp(a)).find(|it| it.is_ne())
+                != Some(Ordering::Greater)
+        };
         let at = self.kept.iter().position(|(kept, _)| !before(kept)).unwrap_or(self.kept.len());
         if at < self.most {
             self.kept.insert(at, (measure, line.clone()));

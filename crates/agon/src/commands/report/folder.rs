@@ -67,8 +67,8 @@ impl Folder {
     pub fn finish(mut self) -> Result<usize, Failure> {
         let pages =
             self.files.iter().filter(|name| Path::new(name).extension().is_some_and(|e| e == "html")).count();
-        let list: String = self.files.iter().map(|name| format!("{name}\n")).collect();
-        self.add(MARKER, format!("{HEAD}\n{list}").as_bytes())?;
+        let list = self.files.iter().fold(format!("{HEAD}\n"), |list, name| list + name + "\n");
+        self.add(MARKER, list.as_bytes())?;
         self.place().map_err(|e| Failure::io("write", &self.path, &e, HINT))?;
         Ok(pages)
     }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use agon_core::record::Digest;
 use agon_league::competition::Competition;
 use agon_league::format::{Format, Past};
 use agon_league::{Entrant, MatchKey};
@@ -67,15 +68,16 @@ pub async fn report(sitting: &Sitting, ledger: &dyn Ledger, wanted: Wanted) -> R
         engine: kept.engine,
         begun: kept.editions.first().map(|edition| edition.at.0),
         written: Time::now().0,
-        commitment: hex(&kept.commitment.0),
+        commitment: hex(kept.commitment),
         seed: kept.revealed.map(|(seed, at)| (seed.expose().to_owned(), at.0)),
         entrants,
         phases,
     })
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// As `sha256sum` prints it.
+fn hex(digest: Digest) -> String {
+    digest.to_string().trim_start_matches("sha256:").to_owned()
 }
 
 fn participants(competition: &Competition) -> Vec<Participant> {
@@ -113,7 +115,7 @@ async fn phase(
         state: status.state.name(),
         started: status.started.map(|at| at.0),
         published: status.published.map(|at| at.0),
-        table: status.table.map(|digest| hex(&digest.0)),
+        table: status.table.map(hex),
         ..PhaseReport::default()
     };
     let counts = ledger.counts(number).await?;
