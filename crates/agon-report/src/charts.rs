@@ -6,7 +6,7 @@ use agon_league::rating::Rating;
 use agon_league::standings::{Histograms, shown_time};
 
 use crate::data::Pace;
-use crate::html::{escaped, scrolling};
+use crate::html::{escaped, note, scrolling};
 use crate::words::{capital, count, counted, short};
 
 /// Names an entrant, as HTML.
@@ -40,6 +40,8 @@ struct Chart<'c> {
     titles: Vec<&'c str>,
     marks: Vec<Mark>,
     strips: Vec<Strip>,
+    /// How many there would be.
+    all: usize,
     /// How high each row is: `tall` or nothing.
     class: &'static str,
 }
@@ -74,7 +76,12 @@ impl Chart<'_> {
         for (at, says) in &self.marks {
             text += &format!("<span style=\"left:{}%\">{}</span>", short(*at, 2), escaped(says));
         }
-        scrolling(&self.caption, &(text + "</div></td></tr>\n</tfoot>\n</table>\n"))
+        let cut = if self.all > self.strips.len() {
+            note(&format!("The first {} of {}.", self.strips.len(), self.all))
+        } else {
+            String::new()
+        };
+        scrolling(&self.caption, &(text + "</div></td></tr>\n</tfoot>\n</table>\n")) + &cut
     }
 
     fn strip(&self, strip: &Strip) -> String {
@@ -111,6 +118,7 @@ pub fn histogram(histograms: &Histograms, names: Names<'_>) -> String {
         titles: vec!["Games"],
         marks: scale.marks(),
         strips: strips.collect(),
+        all: histograms.counts.len(),
         class: "tall",
     };
     chart.html()
@@ -215,6 +223,7 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
         return String::new();
     }
     order.sort_by(|a, b| b.rating.total_cmp(&a.rating).then(a.entrant.cmp(&b.entrant)));
+    let all = order.len();
     order.truncate(MOST_ROWS);
     let low = order.iter().map(|one| one.rating - one.error).fold(f64::INFINITY, f64::min);
     let high = order.iter().map(|one| one.rating + one.error).fold(f64::NEG_INFINITY, f64::max);
@@ -245,6 +254,7 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
         titles: vec!["Rating", "Error"],
         marks: ticks(low, high).into_iter().map(|x| (place(x), short(x, 0))).collect(),
         strips: order.iter().map(strip).collect(),
+        all,
         class: "",
     };
     chart.html()
@@ -257,6 +267,7 @@ pub fn paces(paces: &[Pace], names: Names<'_>) -> String {
         return String::new();
     }
     order.sort_by(|a, b| a.mean.total_cmp(&b.mean).then(a.entrant.cmp(&b.entrant)));
+    let all = order.len();
     order.truncate(MOST_ROWS);
     let decade = |ns: f64| ns.max(1.0).log10();
     let low = order.iter().map(|one| decade(one.mean)).fold(f64::INFINITY, f64::min).floor();
@@ -287,6 +298,7 @@ pub fn paces(paces: &[Pace], names: Names<'_>) -> String {
         titles: vec!["Mean", "Longest"],
         marks: (0..=steps).step_by(each).map(mark).collect(),
         strips: order.iter().map(strip).collect(),
+        all,
         class: "",
     };
     chart.html()

@@ -11,7 +11,7 @@ use crate::html::{escaped, note, scrolling};
 /// Wider tables fit nowhere.
 const MOST: usize = 40;
 
-/// The table; nothing where nobody met, or too many did.
+/// The table; nothing where nobody met, a note where too many did.
 pub fn matrix(standings: &Standings, names: Names<'_>, plain: &dyn Fn(Entrant) -> String) -> String {
     let shares = Shares::of(&standings.head_to_head);
     match standings.sheet("head-to-head") {
@@ -113,7 +113,10 @@ fn of_meetings(
         .find(|sheet| sheet.official)
         .map(|sheet| sheet.rows.iter().map(|row| row.entrant).collect())
         .unwrap_or_default();
-    if standings.head_to_head.is_empty() || order.len() > MOST {
+    if order.len() > MOST {
+        return note(&format!("{} entrants are too many for a table of all pairs.", order.len()));
+    }
+    if standings.head_to_head.is_empty() {
         return String::new();
     }
     let cell = |one: Entrant, other: Entrant| {

@@ -52,6 +52,18 @@ fn times_are_drawn_by_powers_of_ten() {
 }
 
 #[test]
+fn a_large_field_is_cut_with_a_notice() {
+    let pace = |number| Pace { entrant: Entrant(number), answers: 1, mean: f64::from(number), longest: 1e6 };
+    let all: Vec<Pace> = (0..100).map(pace).collect();
+    let drawn = charts::paces(&all, &name);
+    assert_eq!(drawn.matches("class=\"strip\"").count(), charts::MOST_ROWS);
+    assert!(drawn.contains("The first 60 of 100."), "{drawn}");
+    let league = simulated::solitude(&[18.0; 44], 30, 3);
+    let drawn = matrix::matrix(&standings(&league.tally(), &asked(&league)), &name, &name);
+    assert!(drawn.contains("44 entrants are too many") && !drawn.contains("<table"), "{drawn}");
+}
+
+#[test]
 fn ticks_are_round_and_few() {
     assert_eq!(charts::ticks(0.0, 10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
     assert_eq!(charts::ticks(913.0, 2087.0), [1000.0, 1500.0, 2000.0]);

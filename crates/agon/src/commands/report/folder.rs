@@ -96,7 +96,9 @@ impl Folder {
             if let Some(folder) = to.parent() {
                 fs::create_dir_all(folder)?;
             }
-            fs::rename(self.draft.join(name), to)?;
+            let from = self.draft.join(name);
+            // The folder may be another disk, mounted there.
+            fs::rename(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop))?;
         }
         for name in self.before.difference(&self.files) {
             let _ = fs::remove_file(self.path.join(name));
