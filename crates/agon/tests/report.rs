@@ -254,3 +254,28 @@ fn a_players_list_ends_with_a_page_for_each_game() {
     run();
     assert_eq!(games(&look_at(&results)), 2);
 }
+
+/// A seeker that tells where it stands, and fails.
+const TALKER: &str = "class Seeker(Player):\n    def __init__(self, game_map, spawn_position, enemy_spawn_position):\n        self.pos = spawn_position\n\n    def move(self):\n        raise RuntimeError('the map tells me TELLTALE')\n";
+
+#[test]
+fn words_about_hidden_boards_are_held_back() {
+    let Some(python) = common::python() else { return };
+    let phases = "[settings]\nsteps = 10\n[[phase]]\nname = \"One\"\nformat = \"cross\"\nboards = 1\n[[phase]]\nname = \"Two\"\nformat = \"cross\"\nboards = 1\nresubmit = true\n";
+    let file = cup("hide-and-seek", "", phases, &["roaming-seeker", "still-hider"]);
+    let talker = "[[entrant]]\nname = \"Talker\"\nbot = \"talker.py\"\nrole = \"seeker\"\n";
+    let place = Place::new(&[("cup.toml", &(file + talker)), ("talker.py", TALKER)]);
+    let agon = |words: &[&str]| {
+        common::good(&common::agon(&place.path(""), words).env("AGON_PYTHON", &python).output().unwrap())
+    };
+    let told = || {
+        agon(&["run", "cup.toml"]);
+        agon(&["report", "cup.toml", "out"]);
+        look_at(&place.path("out"))
+            .iter()
+            .any(|name| read(&place, &format!("out/{name}")).contains("TELLTALE"))
+    };
+    assert!(!told(), "the first phase is over, its boards are still a secret");
+    assert!(read(&place, "out/phase-1.html").contains("own words are held back"));
+    assert!(told(), "now everything is shown");
+}
