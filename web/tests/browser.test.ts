@@ -1,13 +1,12 @@
 // The viewer in a real browser, with pages from disk: every game, keyboard only, no word to anybody outside.
 
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Film } from '../src/film';
 import { CHROMIUM, FLAGS, GAMES, Pages } from './agon.mjs';
+import { seriousFindings } from './axe';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const there = existsSync(CHROMIUM);
 if (!there) console.warn(`no Chromium at ${CHROMIUM}: the browser tests are skipped (AGON_CHROMIUM names another)`);
 
@@ -44,17 +43,6 @@ const lastOf = async (page: Page): Promise<number> => Number(await page.getByRol
 /** Waits until the film stands at this turn, and nothing moves. */
 async function standsAt(page: Page, turn: number): Promise<void> {
   await page.waitForSelector(`.replay[data-turn="${turn}"][data-told="${turn}"][data-moving="false"]`);
-}
-
-async function seriousFindings(page: Page): Promise<string[]> {
-  await page.addScriptTag({ content: AXE });
-  const found = await page.evaluate(async () => {
-    const axe = (window as unknown as { axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe;
-    return (await axe.run()).violations;
-  });
-  return found
-    .filter((finding) => finding.impact === 'serious' || finding.impact === 'critical')
-    .map((finding) => `${finding.id}: ${finding.nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`);
 }
 
 describe.skipIf(!there)('in the browser', () => {

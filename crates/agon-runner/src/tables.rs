@@ -70,6 +70,30 @@ pub async fn verdicts(
     Ok(verdicts)
 }
 
+/// The verdicts of every stage that is finished, of so many that were begun.
+pub async fn finished_stages(
+    ledger: &dyn Ledger,
+    game: &GameInfo,
+    phase: u32,
+    plan: &dyn Plan,
+    begun: u32,
+) -> Result<Vec<Vec<Verdict>>, RunError> {
+    let mut stages = Vec::new();
+    for stage in 0..begun {
+        stages.push(verdicts(ledger, game, phase, stage).await?);
+    }
+    // A stage that is not finished says nothing yet.
+    while let Some(last) = stages.len().checked_sub(1) {
+        let past = Past { stages: &stages[..last], ..Past::default() };
+        let whole = plan.stage(last as u32, &past).map_or(0, |stage| stage.len());
+        if stages[last].len() as u64 >= whole {
+            break;
+        }
+        stages.pop();
+    }
+    Ok(stages)
+}
+
 /// What a table of a phase is asked for.
 pub fn asked<'a>(
     competition: &'a Competition,
@@ -152,19 +176,8 @@ pub async fn standings_from(
     if phase.format.is_bracket() && played.matches() > 0 {
         let seed = ledger.secret().await?;
         let plan = plan(ledger, competition, game, number, &seed).await?;
-        let mut stages = Vec::new();
-        for stage in 0..played.stages.len() as u32 {
-            stages.push(verdicts(ledger, game, number, stage).await?);
-        }
-        // A stage that is not finished says nothing yet.
-        while let Some(last) = stages.len().checked_sub(1) {
-            let past = Past { stages: &stages[..last], ..Past::default() };
-            let whole = plan.stage(last as u32, &past).map_or(0, |stage| stage.len());
-            if stages[last].len() as u64 >= whole {
-                break;
-            }
-            stages.pop();
-        }
+        let begun = played.stages.len() as u32;
+        let stages = finished_stages(ledger, game, number, plan.as_ref(), begun).await?;
         placing = plan.placing(&Past { stages: &stages, ..Past::default() }).unwrap_or_default();
     }
     Ok(standings::standings(&played.tally, &asked(competition, game, phase, &placing)))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use crate::competing::cli::{Export, Init, Run, Table, Update};
+pub use crate::competing::cli::{Export, Init, Report, Run, Table, Update};
 
 /// Plays programming-bot competitions: five games, your bots, fair play, true records.
 #[derive(Parser, Debug)]
@@ -54,6 +54,8 @@ pub enum Command {
     Table(Table),
     /// A competition's tables, games, histories and records as files
     Export(Export),
+    /// A competition as pages for the browser: tables, charts, brackets, replays
+    Report(Report),
     /// Bring entrants that are git repositories up to date and say what changed
     Update(Update),
     /// Check this machine for what Agon needs

@@ -62,6 +62,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Replay(args) => commands::replay::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Table(args) => commands::table::run(&args),
         Command::Init(args) => commands::init::run(&args),
         Command::Update(args) => commands::update::run(&args),

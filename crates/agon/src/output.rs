@@ -97,13 +97,7 @@ pub fn per_cent(share: Estimate) -> String {
 
 /// A time in the unit that suits it: `250 ns`, `12.3 us`, `4.56 ms`, `1.20 s`.
 pub fn time(time: Duration) -> String {
-    let ns = time.as_nanos() as f64;
-    match ns {
-        _ if ns < 1e3 => format!("{ns:.0} ns"),
-        _ if ns < 1e6 => format!("{:.1} us", ns / 1e3),
-        _ if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
-        _ => format!("{:.2} s", ns / 1e9),
-    }
+    agon_league::standings::shown_time(time.as_nanos() as f64)
 }
 
 /// In whole and fractional microseconds, for JSON.

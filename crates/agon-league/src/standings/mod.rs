@@ -30,7 +30,7 @@ pub use head_to_head::Meeting;
 pub use histogram::Histograms;
 pub use json::VERSION;
 pub use line::{Line, Ranked, Ratio};
-pub use sheet::{Cell, Column, Row, Sheet};
+pub use sheet::{Cell, Column, Row, Sheet, shown_time};
 
 /// Whose rules a table is ranked by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

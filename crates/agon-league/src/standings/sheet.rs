@@ -20,6 +20,42 @@ pub enum Cell {
     Time(f64),
 }
 
+impl Cell {
+    /// As people read it.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Text(text) => text.clone(),
+            Self::Int(n) => n.to_string(),
+            Self::Real(x, decimals, "") => rounded(*x, *decimals),
+            Self::Real(x, decimals, unit) => format!("{} {unit}", rounded(*x, *decimals)),
+            Self::Interval(low, high, decimals) => {
+                format!("{} to {}", rounded(*low, *decimals), rounded(*high, *decimals))
+            }
+            Self::Time(ns) => shown_time(*ns),
+        }
+    }
+}
+
+/// With so many digits, and no minus before nothing.
+fn rounded(x: f64, decimals: usize) -> String {
+    let text = format!("{x:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(positive) if positive.bytes().all(|b| matches!(b, b'0' | b'.')) => positive.to_owned(),
+        _ => text,
+    }
+}
+
+/// A time in nanoseconds, in the unit that suits it: `250 ns`, `12.3 us`, `4.56 ms`, `1.20 s`.
+pub fn shown_time(ns: f64) -> String {
+    match ns.max(0.0).round() {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
+        ns if ns < 1e9 => format!("{:.2} ms", ns / 1e6),
+        ns => format!("{:.2} s", ns / 1e9),
+    }
+}
+
 /// What stands in a column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {

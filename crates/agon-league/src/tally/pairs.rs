@@ -79,9 +79,9 @@ const fn hash(a: u32, b: u32) -> u64 {
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     list: Vec<Met>,
-    /// A power of two of them: 0 is free, else half of the pair's hash above its place in the list plus one. With that half most
-    /// pairs that are not the one looked for are passed by without looking at them.
-    slots: Vec<u64>,
+    /// A power of two of them: 0 is free, else the pair's place in the list plus one. No part of the pair's hash beside it: that would be
+    /// a little faster, and is not worth 16 MB for two million pairs.
+    slots: Vec<u32>,
     /// Points given for matches of two, where they are not the sum of scores.
     points: BTreeMap<(u32, u32), (i64, i64)>,
 }
@@ -102,7 +102,7 @@ impl Pairs {
     #[inline]
     pub fn touch(&self, a: Entrant, b: Entrant) -> u32 {
         let at = hash(a.0.min(b.0), a.0.max(b.0)) as usize & self.slots.len().wrapping_sub(1);
-        let place = self.slots.get(at).map_or(0, |&slot| slot as u32);
+        let place = self.slots.get(at).copied().unwrap_or(0);
         self.list.get((place as usize).wrapping_sub(1)).map_or(0, |met| met.games)
     }
 
@@ -128,7 +128,7 @@ impl Pairs {
     /// What they did together, as `a` sees it; `None` if they never met.
     pub fn get(&self, a: Entrant, b: Entrant) -> Option<Met> {
         let (low, high) = (a.0.min(b.0), a.0.max(b.0));
-        let place = *self.slots.get(self.slot(low, high)?)? as u32;
+        let place = *self.slots.get(self.slot(low, high)?)?;
         let met = *self.list.get((place as usize).checked_sub(1)?)?;
         Some(if a.0 == low { met } else { met.turned() })
     }
@@ -158,18 +158,15 @@ impl Pairs {
     #[inline]
     fn slot(&self, a: u32, b: u32) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
-        let hash = hash(a, b);
-        let mut at = hash as usize & mask;
+        let mut at = hash(a, b) as usize & mask;
         loop {
             let slot = self.slots[at];
             if slot == 0 {
                 return Some(at);
             }
-            if slot >> 32 == hash >> 32 {
-                let met = &self.list[slot as u32 as usize - 1];
-                if met.a == a && met.b == b {
-                    return Some(at);
-                }
+            let met = &self.list[slot as usize - 1];
+            if met.a == a && met.b == b {
+                return Some(at);
             }
             at = (at + 1) & mask;
         }
@@ -187,9 +184,9 @@ impl Pairs {
                 self.list.reserve_exact((self.list.len() / 4).max(64));
             }
             self.list.push(Met { a, b, ..Met::default() });
-            self.slots[at] = hash(a, b) >> 32 << 32 | self.list.len() as u64;
+            self.slots[at] = self.list.len() as u32;
         }
-        &mut self.list[self.slots[at] as u32 as usize - 1]
+        &mut self.list[self.slots[at] as usize - 1]
     }
 
     fn grow(&mut self) {
@@ -197,7 +194,7 @@ impl Pairs {
         for place in 0..self.list.len() {
             let Met { a, b, .. } = self.list[place];
             if let Some(at) = self.slot(a, b) {
-                self.slots[at] = hash(a, b) >> 32 << 32 | (place as u64 + 1);
+                self.slots[at] = place as u32 + 1;
             }
         }
     }

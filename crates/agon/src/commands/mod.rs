@@ -14,6 +14,7 @@ mod pdb;
 pub mod play;
 mod profile;
 pub mod replay;
+pub mod report;
 pub mod run;
 pub mod show;
 pub mod table;

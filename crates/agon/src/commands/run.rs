@@ -7,6 +7,7 @@ use agon_host::intake::{PrivateFolder, players};
 use agon_runner::{Boards, Ended, Local, Run};
 use agon_store::Ledger as _;
 
+use super::report;
 use crate::cli::{self, Switch};
 use crate::competing::{Sitting, export, line, lineup, signals};
 use crate::failure::{Failure, NO};
@@ -30,6 +31,9 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
     }
     let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
     let ended = carry_out(&sitting, local, args.json)?;
+    if let (Ended::Over, Some(_)) = (&ended, &args.base) {
+        return results(&sitting, args.json);
+    }
     if args.json {
         return stopped(ended, "");
     }
@@ -44,6 +48,19 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
         }
     };
     output::note(&next);
+    Ok(())
+}
+
+/// The pages of a competition from a `players.yml`, where its document has them: all games can be watched.
+fn results(sitting: &Sitting, quiet: bool) -> Result<(), Failure> {
+    let written = report::beside_ledger(sitting, &sitting.place.folder.join("results"))?;
+    if !quiet {
+        output::note(&format!(
+            "open {}: the table, and each of {} games",
+            written.summary.display(),
+            written.games
+        ));
+    }
     Ok(())
 }
 

@@ -81,6 +81,27 @@ pub struct Export {
     pub folder: PathBuf,
 }
 
+/// `agon report`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Open DIR/summary.html: no server is needed, and nothing is asked of anybody. Games on hidden boards, and all seeds, are left out until the \
+                  competition is over. Without --games up to 12 games of each phase have a page: of finals, with faults, the best, the closest, one of each pair."
+)]
+pub struct Report {
+    /// The competition's file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The folder to write into: a new one, or one that `agon report` has written before
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    /// How many games of each phase have a page that plays them, or `all` [default: 12]
+    #[arg(long, value_name = "N")]
+    pub games: Option<String>,
+    /// What was written, as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `agon update`
 #[derive(Args, Debug)]
 #[command(

@@ -50,7 +50,7 @@ impl Kind {
             (Self::Interval, _) => vec![String::new(); 2],
             (_, Cell::Time(ns)) => vec![number(ns / 1000.0)],
             (_, Cell::Real(x, ..)) => vec![number(*x)],
-            (_, other) => vec![super::shown(other)],
+            (_, other) => vec![other.shown()],
         }
     }
 }

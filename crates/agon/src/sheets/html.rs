@@ -1,8 +1,9 @@
 //! Standings as HTML: for eyes, for ears (captions, scopes, labelled regions that scroll), without colour, on a phone, on paper.
 
 use agon_league::standings::{Sheet, Standings};
+use agon_report::html::escaped;
 
-use super::{heading, shown};
+use super::heading;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -39,7 +40,7 @@ fn one(sheet: &Sheet) -> String {
     for row in &sheet.rows {
         text += "<tr>";
         for (column, cell) in sheet.columns.iter().zip(&row.cells) {
-            let (tag, class, shown) = (&column.id, class(column.right), escaped(&shown(cell)));
+            let (tag, class, shown) = (&column.id, class(column.right), escaped(&cell.shown()));
             text += &match tag.as_str() {
                 "name" => format!("<th scope=\"row\"{class}>{shown}</th>"),
                 _ => format!("<td{class}>{shown}</td>"),
@@ -56,19 +57,4 @@ fn one(sheet: &Sheet) -> String {
 
 const fn class(right: bool) -> &'static str {
     if right { " class=\"n\"" } else { "" }
-}
-
-/// Names are words here, never markup.
-fn escaped(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            _ => out.push(c),
-        }
-        out
-    })
 }

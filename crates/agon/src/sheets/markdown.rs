@@ -2,7 +2,7 @@
 
 use agon_league::standings::{Sheet, Standings};
 
-use super::{heading, shown};
+use super::heading;
 
 /// All sheets, one below the other.
 pub fn render(standings: &Standings) -> String {
@@ -16,7 +16,7 @@ fn one(sheet: &Sheet) -> String {
     text += &line(sheet.columns.iter().map(|column| escaped(&column.title)).collect());
     text += &line(sheet.columns.iter().map(|c| if c.right { "---:" } else { "---" }.to_owned()).collect());
     for row in &sheet.rows {
-        text += &line(row.cells.iter().map(|cell| escaped(&shown(cell))).collect());
+        text += &line(row.cells.iter().map(|cell| escaped(&cell.shown())).collect());
     }
     sheet.notes.iter().fold(text, |text, note| text + "\n" + &escaped(note) + "\n")
 }

@@ -11,9 +11,8 @@ mod tests;
 pub use csv::quoted;
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use agon_league::standings::{Cell, Standings};
+use agon_league::standings::Standings;
 use clap::ValueEnum;
 
 use crate::output;
@@ -45,12 +44,6 @@ pub fn render(standings: &Standings, format: Format, times: bool) -> String {
     }
 }
 
-/// The tables alone, as HTML without a page around them: for pages that have more to show.
-pub fn html_fragment(standings: &Standings, times: bool) -> String {
-    let shown = if times { Cow::Borrowed(standings) } else { Cow::Owned(standings.without_times()) };
-    html::fragment(&shown)
-}
-
 /// `Spring Cup, phase 2: 1200 games in 300 matches`.
 fn heading(standings: &Standings) -> String {
     let counted = |n: u64, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
@@ -66,28 +59,4 @@ fn heading(standings: &Standings) -> String {
         .filter(|s| !s.is_empty())
         .collect();
     if parts.is_empty() { played } else { format!("{}: {played}", parts.join(", ")) }
-}
-
-/// A cell as people read it.
-fn shown(cell: &Cell) -> String {
-    match cell {
-        Cell::Empty => String::new(),
-        Cell::Text(text) => text.clone(),
-        Cell::Int(n) => n.to_string(),
-        Cell::Real(x, decimals, "") => rounded(*x, *decimals),
-        Cell::Real(x, decimals, unit) => format!("{} {unit}", rounded(*x, *decimals)),
-        Cell::Interval(low, high, decimals) => {
-            format!("{} to {}", rounded(*low, *decimals), rounded(*high, *decimals))
-        }
-        Cell::Time(ns) => output::time(Duration::from_nanos(ns.max(0.0).round() as u64)),
-    }
-}
-
-/// With so many digits, and no minus before nothing.
-fn rounded(x: f64, decimals: usize) -> String {
-    let text = format!("{x:.decimals$}");
-    match text.strip_prefix('-') {
-        Some(positive) if positive.bytes().all(|b| matches!(b, b'0' | b'.')) => positive.to_owned(),
-        _ => text,
-    }
 }

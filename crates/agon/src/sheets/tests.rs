@@ -2,7 +2,7 @@
 
 use agon_league::Entrant;
 use agon_league::simulated::{self, League};
-use agon_league::standings::{Asked, Ranking, Standings, standings};
+use agon_league::standings::{Asked, Cell, Ranking, Standings, standings};
 
 use super::*;
 
@@ -83,7 +83,7 @@ fn markdown() {
 #[test]
 fn html() {
     for (name, standings) in five() {
-        insta::assert_snapshot!(format!("{name}_html"), html_fragment(&standings, false));
+        insta::assert_snapshot!(format!("{name}_html"), html::fragment(&standings.without_times()));
     }
     let page = render(&word_racer(), Format::Html, true);
     assert!(
@@ -159,7 +159,7 @@ fn names_are_words_and_never_markup() {
 
 #[test]
 fn nothing_has_no_sign() {
-    assert_eq!(rounded(-0.000_4, 3), "0.000");
-    assert_eq!(rounded(-0.000_6, 3), "-0.001");
-    assert_eq!(shown(&Cell::Real(6.344, 3, "%")), "6.344 %");
+    assert_eq!(Cell::Real(-0.000_4, 3, "").shown(), "0.000");
+    assert_eq!(Cell::Real(-0.000_6, 3, "").shown(), "-0.001");
+    assert_eq!(Cell::Real(6.344, 3, "%").shown(), "6.344 %");
 }

@@ -1,8 +1,8 @@
 //! Standings for the terminal.
 
-use agon_league::standings::{Column, Sheet, Standings};
+use agon_league::standings::{Cell, Column, Sheet, Standings};
 
-use super::{heading, shown};
+use super::heading;
 use crate::output;
 
 /// Wider tables of everybody against everybody are left to formats without lines.
@@ -22,7 +22,7 @@ fn one(sheet: &Sheet, width: Option<u16>) -> String {
         |column: &Column| if column.right { format!(">{}", column.title) } else { column.title.clone() };
     let titles: Vec<String> = sheet.columns.iter().map(align).collect();
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let rows = sheet.rows.iter().map(|row| row.cells.iter().map(shown).collect()).collect();
+    let rows = sheet.rows.iter().map(|row| row.cells.iter().map(Cell::shown).collect()).collect();
     sheet
         .notes
         .iter()

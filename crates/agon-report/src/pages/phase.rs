@@ -1,0 +1,122 @@
+//! `phase-N.html`: everything that is known of a phase.
+
+use agon_league::Entrant;
+
+use super::{bracket_of, progress, sheets};
+use crate::charts;
+use crate::data::{PhaseReport, Report};
+use crate::html::{Page, escaped, facts, link, note, section};
+use crate::lists::{Which, faults, games};
+use crate::matrix::matrix;
+use crate::tables::Ways;
+use crate::words::{capital, count, moment};
+
+/// The page.
+pub fn phase(report: &Report, phase: &PhaseReport) -> String {
+    let path = phase.file();
+    let ways = Ways { report, up: "" };
+    let names = |entrant: Entrant| ways.marked(entrant);
+    let plain = |entrant: Entrant| report.name_of(entrant);
+    let parts = [
+        ("head-to-head", "Head to head", phase.standings.as_ref().map(|it| matrix(it, &names, &plain))),
+        (
+            "scores",
+            "Scores",
+            phase.standings.as_ref().and_then(|it| Some(charts::histogram(it.histogram.as_ref()?, &names))),
+        ),
+        ("ratings", "Ratings", phase.standings.as_ref().map(|it| ratings(report, it, ways))),
+        ("times", "Time per move", Some(charts::paces(&phase.paces, &names))),
+        ("balance", "How evenly it was spread", phase.balance.as_ref().map(|it| balance(it, &plain))),
+        ("faults", "Faults", Some(faults(&phase.faults, ways, true))),
+        ("games", "Games", Some(games(phase, ways, Which::Listed))),
+    ];
+    let mut body = intro(phase);
+    body += &contents(
+        phase,
+        &parts
+            .iter()
+            .filter(|(.., it)| it.as_ref().is_some_and(|it| !it.is_empty()))
+            .map(|(id, title, _)| (*id, *title))
+            .collect::<Vec<_>>(),
+    );
+    body += &bracket_of(report, phase, "");
+    body += &sheets(phase, ways, &|sheet| sheet.id != "head-to-head");
+    for (id, title, inner) in parts {
+        body += &section(id, title, &inner.unwrap_or_default());
+    }
+    let above = format!("<p class=\"above\">{}</p>\n", link("summary.html", &crate::html::bdi(&report.name)));
+    Page { report, path: &path, title: phase.name.clone(), above, body, viewer: None }.html()
+}
+
+fn intro(phase: &PhaseReport) -> String {
+    facts(&[
+        ("What is played", escaped(&phase.format)),
+        ("State", phase.state.to_owned()),
+        ("Played", escaped(&progress(phase))),
+        ("Faults", count(phase.faults.total)),
+        ("Started", phase.started.map_or_else(String::new, moment)),
+        ("Published", phase.published.map_or_else(String::new, moment)),
+        (
+            "SHA-256 of the table",
+            phase
+                .table
+                .as_deref()
+                .map_or_else(String::new, |hash| format!("<code class=\"hash\">{}</code>", escaped(hash))),
+        ),
+    ])
+}
+
+/// What is on the page.
+fn contents(phase: &PhaseReport, parts: &[(&str, &str)]) -> String {
+    let mut list: Vec<(&str, &str)> = Vec::new();
+    list.extend(phase.bracket.as_ref().map(|_| ("bracket", "Bracket")));
+    let sheets = phase.standings.iter().flat_map(|standings| &standings.sheets);
+    list.extend(sheets.filter(|sheet| sheet.id != "head-to-head").map(|sheet| (&*sheet.id, &*sheet.title)));
+    list.extend(parts);
+    let mut items = String::new();
+    for (id, title) in list {
+        items += &format!("<li>{}</li>\n", link(&format!("#{id}"), &escaped(title)));
+    }
+    format!("<nav class=\"contents\" aria-label=\"On this page\">\n<ul>\n{items}</ul>\n</nav>\n")
+}
+
+/// Roles are rated apart, so each has a chart of its own.
+fn ratings(report: &Report, standings: &agon_league::standings::Standings, ways: Ways<'_>) -> String {
+    let names = |entrant: Entrant| ways.marked(entrant);
+    let said = note(
+        "Ratings are on Elo's scale, 1500 is the middle of the field. They do not depend on the order of games.",
+    );
+    let role = |entrant: Entrant| report.entrants.get(entrant.index()).and_then(|one| one.role);
+    let mut text = String::new();
+    if report.game.roles.len() > 1 && report.entrants.iter().all(|one| one.role.is_some()) {
+        for known in report.game.roles {
+            let own: Vec<_> = standings
+                .ratings
+                .iter()
+                .filter(|one| role(one.entrant) == Some(known.name))
+                .copied()
+                .collect();
+            let chart = charts::ratings(&own, &format!("{}s", known.name), &names);
+            if !chart.is_empty() {
+                text += &format!("<h3>{}s</h3>\n{chart}", escaped(&capital(known.name)));
+            }
+        }
+    } else {
+        text = charts::ratings(&standings.ratings, "all", &names);
+    }
+    if text.is_empty() { text } else { text + &said }
+}
+
+/// The balance report: words, then figures.
+fn balance(report: &agon_league::format::BalanceReport, plain: &dyn Fn(Entrant) -> String) -> String {
+    let lines = report.lines(plain);
+    let mut list: Vec<(&str, String)> = Vec::new();
+    for line in lines.iter().skip(1) {
+        // Written for a terminal: two blanks or more stand between what and how much.
+        if let Some((what, is)) = line.split_once("  ") {
+            list.push((what, escaped(is.trim())));
+        }
+    }
+    let first = lines.first().map_or_else(String::new, |line| format!("<p>{}.</p>\n", escaped(line)));
+    first + &facts(&list)
+}

@@ -1,0 +1,265 @@
+//! Charts, brackets and pages of small made-up competitions.
+
+use agon_core::Fault;
+use agon_league::rating::Rating;
+use agon_league::simulated;
+use agon_league::standings::{Asked, Histograms, Ranking, standings};
+use agon_league::{Entrant, MatchKey};
+
+use crate::bracket::{Bracket, Round, Side, Tie, bracket};
+use crate::data::{
+    FaultLine, FaultList, GameLine, GameList, Pace, Participant, PhaseReport, Report, SeatLine, Version,
+};
+use crate::html::{Viewer, escaped};
+use crate::pages::{self, Beside};
+use crate::{charts, matrix};
+
+const HOSTILE: &str = "<script>alert('1')</script>\u{202e}&\"";
+
+fn name(entrant: Entrant) -> String {
+    ["Ann", "Bob", "Cem"].get(entrant.index()).map_or_else(String::new, |name| (*name).to_owned())
+}
+
+#[test]
+fn a_histogram_has_a_row_for_each_on_one_scale() {
+    let counts = vec![(Entrant(0), vec![0, 1, 3, 8, 4, 0, 0]), (Entrant(1), vec![2, 2, 0, 1, 1, 1, 1])];
+    let histograms = Histograms { score: "share", unit: "%", from: 10.0, width: 2.0, counts };
+    insta::assert_snapshot!(charts::histogram(&histograms, &name));
+}
+
+#[test]
+fn few_different_scores_stand_side_by_side() {
+    let mut lost_or_won = vec![0; 51];
+    (lost_or_won[0], lost_or_won[50]) = (7, 3);
+    let counts = vec![(Entrant(0), lost_or_won)];
+    let histograms = Histograms { score: "score", unit: "", from: 0.0, width: 0.02, counts };
+    insta::assert_snapshot!(charts::histogram(&histograms, &name));
+}
+
+#[test]
+fn ratings_have_error_bars_and_the_best_is_first() {
+    let rating = |number, rating, error| Rating { entrant: Entrant(number), rating, error };
+    let all = [rating(0, 1400.0, 50.0), rating(1, 1600.0, 80.5), rating(2, f64::NAN, 1.0)];
+    insta::assert_snapshot!(charts::ratings(&all, "all", &name));
+    assert_eq!(charts::ratings(&[], "all", &name), "");
+}
+
+#[test]
+fn times_are_drawn_by_powers_of_ten() {
+    let pace = |number, answers, mean, longest| Pace { entrant: Entrant(number), answers, mean, longest };
+    let all = [pace(0, 10, 2_000.0, 1e9), pace(1, 10, 150.0, 400.0), pace(2, 0, 0.0, 0.0)];
+    insta::assert_snapshot!(charts::paces(&all, &name));
+}
+
+#[test]
+fn a_large_field_is_cut_with_a_notice() {
+    let pace = |number| Pace { entrant: Entrant(number), answers: 1, mean: f64::from(number), longest: 1e6 };
+    let all: Vec<Pace> = (0..100).map(pace).collect();
+    let drawn = charts::paces(&all, &name);
+    assert_eq!(drawn.matches("class=\"strip\"").count(), charts::MOST_ROWS);
+    assert!(drawn.contains("The first 60 of 100."), "{drawn}");
+    let league = simulated::solitude(&[18.0; 44], 30, 3);
+    let drawn = matrix::matrix(&standings(&league.tally(), &asked(&league)), &name, &name);
+    assert!(drawn.contains("44 entrants are too many") && !drawn.contains("<table"), "{drawn}");
+}
+
+#[test]
+fn ticks_are_round_and_few() {
+    assert_eq!(charts::ticks(0.0, 10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+    assert_eq!(charts::ticks(913.0, 2087.0), [1000.0, 1500.0, 2000.0]);
+    assert_eq!(charts::ticks(-0.3, 0.3).len(), 3);
+    assert_eq!(charts::ticks(5.0, 5.0), [5.0]);
+    for span in 1..2000 {
+        let marks = charts::ticks(17.0, 17.0 + f64::from(span) * 0.37);
+        assert!((2..=6).contains(&marks.len()), "{span}: {marks:?}");
+    }
+}
+
+fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> Tie {
+    let side = |(number, points)| Side { entrant: Entrant(number), points, second: 10.0 * points };
+    Tie { sides: sides.map(side), winner, extra: 0, games: Vec::new() }
+}
+
+fn knockout() -> Bracket {
+    let round = |name: &str, ties| Round { name: name.to_owned(), ties };
+    let key = MatchKey { phase: 1, stage: 3, number: 0 };
+    let last = Tie { extra: 1, games: vec![(key, 0)], ..tie([(0, 9.0), (1, 9.0)], Some(1)) };
+    Bracket {
+        rounds: vec![
+            // The best seed has a bye.
+            round("semi-finals", vec![tie([(1, 6.0), (2, 1.5)], Some(0))]),
+            round("match for the third place", vec![tie([(2, 6.0), (3, 3.0)], Some(0))]),
+            round("final", vec![last]),
+        ],
+        second: "word points",
+    }
+}
+
+#[test]
+fn a_bracket_joins_winners_to_their_next_tie() {
+    let report = report(&["Ann", "Bob", HOSTILE, "A very long name that nobody can draw in a box"]);
+    let drawn = bracket(&report, &knockout(), "");
+    assert_eq!(
+        drawn.matches("class=\"join\"").count(),
+        1,
+        "one winner goes on, and a third place comes from nowhere"
+    );
+    insta::assert_snapshot!(drawn);
+}
+
+#[test]
+fn an_open_tie_says_so() {
+    let report = report(&["Ann", "Bob"]);
+    let rounds = vec![Round { name: "final".to_owned(), ties: vec![tie([(0, 0.0), (1, 0.0)], None)] }];
+    assert!(bracket(&report, &Bracket { rounds, second: "score" }, "").contains("still open"));
+}
+
+#[test]
+fn the_table_of_all_pairs_is_shaded_by_what_was_won() {
+    let league = simulated::word_racer(&[0.0, 1.0], 6, 2);
+    let all = standings(&league.tally(), &asked(&league));
+    let drawn = matrix::matrix(&all, &name, &name);
+    let met = &all.head_to_head[0];
+    let share = (f64::from(met.won) + f64::from(met.drawn) / 2.0) / f64::from(met.games);
+    assert!(drawn.contains(&format!("--dark:{share:.2}")), "{drawn}");
+    assert!(drawn.contains(&format!(">{}-{}-{}<", met.won, met.drawn, met.lost)), "{drawn}");
+    let many = simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3);
+    let drawn = matrix::matrix(&standings(&many.tally(), &asked(&many)), &name, &name);
+    assert_eq!(drawn.matches("shade").count(), 12 + 1, "all pairs, and a note");
+}
+
+fn asked(league: &simulated::League) -> Asked<'_> {
+    let ranking = Ranking::of(league.game);
+    Asked {
+        competition: "Cup",
+        phase: "Phase",
+        game: league.game,
+        ranking,
+        entrants: &league.entrants,
+        placing: &[],
+    }
+}
+
+/// A competition in which everything that somebody else may choose is hostile, or these names.
+fn report(names: &[&str]) -> Report {
+    let key = MatchKey { phase: 0, stage: 0, number: 6 };
+    let mut league = simulated::word_racer(&vec![0.0; names.len()], 6, 2);
+    for (spec, name) in league.entrants.iter_mut().zip(names) {
+        (*name).clone_into(&mut spec.name);
+        spec.contributor = Some(HOSTILE.to_owned());
+    }
+    let fault = FaultLine {
+        at: 0,
+        key,
+        game: 0,
+        turn: 3,
+        entrant: Entrant(0),
+        fault: Fault::Crash,
+        says: format!("{HOSTILE}\n{HOSTILE}"),
+        printed: HOSTILE.to_owned(),
+        page: true,
+    };
+    let faults = FaultList { shown: vec![fault], total: 9, held_back: false };
+    let participant = |name: &&str| Participant {
+        name: (*name).to_owned(),
+        contributor: Some(HOSTILE.to_owned()),
+        marks: vec![(HOSTILE.to_owned(), Some(HOSTILE.to_owned()))],
+        role: None,
+        versions: vec![Version {
+            number: 1,
+            hash: HOSTILE.to_owned(),
+            commit: Some(HOSTILE.to_owned()),
+            from_phase: 0,
+            at: 0,
+        }],
+        faults: faults.clone(),
+    };
+    let entrants = names.iter().map(participant).collect();
+    let seats = (0..2).map(|n| SeatLine { entrant: Entrant(n), score: 3.0, place: n as u8 + 1 }).collect();
+    let game = GameLine {
+        key,
+        game: 0,
+        of: 1,
+        stage: HOSTILE.to_owned(),
+        turns: 96,
+        ended: HOSTILE.to_owned(),
+        seats,
+        faults: 1,
+        page: true,
+        why: vec![HOSTILE.to_owned()],
+    };
+    let phase = PhaseReport {
+        name: HOSTILE.to_owned(),
+        format: HOSTILE.to_owned(),
+        state: "running",
+        matches: 12,
+        games_played: 12,
+        expected: Some((20, 40)),
+        standings: Some(standings(&league.tally(), &asked(&league))),
+        paces: vec![Pace { entrant: Entrant(0), answers: 1, mean: 1e3, longest: 1e4 }],
+        faults,
+        bracket: (names.len() > 3).then(knockout),
+        games: GameList { shown: vec![game], total: 12, hidden: false },
+        ..PhaseReport::default()
+    };
+    Report {
+        name: HOSTILE.to_owned(),
+        game: league.game,
+        engine: "0.1.0".to_owned(),
+        begun: Some(0),
+        written: 0,
+        commitment: "ab".repeat(32),
+        seed: Some((HOSTILE.to_owned(), 0)),
+        entrants,
+        phases: vec![phase],
+    }
+}
+
+fn all_pages(report: &Report) -> Vec<String> {
+    let phase = &report.phases[0];
+    let viewer = Viewer { script: "viewer.js", style: "viewer.css" };
+    let mut all = vec![pages::summary(report), pages::phase(report, phase)];
+    all.extend((0..report.entrants.len() as u32).map(|number| pages::bot(report, Entrant(number))));
+    all.extend(
+        phase.games.shown.iter().map(|game| pages::game(report, phase, game, Beside::default(), viewer, "")),
+    );
+    all
+}
+
+#[test]
+fn what_others_wrote_is_never_markup_and_turns_nothing_round() {
+    let names = [HOSTILE, "\u{202e}nnA", "b", "c"];
+    for page in all_pages(&report(&names)) {
+        assert!(
+            !page.contains("<script>alert") && page.contains("&lt;script&gt;alert(&#39;1&#39;)"),
+            "{page}"
+        );
+        assert!(!page.contains('\u{202e}') && page.contains("\\u{202e}"), "{page}");
+        assert!(!page.contains("&amp;amp;") && !page.contains("&\""), "escaped once, not twice");
+    }
+}
+
+#[test]
+fn letters_of_all_peoples_stay_as_they_are() {
+    assert_eq!(escaped("Zoë 日本 עברית 👩‍👩‍👧"), "Zoë 日本 עברית 👩‍👩‍👧");
+    assert_eq!(escaped("a\u{200b}\u{1b}[2J\u{feff}"), "a\\u{200b}\\u{1b}[2J\\u{feff}");
+}
+
+#[test]
+fn hidden_games_and_words_are_told_to_be_hidden() {
+    let mut report = report(&["Ann", "Bob"]);
+    report.seed = None;
+    report.phases[0].games = GameList { hidden: true, total: 12, shown: Vec::new() };
+    report.phases[0].faults.held_back = true;
+    let page = pages::phase(&report, &report.phases[0]);
+    assert!(page.contains("shown once the secret seed is revealed") && page.contains("held back"), "{page}");
+    assert!(pages::summary(&report).contains("the seed itself is shown when the last is over"));
+}
+
+#[test]
+fn a_competition_that_was_not_begun_has_a_summary() {
+    let mut report = report(&["Ann", "Bob"]);
+    report.phases[0] = PhaseReport { name: "Finals".to_owned(), state: "waiting", ..PhaseReport::default() };
+    let page = pages::summary(&report);
+    assert!(page.contains("Nothing was played yet") && !page.contains("phase-1.html"), "{page}");
+}
