@@ -9,10 +9,14 @@
     reason = "a program whose output is its purpose"
 )]
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use agon_core::{Assets, Settings};
+use agon_core::record::Header;
+use agon_core::{Assets, Outcome, Seat, Settings};
+use agon_engine::log::{Entry, GameLog};
 use agon_engine::referee::Played;
 use agon_engine::{ProgramSeat, Seating, Series, table};
 use agon_host::python::{self, Stateless};
@@ -256,11 +260,57 @@ fn share() -> f64 {
     .unwrap();
     let seats =
         vec![bot("colour-battle", folder.join("thinker.py").to_str().unwrap(), Stateless::Strict); 14];
-    let thinking = own(&folder);
+    let alone = own(&folder);
+    let thinking = median(|| thoughts(&seats));
     let whole = a_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "600")], [1, 1]);
     std::fs::remove_dir_all(&folder).unwrap();
-    println!("  (the bots think {thinking:.0} us, a call takes {whole:.0} us)");
+    println!(
+        "  (a bot thinks {alone:.0} us if it is just called, {thinking:.0} us in a game; a call takes {whole:.0} us)"
+    );
     100.0 * thinking / whole
+}
+
+/// Microseconds a move that thinkers say they have thought in a game.
+fn thoughts(seats: &[Seating]) -> f64 {
+    struct Listener<'l>(&'l Mutex<Vec<f64>>);
+    impl GameLog for Listener<'_> {
+        fn begins(&mut self, _: u32, _: &Header) -> io::Result<()> {
+            Ok(())
+        }
+        fn printed(&mut self, _: Seat, printed: &str) -> io::Result<()> {
+            let thought =
+                printed.lines().filter_map(|line| line.strip_prefix("thought ")?.trim().parse::<f64>().ok());
+            self.0.lock().unwrap().extend(thought.map(|ns| ns / 1e3));
+            Ok(())
+        }
+        fn answered(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+            self.printed(entry.seat, entry.printed)
+        }
+        fn over(&mut self, _: &Outcome) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let heard = Mutex::new(Vec::new());
+    let make = |_: u32| Box::new(Listener(&heard)) as Box<dyn GameLog + '_>;
+    let table = table("colour-battle").unwrap();
+    let settings = Settings::parse(table.info().settings, [("rounds", "300")]).unwrap();
+    let series = Series {
+        table: table.as_ref(),
+        settings: &settings,
+        seed: 7,
+        games: 1,
+        match_games: 1,
+        seats,
+        assets: &Assets::none(),
+        record: false,
+        jobs: 1,
+        pin: true,
+        log: Some(&make),
+    };
+    series.play(|_| Ok::<(), std::convert::Infallible>(())).unwrap();
+    let heard = heard.into_inner().unwrap();
+    assert_eq!(heard.len(), seats.len());
+    heard.iter().sum::<f64>() / heard.len() as f64
 }
 
 /// Microseconds of a call of a bot that is just called.

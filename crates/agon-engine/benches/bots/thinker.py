@@ -1,9 +1,13 @@
-"""Thinks about 125 us a move."""
+"""Thinks about 125 us a move, and says at the end of a game how long it did, a move, in nanoseconds."""
+
+from time import perf_counter_ns
 
 from bot_control import Move
 
 
 class Thinker:
+    thought = 0
+
     def get_name(self):
         return "thinker"
 
@@ -11,8 +15,12 @@ class Thinker:
         return "bench"
 
     def determine_next_move(self, grid, enemies, game_info):
+        begun = perf_counter_ns()
         # By work, not by the clock: a clock would also count the time in which somebody else has the processor.
         total = 0
         for number in range(1900):
             total += number * number
+        self.thought += perf_counter_ns() - begun
+        if game_info is not None and game_info.current_round == game_info.number_of_rounds:
+            print(f"thought {self.thought // game_info.number_of_rounds}")
         return Move.UP if total else Move.DOWN
