@@ -35,7 +35,9 @@ pub async fn played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<
     };
     // It can be large.
     drop(snapshot);
-    after.iter().for_each(|result| tally.add(result));
+    for result in &after {
+        tally.add(result);
+    }
     Ok(Played { tally, stages })
 }
 
