@@ -139,6 +139,7 @@ impl State {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "a list of ranges with one in it")]
 mod tests {
     use super::*;
 
