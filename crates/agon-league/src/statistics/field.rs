@@ -162,24 +162,25 @@ impl Counted {
     }
 }
 
-/// The variance that an entrant's numbers have on average; where nobody's numbers vary, that of all of them together.
+/// The variance that an entrant's numbers usually have: the middle one of all, because in some games the weak vary a thousand times as much
+/// as the strong. Where nobody's numbers vary, that of all of them together.
 fn pooled<'s>(spreads: impl Iterator<Item = &'s Spread>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    let (mut freedom, mut within) = (0.0, 0.0);
+    let mut variances = Vec::new();
     for spread in spreads {
         let (n, mean) = (spread.count as f64, spread.mean());
         count += n;
         sum += n * mean;
         squares += n * mean * mean;
-        freedom += (n - 1.0).max(0.0);
-        within += spread.variance() * (n - 1.0).max(0.0);
+        if spread.count > 1 && spread.variance() > 0.0 {
+            variances.push(spread.variance());
+        }
     }
-    if within > 0.0 {
-        within / freedom
-    } else if count > 1.0 {
-        ((squares - sum * sum / count) / (count - 1.0)).max(0.0)
-    } else {
-        0.0
+    variances.sort_by(f64::total_cmp);
+    match variances.get(variances.len() / 2) {
+        Some(&middle) => middle,
+        None if count > 1.0 => ((squares - sum * sum / count) / (count - 1.0)).max(0.0),
+        None => 0.0,
     }
 }
 
