@@ -13,6 +13,7 @@ pub mod event;
 pub mod film;
 pub mod log;
 pub mod referee;
+mod seating;
 pub mod series;
 pub mod stats;
 pub mod table;
