@@ -1,6 +1,7 @@
 //! What happens while a competition runs. Progress bars, logs and pages only read it.
 
 use agon_league::competition::Competition;
+use agon_league::format::BalanceReport;
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_store::MatchFault;
@@ -29,6 +30,13 @@ pub enum Event<'e> {
         expected: (u64, u64),
         /// How many of them were played before.
         done: u64,
+    },
+    /// How evenly a phase's schedule is spread: before it where it is known by then, else after it.
+    Balance {
+        /// From 0.
+        phase: u32,
+        /// The report.
+        report: &'e BalanceReport,
     },
     /// A stage begins, or goes on.
     Stage {

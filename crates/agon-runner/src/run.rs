@@ -32,6 +32,8 @@ use crate::{RunError, belongings, tables};
 const SNAPSHOT: u64 = 16_384;
 /// How often those who look on are told that time passes.
 const TICK: Duration = Duration::from_millis(500);
+/// The balance of at most so many matches is told.
+const BALANCED: u64 = 100_000;
 /// At most so many matches in one transaction.
 const GATHERED: usize = 1024;
 
@@ -185,6 +187,11 @@ impl Run<'_> {
             chronicles: Chronicles::new(self.table, self.assets, members),
             since: 0,
         };
+        // Counting millions of fixtures would hold up the first of them.
+        let told = plan.expected().1 <= BALANCED;
+        if told && !plan.looks_back() {
+            listener.event(&Event::Balance { phase: number, report: &plan.balance(&Past::default()) });
+        }
         self.bring_back(&going, members)?;
         for stage_number in 0.. {
             let stage = {
@@ -200,6 +207,10 @@ impl Run<'_> {
                 let verdicts = tables::verdicts(self.ledger, self.game(), number, stage_number);
                 going.verdicts.push(self.runtime.block_on(verdicts)?);
             }
+        }
+        if told && plan.looks_back() {
+            let past = Past { stages: &going.verdicts, ..Past::default() };
+            listener.event(&Event::Balance { phase: number, report: &plan.balance(&past) });
         }
         let played = Played { tally: going.tally, stages: going.stages };
         self.publish(number, phase, &played, listener)?;

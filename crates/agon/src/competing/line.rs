@@ -51,8 +51,12 @@ fn name(competition: &Competition, entrant: Entrant) -> &str {
 }
 
 /// What is said in words, whoever listens.
-fn words(event: &Event<'_>) -> Option<String> {
+fn words(competition: &Competition, event: &Event<'_>) -> Option<String> {
     Some(match event {
+        Event::Balance { report, .. } => {
+            let name = |entrant| name(competition, entrant).to_owned();
+            report.lines(&name).iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+        }
         Event::Opened { competition, commitment, resumed } => {
             let how = if *resumed { "goes on" } else { "begins" };
             format!("{} {how}; its secret seed has {commitment}", competition.name)
@@ -96,7 +100,7 @@ struct Log<'l> {
 
 impl Listener for Log<'_> {
     fn event(&mut self, event: &Event<'_>) {
-        if let Some(words) = words(event) {
+        if let Some(words) = words(self.competition, event) {
             output::note(&words);
         }
         match event {
@@ -145,6 +149,9 @@ impl Listener for Events<'_> {
                 "event": "phase", "phase": phase + 1, "name": name, "matches": {"least": expected.0, "most": expected.1},
                 "done": done,
             }),
+            Event::Balance { phase, report } => {
+                json!({"event": "balance", "phase": phase + 1, "report": report})
+            }
             Event::Stage { phase, stage, name, matches, done } => json!({
                 "event": "stage", "phase": phase + 1, "stage": stage + 1, "name": name, "matches": matches, "done": done,
             }),
@@ -258,7 +265,7 @@ impl<'l> View<'l> {
 
 impl Listener for View<'_> {
     fn event(&mut self, event: &Event<'_>) {
-        if let Some(words) = words(event) {
+        if let Some(words) = words(self.competition, event) {
             // A line that fails to be shown is no reason to stop a competition.
             let _ = self.screen.println(words);
         }
