@@ -164,6 +164,25 @@ fn what_a_bot_may_not_use_keeps_it_out_of_a_competition() {
 }
 
 #[test]
+fn an_entrant_can_be_a_git_repository() {
+    let git = TWO_PHASES.replace("bot = \"./mine\"", "git = \"./repo\"").replace("resubmit = true\n", "");
+    let bot = "def get_action(state, match_history):\n    return \"LEFT\"\n";
+    let folder = folder_with(&[("two.toml", &git), ("repo/Submission.py", bot)]);
+    for words in ["init -q", "add -A", "-c user.name=a -c user.email=a@b commit -qm first"] {
+        let mut command = Command::new("git");
+        command.args(words.split(' ')).current_dir(folder.path().join("repo"));
+        assert!(command.status().unwrap().success(), "git {words}");
+    }
+    let early = agon(folder.path(), "run two.toml");
+    assert_eq!(early.status.code(), Some(2));
+    assert!(said(&early).contains("hint: run `agon update`"), "{}", said(&early));
+    assert!(agon(folder.path(), "update two.toml").status.success());
+    let run = agon(folder.path(), "run two.toml");
+    assert!(run.status.success(), "{}", said(&run));
+    assert!(!said(&run).contains("fault:"), "{}", said(&run));
+}
+
+#[test]
 fn a_bot_that_changed_within_a_phase_is_refused() {
     let slow = "import time\n\n\ndef get_action(state, match_history):\n    time.sleep(0.02)\n    return \"RIGHT\"\n";
     let cup = TWO_PHASES.replace("matches = 4", "matches = 200");
