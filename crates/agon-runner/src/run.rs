@@ -71,13 +71,10 @@ pub struct Run<'r> {
 /// A phase while it is played.
 struct Going<'g> {
     hall: &'g Hall<'g>,
-    tally: Tally,
-    stages: Vec<Ranges>,
+    played: Played,
     /// Of the stages that are over, if the plan looks back.
     verdicts: Vec<Vec<Verdict>>,
     chronicles: Chronicles<'g>,
-    /// Matches since the last snapshot.
-    since: u64,
 }
 
 impl Run<'_> {
@@ -176,16 +173,14 @@ impl Run<'_> {
             secret,
         ))?;
         let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
-        let before = self.runtime.block_on(tables::played(self.ledger, self.game(), number))?;
-        let done = before.matches();
+        let played = self.runtime.block_on(tables::played(self.ledger, self.game(), number))?;
+        let done = played.matches();
         listener.event(&Event::Phase { phase: number, name: &phase.name, expected: plan.expected(), done });
         let mut going = Going {
             hall: &hall,
-            tally: before.tally,
-            stages: before.stages,
+            played,
             verdicts: Vec::new(),
             chronicles: Chronicles::new(self.table, self.assets, members),
-            since: 0,
         };
         // Counting millions of fixtures would hold up the first of them.
         let told = plan.expected().1 <= BALANCED;
@@ -212,8 +207,7 @@ impl Run<'_> {
             let past = Past { stages: &going.verdicts, ..Past::default() };
             listener.event(&Event::Balance { phase: number, report: &plan.balance(&past) });
         }
-        let played = Played { tally: going.tally, stages: going.stages };
-        self.publish(number, phase, &played, listener)?;
+        self.publish(number, phase, &going.played, listener)?;
         Ok(true)
     }
 
@@ -230,8 +224,8 @@ impl Run<'_> {
         }
         let asked = tables::asked(self.competition, self.game(), phase, &[]);
         let figures = |tally: &Tally| (standings::open(tally, &asked), standings::order(tally, &asked));
-        if going.stages.iter().skip(stage as usize).all(Ranges::is_empty) {
-            return Ok(figures(&going.tally));
+        if going.played.stages.iter().skip(stage as usize).all(Ranges::is_empty) {
+            return Ok(figures(&going.played.tally));
         }
         let tally = tables::tally_before(self.ledger, self.game(), number, stage);
         Ok(figures(&self.runtime.block_on(tally)?))
@@ -261,8 +255,8 @@ impl Run<'_> {
         listener: &mut dyn Listener,
     ) -> Result<bool, RunError> {
         let phase = going.hall.phase;
-        going.stages.resize(going.stages.len().max(number as usize + 1), Ranges::new());
-        let done = &going.stages[number as usize];
+        going.played.stages.resize(going.played.stages.len().max(number as usize + 1), Ranges::new());
+        let done = &going.played.stages[number as usize];
         let todo: Vec<_> = done.gaps(stage.len()).collect();
         let (name, matches, done) = (stage.name(), stage.len(), done.len());
         listener.event(&Event::Stage { phase, stage: number, name, matches, done });
@@ -275,7 +269,7 @@ impl Run<'_> {
             let hall = going.hall;
             self.local
                 .play(hall, number, &queue, &self.boards, |played| self.keep(&played, going, listener))?;
-            if going.stages[number as usize].len() < stage.len() {
+            if going.played.stages[number as usize].len() < stage.len() {
                 return Ok(false);
             }
         }
@@ -297,7 +291,7 @@ impl Run<'_> {
         loop {
             if ticked.elapsed() >= TICK {
                 let playing = self.boards.playing();
-                listener.event(&Event::Tick { playing: &playing, tally: &going.tally });
+                listener.event(&Event::Tick { playing: &playing, tally: &going.played.tally });
                 ticked = Instant::now();
             }
             let lot = match played.recv_timeout(TICK) {
@@ -329,14 +323,14 @@ impl Run<'_> {
     fn append(&self, batch: &[FinishedMatch], going: &mut Going<'_>) -> Result<(), RunError> {
         for one in batch {
             let MatchKey { stage, number, .. } = one.result.key;
-            going.tally.add(&one.result);
-            going.stages[stage as usize].insert(number);
+            going.played.tally.add(&one.result);
+            going.played.stages[stage as usize].insert(number);
         }
-        going.since += batch.len() as u64;
-        let snapshot = (going.since >= SNAPSHOT)
-            .then(|| Snapshot { phase: going.hall.phase, bytes: going.tally.to_bytes() });
+        going.played.since += batch.len() as u64;
+        let snapshot = (going.played.since >= SNAPSHOT)
+            .then(|| Snapshot { phase: going.hall.phase, bytes: going.played.tally.to_bytes() });
         if snapshot.is_some() {
-            going.since = 0;
+            going.played.since = 0;
         }
         self.wait(self.ledger.append(batch, snapshot.as_ref()))?;
         Ok(())

@@ -12,7 +12,7 @@ impl Stop {
         Self(AtomicU8::new(0))
     }
 
-    /// Asks. The first time running games are finished, the second time they are not. Says how often it was asked.
+    /// Asks; says how often it was asked. Games that are being played are finished; who is asked again may leave at once.
     pub fn ask(&self) -> u8 {
         self.0.fetch_add(1, Ordering::Relaxed).saturating_add(1)
     }
@@ -20,10 +20,5 @@ impl Stop {
     /// Whether nothing new is to be begun.
     pub fn soon(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
-    }
-
-    /// Whether what is being played is of no interest any more.
-    pub fn now(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 1
     }
 }

@@ -17,6 +17,8 @@ pub struct Played {
     pub tally: Tally,
     /// For each stage, which matches.
     pub stages: Vec<Ranges>,
+    /// Matches since the last snapshot.
+    pub since: u64,
 }
 
 impl Played {
@@ -38,7 +40,7 @@ pub async fn played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<
     for result in &after {
         tally.add(result);
     }
-    Ok(Played { tally, stages })
+    Ok(Played { tally, stages, since: after.len() as u64 })
 }
 
 /// The tally of the stages before this one, whatever was played since.

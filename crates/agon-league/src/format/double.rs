@@ -7,17 +7,12 @@
 //!
 //! In the grand final the one from the winners' bracket has lost to nobody yet: if it loses, the two play again.
 
-use super::balance::BalanceReport;
+use super::Ties;
+use super::elimination::Bracket;
 use super::pairing::pair_up;
-use super::ties::{Progress, Replay, balance_of, bracket, cut, games, next_round, ordered, ties_of};
-use super::{Field, FormatError, Past, Plan, Stage, Ties};
-use crate::result::Entrant;
+use super::ties::{Progress, Replay, bracket, next_round, ordered, ties_of};
 
-pub(super) struct DoubleElimination {
-    entrants: Vec<Entrant>,
-    rule: Ties,
-    variants: u32,
-}
+pub(super) struct DoubleElimination;
 
 /// The losers' bracket. Lists are by seed.
 struct Losers {
@@ -30,22 +25,10 @@ struct Losers {
     rounds: u32,
 }
 
-impl DoubleElimination {
-    pub fn new(field: &Field, rule: Ties) -> Result<Self, FormatError> {
-        Ok(Self { entrants: cut(field, rule)?, rule, variants: field.variants() })
-    }
-
-    fn replay(&self, past: &Past<'_>, wanted: u32) -> (Progress, Option<Box<dyn Stage>>) {
-        let mut replay = Replay::new(&self.entrants, self.rule, self.variants, past, wanted);
-        let mut progress = Progress::default();
-        progress.over = self.run(&mut replay, &mut progress).is_some();
-        (progress, replay.found.map(|stage| Box::new(stage) as Box<dyn Stage>))
-    }
-
-    /// `None`: something is still to be played.
-    fn run(&self, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
-        let mut slots = bracket(self.entrants.len());
-        let mut losers = Losers::new(self.entrants.len());
+impl Bracket for DoubleElimination {
+    fn run(entrants: usize, _: Ties, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
+        let mut slots = bracket(entrants);
+        let mut losers = Losers::new(entrants);
         let mut round = 0;
         while slots.len() > 1 {
             round += 1;
@@ -65,6 +48,11 @@ impl DoubleElimination {
             return Some(());
         };
         grand_final(replay, progress, unbeaten, once)
+    }
+
+    /// Everybody but the winner loses twice, who loses the grand final perhaps once.
+    fn ties(entrants: u64, _: Ties) -> (u64, u64) {
+        (2 * entrants - 2, 2 * entrants - 1)
     }
 }
 
@@ -135,28 +123,4 @@ fn grand_final(replay: &mut Replay<'_>, progress: &mut Progress, unbeaten: usize
     }
     progress.out.push(vec![if champion == once { unbeaten } else { once }]);
     Some(())
-}
-
-impl Plan for DoubleElimination {
-    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>> {
-        self.replay(past, number).1
-    }
-
-    fn looks_back(&self) -> bool {
-        true
-    }
-
-    fn expected(&self) -> (u64, u64) {
-        let n = self.entrants.len() as u64;
-        let (least, most) = games(self.rule, self.variants);
-        ((2 * n - 2) * least, (2 * n - 1) * most)
-    }
-
-    fn balance(&self, past: &Past<'_>) -> BalanceReport {
-        balance_of(&self.entrants, past, self.replay(past, u32::MAX).0.over)
-    }
-
-    fn placing(&self, past: &Past<'_>) -> Option<Vec<Vec<Entrant>>> {
-        Some(self.replay(past, u32::MAX).0.placing(&self.entrants))
-    }
 }

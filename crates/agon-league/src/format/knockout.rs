@@ -4,34 +4,17 @@
 //! 16, 8 v 9. Places that nobody fills give a bye to the seed beside them, which are the best ones. Each round is a stage, each extra pair too
 //! (see [`super::ties`]); the match for the third place comes before the final.
 
-use super::balance::BalanceReport;
-use super::ties::{Progress, Replay, balance_of, bracket, cut, games, next_round, ordered, ties_of};
-use super::{Field, FormatError, Past, Plan, Stage, Ties};
-use crate::result::Entrant;
+use super::Ties;
+use super::elimination::Bracket;
+use super::ties::{Progress, Replay, bracket, next_round, ordered, ties_of};
 
-pub(super) struct Knockout {
-    entrants: Vec<Entrant>,
-    rule: Ties,
-    variants: u32,
-}
+pub(super) struct Knockout;
 
-impl Knockout {
-    pub fn new(field: &Field, rule: Ties) -> Result<Self, FormatError> {
-        Ok(Self { entrants: cut(field, rule)?, rule, variants: field.variants() })
-    }
-
-    fn replay(&self, past: &Past<'_>, wanted: u32) -> (Progress, Option<Box<dyn Stage>>) {
-        let mut replay = Replay::new(&self.entrants, self.rule, self.variants, past, wanted);
-        let mut progress = Progress::default();
-        progress.over = self.run(&mut replay, &mut progress).is_some();
-        (progress, replay.found.map(|stage| Box::new(stage) as Box<dyn Stage>))
-    }
-
-    /// `None`: something is still to be played.
-    fn run(&self, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
-        let mut slots = bracket(self.entrants.len());
+impl Bracket for Knockout {
+    fn run(entrants: usize, rule: Ties, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
+        let mut slots = bracket(entrants);
         while slots.len() > 1 {
-            if slots.len() == 2 && self.rule.third {
+            if slots.len() == 2 && rule.third {
                 third_place(replay, progress)?;
             }
             let first_wins = replay.play(&round_name(slots.len()), &ties_of(&slots))?;
@@ -40,6 +23,11 @@ impl Knockout {
             slots = next;
         }
         Some(())
+    }
+
+    fn ties(entrants: u64, rule: Ties) -> (u64, u64) {
+        let ties = entrants - 1 + u64::from(rule.third && entrants >= 4);
+        (ties, ties)
     }
 }
 
@@ -59,29 +47,5 @@ fn round_name(slots: usize) -> String {
         4 => "semi-finals".into(),
         8 => "quarter-finals".into(),
         n => format!("round of {n}"),
-    }
-}
-
-impl Plan for Knockout {
-    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>> {
-        self.replay(past, number).1
-    }
-
-    fn looks_back(&self) -> bool {
-        true
-    }
-
-    fn expected(&self) -> (u64, u64) {
-        let ties = self.entrants.len() as u64 - 1 + u64::from(self.rule.third && self.entrants.len() >= 4);
-        let (least, most) = games(self.rule, self.variants);
-        (ties * least, ties * most)
-    }
-
-    fn balance(&self, past: &Past<'_>) -> BalanceReport {
-        balance_of(&self.entrants, past, self.replay(past, u32::MAX).0.over)
-    }
-
-    fn placing(&self, past: &Past<'_>) -> Option<Vec<Vec<Entrant>>> {
-        Some(self.replay(past, u32::MAX).0.placing(&self.entrants))
     }
 }

@@ -20,6 +20,7 @@ pub mod balance;
 mod cross;
 mod design;
 mod double;
+mod elimination;
 mod error;
 mod groups;
 mod knockout;
@@ -33,6 +34,7 @@ use agon_core::random::{Rng, Stream};
 use serde::{Deserialize, Serialize};
 
 pub use balance::BalanceReport;
+use elimination::Elimination;
 pub use error::FormatError;
 
 use crate::result::{Entrant, Fixed};
@@ -248,8 +250,10 @@ impl Format {
             }
             Self::Cross { boards } => Box::new(cross::Cross::new(field, *boards)?),
             Self::Swiss { rounds, swap } => Box::new(swiss::Swiss::new(field, *rounds, *swap)?),
-            Self::Knockout(ties) => Box::new(knockout::Knockout::new(field, *ties)?),
-            Self::DoubleElimination(ties) => Box::new(double::DoubleElimination::new(field, *ties)?),
+            Self::Knockout(ties) => Box::new(Elimination::<knockout::Knockout>::new(field, *ties)?),
+            Self::DoubleElimination(ties) => {
+                Box::new(Elimination::<double::DoubleElimination>::new(field, *ties)?)
+            }
             Self::Gauntlet { challengers, games, swap } => {
                 Box::new(cross::Gauntlet::new(field, challengers, *games, *swap)?)
             }

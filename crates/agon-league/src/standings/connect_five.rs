@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::line::{Ranked, ranked};
-use super::{Cell, Column, Group, Line, Row, Sheet};
+use super::{Cell, Column, Group, Line, Sheet};
 use crate::statistics::Counted;
 use crate::tally::Tally;
 
@@ -55,34 +55,21 @@ fn head_to_head<'a>(tally: &Tally, tied: &[Ranked<'a>]) -> Vec<Ranked<'a>> {
 }
 
 pub(super) fn sheet(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("league", "League");
-    let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
-    sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];
-    sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));
-    sheet.columns.extend([
+    let columns = [
         Column::number("points", "Points"),
         Column::number("difference", "Won - lost"),
         Column::number("won", "Won"),
         Column::number("drawn", "Drawn"),
         Column::number("lost", "Lost"),
         Column::number("matches", "Matches"),
-    ]);
-    for Ranked { rank, line } in &group.ranked {
-        let mut cells = vec![Cell::Int(*rank as i64), line.name()];
-        cells.extend(with_contributors.then(|| line.contributor()));
-        cells.push(Cell::Real(line.sums.total_points(), 0, ""));
-        cells.extend(
-            [
-                difference(line),
-                line.sums.won as i64,
-                line.sums.drawn as i64,
-                line.sums.lost as i64,
-                line.sums.matches as i64,
-            ]
-            .map(Cell::Int),
-        );
-        sheet.rows.push(Row { entrant: line.entrant, cells });
-    }
+    ];
+    let mut sheet = Sheet::ranked("league", "League", group, columns, |line| {
+        let sums = line.sums;
+        let [won, drawn, lost, matches] =
+            [sums.won, sums.drawn, sums.lost, sums.matches].map(|n| Cell::Int(n as i64));
+        let points = Cell::Real(sums.total_points(), 0, "");
+        [points, Cell::Int(difference(line)), won, drawn, lost, matches]
+    });
     sheet.notes.push("Points: +1 for a phase of a match won, -1 for one lost; then games won minus lost, then head to head".to_owned());
     sheet
 }

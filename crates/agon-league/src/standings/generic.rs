@@ -3,8 +3,8 @@
 use agon_core::{Better, GameInfo};
 
 use super::hide_and_seek::role_of;
-use super::line::{Ranked, ranked};
-use super::{Cell, Column, Group, Line, Ratio, Row, Sheet};
+use super::line::ranked;
+use super::{Cell, Column, Group, Line, Ratio, Sheet};
 use crate::statistics::Counted;
 
 pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> {
@@ -29,31 +29,25 @@ pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> 
 }
 
 pub(super) fn sheet(game: &GameInfo, group: &Group<'_>, several: bool) -> Sheet {
-    let mut sheet = if several {
-        Sheet::official(&format!("table-{}", group.role), &format!("Table: {}", group.role))
+    let (id, title) = if several {
+        (format!("table-{}", group.role), format!("Table: {}", group.role))
     } else {
-        Sheet::official("table", "Table")
+        ("table".to_owned(), "Table".to_owned())
     };
-    let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
-    sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];
-    sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));
-    sheet.columns.extend((!several).then(|| Column::number("points", "Points")));
-    sheet.columns.extend([
+    let points = (!several).then(|| Column::number("points", "Points"));
+    let columns = points.into_iter().chain([
         Column::number("score", format!("Mean {} {}", game.score.name, game.score.unit).trim_end()),
         Column::number("won", "Won"),
         Column::number("drawn", "Drawn"),
         Column::number("lost", "Lost"),
         Column::number("games", "Games"),
     ]);
-    for Ranked { rank, line } in &group.ranked {
+    Sheet::ranked(&id, &title, group, columns, |line| {
         let sums = line.sums;
-        let mut cells = vec![Cell::Int(*rank as i64), line.name()];
-        cells.extend(with_contributors.then(|| line.contributor()));
         let decimals = if sums.points % i128::from(crate::Fixed::ONE) == 0 { 0 } else { game.score.decimals };
-        cells.extend((!several).then(|| Cell::Real(sums.total_points(), decimals, "")));
-        cells.push(Cell::Real(line.mean_score().real(), game.score.decimals, ""));
-        cells.extend([sums.won, sums.drawn, sums.lost, sums.games].map(|n| Cell::Int(n as i64)));
-        sheet.rows.push(Row { entrant: line.entrant, cells });
-    }
-    sheet
+        let points = (!several).then(|| Cell::Real(sums.total_points(), decimals, ""));
+        let score = Cell::Real(line.mean_score().real(), game.score.decimals, "");
+        let counts = [sums.won, sums.drawn, sums.lost, sums.games].map(|n| Cell::Int(n as i64));
+        points.into_iter().chain([score]).chain(counts)
+    })
 }

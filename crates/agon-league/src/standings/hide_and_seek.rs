@@ -2,8 +2,8 @@
 
 use agon_core::{Better, GameInfo, Seat};
 
-use super::line::{Ranked, ranked};
-use super::{Cell, Column, Group, Line, Row, Sheet};
+use super::line::ranked;
+use super::{Cell, Column, Group, Line, Sheet};
 use crate::statistics::Counted;
 
 /// What an entrant plays: as its file says, else as it sat.
@@ -44,25 +44,22 @@ fn medal(rank: u64) -> Cell {
 pub(super) fn sheet(group: &Group<'_>) -> Sheet {
     let seekers = group.role == "seeker";
     let (id, title) = if seekers { ("seekers", "Seekers") } else { ("hiders", "Hiders") };
-    let mut sheet = Sheet::official(id, title);
-    let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
-    sheet.columns =
-        vec![Column::number("rank", "Rank"), Column::text("medal", "Medal"), Column::text("name", "Name")];
-    sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));
-    sheet.columns.extend([
+    let columns = [
         Column::number("steps", "Mean steps"),
         Column::number("caught", if seekers { "Caught [%]" } else { "Got away [%]" }),
         Column::number("games", "Games"),
-    ]);
-    for Ranked { rank, line } in &group.ranked {
-        let mut cells = vec![Cell::Int(*rank as i64), medal(*rank), line.name()];
-        cells.extend(with_contributors.then(|| line.contributor()));
-        cells.extend([
+    ];
+    let mut sheet = Sheet::ranked(id, title, group, columns, |line| {
+        [
             Cell::Real(line.mean_score().real(), 1, ""),
             Cell::Real(100.0 * line.sums.won as f64 / line.sums.games.max(1) as f64, 1, ""),
             Cell::Int(line.sums.games as i64),
-        ]);
-        sheet.rows.push(Row { entrant: line.entrant, cells });
+        ]
+    });
+    // Between rank and name.
+    sheet.columns.insert(1, Column::text("medal", "Medal"));
+    for (row, ranked) in sheet.rows.iter_mut().zip(&group.ranked) {
+        row.cells.insert(1, medal(ranked.rank));
     }
     let best = if seekers { "fewest" } else { "most" };
     sheet.notes.push(format!("The {best} steps to the catch are best"));

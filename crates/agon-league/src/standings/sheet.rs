@@ -1,6 +1,7 @@
 //! A table of typed cells: whoever shows it decides how a number looks.
 
-use super::line::Line;
+use super::Group;
+use super::line::{Line, Ranked};
 use crate::result::Entrant;
 
 /// What stands in a cell.
@@ -127,6 +128,28 @@ impl Sheet {
             rows: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// An official table of a group: rank, name, contributors if there are any, then these columns.
+    pub(super) fn ranked<C: IntoIterator<Item = Cell>>(
+        id: &str,
+        title: &str,
+        group: &Group<'_>,
+        columns: impl IntoIterator<Item = Column>,
+        cells: impl Fn(&Line<'_>) -> C,
+    ) -> Self {
+        let mut sheet = Self::official(id, title);
+        let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
+        sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];
+        sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));
+        sheet.columns.extend(columns);
+        for Ranked { rank, line } in &group.ranked {
+            let mut row = vec![Cell::Int(*rank as i64), line.name()];
+            row.extend(with_contributors.then(|| line.contributor()));
+            row.extend(cells(line));
+            sheet.rows.push(Row { entrant: line.entrant, cells: row });
+        }
+        sheet
     }
 
     /// Without the columns that hold times.

@@ -1,0 +1,62 @@
+//! What brackets have in common: they are played through again from their past, and give places.
+
+use std::marker::PhantomData;
+
+use super::balance::BalanceReport;
+use super::ties::{Progress, Replay, balance_of, cut, games};
+use super::{Field, FormatError, Past, Plan, Stage, Ties};
+use crate::result::Entrant;
+
+/// A way to find a winner by ties. Entrants are numbers in seeding order, 0 the best.
+pub(super) trait Bracket: Send + Sync {
+    /// Plays it through. `None`: something is still to be played.
+    fn run(entrants: usize, rule: Ties, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()>;
+
+    /// How many ties it takes, at least and at most.
+    fn ties(entrants: u64, rule: Ties) -> (u64, u64);
+}
+
+/// The plan of such a bracket.
+pub(super) struct Elimination<B> {
+    entrants: Vec<Entrant>,
+    rule: Ties,
+    variants: u32,
+    bracket: PhantomData<B>,
+}
+
+impl<B: Bracket> Elimination<B> {
+    pub fn new(field: &Field, rule: Ties) -> Result<Self, FormatError> {
+        Ok(Self { entrants: cut(field, rule)?, rule, variants: field.variants(), bracket: PhantomData })
+    }
+
+    fn replay(&self, past: &Past<'_>, wanted: u32) -> (Progress, Option<Box<dyn Stage>>) {
+        let mut replay = Replay::new(&self.entrants, self.rule, self.variants, past, wanted);
+        let mut progress = Progress::default();
+        progress.over = B::run(self.entrants.len(), self.rule, &mut replay, &mut progress).is_some();
+        (progress, replay.found.map(|stage| Box::new(stage) as Box<dyn Stage>))
+    }
+}
+
+impl<B: Bracket> Plan for Elimination<B> {
+    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>> {
+        self.replay(past, number).1
+    }
+
+    fn looks_back(&self) -> bool {
+        true
+    }
+
+    fn expected(&self) -> (u64, u64) {
+        let (fewest, most) = B::ties(self.entrants.len() as u64, self.rule);
+        let (short, long) = games(self.rule, self.variants);
+        (fewest * short, most * long)
+    }
+
+    fn balance(&self, past: &Past<'_>) -> BalanceReport {
+        balance_of(&self.entrants, past, self.replay(past, u32::MAX).0.over)
+    }
+
+    fn placing(&self, past: &Past<'_>) -> Option<Vec<Vec<Entrant>>> {
+        Some(self.replay(past, u32::MAX).0.placing(&self.entrants))
+    }
+}
