@@ -3,7 +3,8 @@
 //! Everybody plays the same number of matches: the smallest number from the one asked for on with which a [design](super::design) was found
 //! whose meetings differ by at most 1. Nearly always that is the number itself, or the next multiple of the group's size. A few numbers have no such design (groups
 //! of four: 24 entrants with 8 matches, 36 with 12): groups of up to four play the next multiple or the one after it then, if that is at most half as much again.
-//! Larger groups in small fields are sometimes within 2 only: there the most even that was found is played.
+//! Larger groups in small fields are sometimes within 2 only, groups of twenty now and then within 3 (seen with 53, 59 and 60 entrants): there the
+//! most even that was found is played.
 //! Seats differ by at most 1 always: full blocks give everybody each seat once, and a short one no seat twice.
 //!
 //! Who is which element of the design is drawn by the seed. Matches are walked block by block, so that after each block everybody has played
