@@ -1,0 +1,454 @@
+// The shapes of /api/v1, as the server's OpenAPI description has them. All times are milliseconds since 1970 (UTC); `_us` are microseconds.
+// Phases, stages, matches and games count from 1 wherever people see them; a match is named `STAGE-NUMBER`, such as `2-15`.
+
+/** Every refusal: a stable code for programs, words for people. */
+export interface ApiError {
+  error: { code: string; message: string; hint?: string; field?: string; details?: string[] };
+}
+
+/** A page of a list: `next` goes into `?after=`; null at the end. */
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+export type Role = 'organiser' | 'author' | 'spectator';
+
+export interface Me {
+  id: number;
+  name: string;
+  role: Role;
+}
+
+/** GET /site */
+export interface Site {
+  name: string;
+  version: string;
+  signup: 'open' | 'invite' | 'closed';
+  /** Nothing is shown to who is not signed in. */
+  private: boolean;
+  me: Me | null;
+  /** To be sent as X-CSRF-Token with everything that changes something. */
+  csrf: string | null;
+}
+
+/** GET /games (without rules, api, languages), GET /games/{game} */
+export interface Game {
+  id: string;
+  title: string;
+  about: string;
+  seats: { min: number; max: number };
+  roles: string[];
+  clock: string;
+  faults: string;
+  score: { name: string; better: 'higher' | 'lower' };
+  settings: { name: string; about: string; default: string }[];
+  house_bots: { name: string; about: string; roles: string[] }[];
+  /** Markdown. */
+  rules?: string;
+  /** The bot API: markdown. */
+  api?: string;
+  /** Starters: GET /games/{game}/starter/{language} is a zip. */
+  languages?: string[];
+}
+
+export type State = 'draft' | 'open' | 'closed' | 'running' | 'paused' | 'waiting' | 'over' | 'failed';
+
+/** GET /competitions */
+export interface CompetitionItem {
+  id: string;
+  name: string;
+  game: string;
+  game_title: string;
+  state: State;
+  /** Why it failed. */
+  message: string | null;
+  created: number;
+  bots: number;
+  phase: { number: number; name: string; of: number } | null;
+  matches: number;
+  expected: number | null;
+  leaders: { bot: number; name: string; rank: number }[];
+  /** Whether bots can be handed in just now. */
+  accepts: boolean;
+}
+
+export interface PhaseItem {
+  number: number;
+  name: string;
+  format: string;
+  state: 'waiting' | 'running' | 'published' | 'closed';
+  started: number | null;
+  published: number | null;
+  /** Bots may be handed in anew before it. */
+  resubmit: boolean;
+  matches: number;
+  games: number;
+  faults: number;
+  /** How many matches it has, at least and at most, where it is known. */
+  expected: [number, number] | null;
+  /** SHA-256 of the published table. */
+  table: string | null;
+  bracket: boolean;
+  /** Boards are a secret until the end: no replays, no live games. */
+  hidden: boolean;
+}
+
+export interface Entrant {
+  /** The id of its page. */
+  bot: number;
+  /** As `entrant` in tables; null before the start. */
+  entrant: number | null;
+  name: string;
+  contributor: string | null;
+  role: string | null;
+  house: boolean;
+  mine: boolean;
+  version: number | null;
+  marks: { mark: string; note: string | null }[];
+  withdrawn: boolean;
+  disqualified: string | null;
+}
+
+export interface Ruling {
+  id: number;
+  kind: 'void' | 'disqualify';
+  phase: number | null;
+  match: string | null;
+  bot: number | null;
+  name: string | null;
+  reason: string;
+  by: string;
+  at: number;
+  lifted: { at: number; by: string; reason: string } | null;
+}
+
+/** GET /competitions/{id} */
+export interface Competition extends CompetitionItem {
+  about: string;
+  phases: PhaseItem[];
+  entrants: Entrant[];
+  /** SHA-256 of the secret seed, once it was started. */
+  commitment: string | null;
+  seed: string | null;
+  rulings: Ruling[];
+  limits: { per_contributor: number; max_bytes: number };
+  /** How many more bots the reader may hand in; null for who may not. */
+  left: number | null;
+  downloads: { name: string; about: string; path: string }[];
+  /** The file, for organisers. */
+  file: string | null;
+}
+
+/** A cell of a sheet: what `agon table --format json` has, by the column's id. */
+export type Cell = null | string | number | { low: number; high: number };
+
+export interface Column {
+  id: string;
+  title: string;
+  right: boolean;
+  time: boolean;
+  /** `text`, `number`, `interval`, `time` (microseconds). */
+  kind: string;
+  decimals: number;
+  unit: string;
+}
+
+export interface Sheet {
+  id: string;
+  title: string;
+  official: boolean;
+  columns: Column[];
+  rows: ({ entrant: number; medal: 'gold' | 'silver' | 'bronze' | null } & { [column: string]: Cell })[];
+  notes: string[];
+}
+
+/** GET /competitions/{id}/phases/{phase}/table */
+export interface Table {
+  competition: string;
+  phase: string;
+  game: string;
+  matches: number;
+  games: number;
+  entrants: Entrant[];
+  sheets: Sheet[];
+  head_to_head: {
+    one: number;
+    other: number;
+    games: number;
+    won: number;
+    drawn: number;
+    lost: number;
+    points: [number, number] | null;
+    scores: [number, number];
+  }[];
+  histogram: {
+    score: string;
+    unit: string;
+    from: number;
+    width: number;
+    entrants: { entrant: number; counts: number[] }[];
+  } | null;
+  ratings: { entrant: number; rating: number; error: number }[];
+  /** Whose order to a neighbour is not settled. */
+  open: number[];
+  rulings: Ruling[];
+  /** Rises with every change: for ETags and for `table` events. */
+  revision: number;
+}
+
+/** GET /competitions/{id}/phases/{phase}/ratings */
+export interface RatingHistory {
+  points: { matches: number; ratings: { entrant: number; rating: number }[] }[];
+}
+
+/** GET /competitions/{id}/phases/{phase}/schedule?after=&limit= */
+export interface Schedule {
+  stages: { stage: number; name: string; matches: number; done: number }[];
+  fixtures: Page<Fixture>;
+  balance: { meetings: [number, number]; seats: [number, number]; matches: [number, number] } | null;
+}
+
+export interface Fixture {
+  match: string;
+  stage: string;
+  entrants: number[];
+  state: 'played' | 'playing' | 'to come' | 'void';
+}
+
+/** GET /competitions/{id}/phases/{phase}/bracket */
+export interface Bracket {
+  rounds: {
+    name: string;
+    matches: {
+      match: string | null;
+      sides: { entrant: number | null; seed: number | null; score: string; won: boolean }[];
+      note: string;
+    }[];
+  }[];
+  placing: { place: number; entrants: number[] }[];
+}
+
+/** GET /competitions/{id}/phases/{phase}/matches?entrant=&faulty=&after=&limit= (newest first), .../matches/{match} */
+export interface Match {
+  phase: number;
+  match: string;
+  finished: number;
+  void: string | null;
+  faults: number;
+  entrants: number[];
+  points: number[];
+  games: MatchGame[];
+}
+
+export interface MatchGame {
+  game: number;
+  turns: number;
+  ended: string;
+  seats: { entrant: number; role: string; score: number; place: number; faults: number; thought_us: number }[];
+  /** The film's address; null while its board is a secret. */
+  film: string | null;
+}
+
+// GET .../matches/{match}/games/{game}/film is a film (docs/film.md), with the logs of the reader's own bots.
+// GET .../matches/{match}/games/{game}/record is the record, once the seed is revealed.
+
+/** GET /competitions/{id}/boards */
+export interface Board {
+  board: number;
+  phase: number;
+  match: string;
+  game: number;
+  seats: { entrant: number; role: string }[];
+  since: number;
+  turn: number;
+  hidden: boolean;
+}
+
+// GET /competitions/{id}/events (server-sent): `progress` (Progress), `table` ({phase, revision}), `state` ({state, message}), `ping`.
+export interface Progress {
+  phase: number;
+  stage: string;
+  matches: number;
+  expected: number | null;
+  games_per_second: number;
+  playing: Board[];
+}
+// GET /competitions/{id}/boards/{board}/watch (server-sent): `head` (a live film), `part` ({from, turns...}: docs/film.md), `end` ({phase, match, game, film}).
+
+/** GET /competitions/{id}/bots/{bot} */
+export interface BotPage extends Entrant {
+  competition: string;
+  game: string;
+  versions: {
+    version: number;
+    hash: string;
+    at: number;
+    from_phase: number;
+    /** Its own author's. */
+    submission: string | null;
+    commit: string | null;
+  }[];
+  phases: {
+    number: number;
+    name: string;
+    rank: number | null;
+    of: number;
+    games: number;
+    faults: { timeout: number; crash: number; illegal: number; garbled: number };
+    time: { answers: number; mean_us: number; longest_us: number };
+    rating: { rating: number; error: number } | null;
+    opponents: {
+      bot: number;
+      name: string;
+      games: number;
+      won: number;
+      drawn: number;
+      lost: number;
+      scores: [number, number];
+    }[];
+  }[];
+}
+
+/** GET /competitions/{id}/bots/{bot}/faults?after=&limit= (newest first) */
+export interface FaultItem {
+  id: number;
+  phase: number;
+  match: string;
+  game: number;
+  turn: number;
+  fault: string;
+  /** The bot's own words; null while its board is a secret (but for its author). */
+  says: string | null;
+  /** For its author. */
+  stderr: string | null;
+  at: number;
+  film: string | null;
+  /** Where its author gets the record and the command to run it again at home; null for others. */
+  capsule: string | null;
+}
+
+/** GET /competitions/{id}/bots/{bot}/logs/{phase}/{match}/{game}: its author's */
+export interface BotLog {
+  phase: number;
+  match: string;
+  game: number;
+  turns: { turn: number; text: string }[];
+  cut: boolean;
+}
+
+/** POST /competitions/{id}/bots, POST /competitions/{id}/bots/{bot}/versions (multipart: `name`, `role`, `class`, `file`...), GET /submissions/{id} */
+export interface Submission {
+  id: string;
+  competition: string;
+  bot: number;
+  name: string;
+  by: string;
+  file: string;
+  bytes: number;
+  state: 'queued' | 'checking' | 'accepted' | 'refused' | 'broke';
+  /** How many are before it. */
+  waiting: number;
+  version: number | null;
+  created: number;
+  finished: number | null;
+  report: CheckReport | null;
+  /** GET /submissions/{id}/trials/{n}, from 1: films of the trial games. */
+  trials: number;
+}
+
+export interface CheckReport {
+  accepted: boolean;
+  name: string | null;
+  hash: string | null;
+  steps: { name: string; outcome: 'yes' | 'no' | 'skipped'; says: string; bad: Finding[]; advice: Finding[] }[];
+}
+
+export interface Finding {
+  file: string | null;
+  line: number | null;
+  what: string;
+  hint: string;
+  trace: string;
+}
+
+/** GET /me/bots */
+export interface MyBot extends Entrant {
+  competition: string;
+  competition_name: string;
+  game: string;
+  state: State;
+  accepts: boolean;
+  latest: Submission | null;
+}
+
+/** GET /me/tokens; POST /me/tokens {label} gives `token` this once; DELETE /me/tokens/{id} */
+export interface Token {
+  id: number;
+  label: string;
+  created: number;
+  used: number | null;
+  token?: string;
+}
+
+// POST /accounts {name, password, invitation?} signs up and in; POST /session {name, password} signs in; DELETE /session signs out;
+// PUT /me/password {old, new}. All give Site.
+
+/** Organisers: GET /accounts; PATCH /accounts/{id} {role?, disabled?} */
+export interface Account {
+  id: number;
+  name: string;
+  role: Role;
+  created: number;
+  disabled: boolean;
+  bots: number;
+}
+
+/** Organisers: GET /invitations; POST /invitations {role, note, uses, days} gives `code` this once; DELETE /invitations/{id}. GET /invitations/{code} (anybody who has it). */
+export interface Invitation {
+  id: number;
+  role: Role;
+  note: string;
+  created: number;
+  expires: number;
+  uses: number;
+  left: number;
+  revoked: boolean;
+  code?: string;
+}
+
+/** Organisers: GET /presets */
+export interface Preset {
+  game: string;
+  title: string;
+  file: string;
+}
+
+// Organisers: POST /competitions {game, name, id?, file?, house?: string[], per_contributor?, max_bytes?}; PUT /competitions/{id}/file {file};
+// DELETE /competitions/{id} (a draft); POST /competitions/{id}/actions {action: open|close|start|pause|resume|next};
+// POST /competitions/{id}/rulings {kind, phase?, match?, bot?, reason}; POST /competitions/{id}/rulings/{ruling}/lift {reason}.
+
+/** Organisers: GET /audit?competition=&after=&limit= */
+export interface AuditItem {
+  id: number;
+  at: number;
+  by: string | null;
+  action: string;
+  competition: string | null;
+  subject: string;
+  reason: string;
+}
+
+/** Organisers: GET /machine */
+export interface Machine {
+  version: string;
+  uptime_ms: number;
+  cores: number;
+  load: [number, number, number];
+  memory: { total: number; available: number; own: number };
+  disk: { total: number; free: number };
+  sandbox: { layer: string; active: boolean; about: string }[];
+  queue: { submissions: number; checking: number };
+  watchers: number;
+  running: { competition: string; name: string; games: number; games_per_second: number; jobs: number }[];
+}
