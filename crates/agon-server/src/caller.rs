@@ -1,0 +1,106 @@
+//! Who asks.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ApiResult};
+
+/// What somebody may do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Looks on.
+    Spectator,
+    /// Hands bots in.
+    Author,
+    /// Runs competitions.
+    Organiser,
+}
+
+/// An account, as it sees itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, ToSchema)]
+pub struct Me {
+    /// The account's number.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+}
+
+/// By what somebody is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// A session's cookie: what changes something must bring the session's CSRF token too.
+    Session {
+        /// What must come back in `X-CSRF-Token`.
+        csrf: String,
+    },
+    /// An API token: no browser sends it by itself.
+    Token {
+        /// Which.
+        id: i64,
+    },
+}
+
+/// Who asks: taken from a request by the extractor in `gate.rs`.
+#[derive(Clone, Debug, Default)]
+pub struct Caller {
+    known: Option<(Me, Proof)>,
+}
+
+impl Caller {
+    /// Nobody in particular.
+    pub const fn nobody() -> Self {
+        Self { known: None }
+    }
+
+    /// Somebody.
+    pub const fn known(me: Me, proof: Proof) -> Self {
+        Self { known: Some((me, proof)) }
+    }
+
+    /// Who it is, if it is anybody.
+    pub fn me(&self) -> Option<&Me> {
+        self.known.as_ref().map(|(me, _)| me)
+    }
+
+    /// By what it is known.
+    pub fn proof(&self) -> Option<&Proof> {
+        self.known.as_ref().map(|(_, proof)| proof)
+    }
+
+    /// Somebody with an account, or 401.
+    pub fn signed_in(&self) -> ApiResult<&Me> {
+        self.me().ok_or_else(ApiError::sign_in)
+    }
+
+    /// Somebody who may hand bots in, or 401 or 403.
+    pub fn author(&self) -> ApiResult<&Me> {
+        let me = self.signed_in()?;
+        if me.role < Role::Author {
+            return Err(ApiError::forbidden("spectators cannot hand bots in")
+                .hint("ask an organiser to make you an author"));
+        }
+        Ok(me)
+    }
+
+    /// Somebody who may run competitions, or 401 or 403.
+    pub fn organiser(&self) -> ApiResult<&Me> {
+        let me = self.signed_in()?;
+        if me.role < Role::Organiser {
+            return Err(ApiError::forbidden("this is for organisers"));
+        }
+        Ok(me)
+    }
+
+    /// Whether this is that account.
+    pub fn is(&self, account: Option<i64>) -> bool {
+        account.is_some() && self.me().map(|me| me.id) == account
+    }
+
+    /// Whether it may run competitions.
+    pub fn is_organiser(&self) -> bool {
+        self.me().is_some_and(|me| me.role == Role::Organiser)
+    }
+}

@@ -1,0 +1,143 @@
+//! Refusals as clients get them: a status, a stable code, words, and what to do.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// What every refusal looks like.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ErrorBody {
+    /// What went wrong.
+    pub error: ErrorWords,
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+pub struct ErrorWords {
+    /// For programs: never changes its meaning.
+    pub code: String,
+    /// For people: what, and where.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// Which field of the request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// Several things that are wrong at once, such as the mistakes of a file.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub details: Vec<String>,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Debug)]
+pub struct ApiError {
+    status: StatusCode,
+    words: ErrorWords,
+    /// Seconds after which it may be tried again.
+    retry_after: Option<u64>,
+}
+
+/// What handlers give.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+impl ApiError {
+    /// Any status and code.
+    pub fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
+        let words = ErrorWords {
+            code: code.to_owned(),
+            message: message.into(),
+            hint: None,
+            field: None,
+            details: Vec::new(),
+        };
+        Self { status, words, retry_after: None }
+    }
+
+    /// 400: the request makes no sense.
+    pub fn bad_request(code: &str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// 422: a field of the request is wrong.
+    pub fn invalid(field: &str, message: impl Into<String>) -> Self {
+        let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
+        error.words.field = Some(field.to_owned());
+        error
+    }
+
+    /// 401: nobody is signed in.
+    pub fn sign_in() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "sign_in", "sign in first")
+    }
+
+    /// 403: it is not for the caller.
+    pub fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, "forbidden", message)
+    }
+
+    /// 404: there is no such thing, or the caller may not know of it.
+    pub fn not_found(what: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
+    }
+
+    /// 409: not in this state.
+    pub fn conflict(code: &str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::CONFLICT, code, message)
+    }
+
+    /// 413: too large.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
+    }
+
+    /// 429: too often.
+    pub fn too_often(message: impl Into<String>, seconds: u64) -> Self {
+        let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_often", message);
+        error.retry_after = Some(seconds);
+        error
+    }
+
+    /// 500: something broke here. The cause goes to the log, never to the caller.
+    #[allow(clippy::print_stderr, reason = "the server's log")]
+    pub fn broke(cause: impl std::fmt::Display) -> Self {
+        eprintln!("error: {cause}");
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "broke",
+            "something broke here; the organiser finds it in the log",
+        )
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.words.hint = Some(hint.into());
+        self
+    }
+
+    /// With several things that are wrong at once.
+    #[must_use]
+    pub fn details(mut self, details: Vec<String>) -> Self {
+        self.words.details = details;
+        self
+    }
+
+    /// Its code.
+    pub fn code(&self) -> &str {
+        &self.words.code
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status, Json(ErrorBody { error: self.words })).into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+    }
+}
