@@ -35,7 +35,7 @@ pub struct ErrorWords {
 #[derive(Clone, Debug)]
 pub struct ApiError {
     status: StatusCode,
-    words: ErrorWords,
+    words: Box<ErrorWords>,
     /// Seconds after which it may be tried again.
     retry_after: Option<u64>,
 }
@@ -46,13 +46,13 @@ pub type ApiResult<T> = Result<T, ApiError>;
 impl ApiError {
     /// Any status and code.
     pub fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        let words = ErrorWords {
+        let words = Box::new(ErrorWords {
             code: code.to_owned(),
             message: message.into(),
             hint: None,
             field: None,
             details: Vec::new(),
-        };
+        });
         Self { status, words, retry_after: None }
     }
 
@@ -133,7 +133,7 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(ErrorBody { error: self.words })).into_response();
+        let mut response = (self.status, Json(ErrorBody { error: *self.words })).into_response();
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
