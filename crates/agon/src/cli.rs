@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub use agon_venue::Sandbox;
+
 pub use crate::competing::cli::{Export, Init, Report, Run, Table, Update};
 
 /// Plays programming-bot competitions: five games, your bots, fair play, true records.
@@ -192,15 +194,6 @@ pub struct Play {
     /// In a text dump, show every Nth turn [default: about 24 pictures]
     #[arg(long, value_name = "N", requires = "watch")]
     pub every: Option<usize>,
-}
-
-/// Whether programs run behind the sandbox.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sandbox {
-    /// Behind every layer there is; refused where a required one is missing.
-    On,
-    /// Like any other program of yours.
-    Off,
 }
 
 /// How Python bots are made to forget.

@@ -9,7 +9,7 @@ use agon_core::record::{Digest, Record, read_all};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
 
-use crate::failure::Failure;
+use agon_venue::Failure;
 
 /// A file in the making. It appears under its name only when it is complete; until then it has none, so that nothing is left
 /// of it even if this program is killed.
@@ -32,7 +32,7 @@ impl WholeFile {
         if path.is_dir() {
             let message =
                 format!("cannot write {what} {}: it is a folder\nhint: name a file in it", path.display());
-            return Err(Failure { code: crate::failure::BROKE, message });
+            return Err(Failure { code: agon_venue::failure::BROKE, message });
         }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let draft = path.with_file_name(format!(".{name}.{}.part", std::process::id()));

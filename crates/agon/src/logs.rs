@@ -9,9 +9,9 @@ use agon_core::{FaultReport, GameInfo, Outcome, Seat, Times};
 use agon_engine::Seating;
 use agon_engine::log::{Entry, GameLog};
 
-use crate::failure::Failure;
 use crate::files::WholeFile;
 use crate::output;
+use agon_venue::Failure;
 
 /// A file is cut here: a bot that prints as much as it can in every turn fills no disk.
 const LONGEST: usize = 8 << 20;
@@ -115,7 +115,7 @@ impl Drop for Log<'_> {
     /// A game that could not be played to its end is the one whose log is needed most.
     fn drop(&mut self) {
         if let Err(failure) = self.write("\nthe game was not played to its end\n") {
-            failure.show();
+            crate::errors::show(&failure);
         }
     }
 }

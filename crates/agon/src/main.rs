@@ -4,26 +4,21 @@ mod cli;
 mod commands;
 mod competing;
 mod console;
-mod failure;
+mod errors;
 mod files;
 mod logs;
-mod manifest;
-mod neighbours;
 mod output;
 mod pretty;
-mod seating;
 mod setup;
-mod sheets;
-mod starter;
 mod watch;
 
 use std::process::ExitCode;
 
+use agon_venue::Failure;
 use clap::Parser;
 use clap::error::ErrorKind;
 
 use cli::{Cli, Command};
-use failure::Failure;
 
 fn main() -> ExitCode {
     // Started again by itself to put a bot behind the sandbox: then this never returns.
@@ -33,7 +28,7 @@ fn main() -> ExitCode {
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            Err(Failure::words(&error))
+            Err(errors::words(&error))
         }
         // Help and version were asked for.
         Err(error) => error.exit(),
@@ -41,7 +36,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            failure.show();
+            errors::show(&failure);
             ExitCode::from(failure.code)
         }
     }

@@ -4,13 +4,11 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use agon_engine::Estimate;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
-use serde_json::{Value as Json, json};
+use agon_venue::document::document;
+use agon_venue::sheets::table_of_width;
+use serde_json::Value as Json;
 
-use crate::failure::Failure;
-
-/// The version of all `--json` output. Raised when a field changes its meaning or goes away.
-const JSON_VERSION: u32 = 1;
+use agon_venue::Failure;
 
 /// How wide a table in a file may be.
 const FILE_WIDTH: u16 = 160;
@@ -33,14 +31,6 @@ pub fn print_json_line(kind: &str, content: Json) -> Result<(), Failure> {
     print(&format!("{}\n", document(kind, content)))
 }
 
-fn document(kind: &str, content: Json) -> Json {
-    let mut document = json!({"agon": kind, "version": JSON_VERSION});
-    if let (Some(document), Json::Object(content)) = (document.as_object_mut(), content) {
-        document.extend(content);
-    }
-    document
-}
-
 /// A message beside the data, on stderr.
 #[allow(clippy::print_stderr, reason = "messages go to stderr")]
 pub fn note(text: &str) {
@@ -60,24 +50,6 @@ pub fn table(titles: &[&str], rows: Vec<Vec<String>>) -> String {
 /// How wide a table may be: what reads well in a file, or `None` on a terminal, which knows its own width.
 pub fn table_width() -> Option<u16> {
     (!io::stdout().is_terminal()).then_some(FILE_WIDTH)
-}
-
-/// A table at most so wide.
-pub fn table_of_width(titles: &[&str], rows: Vec<Vec<String>>, width: Option<u16>) -> String {
-    let mut table = Table::new();
-    let rule = LineStyle::none().fill('─').junction('─');
-    table.load_style(TableStyle::new().header_separator(rule).bottom_border(rule));
-    // Long cells are wrapped: to the terminal, or to a width that reads well in a file.
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if let Some(width) = width {
-        table.set_width(width);
-    }
-    let align = |title: &str| if title.starts_with('>') { CellAlignment::Right } else { CellAlignment::Left };
-    table.set_header(titles.iter().map(|t| Cell::new(t.trim_start_matches('>')).set_alignment(align(t))));
-    for row in rows {
-        table.add_row(row.into_iter().zip(titles).map(|(text, t)| Cell::new(text).set_alignment(align(t))));
-    }
-    table.to_string().lines().fold(String::new(), |text, line| text + line.trim_end() + "\n")
 }
 
 /// `4.51 ± 0.12`; without the second part when nothing is known about it.

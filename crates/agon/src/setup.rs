@@ -1,55 +1,44 @@
-//! From words on the command line to a game: seed, settings, seats (see `seating.rs`).
+//! From words on the command line to a game: paths are read from the current folder, what is to be said goes to stderr.
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::Path;
 
-use agon_core::settings::Kind;
 use agon_core::{Assets, GameInfo, Settings};
+use agon_engine::Seating;
+use agon_venue::seating::{self, Order, Sandbox};
+use agon_venue::{Failure, setup};
 
-use crate::failure::Failure;
-pub use crate::seating::{furnish, seating, try_load};
+use crate::output;
 
-/// Reads a seed; without one, draws it.
-pub fn seed(text: Option<&str>) -> Result<u64, Failure> {
-    let Some(text) = text else {
-        return Ok(RandomState::new().build_hasher().finish() >> 32);
-    };
-    text.parse().map_err(|_| {
-        Failure::wrong_use(
-            format!("--seed: `{text}` is no seed"),
-            "a whole number from 0 to 18446744073709551615",
-        )
-    })
+pub use agon_venue::seating::try_load;
+pub use agon_venue::setup::{jobs, seed};
+
+/// The current folder: paths stay as they were named.
+pub fn here() -> &'static Path {
+    Path::new("")
+}
+
+/// Reads a BOT; what it learns is kept.
+pub fn seating(game: &str, bot: &str, sandbox: Sandbox) -> Result<Seating, Failure> {
+    read_bot(game, bot, sandbox, true)
+}
+
+/// Reads a BOT. `keep` says whether what it learns is kept in its own folder.
+pub fn read_bot(game: &str, bot: &str, sandbox: Sandbox, keep: bool) -> Result<Seating, Failure> {
+    let order = Order { game, bot, sandbox, keep, beside: None, folder: here() };
+    seating::read_bot(&order, &mut output::note).map_err(|trouble| trouble.of(bot))
 }
 
 /// Reads `key=value` pairs into a game's settings, and the files that some of them name.
 pub fn settings(info: &GameInfo, pairs: &[String]) -> Result<(Settings, Assets), Failure> {
-    let mut assets = Assets::none();
-    let mut texts = Vec::new();
-    for pair in pairs {
-        let Some((name, text)) = pair.split_once('=') else {
-            return Err(Failure::wrong_use(format!("--set: `{pair}` has no `=`"), "write it as key=value"));
-        };
-        let is_asset = info.settings.iter().any(|spec| spec.name == name && spec.kind == Kind::Asset);
-        if is_asset && text != "built-in" {
-            let path = Path::new(text);
-            let content = std::fs::read(path)
-                .map_err(|e| Failure::io("read", path, &e, "is the path right, and may you read it?"))?;
-            texts.push((name, assets.insert(content)));
-        } else {
-            texts.push((name, text.to_owned()));
-        }
-    }
-    let settings = Settings::parse(info.settings, texts.iter().map(|(name, text)| (*name, text.as_str())))?;
-    Ok((settings, assets))
+    setup::settings(info, pairs, here())
 }
 
-/// How many games at once: one for each core unless said otherwise.
-pub fn jobs(wanted: Option<usize>) -> Result<usize, Failure> {
-    match wanted {
-        Some(0) => Err(Failure::wrong_use("--jobs: at least one", "leave it out to use every core")),
-        Some(n) => Ok(n.min(256)),
-        None => Ok(std::thread::available_parallelism().map_or(1, usize::from)),
-    }
+/// Gives seated programs what the game's settings decide.
+pub fn furnish(
+    game: &str,
+    seats: &mut [Seating],
+    settings: &Settings,
+    assets: &Assets,
+) -> Result<(), Failure> {
+    seating::furnish(game, seats, settings, assets, here())
 }

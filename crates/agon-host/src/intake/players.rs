@@ -29,6 +29,8 @@ pub struct Player {
     /// What it is written in, if it says so.
     pub language: Option<String>,
     file: String,
+    /// What relative paths are read from.
+    root: PathBuf,
     directory_line: u32,
     command_line: u32,
 }
@@ -55,13 +57,18 @@ pub fn is_list(path: &Path) -> bool {
 
 /// The bot of this name; without a name, the only one. `NAME@DIR` reads its directory from DIR in place of the list's folder.
 pub fn choose(path: &Path, name: Option<&str>) -> Result<Player, Refusal> {
+    choose_in(Path::new(""), path, name)
+}
+
+/// The same, with relative paths read from `root` and not from the current folder. They are shown as they were given.
+pub fn choose_in(root: &Path, path: &Path, name: Option<&str>) -> Result<Player, Refusal> {
     let shown = path.display().to_string();
-    let players = read(path, None)?;
+    let players = read_in(root, path, None)?;
     if let Some((start, base)) = name.and_then(|name| name.rsplit_once('@'))
         && !players.iter().any(|player| Some(player.name.as_str()) == name)
         && players.iter().any(|player| player.name == start)
     {
-        return choose_from(read(path, Some(Path::new(base)))?, Some(start), &shown);
+        return choose_from(read_in(root, path, Some(Path::new(base)))?, Some(start), &shown);
     }
     choose_from(players, name, &shown)
 }
@@ -86,13 +93,18 @@ fn choose_from(mut players: Vec<Player>, name: Option<&str>, shown: &str) -> Res
 
 /// All bots of a list: at least one. Directories are read from `base`, or from where the list is.
 pub fn read(path: &Path, base: Option<&Path>) -> Result<Vec<Player>, Refusal> {
+    read_in(Path::new(""), path, base)
+}
+
+fn read_in(root: &Path, path: &Path, base: Option<&Path>) -> Result<Vec<Player>, Refusal> {
     let shown = path.display().to_string();
+    let whole = root.join(path);
     let refused = |what: &str, hint: &str| Refusal::new(what, hint).in_file(&shown);
-    let about = fs::metadata(path).map_err(|error| Refusal::io("read it", path, &error))?;
+    let about = fs::metadata(&whole).map_err(|error| Refusal::io("read it", path, &error))?;
     if about.len() > LARGEST {
         return Err(refused("is larger than 1 MiB", "a list of bots is a few lines"));
     }
-    let text = fs::read(path).map_err(|error| Refusal::io("read it", path, &error))?;
+    let text = fs::read(&whole).map_err(|error| Refusal::io("read it", path, &error))?;
     let text = String::from_utf8(text).map_err(|_| refused("is not text", "save it as UTF-8 text"))?;
     let list: Result<List, Error> = serde_saphyr::from_str(&text);
     // The contest's own document prints a list that is no YAML. The text as it stands has the better errors.
@@ -119,6 +131,7 @@ pub fn read(path: &Path, base: Option<&Path>) -> Result<Vec<Player>, Refusal> {
             command: entry.command.value,
             language: entry.language.map(|language| language.value),
             file: shown.clone(),
+            root: root.to_owned(),
             directory_line: place(entry.directory.referenced).0.unwrap_or_default(),
             command_line: place(entry.command.referenced).0.unwrap_or_default(),
         });
@@ -130,12 +143,13 @@ impl Player {
     /// What is to be run, if it is there.
     pub fn program(&self, guarded: bool) -> Result<Program, Refusal> {
         let at = |refusal: Refusal, line: u32| refusal.in_file(&self.file).at(Some(line), None);
-        if !self.directory.is_dir() {
+        let directory = self.root.join(&self.directory);
+        if !directory.is_dir() {
             let what = format!("there is no directory {}", self.directory.display());
             return Err(at(Refusal::new(what, "it is read from where the list is"), self.directory_line));
         }
         let wrong = |error| at(Refusal::from(error), self.command_line);
-        let directory = self.directory.canonicalize().map_err(|error| {
+        let directory = directory.canonicalize().map_err(|error| {
             at(
                 Refusal::new(format!("cannot enter the directory: {error}"), "may you read it?"),
                 self.directory_line,

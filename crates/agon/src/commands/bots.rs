@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::cli::Bots;
-use crate::failure::Failure;
 use crate::output;
+use agon_venue::Failure;
 
 /// Lists them.
 pub fn run(args: &Bots) -> Result<(), Failure> {

@@ -11,10 +11,10 @@ use serde_json::{Value as Json, json};
 
 use super::pdb;
 use crate::cli::{Debug, Sandbox};
-use crate::failure::{Failure, NO};
 use crate::logs::{fault_text, one_line, quoted, times_text};
 use crate::pretty::pretty;
 use crate::{files, output, setup};
+use agon_venue::failure::{Failure, NO};
 
 /// What is looked into: one seat of one game, and the bot that is to sit there again.
 pub struct Case<'a> {

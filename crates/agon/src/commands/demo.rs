@@ -7,8 +7,8 @@ use agon_engine::table::Table;
 use agon_engine::{Played, Seating, Series};
 
 use crate::cli::Demo;
-use crate::failure::Failure;
 use crate::{output, setup};
+use agon_venue::Failure;
 
 /// How many games each table of a demo plays.
 struct Size {

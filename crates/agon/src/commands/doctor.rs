@@ -7,8 +7,8 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::cli::Doctor;
-use crate::failure::{Failure, NO};
 use crate::output;
+use agon_venue::failure::{Failure, NO};
 
 /// How a check went.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,20 +3,23 @@
 use std::fs;
 
 use agon_store::{Ledger as _, PhaseState};
+use agon_venue::Sitting;
+use agon_venue::competing::export;
 
 use crate::cli;
-use crate::competing::{Sitting, export};
-use crate::failure::Failure;
+use crate::competing;
 use crate::output;
+use agon_venue::Failure;
 
 /// Writes them.
 pub fn run(args: &cli::Export) -> Result<(), Failure> {
     let sitting = Sitting::read(&args.file)?;
-    let ledger = sitting.ledger_to_read()?;
+    let runtime = competing::runtime()?;
+    let ledger = runtime.block_on(sitting.ledger_to_read())?;
     fs::create_dir_all(&args.folder)
         .map_err(|e| Failure::io("make", &args.folder, &e, "is there room, and may you write there?"))?;
     let folder = args.folder.canonicalize()?;
-    let (written, revealed) = sitting.runtime.block_on(async {
+    let (written, revealed) = runtime.block_on(async {
         let phases = ledger.phases().await?;
         let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
         let revealed = ledger.competition().await?.revealed.is_some();

@@ -5,8 +5,8 @@ use agon_core::{Fault, GameInfo};
 use serde_json::json;
 
 use crate::cli::Games;
-use crate::failure::Failure;
 use crate::output;
+use agon_venue::Failure;
 
 /// Lists the games, or describes one.
 pub fn run(args: &Games) -> Result<(), Failure> {

@@ -6,10 +6,10 @@ use agon_league::competition::own;
 use serde_json::json;
 
 use crate::cli::Init;
-use crate::failure::Failure;
 use crate::files::WholeFile;
-use crate::manifest::quoted;
 use crate::output;
+use agon_venue::Failure;
+use agon_venue::manifest::quoted;
 
 /// Writes it, and says what comes next.
 pub fn run(args: &Init) -> Result<(), Failure> {

@@ -9,10 +9,10 @@ use agon_host::Program;
 use serde_json::json;
 
 use crate::cli::New;
-use crate::failure::Failure;
-use crate::manifest::quoted;
 use crate::output;
-use crate::starter::{self, Names, Starter};
+use agon_venue::Failure;
+use agon_venue::manifest::quoted;
+use agon_venue::starter::{self, Names, Starter};
 
 /// Writes it, builds it if it can, and says what comes next.
 pub fn run(args: &New) -> Result<(), Failure> {

@@ -6,9 +6,9 @@ use agon_engine::{Request, Seating};
 use agon_host::dialogue::{Dialogue, Told, through};
 
 use super::debug::{Case, differs, now_title};
-use crate::failure::{BROKE, Failure};
 use crate::logs::fault_text;
 use crate::output;
+use agon_venue::failure::{BROKE, Failure};
 
 /// Plays up to the turn, lets the author look around, and compares the answer.
 pub fn run(case: &Case<'_>) -> Result<(), Failure> {

@@ -12,11 +12,12 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::{Forget, Play, Switch};
 use crate::console::Terminal;
-use crate::failure::Failure;
 use crate::files::{WholeFile, digest_of};
 use crate::logs::Logs;
 use crate::watch::{self, paint};
-use crate::{neighbours, output, setup};
+use crate::{output, setup};
+use agon_venue::Failure;
+use agon_venue::neighbours;
 
 /// More games than anybody watches are not kept in memory for it.
 const WATCHED: usize = 100;
@@ -240,7 +241,8 @@ impl Tally {
         if self.watch {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| order.table.film(record, &order.assets)).collect();
-            let films = films.map_err(|e| Failure { code: crate::failure::BROKE, message: e.to_string() })?;
+            let films =
+                films.map_err(|e| Failure { code: agon_venue::failure::BROKE, message: e.to_string() })?;
             watch::watch(order.table.info(), &films, order.args.every)?;
         }
         output::print(&self.text(order))

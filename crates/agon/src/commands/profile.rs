@@ -11,9 +11,9 @@ use agon_host::Program;
 use agon_host::dialogue::Dialogue;
 use serde_json::{Value as Json, json};
 
-use crate::failure::{BROKE, Failure};
 use crate::logs::one_line;
 use crate::output;
+use agon_venue::failure::{BROKE, Failure};
 
 /// So many lines are printed.
 const HOTTEST: usize = 10;

@@ -9,9 +9,9 @@ use agon_engine::film::json::Extras;
 use serde_json::{Value as Json, json};
 
 use crate::cli::Replay;
-use crate::failure::Failure;
 use crate::files::{self, WholeFile, digest_of};
 use crate::{output, setup, watch};
+use agon_venue::Failure;
 
 /// Replays.
 pub fn run(args: &Replay) -> Result<(), Failure> {

@@ -7,11 +7,13 @@ use agon_host::intake::{PrivateFolder, players};
 use agon_runner::{Boards, Ended, Local, Run};
 use agon_store::Ledger as _;
 
-use super::report;
 use crate::cli::{self, Switch};
-use crate::competing::{Sitting, export, line, lineup, signals};
-use crate::failure::{Failure, NO};
+use crate::competing::{self, line, signals};
 use crate::{output, setup};
+use agon_venue::competing::{export, lineup};
+use agon_venue::failure::{Failure, NO};
+use agon_venue::{Sitting, report};
+use tokio::runtime::Runtime;
 
 const STOPPING: &str =
     "finishing the games that are being played; once more to leave at once (they are played again next time)";
@@ -26,18 +28,19 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
         None => Sitting::read(&args.file)?,
         Some(base) => Sitting::of_players(&args.file, base)?,
     };
-    if args.fresh || (args.base.is_some() && is_over(&sitting)?) {
+    let runtime = competing::runtime()?;
+    if args.fresh || (args.base.is_some() && is_over(&sitting, &runtime)?) {
         put_aside(&sitting.place.ledger)?;
     }
     let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
-    let ended = carry_out(&sitting, local, args.json)?;
+    let ended = carry_out(&sitting, &runtime, local, args.json)?;
     if let (Ended::Over, Some(_)) = (&ended, &args.base) {
-        return results(&sitting, args.json);
+        return results(&sitting, &runtime, args.json);
     }
     if args.json {
         return stopped(ended, "");
     }
-    let file = crate::manifest::quoted(&sitting.place.named);
+    let file = agon_venue::manifest::quoted(&sitting.place.named);
     let next = match ended {
         Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
         Ended::Waiting(_) => {
@@ -52,8 +55,8 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
 }
 
 /// The pages of a competition from a `players.yml`, where its document has them: all games can be watched.
-fn results(sitting: &Sitting, quiet: bool) -> Result<(), Failure> {
-    let written = report::beside_ledger(sitting, &sitting.place.folder.join("results"))?;
+fn results(sitting: &Sitting, runtime: &Runtime, quiet: bool) -> Result<(), Failure> {
+    let written = runtime.block_on(report::beside_ledger(sitting, &sitting.place.folder.join("results")))?;
     if !quiet {
         output::note(&format!(
             "open {}: the table, and each of {} games",
@@ -65,24 +68,24 @@ fn results(sitting: &Sitting, quiet: bool) -> Result<(), Failure> {
 }
 
 /// Whether everything was played.
-fn is_over(sitting: &Sitting) -> Result<bool, Failure> {
+fn is_over(sitting: &Sitting, runtime: &Runtime) -> Result<bool, Failure> {
     if !sitting.place.ledger.exists() {
         return Ok(false);
     }
-    let ledger = sitting.ledger_to_read()?;
-    Ok(sitting.runtime.block_on(ledger.competition())?.revealed.is_some())
+    let ledger = runtime.block_on(sitting.ledger_to_read())?;
+    Ok(runtime.block_on(ledger.competition())?.revealed.is_some())
 }
 
 /// Plays until it is over, waits or is stopped.
-pub fn carry_out(sitting: &Sitting, local: Local, json: bool) -> Result<Ended, Failure> {
-    let ledger = sitting.ledger()?;
+pub fn carry_out(sitting: &Sitting, runtime: &Runtime, local: Local, json: bool) -> Result<Ended, Failure> {
+    let ledger = runtime.block_on(sitting.ledger())?;
     let stop = signals::listen(STOPPING)?;
     let run = Run {
         competition: &sitting.competition,
         table: sitting.table.as_ref(),
         assets: &sitting.assets,
         ledger: &ledger,
-        runtime: &sitting.runtime,
+        runtime,
         local,
         stop: &stop,
         boards: Boards::default(),
@@ -94,16 +97,15 @@ pub fn carry_out(sitting: &Sitting, local: Local, json: bool) -> Result<Ended, F
         let path = shelf.path().join("history.json");
         let told = phase > 0 && {
             let history = export::history(sitting, &ledger, 0..phase, &path);
-            sitting.runtime.block_on(history)?.is_some()
+            runtime.block_on(history)?.is_some()
         };
-        let known =
-            sitting.runtime.block_on(ledger.bots())?.into_iter().map(|one| one.hash).collect::<Vec<_>>();
-        lineup::load(sitting, phase, told.then_some(&*path), &known)
+        let known = runtime.block_on(ledger.bots())?.into_iter().map(|one| one.hash).collect::<Vec<_>>();
+        lineup::load(sitting, phase, told.then_some(&*path), &known, &mut output::note)
     };
     let ended = run.go(&mut bots, &mut *listener);
     drop(listener);
     let ended = ended?;
-    sitting.runtime.block_on(ledger.disconnect())?;
+    runtime.block_on(ledger.disconnect())?;
     Ok(ended)
 }
 

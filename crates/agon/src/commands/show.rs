@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::cli::Show;
-use crate::failure::Failure;
 use crate::{output, setup};
+use agon_venue::Failure;
 
 /// Shows it.
 pub fn run(args: &Show) -> Result<(), Failure> {

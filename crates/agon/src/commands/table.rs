@@ -4,15 +4,17 @@ use agon_runner::tables;
 use agon_store::{Ledger as _, PhaseState};
 
 use crate::cli;
-use crate::competing::Sitting;
-use crate::failure::Failure;
-use crate::{output, sheets};
+use crate::{competing, output};
+use agon_venue::Failure;
+use agon_venue::Sitting;
+use agon_venue::sheets;
 
 /// Prints them.
 pub fn run(args: &cli::Table) -> Result<(), Failure> {
     let sitting = Sitting::read(&args.file)?;
-    let ledger = sitting.ledger_to_read()?;
-    let phases = sitting.runtime.block_on(ledger.phases())?;
+    let runtime = competing::runtime()?;
+    let ledger = runtime.block_on(sitting.ledger_to_read())?;
+    let phases = runtime.block_on(ledger.phases())?;
     let begun = phases.iter().rposition(|phase| phase.state > PhaseState::Waiting).unwrap_or(0);
     let number = match args.phase {
         None => begun as u32,
@@ -27,6 +29,6 @@ pub fn run(args: &cli::Table) -> Result<(), Failure> {
         }
     };
     let standings = tables::standings_of(&ledger, &sitting.competition, sitting.table.info(), number);
-    let standings = sitting.runtime.block_on(standings)?;
-    output::print(&sheets::render(&standings, args.format, !args.no_times))
+    let standings = runtime.block_on(standings)?;
+    output::print(&sheets::render(&standings, args.format, !args.no_times, output::table_width()))
 }

@@ -16,10 +16,10 @@ use super::play::faults;
 use super::profile::{self, Profile};
 use super::tried::Tried;
 use crate::cli::Trial;
-use crate::failure::{BROKE, Failure, NO};
 use crate::files::WholeFile;
 use crate::logs::one_line;
 use crate::{output, setup};
+use agon_venue::failure::{BROKE, Failure, NO};
 
 /// What was asked for, understood and checked.
 struct Order<'a> {

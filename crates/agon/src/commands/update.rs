@@ -6,9 +6,9 @@ use agon_league::competition::{Bot, EntrantSpec};
 use serde_json::{Value as Json, json};
 
 use crate::cli::Update;
-use crate::competing::file;
-use crate::failure::{Failure, NO};
 use crate::output;
+use agon_venue::competing::file;
+use agon_venue::failure::{Failure, NO};
 
 /// So many digits of a commit's id are shown.
 const SHORT: usize = 10;

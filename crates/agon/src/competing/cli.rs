@@ -59,8 +59,8 @@ pub struct Table {
     #[arg(long, value_name = "N")]
     pub phase: Option<u32>,
     /// How it is written
-    #[arg(long, value_enum, default_value_t = crate::sheets::Format::Text)]
-    pub format: crate::sheets::Format,
+    #[arg(long, value_enum, default_value_t = agon_venue::sheets::Format::Text)]
+    pub format: agon_venue::sheets::Format,
     /// Leave out everything that was measured: the same competition gives the same bytes again
     #[arg(long)]
     pub no_times: bool,

@@ -1,11 +1,14 @@
-//! A competition on this machine: its file, its ledger beside it, its bots.
+//! A competition in the terminal: the words of its commands, its progress, CTRL-C.
 
 pub mod cli;
-pub mod export;
-pub mod file;
 pub mod line;
-pub mod lineup;
-pub mod open;
 pub mod signals;
 
-pub use open::{Place, Sitting};
+use std::io;
+
+use tokio::runtime::{Builder, Runtime};
+
+/// What ledgers are asked in: one thread is enough for one command.
+pub fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_time().build()
+}

@@ -8,8 +8,8 @@ use agon_runner::Stop;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::failure::{Failure, NO};
 use crate::output;
+use agon_venue::failure::{Failure, NO};
 
 /// Listens for CTRL-C and for a polite request to end. `words` says what a first one means.
 pub fn listen(words: &'static str) -> Result<Arc<Stop>, Failure> {

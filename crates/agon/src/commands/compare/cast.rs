@@ -7,10 +7,10 @@ use agon_engine::table::{Plan, PlayError, Table};
 
 use crate::cli::Compare;
 use crate::commands::play::forget;
-use crate::failure::Failure;
 use crate::logs::one_line;
-use crate::seating::read_bot;
-use crate::{neighbours, setup};
+use crate::setup;
+use agon_venue::Failure;
+use agon_venue::neighbours;
 
 /// Where NEW stands in the list of bots.
 const NEW: usize = 0;
@@ -56,8 +56,7 @@ impl Cast {
         let info = table.info();
         // What they learn is not kept: a bot that is compared again should be the same bot.
         let read = |bot: &String| {
-            let seating =
-                read_bot(info.id, bot, args.sandbox, false, None).map_err(|trouble| trouble.of(bot))?;
+            let seating = setup::read_bot(info.id, bot, args.sandbox, false)?;
             match seating {
                 Seating::Human => Err(Failure::wrong_use(
                     "a person cannot be compared, nor play so many games",

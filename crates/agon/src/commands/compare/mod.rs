@@ -16,8 +16,8 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use crate::cli::{Compare, Switch};
-use crate::failure::{Failure, NO};
 use crate::{output, setup};
+use agon_venue::failure::{Failure, NO};
 use cast::Cast;
 use pairs::Stopped;
 use report::{Live, Tally};

@@ -13,9 +13,9 @@ use super::Order;
 use super::cast::Way;
 use super::pairs::{Pair, Stopped};
 use crate::commands::play::faults;
-use crate::failure::Failure;
 use crate::logs::one_line;
 use crate::output;
+use agon_venue::Failure;
 
 /// The live line is drawn no more often than this.
 const REDRAW: Duration = Duration::from_millis(100);

@@ -1,0 +1,8 @@
+//! A competition on this machine: its file, its ledger beside it, its bots.
+
+pub mod export;
+pub mod file;
+pub mod lineup;
+mod open;
+
+pub use open::{Place, Sitting};

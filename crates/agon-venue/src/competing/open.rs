@@ -1,0 +1,209 @@
+//! From the name of a file to a competition and its ledger.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agon_core::settings::{Kind, Value};
+use agon_core::{Assets, GameInfo, Settings};
+use agon_engine::Table;
+use agon_league::competition::{Change, Competition, Progress, SecretSeed, compare};
+use agon_store::{Edition, Founding, Ledger as _, PhaseState, Secret, SqliteLedger, Time};
+use serde_json::Value as Json;
+
+use super::file::{self, CompetitionFile};
+use crate::failure::{BROKE, Failure, WRONG_USE};
+
+/// Where a competition is.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The file, as it was named.
+    pub named: String,
+    /// The folder its paths are read from.
+    pub folder: PathBuf,
+    /// The ledger: beside the file, with its name.
+    pub ledger: PathBuf,
+}
+
+/// A competition, read and checked.
+pub struct Sitting {
+    /// Where it is.
+    pub place: Place,
+    /// The file's text.
+    pub text: String,
+    /// What it says.
+    pub competition: Competition,
+    /// Its game.
+    pub table: Box<dyn Table>,
+    /// The files its settings name.
+    pub assets: Assets,
+}
+
+impl Sitting {
+    /// Reads a file. Every mistake in it is told at once.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let CompetitionFile { competition, folder, text } = file::load(path)?;
+        let name = path.file_name().unwrap_or_default();
+        let ledger = folder.join(name).with_extension("ledger");
+        Self::with(Place { named: path.display().to_string(), folder, ledger }, text, competition)
+    }
+
+    /// Reads a `players.yml`. What comes of it goes into a folder `results` where the bots are.
+    pub fn of_players(list: &Path, base: &Path) -> Result<Self, Failure> {
+        let competition = file::from_players(list, base)?;
+        let base = base.canonicalize()?;
+        let results = base.join("results");
+        fs::create_dir_all(&results)
+            .map_err(|e| Failure::io("make", &results, &e, "is there room, and may you write there?"))?;
+        let place =
+            Place { named: list.display().to_string(), folder: base, ledger: results.join("players.ledger") };
+        let text = fs::read_to_string(list)?;
+        Self::with(place, text, competition)
+    }
+
+    /// Of a competition that was read from something else.
+    pub fn with(place: Place, text: String, mut competition: Competition) -> Result<Self, Failure> {
+        let table = agon_engine::table(competition.game)?;
+        let mut assets = Assets::none();
+        fetch(&place, table.info(), &mut competition.settings, &mut assets)?;
+        for phase in &mut competition.phases {
+            fetch(&place, table.info(), &mut phase.settings, &mut assets)?;
+        }
+        Ok(Self { place, text, competition, table, assets })
+    }
+
+    /// What is kept of the file.
+    fn edition(&self) -> Edition {
+        let normal = self.competition.normalised().to_string();
+        Edition { file: self.text.clone(), normal, at: Time::now() }
+    }
+
+    /// The ledger, made if it is not there. A file that changed in a way that matters is refused.
+    pub async fn ledger(&self) -> Result<SqliteLedger, Failure> {
+        if self.place.ledger.exists() {
+            let ledger = SqliteLedger::open(&self.place.ledger).await?;
+            self.agree(&ledger).await?;
+            return Ok(ledger);
+        }
+        let info = self.table.info();
+        let founding = Founding {
+            name: self.competition.name.clone(),
+            game: info.id.to_owned(),
+            rules: info.rules_version,
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            edition: self.edition(),
+            phases: self.competition.phases.len() as u32,
+            secret: self.secret()?,
+        };
+        Ok(SqliteLedger::create(&self.place.ledger, &founding).await?)
+    }
+
+    /// The ledger, for looking at it.
+    pub async fn ledger_to_read(&self) -> Result<SqliteLedger, Failure> {
+        if !self.place.ledger.exists() {
+            let ledger = self.place.ledger.file_name().unwrap_or_default().to_string_lossy();
+            let what = format!("{} was not run yet: there is no {ledger} beside it", self.place.named);
+            return Err(Failure::wrong_use(what, format!("agon run {}", self.place.named)));
+        }
+        Ok(SqliteLedger::open_to_read(&self.place.ledger).await?)
+    }
+
+    /// The secret seed a new competition starts with.
+    fn secret(&self) -> Result<Secret, Failure> {
+        let empty = |what: String| Failure::wrong_use(what, "put a long text there that nobody can guess");
+        let given = match &self.competition.seed {
+            SecretSeed::Drawn => return Ok(agon_runner::secret::draw()?),
+            SecretSeed::Given(text) => return Ok(Secret::new(text)),
+            SecretSeed::File(path) => {
+                let path = self.place.folder.join(path);
+                fs::read_to_string(&path)
+                    .map_err(|e| Failure::io("read", &path, &e, "it holds the secret seed"))?
+            }
+            SecretSeed::Variable(name) => std::env::var(name)
+                .map_err(|_| empty(format!("the environment variable {name} holds no secret seed")))?,
+        };
+        match given.trim() {
+            "" => Err(empty("the secret seed is empty".to_owned())),
+            seed => Ok(Secret::new(seed)),
+        }
+    }
+
+    /// Whether the file still says what was begun. A harmless change is kept as a new edition.
+    async fn agree(&self, ledger: &SqliteLedger) -> Result<(), Failure> {
+        let (kept, phases) = (ledger.competition().await?, ledger.phases().await?);
+        let info = self.table.info();
+        if kept.game == info.id && kept.rules != info.rules_version {
+            let (found, known) = (kept.rules, info.rules_version);
+            let what =
+                format!("{} was begun under version {found} of the rules, this is {known}", self.place.named);
+            return Err(Failure::wrong_use(
+                what,
+                "go on with the Agon it was begun with, or anew with --fresh",
+            ));
+        }
+        let Some(last) = kept.editions.last() else { return Ok(()) };
+        let new = self.edition();
+        if last.normal == new.normal {
+            return Ok(());
+        }
+        let old: Json = serde_json::from_str(&last.normal).unwrap_or_default();
+        let changes = compare(&old, &self.competition.normalised());
+        let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
+        let all_over = phases.iter().take(begun as usize).all(|phase| phase.state >= PhaseState::Published);
+        let next = self.competition.phases.get(begun as usize);
+        let progress = Progress { begun, waiting: all_over && next.is_some_and(|next| next.resubmit) };
+        let refused: Vec<&Change> = changes.iter().filter(|change| change.is_refused(progress)).collect();
+        if refused.is_empty() {
+            return Ok(ledger.amend(&new).await?);
+        }
+        let mut message = format!(
+            "{}: changed since the competition was begun; results could not be compared",
+            self.place.named
+        );
+        for change in refused {
+            message += &format!("\n  {change}");
+        }
+        let hint = "change it back, or begin anew with --fresh (the old ledger is kept)";
+        Err(Failure { code: WRONG_USE, message: format!("{message}\nhint: {hint}") })
+    }
+}
+
+/// Reads the files that settings name, and lets the settings name their content.
+fn fetch(
+    place: &Place,
+    info: &'static GameInfo,
+    settings: &mut Settings,
+    assets: &mut Assets,
+) -> Result<(), Failure> {
+    for spec in info.settings.iter().filter(|spec| spec.kind == Kind::Asset) {
+        let Some(name) = settings.word(spec.name).filter(|name| *name != "built-in") else { continue };
+        if assets.get(name).is_some() {
+            continue;
+        }
+        let path = place.folder.join(name);
+        let content = fs::read(&path).map_err(|e| {
+            Failure::io("read", &path, &e, &format!("`{}` of {} names it", spec.name, place.named))
+        })?;
+        settings.set(spec.name, Value::Word(assets.insert(content)));
+    }
+    Ok(())
+}
+
+impl From<agon_store::StoreError> for Failure {
+    fn from(error: agon_store::StoreError) -> Self {
+        let code = if error.is_wrong_use() { WRONG_USE } else { BROKE };
+        Self { code, message: error.to_string() }
+    }
+}
+
+impl From<agon_runner::RunError> for Failure {
+    fn from(error: agon_runner::RunError) -> Self {
+        use agon_runner::RunError as E;
+        match error {
+            E::Store(error) => error.into(),
+            E::Play(error) => error.into(),
+            E::Settings(error) => error.into(),
+            E::Format { .. } | E::Changed { .. } => Self { code: WRONG_USE, message: error.to_string() },
+            other => Self { code: BROKE, message: other.to_string() },
+        }
+    }
+}

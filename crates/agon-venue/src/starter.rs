@@ -1,0 +1,384 @@
+//! Bots that already play legally, for their authors to begin with: templates, filled in.
+//!
+//! `templates/GAME/LANG/` holds the one file its author will change; what all bots of a language share is that of the
+//! example bots (`examples/bots`), so that it exists once. A template is a bot that runs as it is: the names in it
+//! (`StarterBot`, `starter_bot`, `starter-bot`) are replaced, in its file's name too.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use agon_core::GameInfo;
+use agon_core::settings::nearest;
+use agon_games::word_racer::WordList;
+use rust_embed::RustEmbed;
+
+use crate::failure::Failure;
+use crate::manifest::{self, JSON_LINES, WORD_RACER};
+
+#[derive(RustEmbed)]
+#[folder = "templates"]
+struct Templates;
+
+#[derive(RustEmbed)]
+#[folder = "../../examples/bots"]
+#[include = "javascript/agon.js"]
+#[include = "cpp/agon.hpp"]
+#[include = "java/Agon.java"]
+#[include = "rust/agon.rs"]
+struct Shared;
+
+const WORDS_LICENCE: &str = include_str!("../../agon-games/data/WORDS-LICENCE.txt");
+
+/// A language that bots can be written in.
+#[derive(Debug)]
+pub struct Language {
+    /// As it is given on the command line.
+    pub id: &'static str,
+    /// Other ways to write that.
+    aliases: &'static [&'static str],
+    /// As people write it.
+    pub title: &'static str,
+    /// What builds a bot.
+    pub build: Option<&'static str>,
+    /// What runs it; nothing where Agon knows how.
+    command: Option<&'static str>,
+    /// The file that speaks the protocol for the bot.
+    shared: Option<&'static str>,
+}
+
+/// All of them. Commands name no file that is not in the bot's folder: they are run there.
+pub const LANGUAGES: [Language; 5] = [
+    Language {
+        id: "python",
+        aliases: &["py", "python3"],
+        title: "Python",
+        build: None,
+        command: None,
+        shared: None,
+    },
+    Language {
+        id: "rust",
+        aliases: &["rs"],
+        title: "Rust",
+        build: Some("rustc --edition 2021 -O bot.rs"),
+        command: Some("./bot"),
+        shared: Some("rust/agon.rs"),
+    },
+    Language {
+        id: "cpp",
+        aliases: &["c++", "cc", "cxx"],
+        title: "C++",
+        build: Some("g++ -O2 -std=c++17 -o bot bot.cpp"),
+        command: Some("./bot"),
+        shared: Some("cpp/agon.hpp"),
+    },
+    Language {
+        id: "java",
+        aliases: &[],
+        title: "Java",
+        // Java finds the other sources by the names of their classes.
+        build: Some("javac -d build Bot.java"),
+        // The plainest collector: it starts soonest and needs the fewest threads.
+        command: Some("java -XX:+UseSerialGC -cp build Bot"),
+        shared: Some("java/Agon.java"),
+    },
+    Language {
+        id: "js",
+        aliases: &["javascript", "node"],
+        title: "JavaScript",
+        build: None,
+        command: Some("node bot.js"),
+        shared: Some("javascript/agon.js"),
+    },
+];
+
+/// A language by its name on the command line.
+pub fn language(word: &str) -> Result<&'static Language, Failure> {
+    let lower = word.to_lowercase();
+    let known = |language: &&Language| language.id == lower || language.aliases.contains(&lower.as_str());
+    LANGUAGES.iter().find(known).ok_or_else(|| {
+        let ids = LANGUAGES.iter().map(|language| language.id);
+        let all = ids.clone().collect::<Vec<_>>().join(", ");
+        let near = nearest(word, ids.chain(["javascript"]));
+        let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
+        Failure::wrong_use(
+            format!("--lang: there is no starter in `{word}`"),
+            format!("{meant}there are {all}; a program in any language can play: see docs/protocol.md"),
+        )
+    })
+}
+
+/// How the bots to be beaten are given to `agon play`: the first to see that all is well, the last to be watched.
+fn trials(game: &str) -> &'static [&'static str] {
+    match game {
+        "solitude-scramble" => &[
+            ". house:greedy house:left house:random --seed 7",
+            ". house:counter house:cautious house:greedy --watch",
+        ],
+        "colour-battle" => &[
+            ". house:random house:sweeper --set rounds=200 --seed 7",
+            ". house:seeker house:drawn --set rounds=300 --watch",
+        ],
+        "connect-five" => &[". house:random --games 10 --seed 7", ". house:tactician --watch"],
+        "hide-and-seek" => &[
+            ". house:running-hider --seed 7",
+            "house:chasing-seeker . --seed 7",
+            ". house:lurking-hider --watch",
+        ],
+        _ => &[". house:filler --games 2 --seed 7", ". house:rows --watch"],
+    }
+}
+
+/// What a bot is called, from the name of its folder.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Names {
+    /// In tables: `my-bot`.
+    pub shown: String,
+    /// A class: `MyBot`.
+    pub class: String,
+    /// A module: `my_bot`.
+    pub module: String,
+}
+
+impl Names {
+    /// Keeps letters and digits that every language allows.
+    pub fn of(folder: &str) -> Self {
+        let words: Vec<&str> =
+            folder.split(|c: char| !c.is_ascii_alphanumeric()).filter(|w| !w.is_empty()).collect();
+        let capital = |word: &&str| word[..1].to_uppercase() + &word[1..];
+        let mut class: String = words.iter().map(capital).collect();
+        let mut module = words.join("_").to_lowercase();
+        // Names that mean something else in Python, or none at all.
+        if ["None", "True", "False", "Move"].contains(&class.as_str()) {
+            (class, module) = (class + "Bot", module + "_bot");
+        }
+        if class.is_empty() {
+            (class, module) = ("MyBot".to_owned(), "my_bot".to_owned());
+        }
+        if class.starts_with(|c: char| c.is_ascii_digit()) {
+            class.insert_str(0, "Bot");
+            module.insert_str(0, "bot_");
+        }
+        let shown = if words.is_empty() { "bot".to_owned() } else { words.join("-") };
+        Self { shown, class, module }
+    }
+
+    fn fill_in(&self, text: &str) -> String {
+        text.replace("StarterBot", &self.class)
+            .replace("starter_bot", &self.module)
+            .replace("starter-bot", &self.shown)
+    }
+}
+
+/// A file of a bot's folder.
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub content: Vec<u8>,
+    /// What it is for.
+    pub is: &'static str,
+}
+
+/// A bot's folder.
+pub struct Starter {
+    /// Its files, the author's own first.
+    pub files: Vec<File>,
+    /// What to run in the folder, in order: build, check, play.
+    pub commands: Vec<String>,
+}
+
+impl Starter {
+    /// The bot for a game in a language.
+    pub fn new(info: &GameInfo, language: &Language, names: &Names) -> Self {
+        let own_lines = info.id == WORD_RACER;
+        let mut files = thinking(info.id, language, names);
+        let main = files.first().map(|file| file.name.clone()).unwrap_or_default();
+        if let Some(shared) = language.shared.filter(|_| !own_lines)
+            && let Some(file) = Shared::get(shared)
+        {
+            let name = shared.rsplit('/').next().unwrap_or(shared).to_owned();
+            files.push(File {
+                name,
+                content: file.data.into_owned(),
+                is: "talks to Agon; need not be changed",
+            });
+        }
+        // Python scripts of Word Racer are run like any program; the other Python bots are found by their classes.
+        let script = format!("python3 {main}");
+        let command = language.command.or(own_lines.then_some(script.as_str()));
+        if let Some(command) = command {
+            let content = agon_toml(info.id, language, names, command).into_bytes();
+            files.push(File { name: manifest::FILE.to_owned(), content, is: "how the bot is built and run" });
+        }
+        if own_lines {
+            files.extend(word_racer(names, command.unwrap_or_default()));
+        }
+        let mut commands: Vec<String> = language.build.map(str::to_owned).into_iter().collect();
+        commands.push(format!("agon check {} .", info.id));
+        commands.extend(trials(info.id).iter().map(|words| format!("agon play {} {words}", info.id)));
+        let content = readme(info, language, names, &files, &commands).into_bytes();
+        files.push(File {
+            name: "README.md".to_owned(),
+            content,
+            is: "the game, how the bot is asked, what next",
+        });
+        Self { files, commands }
+    }
+}
+
+/// A bot's folder as files: each with its path there, what it holds, and whether it is a program.
+pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>, bool)>, Failure> {
+    let info = agon_engine::table(game)?.info();
+    let starter = Starter::new(info, language(lang)?, &Names::of(name));
+    // What is run as a program is built, not shipped.
+    Ok(starter.files.into_iter().map(|file| (PathBuf::from(file.name), file.content, false)).collect())
+}
+
+/// The files that are the bot's mind.
+fn thinking(game: &str, language: &Language, names: &Names) -> Vec<File> {
+    let folder = format!("{game}/{}/", language.id);
+    let paths = Templates::iter().filter(|path| path.starts_with(&folder));
+    paths
+        .map(|path| File {
+            name: names.fill_in(&path[folder.len()..]),
+            content: names.fill_in(&text(&path)).into_bytes(),
+            is: "what the bot thinks: your part",
+        })
+        .collect()
+}
+
+fn agon_toml(game: &str, language: &Language, names: &Names, command: &str) -> String {
+    let protocol = if game == WORD_RACER { WORD_RACER } else { JSON_LINES };
+    let mut toml = format!(
+        "# How this bot is run: with this file its folder is a BOT, as in `agon play {game} DIR house:random`.\n\
+         name = \"{}\"\nlanguage = \"{}\"\nprotocol = \"{protocol}\"\n",
+        names.shown, language.title
+    );
+    if let Some(build) = language.build {
+        let _ = writeln!(toml, "build = \"{build}\"");
+    }
+    toml + &format!("command = \"{command}\"\n")
+}
+
+/// What that contest's own tools look for.
+fn word_racer(names: &Names, command: &str) -> [File; 3] {
+    let players = format!("players:\n- name: {}\n  directory: .\n  command: {command}\n", names.shown);
+    let file = |name: &str, content: &str, is| File { name: name.to_owned(), content: content.into(), is };
+    [
+        file("players.yml", &players, "the bot as Word Racer's own tools know it"),
+        file("words.dat", WordList::built_in_text(), "the words that count"),
+        file("words-licence.txt", WORDS_LICENCE, "where those words come from"),
+    ]
+}
+
+fn readme(
+    info: &GameInfo,
+    language: &Language,
+    names: &Names,
+    files: &[File],
+    commands: &[String],
+) -> String {
+    let part = |name: &str| text(&format!("{}/{name}.md", info.id)).trim_end().to_owned();
+    let by_class = language.command.is_none() && info.id != WORD_RACER;
+    let mut asked = part(if by_class { "asked-python" } else { "asked-lines" });
+    if language.shared.is_some() && info.id != WORD_RACER {
+        asked += &format!("\n\n{}", text(&format!("languages/{}-reading.md", language.id)).trim_end());
+    }
+    let notes = if language.command.is_none() && !by_class { "python-lines" } else { language.id };
+    let notes = text(&format!("languages/{notes}.md"));
+    let mut table = "| file | is |\n|---|---|\n".to_owned();
+    for file in files {
+        let _ = writeln!(table, "| `{}` | {} |", file.name, file.is);
+    }
+    let main = files.first().map_or("", |file| file.name.as_str());
+    let filled = [
+        ("title", info.title),
+        ("game", info.id),
+        ("language", language.title),
+        ("main", main),
+        ("about", &part("about")),
+        ("asked", &asked),
+        ("files", table.trim_end()),
+        ("steps", if language.build.is_some() { "Build, check, play" } else { "Check, play" }),
+        ("commands", &commands.join("\n")),
+        ("notes", notes.trim_end()),
+        ("next", &part("next")),
+    ];
+    let whole = filled
+        .iter()
+        .fold(text("README.md"), |readme, (slot, words)| readme.replace(&format!("{{{{{slot}}}}}"), words));
+    names.fill_in(&whole)
+}
+
+/// A template. One that is missing is found by the tests: each of them is used by some bot.
+fn text(path: &str) -> String {
+    Templates::get(path).map_or_else(String::new, |file| String::from_utf8_lossy(&file.data).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "tests")]
+
+    use super::*;
+
+    #[test]
+    fn names_are_made_from_the_folder() {
+        let names = |folder| {
+            let Names { shown, class, module } = Names::of(folder);
+            format!("{shown} {class} {module}")
+        };
+        assert_eq!(names("my-bot"), "my-bot MyBot my_bot");
+        assert_eq!(names("DeepBlue"), "DeepBlue DeepBlue deepblue");
+        assert_eq!(names("4 wins!"), "4-wins Bot4Wins bot_4_wins");
+        assert_eq!(names("none"), "none NoneBot none_bot");
+        assert_eq!(names("bot"), "bot Bot bot");
+        assert_eq!(names("move"), "move MoveBot move_bot");
+        assert_eq!(names("böt\"; rm"), "b-t-rm BTRm b_t_rm");
+        assert_eq!(names("..."), "bot MyBot my_bot");
+    }
+
+    #[test]
+    fn every_folder_is_whole() {
+        for info in agon_games::infos() {
+            for language in &LANGUAGES {
+                let starter = Starter::new(info, language, &Names::of("my-bot"));
+                let here = format!("{} in {}", info.id, language.title);
+                let read = |name: &str| {
+                    let file = starter.files.iter().find(|file| file.name == name);
+                    file.map(|file| String::from_utf8(file.content.clone()).unwrap())
+                };
+                let main = String::from_utf8(starter.files[0].content.clone()).unwrap();
+                assert!(main.contains("Your idea goes here"), "{here}: the author finds no place to begin");
+                let readme = read("README.md").unwrap();
+                assert!(
+                    !readme.contains("{{") && !readme.to_lowercase().contains("starter"),
+                    "{here}: {readme}"
+                );
+                assert!(
+                    !readme.contains("\n\n\n") && !readme.ends_with("\n\n"),
+                    "{here}: a part is empty: {readme}"
+                );
+                for command in &starter.commands {
+                    assert!(readme.contains(&format!("\n{command}\n")), "{here}: {command}");
+                }
+                assert_eq!(
+                    read(manifest::FILE).is_some(),
+                    language.id != "python" || info.id == "word-racer",
+                    "{here}"
+                );
+                assert_eq!(read("players.yml").is_some(), info.id == "word-racer", "{here}");
+                let shared = starter.files.iter().any(|file| file.is.starts_with("talks to Agon"));
+                assert_eq!(shared, language.id != "python" && info.id != "word-racer", "{here}");
+            }
+        }
+    }
+
+    #[test]
+    fn languages_have_more_than_one_name() {
+        assert_eq!(language("JavaScript").unwrap().id, "js");
+        assert_eq!(language("c++").unwrap().id, "cpp");
+        assert!(language("pyhton").unwrap_err().message.contains("did you mean `python`?"));
+        assert!(!language("cobol!").unwrap_err().message.contains("did you mean"));
+    }
+}

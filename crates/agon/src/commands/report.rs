@@ -1,0 +1,34 @@
+//! `agon report FILE DIR`: a competition as static pages that open from disk.
+
+use agon_venue::report::{self, Wanted};
+use agon_venue::{Failure, Sitting};
+use serde_json::json;
+
+use crate::{cli, competing, output};
+
+/// Which games have a page when nobody says: at most so many of each phase.
+const GAMES: usize = 12;
+
+/// Writes it.
+pub fn run(args: &cli::Report) -> Result<(), Failure> {
+    let wanted = match args.games.as_deref() {
+        None => Wanted::Some(GAMES),
+        Some("all") => Wanted::All,
+        Some(number) => Wanted::Some(number.parse().map_err(|_| {
+            Failure::wrong_use(
+                format!("--games: {number:?} is no number"),
+                "how many of each phase, or `all`",
+            )
+        })?),
+    };
+    let sitting = Sitting::read(&args.file)?;
+    let written = competing::runtime()?.block_on(report::write(&sitting, &args.folder, wanted, &[]))?;
+    if args.json {
+        return output::print_json(
+            "report",
+            json!({"folder": args.folder, "summary": written.summary, "pages": written.pages, "games": written.games}),
+        );
+    }
+    let start = written.summary.display();
+    output::print(&format!("{start}  {} pages, {} of them replays\n", written.pages, written.games))
+}
