@@ -12,6 +12,7 @@ mod error;
 mod filter;
 mod kept;
 mod ledger;
+pub mod office;
 mod packing;
 mod ranges;
 mod sqlite;

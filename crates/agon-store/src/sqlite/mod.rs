@@ -4,11 +4,11 @@ mod append;
 mod bots;
 mod check;
 mod insert;
-mod open;
+pub(crate) mod open;
 mod page;
 mod progress;
 mod state;
-mod trouble;
+pub(crate) mod trouble;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ pub struct SqliteLedger {
 
 /// The one connection that writes.
 #[derive(Debug)]
-struct Writer {
+pub(crate) struct Writer {
     connection: SqliteConnection,
     /// How it was made.
     options: SqliteConnectOptions,
@@ -55,9 +55,19 @@ struct Writer {
 }
 
 impl Writer {
+    /// A connection that was made with these options.
+    pub(crate) fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
+        Self { connection, options, synced: Instant::now(), full: false }
+    }
+
+    /// Lets go of the file in good order.
+    pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
+        self.connection.close().await
+    }
+
     /// Begins a transaction. `durable` ones are on the disk when they are over, and all before them. The others are safe from
     /// then on whatever happens to this program; of those, only what a power cut catches within [`SYNC`] is lost.
-    async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
+    pub(crate) async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
         let failed = trouble::at(path);
         self.recover().await.map_err(&failed)?;
         let full = durable || self.synced.elapsed() >= SYNC;

@@ -5,7 +5,6 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
@@ -28,7 +27,7 @@ const WRITER_CACHE: &str = "-8000";
 /// So many pages of the log (16 MiB) are written into the file at once.
 const CHECKPOINT: &str = "4000";
 
-const FOLDER_HINT: &str = "choose a folder that exists and that you may write to";
+pub(crate) const FOLDER_HINT: &str = "choose a folder that exists and that you may write to";
 const FILE_HINT: &str = "is the path right, and may you read it?";
 
 /// Makes the file: in memory first, then as a file without a name, which gets its name when it is whole and on the disk.
@@ -50,16 +49,17 @@ async fn image(founding: &Founding) -> Result<Vec<u8>, sqlx::Error> {
         SqliteConnectOptions::new().in_memory(true).disable_statement_logging().connect().await?;
     let pragma = format!("PRAGMA application_id = {APPLICATION}");
     sqlx::raw_sql(AssertSqlSafe(pragma)).execute(&mut connection).await?;
-    migrate(&mut connection).await?;
+    migrate(&mut connection, &MIGRATIONS).await?;
     super::state::found(&mut connection, founding).await?;
     let bytes = connection.serialize(None).await?.as_ref().to_vec();
     connection.close().await?;
     Ok(bytes)
 }
 
-fn write_whole(path: &Path, image: &[u8]) -> io::Result<()> {
+/// Makes a file of these bytes, for its owner alone; never over another.
+pub(crate) fn write_whole(path: &Path, image: &[u8]) -> io::Result<()> {
     let folder = folder(path);
-    // The secret seed is in it: for its owner alone.
+    // A secret seed is in it, or hashes of passwords.
     let mode = 0o600;
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     if let Ok(file) = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)) {
@@ -87,31 +87,36 @@ fn write_whole(path: &Path, image: &[u8]) -> io::Result<()> {
 
 /// Opens for reading and writing.
 pub async fn open(path: &Path) -> Result<SqliteLedger> {
-    look(path)?;
-    // SQLite itself would say of some of these that it cannot open the file.
-    for needed in [path, folder(path)] {
-        rustix::fs::access(needed, rustix::fs::Access::WRITE_OK).map_err(|error| StoreError::ReadOnly {
-            place: path.display().to_string(),
-            what: format!("{}: {}", needed.display(), io::Error::from(error)),
-        })?;
-    }
+    look(path, APPLICATION)?;
+    writable(path)?;
     let options = options(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
         .pragma("cache_size", WRITER_CACHE)
         .pragma("wal_autocheckpoint", CHECKPOINT);
     let mut connection = options.connect().await.map_err(trouble::at(path))?;
-    if version(&mut connection, path).await? < VERSION {
-        migrate(&mut connection).await.map_err(trouble::at(path))?;
+    if version(&mut connection, path, VERSION).await? < VERSION {
+        migrate(&mut connection, &MIGRATIONS).await.map_err(trouble::at(path))?;
     }
-    let writer = Mutex::new(Writer { connection, options, synced: Instant::now(), full: false });
+    let writer = Mutex::new(Writer::new(connection, options));
     let readers = readers(self::options(path).read_only(true));
     Ok(SqliteLedger { path: path.to_owned(), writer: Some(writer), readers })
 }
 
+/// Whether it may be written. SQLite itself would say of some of these that it cannot open the file.
+pub(crate) fn writable(path: &Path) -> Result<()> {
+    for needed in [path, folder(path)] {
+        rustix::fs::access(needed, rustix::fs::Access::WRITE_OK).map_err(|error| StoreError::ReadOnly {
+            place: path.display().to_string(),
+            what: format!("{}: {}", needed.display(), io::Error::from(error)),
+        })?;
+    }
+    Ok(())
+}
+
 /// Opens for reading.
 pub async fn open_to_read(path: &Path) -> Result<SqliteLedger> {
-    look(path)?;
+    look(path, APPLICATION)?;
     let mut options = options(path).read_only(true);
     // Readers and writers talk through a file beside the ledger. Where none can be made, nobody writes either.
     let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
@@ -119,7 +124,7 @@ pub async fn open_to_read(path: &Path) -> Result<SqliteLedger> {
         options = options.immutable(true);
     }
     let mut connection = options.connect().await.map_err(trouble::at(path))?;
-    let found = version(&mut connection, path).await?;
+    let found = version(&mut connection, path, VERSION).await?;
     connection.close().await.map_err(trouble::at(path))?;
     if found < VERSION {
         // Brought up to date by whoever may write it.
@@ -128,7 +133,7 @@ pub async fn open_to_read(path: &Path) -> Result<SqliteLedger> {
     Ok(SqliteLedger { path: path.to_owned(), writer: None, readers: readers(options) })
 }
 
-fn options(path: &Path) -> SqliteConnectOptions {
+pub(crate) fn options(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new()
         .filename(path)
         .create_if_missing(false)
@@ -137,7 +142,7 @@ fn options(path: &Path) -> SqliteConnectOptions {
         .disable_statement_logging()
 }
 
-fn readers(options: SqliteConnectOptions) -> SqlitePool {
+pub(crate) fn readers(options: SqliteConnectOptions) -> SqlitePool {
     SqlitePoolOptions::new()
         .max_connections(READERS)
         .idle_timeout(None)
@@ -147,7 +152,7 @@ fn readers(options: SqliteConnectOptions) -> SqlitePool {
 }
 
 /// Looks at the first bytes, as any other file's: SQLite would change another program's database by opening it as ours.
-fn look(path: &Path) -> Result<()> {
+pub(crate) fn look(path: &Path, application: u32) -> Result<()> {
     let place = path.display().to_string();
     let not = |what: &str| StoreError::NotALedger { place: place.clone(), what: what.to_owned() };
     let mut header = [0; 100];
@@ -172,31 +177,34 @@ fn look(path: &Path) -> Result<()> {
     if !header.starts_with(b"SQLite format 3\0") {
         return Err(not("it is not an SQLite database"));
     }
-    if header[68..72] != APPLICATION.to_be_bytes() {
+    if header[68..72] != application.to_be_bytes() {
         return Err(not("it is an SQLite database of another program"));
     }
     Ok(())
 }
 
-/// The ledger's version, if it is known here.
-async fn version(connection: &mut SqliteConnection, path: &Path) -> Result<i64> {
+/// The file's version, if it is known here.
+pub(crate) async fn version(connection: &mut SqliteConnection, path: &Path, known: i64) -> Result<i64> {
     let found: i64 =
         sqlx::query_scalar("PRAGMA user_version").fetch_one(connection).await.map_err(trouble::at(path))?;
-    if found > VERSION {
-        return Err(StoreError::Newer { place: path.display().to_string(), found, known: VERSION });
+    if found > known {
+        return Err(StoreError::Newer { place: path.display().to_string(), found, known });
     }
     Ok(found)
 }
 
 /// Takes the steps that were not taken yet, all or none.
-async fn migrate(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+pub(crate) async fn migrate(
+    connection: &mut SqliteConnection,
+    steps: &[&'static str],
+) -> Result<(), sqlx::Error> {
     let mut change = connection.begin_with("BEGIN IMMEDIATE").await?;
     // Asked again inside: somebody else may have been quicker.
     let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *change).await?;
-    for step in MIGRATIONS.iter().skip(found.max(0) as usize) {
+    for step in steps.iter().skip(found.max(0) as usize) {
         sqlx::raw_sql(*step).execute(&mut *change).await?;
     }
-    let pragma = format!("PRAGMA user_version = {VERSION}");
+    let pragma = format!("PRAGMA user_version = {}", steps.len());
     sqlx::raw_sql(AssertSqlSafe(pragma)).execute(&mut *change).await?;
     change.commit().await
 }
