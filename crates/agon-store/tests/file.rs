@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agon_core::record::Digest;
-use agon_store::{Ledger as _, MatchFilter, SqliteLedger, StoreError, Time};
+use agon_store::{Ledger as _, MatchFilter, NewRuling, RulingKind, SqliteLedger, StoreError, Time};
 use common::{SMALL, Shape, finished, founding, key, run};
 use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -159,7 +159,14 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
         let ledger = SqliteLedger::open(&path).await.unwrap();
-        ledger.publish(0, Digest([1; 32]), Time(1)).await.unwrap();
+        ledger.publish(0, Digest([1; 32]), &[], Time(1)).await.unwrap();
+        let ruling = NewRuling {
+            kind: RulingKind::Void(key(0, 0, 3)),
+            reason: "the power was cut".to_owned(),
+            by: "Ada".to_owned(),
+            at: Time(1),
+        };
+        ledger.rule(&ruling).await.unwrap();
         let mut hand = raw(&path).await;
         for attempt in [
             "UPDATE match SET points = x'00' WHERE id = 1",
@@ -170,6 +177,9 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
             "UPDATE phase SET state = 'running'",
             "UPDATE phase SET final = x'00'",
             "UPDATE secret SET seed = 'another'",
+            "DELETE FROM ruling",
+            "UPDATE ruling SET reason = 'another'",
+            "UPDATE ruling SET lifted = 2, lifted_by = 'x', lifted_for = 'x', lifted_last_match = 2, entrant = 3",
             "INSERT INTO match SELECT 9999, phase, stage, 9999, finished, entrants, faults, digest, points FROM match LIMIT 1",
         ] {
             let refused = sqlx::raw_sql(attempt).execute(&mut hand).await;

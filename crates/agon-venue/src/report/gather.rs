@@ -47,6 +47,11 @@ pub async fn report(sitting: &Sitting, ledger: &dyn Ledger, wanted: Wanted) -> R
             });
         }
     }
+    for (entrant, reason) in agon_runner::rulings::disqualified(ledger).await? {
+        if let Some(one) = entrants.get_mut(entrant.index()) {
+            one.marks.push(("disqualified".to_owned(), Some(reason)));
+        }
+    }
     let hidden: Vec<bool> = phases.iter().map(|phase| phase.games.hidden).collect();
     for (number, one) in entrants.iter_mut().enumerate() {
         let entrant = Entrant(number as u32);

@@ -14,6 +14,7 @@ fn of(league: &League, placing: &[Vec<Entrant>]) -> Standings {
         ranking: Ranking::of(league.game),
         entrants: &league.entrants,
         placing,
+        rulings: &[],
     };
     standings(&league.tally(), &asked)
 }
