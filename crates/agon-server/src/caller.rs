@@ -1,12 +1,13 @@
 //! Who asks.
 
-use serde::Serialize;
+use agon_store::office;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ApiResult};
 
 /// What somebody may do.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, ToSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Looks on.
@@ -26,6 +27,38 @@ pub struct Me {
     pub name: String,
     /// What it may do.
     pub role: Role,
+}
+
+impl Me {
+    /// An account, as it sees itself.
+    pub fn of(account: &office::Account) -> Self {
+        Self { id: account.id.0, name: account.name.clone(), role: account.role.into() }
+    }
+
+    /// Its number, as the office has it.
+    pub const fn account(&self) -> office::AccountId {
+        office::AccountId(self.id)
+    }
+}
+
+impl From<office::Role> for Role {
+    fn from(role: office::Role) -> Self {
+        match role {
+            office::Role::Spectator => Self::Spectator,
+            office::Role::Author => Self::Author,
+            office::Role::Organiser => Self::Organiser,
+        }
+    }
+}
+
+impl From<Role> for office::Role {
+    fn from(role: Role) -> Self {
+        match role {
+            Role::Spectator => Self::Spectator,
+            Role::Author => Self::Author,
+            Role::Organiser => Self::Organiser,
+        }
+    }
 }
 
 /// By what somebody is known.
@@ -73,6 +106,15 @@ impl Caller {
     /// Somebody with an account, or 401.
     pub fn signed_in(&self) -> ApiResult<&Me> {
         self.me().ok_or_else(ApiError::sign_in)
+    }
+
+    /// Somebody who is signed in with a password, or 401 or 403: a token that was stolen must not make more of itself.
+    pub fn in_person(&self) -> ApiResult<&Me> {
+        let me = self.signed_in()?;
+        if matches!(self.proof(), Some(Proof::Token { .. })) {
+            return Err(ApiError::forbidden("a token cannot do this").hint("sign in on the page"));
+        }
+        Ok(me)
     }
 
     /// Somebody who may hand bots in, or 401 or 403.

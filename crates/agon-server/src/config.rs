@@ -4,8 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_store::office::Hidden;
+
 /// Who may make an account.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum SignUp {
     /// Anybody, as an author.
     Open,
@@ -54,9 +57,102 @@ pub struct Config {
     pub checks: usize,
     /// How long games in progress may take to end when it is stopped.
     pub grace: Duration,
+    /// How often somebody may do what.
+    pub limits: Limits,
+    /// The first organiser's password, if one is set up unattended.
+    pub organiser_password: Option<Hidden>,
+}
+
+/// So many at once, and one more every so often.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rate {
+    /// At once.
+    pub burst: u32,
+    /// One more after so long.
+    pub every: Duration,
+}
+
+impl Rate {
+    const fn new(burst: u32, every_ms: u64) -> Self {
+        Self { burst, every: Duration::from_millis(every_ms) }
+    }
+}
+
+/// How often somebody may do what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Failed sign-ins from one address.
+    pub sign_in_address: Rate,
+    /// Failed sign-ins to one name.
+    pub sign_in_name: Rate,
+    /// New accounts from one address.
+    pub sign_up: Rate,
+    /// Uploads of one account.
+    pub uploads: Rate,
+    /// Everything else that changes something, of one account or address.
+    pub changes: Rate,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            sign_in_address: Rate::new(10, 6_000),
+            sign_in_name: Rate::new(5, 60_000),
+            sign_up: Rate::new(5, 720_000),
+            uploads: Rate::new(20, 180_000),
+            changes: Rate::new(120, 500),
+        }
+    }
+}
+
+impl Limits {
+    /// None to speak of: for tests of other things.
+    pub const fn generous() -> Self {
+        let rate = Rate::new(1_000_000, 1);
+        Self { sign_in_address: rate, sign_in_name: rate, sign_up: rate, uploads: rate, changes: rate }
+    }
 }
 
 impl Config {
+    /// The usual, with everything kept in this folder.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            data: data.into(),
+            files: Vec::new(),
+            name: "Agon".to_owned(),
+            sign_up: SignUp::default(),
+            private: false,
+            public_url: None,
+            proxies: 0,
+            jobs: cores,
+            pin: false,
+            checks: 1.max(cores / 2),
+            grace: Duration::from_secs(20),
+            limits: Limits::default(),
+            organiser_password: None,
+        }
+    }
+
+    /// The address people use, without a `/` at its end. Never taken from a request.
+    pub fn url(&self) -> String {
+        match &self.public_url {
+            Some(url) => url.trim_end_matches('/').to_owned(),
+            None => {
+                let mut at = self.listen;
+                if at.ip().is_unspecified() {
+                    at.set_ip(if at.is_ipv4() {
+                        std::net::Ipv4Addr::LOCALHOST.into()
+                    } else {
+                        std::net::Ipv6Addr::LOCALHOST.into()
+                    });
+                }
+                format!("http://{at}")
+            }
+        }
+    }
+
     /// Whether people come by TLS.
     pub fn secure(&self) -> bool {
         self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))

@@ -1,5 +1,8 @@
 //! Refusals as clients get them: a status, a stable code, words, and what to do.
 
+use std::path::Path;
+
+use agon_store::office::OfficeError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -29,6 +32,22 @@ pub struct ErrorWords {
     /// Several things that are wrong at once, such as the mistakes of a file.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub details: Vec<String>,
+    /// The mistakes of a competition's file, each with its place.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mistakes: Vec<Mistake>,
+}
+
+/// What is wrong at one place of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Mistake {
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column, from 1.
+    pub column: Option<u32>,
+    /// What is wrong there.
+    pub what: String,
+    /// What to do about it; empty if there is nothing to say.
+    pub hint: String,
 }
 
 /// Why a request was refused.
@@ -52,6 +71,7 @@ impl ApiError {
             hint: None,
             field: None,
             details: Vec::new(),
+            mistakes: Vec::new(),
         });
         Self { status, words, retry_after: None }
     }
@@ -100,6 +120,13 @@ impl ApiError {
         error
     }
 
+    /// 503: not now.
+    pub fn busy(message: impl Into<String>, seconds: u64) -> Self {
+        let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message);
+        error.retry_after = Some(seconds);
+        error
+    }
+
     /// 500: something broke here. The cause goes to the log, never to the caller.
     #[allow(clippy::print_stderr, reason = "the server's log")]
     pub fn broke(cause: impl std::fmt::Display) -> Self {
@@ -125,9 +152,47 @@ impl ApiError {
         self
     }
 
+    /// With the mistakes of a competition's file.
+    #[must_use]
+    pub fn mistakes(mut self, mistakes: Vec<Mistake>) -> Self {
+        self.words.mistakes = mistakes;
+        self
+    }
+
+    /// Its status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Its words.
+    pub fn message(&self) -> &str {
+        &self.words.message
+    }
+
     /// Its code.
     pub fn code(&self) -> &str {
         &self.words.code
+    }
+}
+
+/// What the asker can mend is told in the office's own words; the rest is logged.
+impl From<OfficeError> for ApiError {
+    fn from(error: OfficeError) -> Self {
+        match error {
+            OfficeError::NotFound { what } => Self::not_found(what),
+            OfficeError::Taken { what } => {
+                let mut taken =
+                    Self::conflict("taken", format!("this {what} is taken")).hint("choose another");
+                taken.words.field = Some(what.to_owned());
+                taken
+            }
+            OfficeError::Conflict { what } => Self::conflict("conflict", what),
+            OfficeError::TooMany { limit } => {
+                Self::conflict("too_many", format!("no more than {limit} are allowed here"))
+            }
+            OfficeError::Invalid { field, what } => Self::invalid(field, format!("{field}: {what}")),
+            other => Self::broke(other),
+        }
     }
 }
 
@@ -139,5 +204,26 @@ impl IntoResponse for ApiError {
         }
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response
+    }
+}
+
+/// Why a server does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Its office cannot be opened.
+    #[error(transparent)]
+    Office(#[from] OfficeError),
+    /// Anything else: what, and behind `hint:` what to do about it.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl StartError {
+    /// A folder that cannot be made.
+    pub fn folder(path: &Path, error: &std::io::Error) -> Self {
+        Self::Other(format!(
+            "{}: {error}\nhint: choose another data folder, or make this one",
+            path.display()
+        ))
     }
 }

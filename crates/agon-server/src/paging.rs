@@ -47,9 +47,20 @@ impl Paging {
             })
             .transpose()
     }
+
+    /// As the office wants it.
+    pub fn of_office(&self) -> ApiResult<agon_store::office::Page> {
+        let after = self.after_number()?.map(|after| i64::try_from(after).unwrap_or(i64::MAX));
+        Ok(agon_store::office::Page { after, limit: self.limit()? })
+    }
 }
 
 impl<T> Page<T> {
+    /// Of what the office listed.
+    pub fn listed(items: Vec<T>, next: Option<i64>) -> Self {
+        Self { items, next: next.map(|next| next.to_string()) }
+    }
+
     /// Of one more than were asked for: whether there are more is known by then.
     pub fn of(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String) -> Self {
         let more = items.len() > limit as usize;

@@ -19,7 +19,42 @@ const TEMPLATE: &str = include_str!("page.html");
 #[folder = "../../web/dist"]
 #[include = "viewer.js"]
 #[include = "viewer.css"]
+#[include = "app/*"]
 struct Dist;
+
+/// A file of the web app.
+#[derive(Clone, Debug)]
+pub struct Asset {
+    /// What is in it.
+    pub bytes: Cow<'static, [u8]>,
+    /// Changes when it does.
+    pub etag: String,
+    /// What it is, for a browser.
+    pub mime: &'static str,
+}
+
+/// A file of the server's web app, by its path below `web/dist/app`; `None` too if this build has no app.
+pub fn app(path: &str) -> Option<Asset> {
+    let file = Dist::get(&format!("app/{path}"))?;
+    let etag = file.metadata.sha256_hash().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    Some(Asset { bytes: file.data, etag, mime: mime(path) })
+}
+
+fn mime(path: &str) -> &'static str {
+    match path.rsplit_once('.').map_or("", |(_, ending)| ending) {
+        "html" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" | "map" | "webmanifest" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "webp" => "image/webp",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "txt" => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
 
 /// A built file by its name.
 pub fn asset(name: &str) -> Option<Cow<'static, [u8]>> {

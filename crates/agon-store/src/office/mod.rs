@@ -9,6 +9,7 @@
 mod accounts;
 mod audit;
 mod competitions;
+mod counts;
 mod entrants;
 mod error;
 mod hosted;

@@ -1,0 +1,161 @@
+//! Connections: bounded in number, none of them held for ever by a slow client, all of them ended in good order.
+
+use std::future::Future;
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, Sleep};
+use tower::ServiceExt as _;
+
+use crate::gate::address::Peer;
+use crate::state::App;
+
+/// So many at once; others wait to be let in.
+const CONNECTIONS: usize = 4096;
+/// A request's head must come within this; so long may a connection be idle, too.
+const HEAD: Duration = Duration::from_secs(30);
+/// A client that takes nothing of an answer for so long is given up.
+const STALLED: Duration = Duration::from_secs(60);
+const HEADERS: usize = 64;
+/// A request's head is never longer: bytes.
+const HEAD_BYTES: usize = 32 * 1024;
+
+/// Lets connections in until the app stops; comes back when all have ended, or `grace` after that.
+pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Duration) {
+    let turns = Arc::new(Semaphore::new(CONNECTIONS));
+    let mut open = JoinSet::new();
+    let mut stopped = pin!(app.stopped());
+    loop {
+        let accepted = tokio::select! {
+            () = &mut stopped => break,
+            accepted = accept(&listener, &turns) => accepted,
+            // Those that have ended are let go of at once.
+            Some(_) = open.join_next() => continue,
+        };
+        let Ok((stream, turn)) = accepted else { continue };
+        let (app, router) = (app.clone(), router.clone());
+        open.spawn(async move {
+            app.meters.connections.fetch_add(1, Ordering::Relaxed);
+            connection(stream, router, app.stopping.subscribe()).await;
+            app.meters.connections.fetch_sub(1, Ordering::Relaxed);
+            drop(turn);
+        });
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(grace, async { while open.join_next().await.is_some() {} }).await;
+}
+
+async fn accept(
+    listener: &TcpListener,
+    turns: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+    let turn = Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)?;
+    match listener.accept().await {
+        Ok((stream, _)) => Ok((stream, turn)),
+        Err(error) => {
+            // Out of files, mostly: no use in asking again at once.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Err(error)
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Receiver<bool>) {
+    let Ok(peer) = stream.peer_addr() else { return };
+    // Events are small and must not wait for one another.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let mut request: Request = request.map(Body::new);
+        request.extensions_mut().insert(Peer(peer));
+        router.clone().oneshot(request)
+    });
+    let mut builder = http1::Builder::new();
+    builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_headers(HEADERS).max_buf_size(HEAD_BYTES);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(Patient::new(stream)), service));
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        _ = stopping.wait_for(|stopping| *stopping) => connection.as_mut().graceful_shutdown(),
+    }
+    let _ = connection.await;
+}
+
+/// A stream that fails when nothing can be written to it for too long.
+struct Patient {
+    stream: TcpStream,
+    since: Option<Pin<Box<Sleep>>>,
+}
+
+impl Patient {
+    fn new(stream: TcpStream) -> Self {
+        Self { stream, since: None }
+    }
+
+    /// What came of writing, or that it took too long.
+    fn watched<T>(&mut self, wrote: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if wrote.is_ready() {
+            self.since = None;
+            return wrote;
+        }
+        let limit =
+            self.since.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + STALLED)));
+        ready!(limit.as_mut().poll(context));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+}
+
+impl AsyncRead for Patient {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl AsyncWrite for Patient {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.watched(wrote, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        parts: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let wrote = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.watched(wrote, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,188 @@
+//! Accounts: made by whoever comes, looked after by organisers.
+
+use agon_store::Time;
+use agon_store::office::{self, AccountId, Admission, NewAccount, token_hash};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::audit;
+use super::session::{self, WithCookie};
+use super::site::Site;
+use crate::caller::{Caller, Role};
+use crate::config::SignUp;
+use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::extract::{Json, Path, Query};
+use crate::gate::From;
+use crate::gate::limits::{Kind, Who};
+use crate::paging::{Page, Paging};
+use crate::passwords;
+use crate::state::App;
+
+/// Its routes.
+pub fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(sign_up, accounts)).routes(routes!(change_account))
+}
+
+/// Somebody who comes.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewcomerBody {
+    /// 1 to 40 characters; nobody else's, however it is written.
+    #[schema(min_length = 1, max_length = 40)]
+    name: String,
+    /// 10 to 200 characters.
+    #[schema(format = Password, min_length = 10, max_length = 200)]
+    password: String,
+    /// An invitation's code. It also says what one may do.
+    invitation: Option<String>,
+}
+
+/// An account, as organisers see it.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Account {
+    /// Its number.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// What it may do.
+    pub role: Role,
+    /// Since when.
+    pub created: i64,
+    /// Whether it cannot sign in.
+    pub disabled: bool,
+    /// How many bots it has, in all competitions.
+    pub bots: u64,
+}
+
+/// What is to change of an account.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccountChange {
+    /// What it may do from now on.
+    role: Option<Role>,
+    /// Whether it cannot sign in. Disabling ends its sessions and tokens.
+    disabled: Option<bool>,
+}
+
+/// Makes an account, and signs in.
+#[utoipa::path(
+    post, path = "/accounts", tag = "accounts", operation_id = "sign_up", request_body = NewcomerBody,
+    responses(
+        (status = 201, description = "Made, and signed in.", body = Site, headers(("Set-Cookie" = String, description = "The session."))),
+        (status = 403, description = "Sign-up is closed, or by invitation only (code `invitation`).", body = ErrorBody),
+        (status = 404, description = "There is no such invitation.", body = ErrorBody),
+        (status = 409, description = "The name is taken, or the invitation is used up, expired or taken back.", body = ErrorBody),
+    ),
+)]
+async fn sign_up(
+    State(app): State<App>,
+    From(address): From,
+    headers: HeaderMap,
+    Json(body): Json<NewcomerBody>,
+) -> ApiResult<(StatusCode, WithCookie)> {
+    let by = admission(&app, body.invitation.as_deref()).await?;
+    passwords::check("password", &body.name, &body.password)?;
+    app.limiter.take(Kind::SignUp, Who::address(address))?;
+    // Before the slow part; who is quicker is settled when it is made.
+    if app.office.account_by_name(&body.name).await?.is_some() {
+        return Err(office::OfficeError::Taken { what: "name" }.into());
+    }
+    let password_hash = app.passwords.hash(body.password).await?;
+    let new = NewAccount { name: body.name, password_hash, by, at: Time::now() };
+    let account = app.office.create_account(&new).await?;
+    Ok((StatusCode::CREATED, session::begin(&app, &account, &headers).await?))
+}
+
+/// By what right somebody may come, or why not.
+async fn admission(app: &App, code: Option<&str>) -> ApiResult<Admission> {
+    let closed = || ApiError::new(StatusCode::FORBIDDEN, "closed", "no accounts are made here just now");
+    let Some(code) = code else {
+        return match app.config.sign_up {
+            SignUp::Open => Ok(Admission::Open(office::Role::Author)),
+            SignUp::Invite => {
+                Err(ApiError::new(StatusCode::FORBIDDEN, "invitation", "accounts are by invitation here")
+                    .hint("ask an organiser for a link"))
+            }
+            SignUp::Closed => Err(closed()),
+        };
+    };
+    // Somebody must be the first organiser, even of a site that is closed to all others.
+    if app.config.sign_up == SignUp::Closed && app.office.count_organisers().await? > 0 {
+        return Err(closed());
+    }
+    let hash = token_hash(code);
+    let found = app.office.find_invitation(hash).await?.ok_or_else(|| ApiError::not_found("invitation"))?;
+    match found.refusal(Time::now()) {
+        Some(why) => Err(ApiError::conflict("conflict", why).hint("ask for another")),
+        None => Ok(Admission::Invited(hash)),
+    }
+}
+
+/// All accounts, newest first. For organisers.
+#[utoipa::path(
+    get, path = "/accounts", tag = "accounts", operation_id = "accounts", params(Paging),
+    responses(
+        (status = 200, description = "A page of accounts.", body = Page<Account>),
+        (status = 403, description = "It is for organisers.", body = ErrorBody),
+    ),
+)]
+async fn accounts(
+    State(app): State<App>,
+    caller: Caller,
+    Query(paging): Query<Paging>,
+) -> ApiResult<Json<Page<Account>>> {
+    caller.organiser()?;
+    let listed = app.office.accounts(paging.of_office()?).await?;
+    let mut items = Vec::with_capacity(listed.items.len());
+    for account in &listed.items {
+        items.push(shown(&app, account).await?);
+    }
+    Ok(Json(Page::listed(items, listed.next)))
+}
+
+/// Changes what somebody may do. For organisers; the last of them stays one.
+#[utoipa::path(
+    patch, path = "/accounts/{id}", tag = "accounts", operation_id = "change_account", request_body = AccountChange,
+    params(("id" = i64, Path, description = "The account.")),
+    responses(
+        (status = 200, description = "As it is now.", body = Account),
+        (status = 404, description = "There is no such account.", body = ErrorBody),
+        (status = 409, description = "It is the last organiser.", body = ErrorBody),
+    ),
+)]
+async fn change_account(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<i64>,
+    Json(body): Json<AccountChange>,
+) -> ApiResult<Json<Account>> {
+    let me = caller.organiser()?;
+    let mut account = app.office.account(AccountId(id)).await?;
+    if let Some(role) = body.role.filter(|role| Role::from(account.role) != *role) {
+        let was = account.role;
+        account = app.office.set_role(account.id, role.into()).await?;
+        let change = serde_json::json!({"from": was.name(), "to": account.role.name()});
+        audit::note(&app, me, "account.role", &account.name, &change).await?;
+    }
+    if let Some(disabled) = body.disabled.filter(|disabled| account.disabled.is_some() != *disabled) {
+        account = app.office.set_disabled(account.id, disabled, Time::now()).await?;
+        let action = if disabled { "account.disable" } else { "account.enable" };
+        audit::note(&app, me, action, &account.name, &serde_json::json!({})).await?;
+    }
+    Ok(Json(shown(&app, &account).await?))
+}
+
+async fn shown(app: &App, account: &office::Account) -> ApiResult<Account> {
+    Ok(Account {
+        id: account.id.0,
+        name: account.name.clone(),
+        role: account.role.into(),
+        created: account.created.0,
+        disabled: account.disabled.is_some(),
+        bots: app.office.count_entrants_of(account.id).await?,
+    })
+}

@@ -1,0 +1,110 @@
+//! The audit log: what organisers did, to whom, and why.
+
+use std::collections::BTreeMap;
+
+use agon_store::Time;
+use agon_store::office::{AccountId, AuditFilter, NewEntry};
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::caller::{Caller, Me};
+use crate::error::{ApiResult, ErrorBody};
+use crate::extract::{Json, Query};
+use crate::paging::{Page, Paging};
+use crate::state::App;
+
+/// Its routes.
+pub fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default().routes(routes!(audit))
+}
+
+/// Something that was done.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuditItem {
+    /// Its number.
+    pub id: i64,
+    /// When.
+    pub at: i64,
+    /// Who; null: the server itself.
+    pub by: Option<String>,
+    /// What: a word of ours.
+    pub action: String,
+    /// In which competition.
+    pub competition: Option<String>,
+    /// To what or whom.
+    pub subject: String,
+    /// Why, in the words of whoever did it.
+    pub reason: String,
+}
+
+/// Which part of the log.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct AuditQuery {
+    /// Only of this competition.
+    competition: Option<String>,
+    /// `next` of the page before.
+    after: Option<String>,
+    /// At most so many.
+    #[param(minimum = 1, maximum = 200)]
+    limit: Option<u32>,
+}
+
+/// What was done, newest first. For organisers.
+#[utoipa::path(
+    get, path = "/audit", tag = "audit", operation_id = "audit", params(AuditQuery),
+    responses(
+        (status = 200, description = "A page of the log.", body = Page<AuditItem>),
+        (status = 403, description = "It is for organisers.", body = ErrorBody),
+    ),
+)]
+async fn audit(
+    State(app): State<App>,
+    caller: Caller,
+    Query(query): Query<AuditQuery>,
+) -> ApiResult<Json<Page<AuditItem>>> {
+    caller.organiser()?;
+    let page = Paging { after: query.after, limit: query.limit }.of_office()?;
+    let filter = AuditFilter { competition: query.competition, ..AuditFilter::default() };
+    let listed = app.office.audit(&filter, page).await?;
+    let mut names: BTreeMap<AccountId, String> = BTreeMap::new();
+    for account in listed.items.iter().filter_map(|entry| entry.what.account) {
+        if !names.contains_key(&account) {
+            names.insert(account, app.office.account(account).await?.name);
+        }
+    }
+    let items = listed.items.into_iter().map(|entry| AuditItem {
+        id: entry.id.0,
+        at: entry.what.at.0,
+        by: entry.what.account.and_then(|account| names.get(&account).cloned()),
+        action: entry.what.action,
+        competition: entry.what.competition,
+        subject: entry.what.subject,
+        reason: entry.what.reason,
+    });
+    Ok(Json(Page::listed(items.collect(), listed.next)))
+}
+
+/// Writes down what somebody did that is of no competition.
+pub async fn note(
+    app: &App,
+    me: &Me,
+    action: &str,
+    subject: &str,
+    detail: &serde_json::Value,
+) -> ApiResult<()> {
+    let entry = NewEntry {
+        at: Time::now(),
+        account: Some(me.account()),
+        action: action.to_owned(),
+        competition: None,
+        subject: subject.to_owned(),
+        reason: String::new(),
+        detail: detail.to_string(),
+    };
+    app.office.append_audit(&entry).await?;
+    Ok(())
+}

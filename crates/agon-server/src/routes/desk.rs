@@ -1,0 +1,10 @@
+//! The organiser's desk.
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::state::App;
+
+/// Its routes.
+pub fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+}

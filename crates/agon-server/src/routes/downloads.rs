@@ -1,0 +1,10 @@
+//! What can be taken home.
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::state::App;
+
+/// Its routes.
+pub fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+}

@@ -1,0 +1,10 @@
+//! What is played just now.
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::state::App;
+
+/// Its routes.
+pub fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+}

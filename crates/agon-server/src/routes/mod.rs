@@ -1,0 +1,45 @@
+//! What the API answers, one file for each part of it.
+
+pub mod accounts;
+pub mod audit;
+pub mod bots;
+pub mod competitions;
+pub mod desk;
+pub mod downloads;
+pub mod games;
+pub mod invitations;
+pub mod live;
+pub mod machine;
+pub mod matches;
+pub mod phases;
+pub mod rulings;
+pub mod session;
+pub mod site;
+pub mod submissions;
+pub mod tokens;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::state::App;
+
+/// All of them.
+pub fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+        .merge(site::router())
+        .merge(session::router())
+        .merge(accounts::router())
+        .merge(tokens::router())
+        .merge(invitations::router())
+        .merge(audit::router())
+        .merge(games::router())
+        .merge(competitions::router())
+        .merge(phases::router())
+        .merge(matches::router())
+        .merge(bots::router())
+        .merge(live::router())
+        .merge(downloads::router())
+        .merge(submissions::router())
+        .merge(desk::router())
+        .merge(rulings::router())
+        .merge(machine::router())
+}

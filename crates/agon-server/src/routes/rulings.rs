@@ -1,0 +1,10 @@
+//! Games voided, bots disqualified.
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::state::App;
+
+/// Its routes.
+pub fn router() -> OpenApiRouter<App> {
+    OpenApiRouter::default()
+}
