@@ -2,9 +2,8 @@
 //!
 //! [`run`] is the one that decides. [`queue`] hands matches out, [`local`] plays them on this machine in a [`hall`], where a
 //! [`course`] says which game of a match comes next. [`event`] is what progress bars read, [`tables`] what the ledger says a phase has
-//! come to, [`rulings`] what the organiser decided, [`secret`] what is drawn from the secret seed; [`belongings`] and [`chronicles`] are what bots keep and may
-//! read, `transcript` is what they print.
-//! come to, [`gallery`] shows games as they are played, [`secret`] what is drawn from the secret seed; [`belongings`] and [`chronicles`] are what bots keep and may read.
+//! come to, [`rulings`] what the organiser decided, [`gallery`] shows games as they are played, [`secret`] is what is drawn from the secret seed;
+//! [`belongings`] and [`chronicles`] are what bots keep and may read, `transcript` is what they print.
 
 pub mod belongings;
 pub mod chronicles;
