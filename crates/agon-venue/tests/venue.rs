@@ -72,7 +72,7 @@ fn runtime() -> Runtime {
 fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
     let homes = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let file = "game = \"connect-five\"\nsandbox = \"off\"\n\n[[entrant]]\nname = \"Mine\"\nbot = \"bots/mine\"\n\n\
-                [[entrant]]\nname = \"House\"\nbot = \"house:random\"\n\n[[phase]]\nformat = \"round-robin\"\n";
+                [[entrant]]\nname = \"House\"\nbot = \"house:random\"\n\n[[phase]]\nformat = \"round-robin\"\nparts = [{ games = 2, seconds = 1 }]\n";
     for home in &homes {
         write_starter("connect-five", "python", "mine", &home.path().join("bots"));
         fs::write(home.path().join("cup.toml"), file).unwrap();
