@@ -109,6 +109,8 @@ struct Projector {
     view: Option<View>,
     /// The number of the game that was shown last.
     last: u64,
+    /// What was on when the first one came: that is what they came for, however soon it is over.
+    first: Option<Arc<Sheet>>,
 }
 
 /// A game while it is shown.
@@ -127,7 +129,8 @@ struct View {
 
 impl Projector {
     fn new(board: Arc<Board>) -> Self {
-        Self { board, view: None, last: 0 }
+        let first = board.slot().sheet.clone();
+        Self { board, view: None, last: 0, first }
     }
 
     fn run(mut self) {
@@ -171,7 +174,8 @@ impl Projector {
     fn next(&mut self, board: &Board) {
         let (sheet, resting) = {
             let slot = board.slot();
-            (slot.sheet.clone().filter(|sheet| sheet.number > self.last), slot.resting)
+            let sheet = self.first.take().or_else(|| slot.sheet.clone());
+            (sheet.filter(|sheet| sheet.number > self.last), slot.resting)
         };
         let catch_up = self.last == 0;
         if let Some(sheet) = sheet {

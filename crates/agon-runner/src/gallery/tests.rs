@@ -60,7 +60,8 @@ impl Reporter for Gated<'_> {
 }
 
 const DUEL: (&str, [&str; 2]) = ("connect-five", ["random", "line-counter"]);
-const HUNT: (&str, [&str; 2]) = ("hide-and-seek", ["hunting-seeker", "shadow-hider"]);
+/// Always 96 turns.
+const RACE: (&str, [&str; 2]) = ("word-racer", ["random", "filler"]);
 
 /// Plays a game on a board.
 fn play(
@@ -131,7 +132,8 @@ impl<'s> Spectator<'s> {
             Some(Update::Film { game, film }) => {
                 let film: Json = serde_json::from_slice(film).unwrap();
                 assert!(film.get("seed").is_none());
-                assert_eq!(film["contributors"][0], "Ann");
+                let seat = game.seats.iter().position(|one| *one == Entrant(0)).unwrap();
+                assert_eq!(film["contributors"][seat], "Ann");
                 assert_ne!(film.get("live").is_some(), film.get("outcome").is_some());
                 self.frame = film["first"].clone();
                 for delta in film["deltas"].as_array().unwrap() {
@@ -192,9 +194,9 @@ fn let_pass(gate: &Sender<()>, turns: usize) {
 fn who_comes_late_sees_all_that_was_played_and_everybody_the_same_bytes() {
     let (gallery, runtime) = (gallery(QUICK), runtime());
     let (gate, turnstile) = channel();
-    let board = gallery.board(0);
+    let board = &*gallery.board(0);
     thread::scope(|scope| {
-        let playing = scope.spawn(|| play(&board, 7, DUEL, Some(&turnstile), false));
+        let playing = scope.spawn(move || play(board, 7, DUEL, Some(&turnstile), false));
         let_pass(&gate, 4);
         wait_until(|| gallery.boards().first().is_some_and(|now| now.turn == 5));
         let now = gallery.boards().remove(0);
@@ -237,9 +239,9 @@ fn who_comes_late_sees_all_that_was_played_and_everybody_the_same_bytes() {
 fn who_is_slow_is_given_the_film_so_far_and_nobody_waits() {
     let (gallery, runtime) = (gallery(QUICK), runtime());
     let (gate, turnstile) = channel();
-    let board = gallery.board(0);
+    let board = &*gallery.board(0);
     thread::scope(|scope| {
-        let playing = scope.spawn(|| play(&board, 3, HUNT, Some(&turnstile), false));
+        let playing = scope.spawn(move || play(board, 3, RACE, Some(&turnstile), false));
         wait_until(|| gallery.boards().first().is_some_and(|now| now.turn == 1));
         let mut quick = Spectator::new(&runtime, gallery.follow(0).unwrap());
         let mut slow = Spectator::new(&runtime, gallery.follow(0).unwrap());
@@ -252,7 +254,7 @@ fn who_is_slow_is_given_the_film_so_far_and_nobody_waits() {
         slow.until(|one| one.turns == 59);
         assert!(slow.updates < 5, "59 turns in {} updates", slow.updates);
         drop(gate);
-        let whole = whole("hide-and-seek", &playing.join().unwrap());
+        let whole = whole("word-racer", &playing.join().unwrap());
         quick.to_the_end(&whole);
         slow.to_the_end(&whole);
     });
@@ -302,9 +304,9 @@ fn of_many_quick_games_some_are_shown_whole_and_never_too_fast() {
 fn a_spectator_who_leaves_holds_up_nobody_and_the_projector_ends_with_the_last() {
     let (gallery, runtime) = (gallery(QUICK), runtime());
     let (gate, turnstile) = channel();
-    let board = gallery.board(0);
+    let board = &*gallery.board(0);
     thread::scope(|scope| {
-        let playing = scope.spawn(|| play(&board, 9, DUEL, Some(&turnstile), false));
+        let playing = scope.spawn(move || play(board, 9, DUEL, Some(&turnstile), false));
         wait_until(|| !gallery.boards().is_empty());
         for _ in 0..50 {
             let one = gallery.follow(0).unwrap();
@@ -338,11 +340,11 @@ fn a_match_is_followed_to_its_result_and_no_further() {
     let (gallery, runtime) = (gallery(QUICK), runtime());
     assert!(matches!(gallery.follow(0), Err(NotFollowed::NotThere)));
     let (gate, turnstile) = channel();
-    let board = gallery.board(0);
+    let board = &*gallery.board(0);
     thread::scope(|scope| {
-        let playing = scope.spawn(|| {
-            play(&board, 1, DUEL, Some(&turnstile), false);
-            play(&board, 2, DUEL, None, false);
+        let playing = scope.spawn(move || {
+            play(board, 1, DUEL, Some(&turnstile), false);
+            play(board, 2, DUEL, None, false);
             board.rest();
         });
         wait_until(|| !gallery.boards().is_empty());
@@ -397,7 +399,7 @@ fn a_projector_takes_no_more_than_its_time() {
 fn a_stage_is_played_with_spectators_and_ends_while_they_look_on() {
     let bot = |name: &str| format!("\n[[entrant]]\nname = \"{name}\"\nbot = \"house:line-counter\"\n");
     let text = format!(
-        "name = \"B\"\ngame = \"connect-five\"\nseed = \"b\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 2\n{}{}",
+        "name = \"B\"\ngame = \"connect-five\"\nseed = \"b\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 1\n{}{}",
         bot("a"),
         bot("b")
     );
@@ -429,8 +431,8 @@ fn a_stage_is_played_with_spectators_and_ends_while_they_look_on() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(results.len(), 2);
-    assert!(results.iter().all(|result| result.games.len() > 5), "matches of many games");
+    let result = results.last().unwrap();
+    assert!(result.games.len() > 5, "a match of many games");
     // The last game is shown in any case, and what came of its match.
     let mut told = None;
     loop {
@@ -442,8 +444,8 @@ fn a_stage_is_played_with_spectators_and_ends_while_they_look_on() {
         }
     }
     let last = one.game.as_ref().unwrap();
-    assert_eq!(last.game as usize + 1, results[1].games.len(), "the last game of the match");
-    assert_eq!(told.as_deref(), Some(&results[1]));
-    assert_eq!(one.outcome.as_ref().unwrap()["ended"], results[1].games[last.game as usize].ended);
+    assert_eq!(last.game as usize + 1, result.games.len(), "the last game of the match");
+    assert_eq!(told.as_deref(), Some(result));
+    assert_eq!(one.outcome.as_ref().unwrap()["ended"], result.games[last.game as usize].ended);
     assert!(boards.playing().is_empty() && gallery.boards().is_empty());
 }
