@@ -137,7 +137,9 @@ impl Gallery {
 impl Drop for Gallery {
     /// Whoever still follows is told that this was all.
     fn drop(&mut self) {
-        self.all().iter().for_each(|board| board.close());
+        for board in self.all().iter() {
+            board.close();
+        }
     }
 }
 

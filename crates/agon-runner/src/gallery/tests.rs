@@ -167,10 +167,12 @@ impl<'s> Spectator<'s> {
     }
 
     /// Looks on to the end of the game, and compares.
-    fn to_the_end(&mut self, whole: &Json) {
+    fn see_the_end(&mut self, whole: &Json) {
         self.until(|one| one.outcome.is_some());
         let mut last = whole["first"].clone();
-        whole["deltas"].as_array().unwrap().iter().for_each(|delta| frame::patch(&mut last, delta));
+        for delta in whole["deltas"].as_array().unwrap() {
+            frame::patch(&mut last, delta);
+        }
         assert_eq!(self.turns, whole["deltas"].as_array().unwrap().len());
         assert_eq!(self.frame, last);
         assert_eq!(self.outcome.as_ref().unwrap(), &whole["outcome"]);
@@ -187,7 +189,9 @@ fn wait_until(what: impl Fn() -> bool) {
 }
 
 fn let_pass(gate: &Sender<()>, turns: usize) {
-    (0..turns).for_each(|_| gate.send(()).unwrap());
+    for _ in 0..turns {
+        gate.send(()).unwrap();
+    }
 }
 
 #[test]
@@ -209,7 +213,7 @@ fn who_comes_late_sees_all_that_was_played_and_everybody_the_same_bytes() {
         drop(gate);
         let played = playing.join().unwrap();
         let whole = whole("connect-five", &played);
-        first.to_the_end(&whole);
+        first.see_the_end(&whole);
         let mut seen: Vec<Vec<Arc<[u8]>>> = Vec::new();
         for follower in crowd {
             let mut one = Spectator::new(&runtime, follower);
@@ -221,7 +225,7 @@ fn who_comes_late_sees_all_that_was_played_and_everybody_the_same_bytes() {
                     other => panic!("{other:?}"),
                 }
             }
-            one.to_the_end(&whole);
+            one.see_the_end(&whole);
             seen.push(bytes);
         }
         for bytes in &seen {
@@ -230,7 +234,7 @@ fn who_comes_late_sees_all_that_was_played_and_everybody_the_same_bytes() {
         }
         // Who comes after the end sees it whole.
         let mut late = Spectator::new(&runtime, gallery.follow(0).unwrap());
-        late.to_the_end(&whole);
+        late.see_the_end(&whole);
         assert_eq!(late.updates, 1);
     });
 }
@@ -255,8 +259,8 @@ fn who_is_slow_is_given_the_film_so_far_and_nobody_waits() {
         assert!(slow.updates < 5, "59 turns in {} updates", slow.updates);
         drop(gate);
         let whole = whole("word-racer", &playing.join().unwrap());
-        quick.to_the_end(&whole);
-        slow.to_the_end(&whole);
+        quick.see_the_end(&whole);
+        slow.see_the_end(&whole);
     });
 }
 
@@ -329,7 +333,7 @@ fn a_spectator_who_leaves_holds_up_nobody_and_the_projector_ends_with_the_last()
         drop(impatient);
         drop(gate);
         let whole = whole("connect-five", &playing.join().unwrap());
-        again.to_the_end(&whole);
+        again.see_the_end(&whole);
     });
     wait_until(|| !board.screen().is_running());
     assert_eq!(board.followers(), 0);
@@ -376,7 +380,7 @@ fn a_game_that_is_broken_off_makes_room_and_a_closed_gallery_says_so() {
     assert!(one.outcome.is_none());
     let played = play(&board, 2, DUEL, None, false);
     one.until(|one| one.game.as_ref().is_some_and(|game| game.key == key(2)));
-    one.to_the_end(&whole("connect-five", &played));
+    one.see_the_end(&whole("connect-five", &played));
     board.rest();
     drop(gallery);
     while one.next().is_some() {}
@@ -391,7 +395,7 @@ fn a_projector_takes_no_more_than_its_time() {
     let board = gallery.board(0);
     let played = play(&board, 4, DUEL, None, false);
     let mut one = Spectator::new(&runtime, gallery.follow(0).unwrap());
-    one.to_the_end(&whole("connect-five", &played));
+    one.see_the_end(&whole("connect-five", &played));
     assert!(one.updates >= played.turns as usize, "{} updates, {} turns", one.updates, played.turns);
 }
 
