@@ -39,6 +39,8 @@ export class CompetitionView {
     return phases.some((phase) => phase.number === named) ? named : latestPhase(phases);
   });
   phaseItem: PhaseItem | undefined = $derived(this.it.value?.phases.find((phase) => phase.number === this.phase));
+  /** Whether any game can have been played. */
+  begun = $derived((this.it.value?.phases ?? []).some((phase) => phase.state !== 'waiting'));
   #byEntrant: Map<number, Entrant> = $derived(
     new Map((this.it.value?.entrants ?? []).flatMap((one): [number, Entrant][] => (one.entrant === null ? [] : [[one.entrant, one]]))),
   );
@@ -65,7 +67,9 @@ export class CompetitionView {
     await this.it.load(this.api());
   }
 
+  /** Before the start there is no table to ask for. */
   async loadTable(): Promise<void> {
+    if (!this.begun) return;
     this.#tableAt = Date.now();
     await this.table.load(this.api('phases', this.phase, 'table'));
   }
