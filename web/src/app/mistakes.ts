@@ -1,6 +1,6 @@
 // Mistakes in a competition file, by line: as the server tells them, or read out of its words.
 
-import type { ApiError } from './types';
+import type { Refusal } from './api';
 
 export interface Mistake {
   /** From 1; null for the file as a whole. */
@@ -15,8 +15,8 @@ const PLACE = /^(?:error: )?(?:[^\s:]+:)?(\d+):(?:(\d+):)?\s+(.+)$/;
 const HINT = /^\s*hint:\s*(.+)$/;
 
 /** All mistakes of a refusal, in the order of their lines; empty if it is about something else. */
-export function mistakes(error: ApiError['error']): Mistake[] {
-  const told = error.mistakes ?? read([error.message, ...(error.details ?? [])]);
+export function mistakesOf(error: Pick<Refusal, 'message' | 'details' | 'mistakes'>): Mistake[] {
+  const told = error.mistakes ?? read([error.message, ...error.details]);
   return [...told].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 

@@ -1,6 +1,6 @@
 // Texts of handing in a bot, and of the check's answer.
 
-import type { Role, State, Submission } from '../types';
+import type { State, Submission } from '../types';
 
 const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
@@ -50,7 +50,7 @@ export const submit = {
   notOpenHint: 'Its page says when bots can be handed in again.',
   toCompetition: 'To the competition',
   needsSignIn: 'Sign in to hand in a bot.',
-  needsAuthor: (role: Role) => `You are signed in as ${role}; bots are handed in by authors.`,
+  needsAuthor: (role: string) => `You are signed in as ${role}; bots are handed in by authors.`,
   needsAuthorHint: 'Ask an organiser to make you an author.',
   noneLeft: (most: number) => `You have handed in as many bots as each contributor may: ${most}.`,
   noneLeftHint: 'Hand in a new version of one of them:',
@@ -95,6 +95,7 @@ export const submit = {
   removeLabel: (path: string) => `Leave out ${path}`,
   clear: 'Choose others',
   leftOut: (count: number) => `${plural(count, 'file')} left out that no bot needs:`,
+  showAll: (count: number) => `Show all ${count}`,
   removed: (path: string) => `${path} is left out.`,
   reading: 'Reading the folder…',
   noFiles: 'Choose the bot’s files first.',
