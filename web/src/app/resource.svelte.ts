@@ -47,6 +47,8 @@ export class Listing<T> {
   next: string | null = $state(null);
   error: unknown = $state.raw();
   loading = $state(false);
+  /** How many pages are shown. */
+  pages = $state(0);
   /** The first page came. */
   ready = $state(false);
   #path = '';
@@ -56,6 +58,11 @@ export class Listing<T> {
   async load(path: string, query: Query = {}): Promise<void> {
     this.#path = path;
     this.#query = query;
+    await this.#fetch(null);
+  }
+
+  /** Fetches the first page anew; what is shown stays until it is there. */
+  async refresh(): Promise<void> {
     await this.#fetch(null);
   }
 
@@ -73,6 +80,7 @@ export class Listing<T> {
       if (this.#now !== mine) return;
       this.items = after === null ? page.items : [...this.items, ...page.items];
       this.next = page.next;
+      this.pages = after === null ? 1 : this.pages + 1;
       this.ready = true;
       this.error = undefined;
     } catch (error) {

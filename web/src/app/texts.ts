@@ -28,6 +28,7 @@ export const texts = {
   copy: 'Copy',
   copied: 'Copied',
   optional: '(optional)',
+  table: 'Table',
   scrollable: (what: string) => `${what} (scrolls sideways)`,
 
   lost: 'The connection is lost; it is tried again by itself.',

@@ -247,6 +247,9 @@ export interface Match {
   entrants: number[];
   points: number[];
   games: MatchGame[];
+  /** The matches of the phase played before and after it, where one match is asked for. */
+  before?: string | null;
+  after?: string | null;
 }
 
 export interface MatchGame {
