@@ -11,7 +11,7 @@ export interface Mistake {
 }
 
 // `cup.toml:17:10: there is no format "group"`, or without the file's name, or with the line alone.
-const PLACE = /^(?:error: )?(?:[^\s:]+:)?(\d+):(?:(\d+):)?\s+(.+)$/;
+const PLACE = /^(?:error: )?(?:[^\s:]*[^\s:\d][^\s:]*:)?(\d+):(?:(\d+):)?\s+(.+)$/;
 const HINT = /^\s*hint:\s*(.+)$/;
 
 /** All mistakes of a refusal, in the order of their lines; empty if it is about something else. */

@@ -7,24 +7,24 @@ const plural = (count: number, one: string, many = `${one}s`): string => `${coun
 /** What a bot of each game is. */
 const WHAT: { [game: string]: string[] } = {
   'solitude-scramble': [
-    'A file Submission.py with a function get_action(state, match_history).',
-    'Other .py and .json files beside it can be imported. No files, processes or network: the check names each forbidden word.',
+    'A file `Submission.py` with a function `get_action(state, match_history)`.',
+    'Other `.py` and `.json` files beside it can be imported. No files, processes or network: the check names each forbidden word.',
     'Nothing a call leaves behind is there in the next one.',
   ],
   'colour-battle': [
-    'A .py file with a class that has determine_next_move(self, grid, enemies, game_info), get_name() and get_contributor().',
-    'Import Move from bot_control. One thread only.',
+    'A `.py` file with a class that has `determine_next_move(self, grid, enemies, game_info)`, `get_name()` and `get_contributor()`.',
+    'Import `Move` from `bot_control`. One thread only.',
   ],
   'connect-five': [
-    'A zip or folder with BotName.py in it; its class is called like the file and has get_move(self, board, player, T, N).',
-    'A folder data beside it can be written and is kept between matches.',
+    'A zip or folder with `BotName.py` in it; its class is called like the file and has `get_move(self, board, player, T, N)`.',
+    'A folder `data` beside it can be written and is kept between matches.',
   ],
   'hide-and-seek': [
-    'A .py file with a class Seeker or Hider that has move().',
+    'A `.py` file with a class `Seeker` or `Hider` that has `move()`.',
     'Choose below which of them takes part.',
   ],
   'word-racer': [
-    'A folder or zip with a players.yml or an agon.toml that says the command to run.',
+    'A folder or zip with a `players.yml` or an `agon.toml` that says the command to run.',
     'Any language: the bot reads lines and writes lines. Hand in what it needs to run, built.',
   ],
 };
@@ -57,9 +57,9 @@ export const submit = {
   notYours: 'This is not one of your bots here.',
   notYoursHint: 'Choose one of yours, or hand in a new one.',
 
-  rules: 'What to hand in',
+  rules: 'What a bot is here',
   what: (game: string) => WHAT[game] ?? ['A folder, a zip or a file with everything the bot needs.'],
-  anyLanguage: 'In another language: a folder with an agon.toml that says the command to run, built.',
+  anyLanguage: 'In another language: a folder with an `agon.toml` that says the command to run, built.',
   most: (size: string) => `At most ${size} together.`,
   perContributor: (most: number, left: number | null) =>
     left === null ? `At most ${plural(most, 'bot')} of each contributor.` : `At most ${plural(most, 'bot')} of each contributor; you can hand in ${left === 0 ? 'no more' : `${left} more`}.`,
