@@ -14,10 +14,12 @@ export class Refusal extends Error {
   readonly hint: string;
   readonly field: string | undefined;
   readonly details: string[];
+  /** Of a competition file. */
+  readonly mistakes: ApiError['error']['mistakes'];
   /** In how many seconds to try again, where the server says so. */
   readonly after: number | undefined;
 
-  constructor(status: number, code: string, message: string, more: { hint?: string; field?: string; details?: string[]; after?: number } = {}) {
+  constructor(status: number, code: string, message: string, more: Partial<ApiError['error']> & { after?: number } = {}) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
@@ -25,6 +27,7 @@ export class Refusal extends Error {
     this.hint = more.hint ?? '';
     this.field = more.field;
     this.details = more.details ?? [];
+    this.mistakes = more.mistakes;
     this.after = more.after;
   }
 }
