@@ -98,6 +98,7 @@ fn fold(what: &str, bots: u32, matches: usize, fine: bool) {
         ranking: Ranking::of(game),
         entrants: &entrants,
         placing: &[],
+        rulings: &[],
     };
     let begin = worked();
     black_box(standings(&tally, &asked));

@@ -3,7 +3,10 @@
 use agon_core::GameInfo;
 
 use crate::format::Verdict;
-use crate::result::{Fixed, GameResult, MatchResult};
+use crate::result::{Entrant, Fixed, GameResult, MatchResult};
+
+/// Less than all games of a tie can make up for.
+const FORFEIT: Fixed = Fixed::whole(-1_000_000_000_000);
 
 impl Verdict {
     /// Of a match of this game. Points are what the table gives; what breaks a tie is the game's own second figure: word points, games
@@ -12,6 +15,20 @@ impl Verdict {
         let seats = result.entrants();
         let second = |seat: usize| result.games.iter().map(|one| second(game, one, seat)).sum();
         Self { points: result.table_points(), second: (0..seats.len()).map(second).collect(), seats }
+    }
+
+    /// Whoever is disqualified loses the tie that this match belongs to, whatever was played.
+    pub fn forfeit(&mut self, by: Entrant) {
+        for (seat, points) in self.seats.iter().zip(&mut self.points) {
+            if *seat == by {
+                *points = FORFEIT;
+            }
+        }
+    }
+
+    /// Whether an entrant has lost by [`Verdict::forfeit`].
+    pub fn is_forfeited(&self, by: Entrant) -> bool {
+        self.seats.iter().zip(&self.points).any(|(seat, points)| *seat == by && *points == FORFEIT)
     }
 }
 

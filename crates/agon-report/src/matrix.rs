@@ -62,13 +62,13 @@ fn of_sheet(sheet: &Sheet, shares: &Shares, names: Names<'_>, plain: &dyn Fn(Ent
         .collect();
     let measured = sheet.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::Real(..)));
     let range = measured.then(|| range(sheet));
-    let dark = |row: Entrant, column: Entrant, cell: &Cell| match (cell, range) {
+    let dark = |row: Option<Entrant>, column: Entrant, cell: &Cell| match (cell, range) {
         (Cell::Real(x, ..), Some((low, high))) => Some((x.max(1.0).ln() - low) / (high - low).max(1e-9)),
         (Cell::Empty, _) => None,
-        _ => shares.get(row, column),
+        _ => row.and_then(|row| shares.get(row, column)),
     };
     let row = |row: &agon_league::standings::Row| Row {
-        name: names(row.entrant),
+        name: row.entrant.map_or_else(String::new, names),
         cells: across
             .iter()
             .map(|&(at, column)| {
@@ -111,7 +111,7 @@ fn of_meetings(
         .sheets
         .iter()
         .find(|sheet| sheet.official)
-        .map(|sheet| sheet.rows.iter().map(|row| row.entrant).collect())
+        .map(|sheet| sheet.rows.iter().filter_map(|row| row.entrant).collect())
         .unwrap_or_default();
     if order.len() > MOST {
         return note(&format!("{} entrants are too many for a table of all pairs.", order.len()));

@@ -65,7 +65,9 @@ fn titled(sheet: &Sheet, caption: &str, ways: Ways<'_>) -> String {
         let cells = sheet.columns.iter().zip(&row.cells);
         cells
             .map(|(column, cell)| match column.id.as_str() {
-                "name" => ways.named(row.entrant, &cell.shown()),
+                "name" => {
+                    row.entrant.map_or_else(|| bdi(&cell.shown()), |own| ways.named(own, &cell.shown()))
+                }
                 "medal" => medal(&cell.shown()),
                 "contributor" => bdi(&cell.shown()),
                 _ => escaped(&cell.shown()),
@@ -88,7 +90,7 @@ fn medal(word: &str) -> String {
 pub fn own_rows(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> String {
     let mut text = String::new();
     for one in standings.sheets.iter().filter(|sheet| sheet.official) {
-        let rows: Vec<_> = one.rows.iter().filter(|row| row.entrant == entrant).cloned().collect();
+        let rows: Vec<_> = one.rows.iter().filter(|row| row.entrant == Some(entrant)).cloned().collect();
         if !rows.is_empty() {
             let caption = format!("{} in {}", one.title, standings.phase);
             text += &titled(&Sheet { rows, notes: Vec::new(), ..one.clone() }, &caption, ways);

@@ -137,6 +137,7 @@ fn asked(league: &simulated::League) -> Asked<'_> {
         ranking,
         entrants: &league.entrants,
         placing: &[],
+        rulings: &[],
     }
 }
 

@@ -25,22 +25,7 @@ pub fn slug(name: &str) -> String {
 
 /// `2026-11-15 10:32 UTC`.
 pub fn moment(at: Moment) -> String {
-    let minutes = at.div_euclid(60_000);
-    let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
-    let (year, month, day) = civil(days);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minute / 60, minute % 60)
-}
-
-/// The date of a day counted from 1970, by the Gregorian calendar. Years begin in March here, so that the leap day comes last.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let from_march = days + 719_468;
-    let (era, day) = (from_march.div_euclid(146_097), from_march.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let in_year = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * in_year + 2) / 153;
-    let in_month = in_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + i64::from(month <= 2), month, in_month)
+    agon_league::standings::shown_moment(at)
 }
 
 /// With a space between thousands that never breaks: `12 345`.

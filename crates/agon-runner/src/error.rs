@@ -4,11 +4,22 @@ use std::io;
 
 use agon_core::SettingsError;
 use agon_engine::table::PlayError;
-use agon_league::FormatError;
 use agon_league::tally::BrokenTally;
+use agon_league::{FormatError, MatchKey};
 use agon_store::StoreError;
 
 use crate::chronicles::ChronicleError;
+
+impl RunError {
+    /// Whether whoever called can mend it (exit code 2), rather than that something broke (3).
+    pub const fn is_wrong_use(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_wrong_use(),
+            Self::Format { .. } | Self::Changed { .. } | Self::CannotVoid { .. } | Self::Settings(_) => true,
+            _ => false,
+        }
+    }
+}
 
 /// Why a run could not go on. What was kept stays kept.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +63,17 @@ pub enum RunError {
         was: String,
         /// The hash it has.
         is: String,
+    },
+    /// A match that later ones depend on cannot be void.
+    #[error(
+        "match {key} cannot be void: in \"{phase}\" later matches depend on it\n\
+         hint: disqualify a bot that should not go on; what was played stays as it is"
+    )]
+    CannotVoid {
+        /// Which.
+        key: MatchKey,
+        /// The phase's name.
+        phase: String,
     },
     /// What bots may read could not be written.
     #[error(transparent)]

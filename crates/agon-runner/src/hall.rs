@@ -4,6 +4,7 @@ use std::path::Path;
 
 use agon_core::record::{Digest, Recorder};
 use agon_core::{Assets, Lifetime, Settings, SettingsError};
+use agon_engine::log::GameLog;
 use agon_engine::referee::{Played, Room};
 use agon_engine::table::PlayError;
 use agon_engine::{Plan, Reporter, Seating, Table};
@@ -15,6 +16,7 @@ use sha2::{Digest as _, Sha256};
 use crate::belongings;
 use crate::course::{Course, PlayedPart};
 use crate::secret;
+use crate::transcript::Transcript;
 
 /// An entrant, ready to play.
 #[derive(Clone, Debug)]
@@ -107,11 +109,19 @@ impl<'h> Hall<'h> {
         let seed = secret::board(self.secret, self.phase, fixture.board);
         let plan = Plan { settings: &first.settings, seed, seats: &seats, assets: self.assets };
         let mut course = Course::new(parts, names);
-        let mut room = Room { reporter, console: None, recorder: Some(recorder), log: None };
+        let mut transcript = Transcript::of(&seats);
+        let log = transcript.as_mut().map(|log| log as &mut dyn GameLog);
+        // Not passed on as it is: the log does not live as long as what is behind it.
+        let reporter: Option<&mut dyn Reporter> = match reporter {
+            Some(reporter) => Some(&mut *reporter),
+            None => None,
+        };
+        let mut room = Room { reporter, console: None, recorder: Some(recorder), log };
         self.table.play_match(&plan, &mut course, &mut room)?;
         let points = course.points(self.in_parts);
         let mut finished = finished(key, &fixture.seats, course.played, points);
         finished.data = self.belongings(&fixture.seats)?;
+        finished.logs = transcript.map_or_else(Vec::new, |log| log.logs);
         Ok(finished)
     }
 
@@ -166,7 +176,8 @@ fn finished(
             finished.0.push(KeptGame { digest, record: Some(bytes) });
         }
     }
-    FinishedMatch { result, games: finished.0, faults: finished.1, data: Vec::new(), finished: Time::now() }
+    let (games, faults) = finished;
+    FinishedMatch { result, games, faults, data: Vec::new(), logs: Vec::new(), finished: Time::now() }
 }
 
 fn game_result(seats: &[Entrant], part: u8, game: &Played) -> GameResult {

@@ -9,11 +9,11 @@ use agon_engine::Table;
 use agon_engine::table::seat_hash;
 use agon_league::competition::{Competition, Phase, Stop as PhaseStop};
 use agon_league::format::{Past, Stage, Verdict};
-use agon_league::standings;
+use agon_league::standings::{self, Standings};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{
-    FinishedMatch, Ledger, MatchFilter, PhaseState, Ranges, Secret, Snapshot, Submission, Time,
+    FinishedMatch, Ledger, MatchFilter, PhaseState, Ranges, Secret, Snapshot, StoreError, Submission, Time,
 };
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
@@ -24,6 +24,7 @@ use crate::event::{Event, Listener};
 use crate::hall::{Hall, Member};
 use crate::local::{Boards, Local, Lot};
 use crate::queue::Queue;
+use crate::rulings::Rulings;
 use crate::stop::Stop;
 use crate::tables::Played;
 use crate::{RunError, belongings, tables};
@@ -173,7 +174,7 @@ impl Run<'_> {
             secret,
         ))?;
         let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
-        let played = self.runtime.block_on(tables::played(self.ledger, self.game(), number))?;
+        let played = self.runtime.block_on(tables::all_played(self.ledger, self.game(), number))?;
         let done = played.matches();
         listener.event(&Event::Phase { phase: number, name: &phase.name, expected: plan.expected(), done });
         let mut going = Going {
@@ -199,8 +200,7 @@ impl Run<'_> {
                 return Ok(false);
             }
             if plan.looks_back() {
-                let verdicts = tables::verdicts(self.ledger, self.game(), number, stage_number);
-                going.verdicts.push(self.runtime.block_on(verdicts)?);
+                going.verdicts.push(self.verdicts(number, phase, stage_number)?);
             }
         }
         if told && plan.looks_back() {
@@ -209,6 +209,13 @@ impl Run<'_> {
         }
         self.publish(number, phase, &going.played, listener)?;
         Ok(true)
+    }
+
+    /// What a stage that is over means for who goes on.
+    fn verdicts(&self, number: u32, phase: &Phase, stage: u32) -> Result<Vec<Verdict>, RunError> {
+        let forfeits =
+            if phase.format.is_bracket() { self.wait(self.ledger.forfeits(number))? } else { Vec::new() };
+        self.runtime.block_on(tables::verdicts(self.ledger, self.game(), number, stage, &forfeits))
     }
 
     /// Whose place is open when a stage begins, and the order then: the same however often the run was stopped since.
@@ -238,12 +245,40 @@ impl Run<'_> {
         played: &Played,
         listener: &mut dyn Listener,
     ) -> Result<(), RunError> {
-        let standings = tables::standings_from(self.ledger, self.competition, self.game(), number, played);
-        let standings = self.runtime.block_on(standings)?.without_times();
-        let table = Digest(Sha256::digest(standings.json().to_string().as_bytes()).into());
-        self.wait(self.ledger.publish(number, table, Time::now()))?;
-        listener.event(&Event::Published { phase: number, name: &phase.name, matches: standings.matches });
-        Ok(())
+        loop {
+            let rulings = self.runtime.block_on(Rulings::of(self.ledger))?;
+            let standings = self.runtime.block_on(self.standings(number, played, &rulings))?;
+            let table = Digest(Sha256::digest(standings.json().to_string().as_bytes()).into());
+            let under = rulings.in_force();
+            match self.runtime.block_on(self.ledger.publish(number, table, &under, Time::now())) {
+                // Somebody has just decided something.
+                Err(StoreError::Ruled { .. }) => {}
+                done => {
+                    done?;
+                    let matches = standings.matches;
+                    listener.event(&Event::Published { phase: number, name: &phase.name, matches });
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The table of what was played, by the rulings in force.
+    async fn standings(
+        &self,
+        number: u32,
+        played: &Played,
+        rulings: &Rulings,
+    ) -> Result<Standings, RunError> {
+        let (ledger, game, under) = (self.ledger, self.game(), rulings.in_force());
+        let counted = if rulings.voided(number, &under).is_empty() {
+            None
+        } else {
+            Some(tables::played_under(ledger, game, number, rulings, &under).await?)
+        };
+        let counted = counted.as_ref().unwrap_or(played);
+        let standings = tables::standings_from(ledger, self.competition, game, number, counted, rulings);
+        Ok(standings.await?.without_times())
     }
 
     /// Plays what is missing of a stage; `false` if it was stopped before its end.

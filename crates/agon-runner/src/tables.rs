@@ -2,13 +2,14 @@
 
 use agon_core::GameInfo;
 use agon_league::competition::{Competition, Phase};
-use agon_league::format::{Field, Past, Plan, Verdict};
-use agon_league::standings::{self, Asked, Ranking, Standings};
+use agon_league::format::{Field, Format, Past, Plan, Verdict};
+use agon_league::standings::{self, Asked, Ranking, RulingKind, Standings};
 use agon_league::tally::Tally;
-use agon_league::{Entrant, FormatError};
-use agon_store::{Ledger, MatchFilter, Progress, Ranges, Secret};
+use agon_league::{Entrant, FormatError, MatchKey};
+use agon_store::{Ledger, MatchFilter, PhaseStatus, Progress, Ranges, Secret, StoreError};
 use futures_util::StreamExt as _;
 
+use crate::rulings::Rulings;
 use crate::{RunError, secret};
 
 /// A phase as far as it was played.
@@ -28,8 +29,37 @@ impl Played {
     }
 }
 
-/// What was played of a phase, without reading all of it.
+/// What counts of a phase: all that was played but void matches.
 pub async fn played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<Played, RunError> {
+    let rulings = Rulings::of(ledger).await?;
+    played_under(ledger, game, phase, &rulings, &rulings.in_force()).await
+}
+
+/// The same, by the rulings of these numbers. Only with void matches all of the phase is read.
+pub async fn played_under(
+    ledger: &dyn Ledger,
+    game: &GameInfo,
+    phase: u32,
+    rulings: &Rulings,
+    under: &[u64],
+) -> Result<Played, RunError> {
+    let mut played = all_played(ledger, game, phase).await?;
+    let voided = rulings.voided(phase, under);
+    if !voided.is_empty() {
+        played.tally = Tally::new(game);
+        let mut matches = ledger.matches(phase, MatchFilter::default());
+        while let Some(one) = matches.next().await {
+            let one = one?.result;
+            if !voided.contains(&one.key) {
+                played.tally.add(&one);
+            }
+        }
+    }
+    Ok(played)
+}
+
+/// What was played of a phase, void matches too, without reading all of it.
+pub async fn all_played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<Played, RunError> {
     let Progress { snapshot, after, stages } = ledger.progress(phase).await?;
     let mut tally = match &snapshot {
         Some(bytes) => Tally::from_bytes(bytes).map_err(|error| RunError::Snapshot { phase, error })?,
@@ -58,18 +88,22 @@ pub async fn tally_before(
     Ok(tally)
 }
 
-/// The verdicts of a stage, in the order of its fixtures.
+/// The verdicts of a stage, in the order of its fixtures. `forfeits` are the matches that are lost whatever was played.
 pub async fn verdicts(
     ledger: &dyn Ledger,
     game: &GameInfo,
     phase: u32,
     stage: u32,
+    forfeits: &[(MatchKey, Entrant)],
 ) -> Result<Vec<Verdict>, RunError> {
     let mut verdicts = Vec::new();
     let filter = MatchFilter { stages: stage..stage + 1, ..MatchFilter::default() };
     let mut matches = ledger.matches(phase, filter);
     while let Some(one) = matches.next().await {
-        verdicts.push(Verdict::of(game, &one?.result));
+        let one = one?.result;
+        let mut verdict = Verdict::of(game, &one);
+        forfeits.iter().filter(|(key, _)| *key == one.key).for_each(|(_, by)| verdict.forfeit(*by));
+        verdicts.push(verdict);
     }
     Ok(verdicts)
 }
@@ -83,8 +117,11 @@ pub async fn finished_stages(
     begun: u32,
 ) -> Result<Vec<Vec<Verdict>>, RunError> {
     let mut stages = Vec::new();
+    // Only brackets give places, and only there somebody disqualified loses what it plays.
+    let is_bracket = plan.placing(&Past::default()).is_some();
+    let forfeits = if is_bracket { ledger.forfeits(phase).await? } else { Vec::new() };
     for stage in 0..begun {
-        stages.push(verdicts(ledger, game, phase, stage).await?);
+        stages.push(verdicts(ledger, game, phase, stage, &forfeits).await?);
     }
     // A stage that is not finished says nothing yet.
     while let Some(last) = stages.len().checked_sub(1) {
@@ -98,7 +135,7 @@ pub async fn finished_stages(
     Ok(stages)
 }
 
-/// What a table of a phase is asked for.
+/// What a table of a phase is asked for, without rulings.
 pub fn asked<'a>(
     competition: &'a Competition,
     game: &'static GameInfo,
@@ -112,23 +149,37 @@ pub fn asked<'a>(
         ranking: Ranking::of(game),
         entrants: &competition.entrants,
         placing,
+        rulings: &[],
     }
 }
 
-/// Who plays a phase, the best of the phase before first.
+async fn status(ledger: &dyn Ledger, phase: u32) -> Result<PhaseStatus, RunError> {
+    let mut all = ledger.phases().await?;
+    let phases = all.len() as u32;
+    if phase >= phases {
+        return Err(StoreError::NoSuchPhase { phase, phases }.into());
+    }
+    Ok(all.swap_remove(phase as usize))
+}
+
+/// Who plays a phase, the best of the phase before first. Whoever was disqualified when it began does not.
 pub async fn field(
     ledger: &dyn Ledger,
     competition: &Competition,
     game: &'static GameInfo,
     number: u32,
 ) -> Result<Field, RunError> {
-    let all = || (0..competition.entrants.len() as u32).map(Entrant);
+    let rulings = Rulings::of(ledger).await?;
+    let under = rulings.at_start(&status(ledger, number).await?);
+    let out = rulings.disqualified(&under);
+    let is_in = |entrant: &Entrant| !out.iter().any(|one| one.kind == RulingKind::Disqualify(*entrant));
+    let all = || (0..competition.entrants.len() as u32).map(Entrant).filter(is_in);
     let mut entrants: Vec<Entrant> = match number.checked_sub(1) {
         None => all().collect(),
         Some(before) => {
-            let tally = played(ledger, game, before).await?.tally;
+            let tally = played_under(ledger, game, before, &rulings, &under).await?.tally;
             let phase = &competition.phases[before as usize];
-            standings::order(&tally, &asked(competition, game, phase, &[]))
+            standings::order(&tally, &Asked { rulings: &out, ..asked(competition, game, phase, &[]) })
         }
     };
     let missing: Vec<Entrant> = all().filter(|one| !entrants.contains(one)).collect();
@@ -152,7 +203,12 @@ pub async fn plan(
     seed: &Secret,
 ) -> Result<Box<dyn Plan>, RunError> {
     let field = field(ledger, competition, game, number).await?;
-    let plan = competition.phases[number as usize].plan(&field, secret::schedule(seed, number));
+    let mut phase = competition.phases[number as usize].clone();
+    if let Format::Gauntlet { challengers, .. } = &mut phase.format {
+        // Named in the file, whatever was decided since.
+        challengers.retain(|one| field.entrants.contains(one));
+    }
+    let plan = phase.plan(&field, secret::schedule(seed, number));
     plan.map_err(|error: FormatError| RunError::Format { phase: number, error })
 }
 
@@ -163,17 +219,19 @@ pub async fn standings_of(
     game: &'static GameInfo,
     number: u32,
 ) -> Result<Standings, RunError> {
-    let played = played(ledger, game, number).await?;
-    standings_from(ledger, competition, game, number, &played).await
+    let rulings = Rulings::of(ledger).await?;
+    let played = played_under(ledger, game, number, &rulings, &rulings.in_force()).await?;
+    standings_from(ledger, competition, game, number, &played, &rulings).await
 }
 
-/// The same, of what was read before.
+/// The same, of what was read before by the rulings in force.
 pub async fn standings_from(
     ledger: &dyn Ledger,
     competition: &Competition,
     game: &'static GameInfo,
     number: u32,
     played: &Played,
+    rulings: &Rulings,
 ) -> Result<Standings, RunError> {
     let phase = &competition.phases[number as usize];
     let mut placing = Vec::new();
@@ -184,5 +242,7 @@ pub async fn standings_from(
         let stages = finished_stages(ledger, game, number, plan.as_ref(), begun).await?;
         placing = plan.placing(&Past { stages: &stages, ..Past::default() }).unwrap_or_default();
     }
-    Ok(standings::standings(&played.tally, &asked(competition, game, phase, &placing)))
+    let ruled = rulings.ruled(ledger, &status(ledger, number).await?).await?;
+    let asked = Asked { rulings: &ruled, ..asked(competition, game, phase, &placing) };
+    Ok(standings::standings(&played.tally, &asked))
 }

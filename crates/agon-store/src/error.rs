@@ -142,6 +142,22 @@ pub enum StoreError {
         /// What is wrong with it.
         what: String,
     },
+    /// A ruling that cannot be made, or not lifted.
+    #[error("{what}\nhint: {hint}")]
+    Ruling {
+        /// Why not.
+        what: String,
+        /// What can be done.
+        hint: &'static str,
+    },
+    /// A table was to be published that does not heed what was decided since it was computed.
+    #[error(
+        "phase {}: a ruling was made or lifted while its table was computed\nhint: compute the table again", .phase + 1
+    )]
+    Ruled {
+        /// Which one, from 0.
+        phase: u32,
+    },
     /// The machine said no.
     #[error("cannot {doing} {place}: {error}\nhint: {hint}")]
     Io {
@@ -176,6 +192,7 @@ impl StoreError {
                 | Self::Running { .. }
                 | Self::Phase { .. }
                 | Self::NoSuchPhase { .. }
+                | Self::Ruling { .. }
         )
     }
 }

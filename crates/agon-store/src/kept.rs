@@ -8,6 +8,7 @@ use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey, MatchResult};
 use sha2::{Digest as _, Sha256};
 
+use crate::log::MatchLog;
 use crate::packing;
 use crate::ranges::Ranges;
 
@@ -147,6 +148,10 @@ pub struct PhaseStatus {
     pub published: Option<Time>,
     /// When it was closed.
     pub closed: Option<Time>,
+    /// The rulings that were in force when it began: those its field was taken by.
+    pub started_under: Vec<u64>,
+    /// The rulings that the published table heeds.
+    pub published_under: Vec<u64>,
 }
 
 /// A bot that is handed in.
@@ -235,6 +240,8 @@ pub struct FinishedMatch {
     pub faults: Vec<MatchFault>,
     /// At most one for each entrant.
     pub data: Vec<DataFolder>,
+    /// At most one for each seat of each game. Not part of the digest.
+    pub logs: Vec<MatchLog>,
     /// When it was over.
     pub finished: Time,
 }

@@ -10,6 +10,8 @@ use crate::kept::{
     Appended, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, KeptFault, KeptMatch,
     KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
 };
+use crate::log::GameLog;
+use crate::ruling::{Lifted, NewRuling, Ruling};
 use crate::{Claim, Result};
 
 /// Many things, one after the other, without all of them in memory. No transaction stays open between two of them.
@@ -36,8 +38,9 @@ pub trait Ledger: Send + Sync {
     /// A waiting phase takes matches from now on. One that is running stays so.
     async fn start(&self, phase: u32, at: Time) -> Result<()>;
 
-    /// A running phase takes no matches any more; the hash of its table is kept. Again with the same table changes nothing.
-    async fn publish(&self, phase: u32, table: Digest, at: Time) -> Result<()>;
+    /// A running phase takes no matches any more; the hash of its table is kept. `under` are the rulings that the table heeds; if
+    /// others are in force by now, it is refused ([`crate::StoreError::Ruled`]). Again with the same table changes nothing.
+    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Time) -> Result<()>;
 
     /// A published phase is over. A second time changes nothing.
     async fn close(&self, phase: u32, at: Time) -> Result<()>;
@@ -90,6 +93,23 @@ pub trait Ledger: Send + Sync {
         phase: u32,
         stage: u32,
     ) -> Result<Option<(MatchKey, DataFolder)>>;
+
+    /// The organiser decides; gives the ruling's number. Refused without a reason, about what was never played or who is not there,
+    /// and while a ruling on the same is in force.
+    async fn rule(&self, ruling: &NewRuling) -> Result<u64>;
+
+    /// A ruling is no longer in force. It stays in the list; a second time is refused.
+    async fn lift(&self, ruling: u64, lifted: &Lifted) -> Result<()>;
+
+    /// Every ruling that was ever made, the first first.
+    async fn rulings(&self) -> Result<Vec<Ruling>>;
+
+    /// The matches of a phase that ended while one of those who played them was disqualified, with whom, in the order of the
+    /// schedule. What was ruled or lifted since does not change it.
+    async fn forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>>;
+
+    /// What a bot printed in a game. `None` if that was nothing, if it is no program, and when it was dropped to make room.
+    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>>;
 
     /// Looks at everything that is kept; gives what is wrong, in words. Slow.
     async fn check(&self) -> Result<Vec<String>>;

@@ -4,17 +4,19 @@
 //! computes standings: it takes finished matches, keeps them in the order they came, and hands them out again. All of it runs
 //! inside a tokio runtime whose timers are enabled.
 //!
-//! What is one transaction: a call of [`Ledger::append`], with all its matches, games, records, faults, `data/` folders and the
-//! snapshot. A match that was kept once is never changed.
+//! What is one transaction: a call of [`Ledger::append`], with all its matches, games, records, faults, `data/` folders, logs and
+//! the snapshot. A match that was kept once is never changed.
 
 mod claim;
 mod error;
 mod filter;
 mod kept;
 mod ledger;
+mod log;
 pub mod office;
 mod packing;
 mod ranges;
+mod ruling;
 mod sqlite;
 
 pub use claim::Claim;
@@ -26,7 +28,9 @@ pub use kept::{
     Submission, Time,
 };
 pub use ledger::{Ledger, Rows};
+pub use log::{GameLog, LogWriter, MatchLog, Printed};
 pub use ranges::Ranges;
+pub use ruling::{Lifted, NewRuling, Ruling, RulingKind};
 pub use sqlite::SqliteLedger;
 
 /// What every call gives back.

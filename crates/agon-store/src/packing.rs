@@ -109,7 +109,7 @@ pub fn read_done(mut bytes: &[u8]) -> Option<Vec<Ranges>> {
     Some(stages)
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
@@ -121,7 +121,7 @@ fn put_signed(bytes: &mut Vec<u8>, number: i64) {
     put(bytes, ((number << 1) ^ (number >> 63)) as u64);
 }
 
-fn take(bytes: &mut &[u8]) -> Option<u64> {
+pub fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;

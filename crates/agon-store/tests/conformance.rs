@@ -4,6 +4,8 @@
 mod common;
 #[path = "conformance/matches.rs"]
 mod matches;
+#[path = "conformance/rulings.rs"]
+mod rulings;
 #[path = "conformance/state.rs"]
 mod state;
 
@@ -55,6 +57,12 @@ macro_rules! suite {
             suite!(@ $home, matches::records_come_in_order);
             suite!(@ $home, matches::the_fault_list_is_newest_first);
             suite!(@ $home, matches::data_folders_as_they_were_before_a_stage);
+            suite!(@ $home, rulings::a_ruling_is_kept_and_can_be_lifted_once);
+            suite!(@ $home, rulings::what_cannot_be_ruled_is_refused_in_clear_words);
+            suite!(@ $home, rulings::a_phase_knows_the_rulings_it_began_and_was_published_under);
+            suite!(@ $home, rulings::what_ended_under_a_ruling_is_forfeited_whatever_comes_later);
+            suite!(@ $home, matches::logs_are_kept_with_their_match_and_are_no_part_of_its_digest);
+            suite!(@ $home, matches::of_too_many_logs_the_oldest_go);
             suite!(@ $home, matches::readers_see_what_is_committed_while_others_write);
         }
     };

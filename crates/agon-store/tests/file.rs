@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agon_core::record::Digest;
-use agon_store::{Ledger as _, MatchFilter, SqliteLedger, StoreError, Time};
+use agon_store::{Ledger as _, MatchFilter, NewRuling, RulingKind, SqliteLedger, StoreError, Time};
 use common::{SMALL, Shape, finished, founding, key, run};
 use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -74,10 +74,52 @@ fn a_newer_ledger_is_refused() {
         // Still in the log beside the file, as after a newer Agon was killed.
         assert_eq!(
             refusal(&path).await,
-            "FILE was written by a newer Agon (ledger version 7, known here: 1)"
+            "FILE was written by a newer Agon (ledger version 7, known here: 2)"
         );
         newer.close().await.unwrap();
         assert!(refusal(&path).await.contains("newer Agon"));
+    });
+}
+
+/// The first version's tables, with one running phase and one match in it.
+const FIRST: &str = "
+    INSERT INTO competition (id, name, game, rules, engine, commitment) VALUES (1, 'Old Cup', 'connect-five', 1, '0.1.0', zeroblob(32));
+    INSERT INTO secret (id, seed) VALUES (1, 'old');
+    INSERT INTO edition (at, file, normal) VALUES (1, 'name', '{}');
+    INSERT INTO phase (phase, state, started, matches, games, last_match) VALUES (0, 'running', 1, 1, 0, 1);
+    INSERT INTO bot (entrant, version, hash, spec, from_phase, submitted) VALUES (3, 1, 'h', 'house:left', 0, 1);
+    INSERT INTO match (id, phase, stage, number, finished, entrants, faults, digest, points)
+        VALUES (1, 0, 0, 0, 5, ' 3 ', 0, zeroblob(32), x'');
+    PRAGMA application_id = 0x41676F6E;
+    PRAGMA user_version = 1;";
+
+#[test]
+fn an_older_ledger_is_brought_up_to_date() {
+    run(async {
+        for read_only in [false, true] {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("old.ledger");
+            let mut old = raw(&path).await;
+            sqlx::raw_sql(include_str!("../migrations/0001_ledger.sql")).execute(&mut old).await.unwrap();
+            sqlx::raw_sql(FIRST).execute(&mut old).await.unwrap();
+            old.close().await.unwrap();
+            if read_only {
+                let reader = SqliteLedger::open_to_read(&path).await.unwrap();
+                assert_eq!(reader.rulings().await.unwrap(), []);
+                reader.disconnect().await.unwrap();
+            }
+            let ledger = SqliteLedger::open(&path).await.unwrap();
+            let phases = ledger.phases().await.unwrap();
+            assert!(phases[0].started_under.is_empty() && phases[0].published_under.is_empty());
+            assert_eq!(ledger.counts(0).await.unwrap().matches, 1);
+            for (id, kind) in
+                [(1, RulingKind::Void(key(0, 0, 0))), (2, RulingKind::Disqualify(agon_league::Entrant(3)))]
+            {
+                let (reason, by) = ("it must be so".to_owned(), "Ada".to_owned());
+                assert_eq!(ledger.rule(&NewRuling { kind, reason, by, at: Time(9) }).await.unwrap(), id);
+            }
+            assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+        }
     });
 }
 
@@ -159,7 +201,14 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
         let ledger = SqliteLedger::open(&path).await.unwrap();
-        ledger.publish(0, Digest([1; 32]), Time(1)).await.unwrap();
+        ledger.publish(0, Digest([1; 32]), &[], Time(1)).await.unwrap();
+        let ruling = NewRuling {
+            kind: RulingKind::Void(key(0, 0, 3)),
+            reason: "the power was cut".to_owned(),
+            by: "Ada".to_owned(),
+            at: Time(1),
+        };
+        ledger.rule(&ruling).await.unwrap();
         let mut hand = raw(&path).await;
         for attempt in [
             "UPDATE match SET points = x'00' WHERE id = 1",
@@ -170,6 +219,9 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
             "UPDATE phase SET state = 'running'",
             "UPDATE phase SET final = x'00'",
             "UPDATE secret SET seed = 'another'",
+            "DELETE FROM ruling",
+            "UPDATE ruling SET reason = 'another'",
+            "UPDATE ruling SET lifted = 2, lifted_by = 'x', lifted_for = 'x', lifted_last_match = 2, entrant = 3",
             "INSERT INTO match SELECT 9999, phase, stage, 9999, finished, entrants, faults, digest, points FROM match LIMIT 1",
         ] {
             let refused = sqlx::raw_sql(attempt).execute(&mut hand).await;

@@ -36,8 +36,10 @@ pub struct Asset {
 /// A file of the server's web app, by its path below `web/dist/app`; `None` too if this build has no app.
 pub fn app(path: &str) -> Option<Asset> {
     let file = Dist::get(&format!("app/{path}"))?;
-    let [a, b, c, d, e, f, g, h, ..] = file.metadata.sha256_hash();
-    let etag = format!("{:016x}", u64::from_be_bytes([a, b, c, d, e, f, g, h]));
+    let mut etag = String::new();
+    for byte in file.metadata.sha256_hash().iter().take(12) {
+        etag += &format!("{byte:02x}");
+    }
     Some(Asset { bytes: file.data, etag, mime: mime(path) })
 }
 

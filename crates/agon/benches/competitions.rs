@@ -144,7 +144,14 @@ async fn fill(path: &Path, text: &str) {
         let result = made_up(key, &fixture.seats);
         tally.add(&result);
         let games = vec![KeptGame { digest: Digest([number as u8; 32]), record: None }];
-        batch.push(FinishedMatch { result, games, faults: Vec::new(), data: Vec::new(), finished: Time(0) });
+        batch.push(FinishedMatch {
+            result,
+            games,
+            faults: Vec::new(),
+            data: Vec::new(),
+            logs: Vec::new(),
+            finished: Time(0),
+        });
         if batch.len() == BATCH || number + 1 == last {
             since += batch.len();
             let snapshot = (since >= SNAPSHOT).then(|| Snapshot { phase: 0, bytes: tally.to_bytes() });

@@ -23,6 +23,15 @@ impl Phase {
             Stop::Settled { most } => Ok(Box::new(Settled::new(&self.format, field, most, seed)?)),
         }
     }
+
+    /// Whether what is played later depends on what came of earlier matches.
+    pub const fn looks_back(&self) -> bool {
+        matches!(self.stop, Stop::Settled { .. })
+            || matches!(
+                self.format,
+                Format::Swiss { .. } | Format::Knockout(_) | Format::DoubleElimination(_)
+            )
+    }
 }
 
 struct Settled {

@@ -30,18 +30,19 @@ fn first_columns() -> Vec<Column> {
     ]
 }
 
-fn first_cells(rank: u64, line: &Line<'_>) -> Vec<Cell> {
-    vec![Cell::Int(rank as i64), line.name(), line.contributor(), Cell::Real(line.sums.mean_us(), 3, "")]
+fn first_cells(ranked: &Ranked<'_>) -> Vec<Cell> {
+    let line = &ranked.line;
+    vec![ranked.place(), line.name(), line.contributor(), Cell::Real(line.sums.mean_us(), 3, "")]
 }
 
 fn score(group: &Group<'_>) -> Sheet {
     let mut sheet = Sheet::official("score", "Score");
     sheet.columns = first_columns();
     sheet.columns.push(Column::number("score", "Score"));
-    for Ranked { rank, line } in &group.ranked {
-        let mut cells = first_cells(*rank, line);
+    for ranked @ Ranked { line, .. } in &group.ranked {
+        let mut cells = first_cells(ranked);
         cells.push(Cell::Real(line.mean_score().real(), 3, "%"));
-        sheet.rows.push(Row { entrant: line.entrant, cells });
+        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
     }
     sheet
 }
@@ -61,11 +62,12 @@ fn efficiency(group: &Group<'_>) -> Sheet {
     let lines: Vec<Line<'_>> = group.ranked.iter().map(|ranked| ranked.line).collect();
     // No scores are below 0, and floats that are not have the order of their bits.
     let key = |line: &Line<'_>| Reverse(per_microsecond(line).map(|x| x.max(0.0).to_bits()));
-    for Ranked { rank, line } in ranked(&lines, key) {
-        let mut cells = first_cells(rank, &line);
+    for ranked in ranked(&lines, key) {
+        let line = ranked.line;
+        let mut cells = first_cells(&ranked);
         cells.push(Cell::Real(line.mean_score().real(), 3, ""));
         cells.push(per_microsecond(&line).map_or(Cell::Empty, |x| Cell::Real(x, 3, "")));
-        sheet.rows.push(Row { entrant: line.entrant, cells });
+        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
     }
     sheet
 }
@@ -81,10 +83,10 @@ fn spread(group: &Group<'_>) -> Sheet {
         Column::number("worst", "Worst game"),
         Column::number("games", "Games"),
     ];
-    for Ranked { rank, line } in &group.ranked {
+    for ranked @ Ranked { line, .. } in &group.ranked {
         let score = &line.sums.score;
         let cells = vec![
-            Cell::Int(*rank as i64),
+            ranked.place(),
             line.name(),
             Cell::Real(score.mean(), 3, ""),
             Cell::Real(score.variance().sqrt(), 3, ""),
@@ -92,7 +94,7 @@ fn spread(group: &Group<'_>) -> Sheet {
             Cell::Real(Fixed(score.min).real(), 3, ""),
             Cell::Int(line.sums.games as i64),
         ];
-        sheet.rows.push(Row { entrant: line.entrant, cells });
+        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
     }
     sheet
 }

@@ -14,9 +14,9 @@ pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings
     };
     let mut sheet = Sheet { official: false, ..Sheet::official(&id, &title) };
     sheet.columns = columns(group);
-    let settled = field.settled(&group.order());
+    let settled = field.settled(&group.placed());
     let known: std::collections::HashMap<_, _> = field.known().collect();
-    for (at, Ranked { rank, line }) in group.ranked.iter().enumerate() {
+    for (at, ranked @ Ranked { line, .. }) in group.ranked.iter().enumerate() {
         let known = known.get(&line.entrant);
         // Ratings are in the order of the file.
         let rating = ratings.binary_search_by_key(&line.entrant, |rating| rating.entrant);
@@ -24,7 +24,7 @@ pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings
         let whole = |x: f64| Cell::Real(x, 0, "");
         let per_answer = line.sums.thought_ns as f64 / line.sums.answers.max(1) as f64;
         let cells = vec![
-            Cell::Int(*rank as i64),
+            ranked.place(),
             line.name(),
             known.map_or(Cell::Empty, |known| Cell::Real(known.mean, group.decimals, "")),
             known
@@ -41,7 +41,7 @@ pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings
             Cell::Time(per_answer),
             Cell::Time(line.sums.longest_ns as f64),
         ];
-        sheet.rows.push(Row { entrant: line.entrant, cells });
+        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
     }
     sheet.notes.push(
         "Order to the next: settled when another run would hardly turn it round (95 % for the whole table)"

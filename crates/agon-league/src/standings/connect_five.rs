@@ -29,7 +29,7 @@ pub(super) fn group<'a>(tally: &Tally, lines: &[Line<'a>]) -> Group<'a> {
 /// Orders those who share a rank by what they did against each other: points of these matches, then games won minus lost in them. Those
 /// who are still equal, but fewer than before, are compared once more among themselves.
 fn head_to_head<'a>(tally: &Tally, tied: &[Ranked<'a>]) -> Vec<Ranked<'a>> {
-    let Some(base) = tied.first().filter(|_| tied.len() > 1).map(|ranked| ranked.rank) else {
+    let Some(base) = tied.first().filter(|_| tied.len() > 1).and_then(|ranked| ranked.rank) else {
         return tied.to_vec();
     };
     let lines: Vec<Line<'a>> = tied.iter().map(|ranked| ranked.line).collect();
@@ -48,7 +48,7 @@ fn head_to_head<'a>(tally: &Tally, tied: &[Ranked<'a>]) -> Vec<Ranked<'a>> {
     let mut settled = Vec::with_capacity(tied.len());
     for still in again.chunk_by(|a, b| a.rank == b.rank) {
         let shifted: Vec<Ranked<'a>> =
-            still.iter().map(|r| Ranked { rank: base + r.rank - 1, ..*r }).collect();
+            still.iter().map(|r| Ranked { rank: r.rank.map(|rank| base + rank - 1), ..*r }).collect();
         settled.extend(if still.len() < tied.len() { head_to_head(tally, &shifted) } else { shifted });
     }
     settled

@@ -74,7 +74,7 @@ pub(super) fn sheet(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> O
         let line = &ranked.line;
         let mut cells = vec![Cell::Int(at as i64 + 1), line.name()];
         cells.extend(across.ranked.iter().map(|other| cell(tally, asked.ranking, line, &other.line)));
-        sheet.rows.push(Row { entrant: line.entrant, cells });
+        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
     }
     let says = match asked.ranking {
         Ranking::ConnectFive => "A row reads: points (games won-lost) against the entrant of that number",

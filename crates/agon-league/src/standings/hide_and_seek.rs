@@ -32,11 +32,11 @@ pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> 
     game.roles.iter().map(of_role).filter(|group| !group.ranked.is_empty()).collect()
 }
 
-fn medal(rank: u64) -> Cell {
+fn medal(rank: Option<u64>) -> Cell {
     match rank {
-        1 => Cell::Text("gold".to_owned()),
-        2 => Cell::Text("silver".to_owned()),
-        3 => Cell::Text("bronze".to_owned()),
+        Some(1) => Cell::Text("gold".to_owned()),
+        Some(2) => Cell::Text("silver".to_owned()),
+        Some(3) => Cell::Text("bronze".to_owned()),
         _ => Cell::Empty,
     }
 }

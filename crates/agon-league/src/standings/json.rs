@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Cell, Histograms, Line, Meeting, Named, Row, Sheet, Standings};
+use super::{Cell, Histograms, Line, Meeting, Named, Row, Ruled, Sheet, Standings};
 
 /// Raised when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
@@ -27,6 +27,7 @@ impl Standings {
                 "entrant": rating.entrant, "rating": short(rating.rating), "error": short(rating.error),
             })).collect::<Vec<_>>(),
             "open": self.open,
+            "rulings": self.rulings.iter().map(Ruled::json).collect::<Vec<_>>(),
         })
     }
 }

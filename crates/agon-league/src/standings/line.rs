@@ -2,10 +2,13 @@
 
 use std::cmp::Ordering;
 
-use super::{Cell, Named};
+use super::{Asked, Cell, Named, rulings};
 use crate::competition::EntrantSpec;
 use crate::result::{Entrant, Fixed};
 use crate::tally::{Sums, Tally};
+
+/// The mark of who has no place.
+pub(super) const DISQUALIFIED: &str = "disqualified";
 
 /// An entrant that has played.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +19,15 @@ pub struct Line<'a> {
     pub spec: Option<&'a EntrantSpec>,
     /// What it did.
     pub sums: &'a Sums,
+    /// Why it is disqualified, if it is.
+    pub disqualified: Option<&'a str>,
 }
 
 /// A line with its rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Ranked<'a> {
-    /// 1 for the best; equals share it, and the next after two firsts is third.
-    pub rank: u64,
+    /// 1 for the best; equals share it, and the next after two firsts is third. Who is disqualified has none.
+    pub rank: Option<u64>,
     /// Whose.
     pub line: Line<'a>,
 }
@@ -34,6 +39,13 @@ pub struct Ratio {
     pub sum: i128,
     /// Of how many.
     pub count: u64,
+}
+
+impl Ranked<'_> {
+    /// The rank for a table.
+    pub fn place(&self) -> Cell {
+        self.rank.map_or(Cell::Empty, |rank| Cell::Int(rank as i64))
+    }
 }
 
 impl Ratio {
@@ -71,15 +83,20 @@ pub(super) fn shown_name(spec: &EntrantSpec) -> String {
 
 impl<'a> Line<'a> {
     /// Everybody who has played.
-    pub fn all(tally: &'a Tally, specs: &'a [EntrantSpec]) -> Vec<Self> {
-        let line =
-            |(entrant, sums): (Entrant, &'a Sums)| Self { entrant, spec: specs.get(entrant.index()), sums };
+    pub fn all(tally: &'a Tally, asked: &Asked<'a>) -> Vec<Self> {
+        let line = |(entrant, sums): (Entrant, &'a Sums)| Self {
+            entrant,
+            spec: asked.entrants.get(entrant.index()),
+            sums,
+            disqualified: rulings::disqualified(asked.rulings, entrant),
+        };
         tally.entrants().map(line).collect()
     }
 
     /// Its name with marks.
     pub fn name(&self) -> Cell {
-        Cell::Text(self.spec.map_or_else(|| format!("entrant {}", self.entrant.0 + 1), shown_name))
+        let name = self.spec.map_or_else(|| format!("entrant {}", self.entrant.0 + 1), shown_name);
+        Cell::Text(if self.disqualified.is_some() { format!("{name} ({DISQUALIFIED})") } else { name })
     }
 
     /// Who wrote it.
@@ -107,22 +124,31 @@ impl<'a> Line<'a> {
                 .spec
                 .map_or_else(|| format!("entrant {}", self.entrant.0 + 1), |spec| spec.name.clone()),
             contributor: self.spec.and_then(|spec| spec.contributor.clone()),
-            marks: marks.iter().map(|mark| (mark.mark.clone(), mark.note.clone())).collect(),
+            marks: marks
+                .iter()
+                .map(|mark| (mark.mark.clone(), mark.note.clone()))
+                .chain(self.disqualified.map(|reason| (DISQUALIFIED.to_owned(), Some(reason.to_owned()))))
+                .collect(),
         }
     }
 }
 
-/// Puts the best first: those with the least key. Equals share a rank and stay in the order of the file.
+/// Puts the best first: those with the least key. Equals share a rank and stay in the order of the file. The disqualified come last, without
+/// a rank.
 pub(super) fn ranked<'a, K: Ord>(lines: &[Line<'a>], key: impl Fn(&Line<'a>) -> K) -> Vec<Ranked<'a>> {
     let mut keyed: Vec<(K, Line<'a>)> = lines.iter().map(|line| (key(line), *line)).collect();
-    keyed.sort_by(|(one, a), (other, b)| one.cmp(other).then(a.entrant.cmp(&b.entrant)));
+    let is_out = |line: &Line<'_>| line.disqualified.is_some();
+    keyed.sort_by(|(one, a), (other, b)| {
+        is_out(a).cmp(&is_out(b)).then_with(|| one.cmp(other)).then(a.entrant.cmp(&b.entrant))
+    });
     let mut rank = 0;
     let mut list = Vec::with_capacity(keyed.len());
     for at in 0..keyed.len() {
         if at == 0 || keyed[at].0 != keyed[at - 1].0 {
             rank = at as u64 + 1;
         }
-        list.push(Ranked { rank, line: keyed[at].1 });
+        let line = keyed[at].1;
+        list.push(Ranked { rank: (!is_out(&line)).then_some(rank), line });
     }
     list
 }

@@ -11,10 +11,13 @@ mod hide_and_seek;
 mod histogram;
 mod json;
 mod line;
+mod rulings;
 mod sheet;
 mod solitude;
 mod word_racer;
 
+#[cfg(test)]
+mod ruled_tests;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +33,7 @@ pub use head_to_head::Meeting;
 pub use histogram::Histograms;
 pub use json::VERSION;
 pub use line::{Line, Ranked, Ratio};
+pub use rulings::{Lifting, Ruled, RulingKind, shown_moment};
 pub use sheet::{Cell, Column, Row, Sheet, shown_time};
 
 /// Whose rules a table is ranked by.
@@ -78,6 +82,8 @@ pub struct Asked<'a> {
     pub entrants: &'a [EntrantSpec],
     /// How a knockout ended, if there was one: the best first, those who share a place together.
     pub placing: &'a [Vec<Entrant>],
+    /// What was decided about entrants and about matches of this phase. The tally has no void matches in it.
+    pub rulings: &'a [Ruled],
 }
 
 /// The tables of a phase.
@@ -105,6 +111,8 @@ pub struct Standings {
     pub ratings: Vec<Rating>,
     /// Whose order to a neighbour is open.
     pub open: Vec<Entrant>,
+    /// What was decided, the first first.
+    pub rulings: Vec<Ruled>,
 }
 
 /// An entrant, for whoever reads the figures.
@@ -132,23 +140,32 @@ struct Group<'a> {
 }
 
 impl Group<'_> {
+    /// Everybody, the disqualified last.
     fn order(&self) -> Vec<Entrant> {
         self.ranked.iter().map(|ranked| ranked.line.entrant).collect()
+    }
+
+    /// Everybody who has a place.
+    fn placed(&self) -> Vec<Entrant> {
+        let placed = self.ranked.iter().filter(|ranked| ranked.rank.is_some());
+        placed.map(|ranked| ranked.line.entrant).collect()
     }
 }
 
 /// The tables of a phase.
 pub fn standings(tally: &Tally, asked: &Asked<'_>) -> Standings {
-    let lines = Line::all(tally, asked.entrants);
+    let lines = Line::all(tally, asked);
     let groups = groups(tally, asked, &lines);
     let ratings = rated(tally, asked, &groups);
     let mut sheets: Vec<Sheet> = placing(asked).into_iter().collect();
     sheets.extend(official(asked, &groups));
     sheet::add_notes(&mut sheets, &lines);
+    rulings::add_notes(&mut sheets, asked.rulings, asked.entrants);
+    sheets.extend(rulings::sheet(asked.rulings, asked.entrants));
     let mut open = Vec::new();
     for group in &groups {
         let field = Field::new(tally, group.counted, &group.order());
-        open.extend(field.open(&group.order()));
+        open.extend(field.open(&group.placed()));
         sheets.push(confidence::sheet(group, groups.len() > 1, &field, &ratings));
     }
     let order: Vec<&Line<'_>> =
@@ -166,23 +183,22 @@ pub fn standings(tally: &Tally, asked: &Asked<'_>) -> Standings {
         histogram: Histograms::of(asked.game, &order),
         ratings,
         open,
+        rulings: asked.rulings.to_vec(),
     }
 }
 
 /// Everybody whose order to a neighbour is still open: for `stop = "settled"`.
 pub fn open(tally: &Tally, asked: &Asked<'_>) -> Vec<Entrant> {
-    let lines = Line::all(tally, asked.entrants);
-    let open_of = |group: &Group<'_>| {
-        let order = group.order();
-        Field::new(tally, group.counted, &order).open(&order)
-    };
+    let lines = Line::all(tally, asked);
+    let open_of = |group: &Group<'_>| Field::new(tally, group.counted, &group.order()).open(&group.placed());
     groups(tally, asked, &lines).iter().flat_map(open_of).collect()
 }
 
-/// The official order, the best first; roles one after the other. Those who share a rank are in the order of the file.
+/// The official order, the best first; roles one after the other. Those who share a rank are in the order of the file; those who are
+/// disqualified are not in it.
 pub fn order(tally: &Tally, asked: &Asked<'_>) -> Vec<Entrant> {
-    let lines = Line::all(tally, asked.entrants);
-    groups(tally, asked, &lines).iter().flat_map(Group::order).collect()
+    let lines = Line::all(tally, asked);
+    groups(tally, asked, &lines).iter().flat_map(Group::placed).collect()
 }
 
 fn groups<'a>(tally: &Tally, asked: &Asked<'_>, lines: &[Line<'a>]) -> Vec<Group<'a>> {
@@ -231,14 +247,22 @@ fn placing(asked: &Asked<'_>) -> Option<Sheet> {
     }
     let mut sheet = Sheet::official("knockout", "Knockout");
     sheet.columns = vec![Column::number("place", "Place"), Column::text("name", "Name")];
+    let is_out = |entrant: Entrant| rulings::disqualified(asked.rulings, entrant).is_some();
+    let row = |entrant: Entrant, place: Cell| {
+        let name = asked.entrants.get(entrant.index()).map_or_else(String::new, line::shown_name);
+        let name = if is_out(entrant) { format!("{name} ({})", line::DISQUALIFIED) } else { name };
+        Row { entrant: Some(entrant), cells: vec![place, Cell::Text(name)] }
+    };
     let mut place = 1;
+    let mut last = Vec::new();
     for shared in asked.placing {
-        for &entrant in shared {
-            let name = asked.entrants.get(entrant.index()).map_or_else(String::new, line::shown_name);
-            sheet.rows.push(Row { entrant, cells: vec![Cell::Int(place), Cell::Text(name)] });
-        }
-        place += shared.len() as i64;
+        let (out, placed): (Vec<Entrant>, Vec<Entrant>) =
+            shared.iter().partition(|entrant| is_out(**entrant));
+        sheet.rows.extend(placed.iter().map(|&entrant| row(entrant, Cell::Int(place))));
+        last.extend(out.into_iter().map(|entrant| row(entrant, Cell::Empty)));
+        place += placed.len() as i64;
     }
+    sheet.rows.extend(last);
     Some(sheet)
 }
 
@@ -247,7 +271,8 @@ impl Standings {
     #[must_use]
     pub fn without_times(&self) -> Self {
         let sheets = self.sheets.iter().filter(|sheet| !sheet.time).map(Sheet::without_times).collect();
-        Self { sheets, ..self.clone() }
+        let rulings = self.rulings.iter().map(Ruled::without_times).collect();
+        Self { sheets, rulings, ..self.clone() }
     }
 
     /// Only the sheet of this id.

@@ -90,8 +90,8 @@ impl Column {
 /// An entrant's row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row {
-    /// Whose.
-    pub entrant: Entrant,
+    /// Whose; `None` in the list of rulings, where one is about a match.
+    pub entrant: Option<Entrant>,
     /// One for each column.
     pub cells: Vec<Cell>,
 }
@@ -143,11 +143,11 @@ impl Sheet {
         sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];
         sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));
         sheet.columns.extend(columns);
-        for Ranked { rank, line } in &group.ranked {
-            let mut row = vec![Cell::Int(*rank as i64), line.name()];
+        for ranked @ Ranked { line, .. } in &group.ranked {
+            let mut row = vec![ranked.place(), line.name()];
             row.extend(with_contributors.then(|| line.contributor()));
             row.extend(cells(line));
-            sheet.rows.push(Row { entrant: line.entrant, cells: row });
+            sheet.rows.push(Row { entrant: Some(line.entrant), cells: row });
         }
         sheet
     }
@@ -171,8 +171,8 @@ impl Sheet {
 pub(super) fn add_notes(sheets: &mut [Sheet], lines: &[Line<'_>]) {
     for sheet in sheets.iter_mut().filter(|sheet| sheet.official && !sheet.time) {
         for row in &sheet.rows {
-            let line = lines.binary_search_by_key(&row.entrant, |line| line.entrant);
-            let Some(spec) = line.ok().and_then(|at| lines[at].spec) else { continue };
+            let line = row.entrant.and_then(|own| lines.binary_search_by_key(&own, |line| line.entrant).ok());
+            let Some(spec) = line.and_then(|at| lines[at].spec) else { continue };
             for mark in &spec.marks {
                 if let Some(note) = &mark.note {
                     sheet.notes.push(format!("{} ({}): {note}", spec.name, mark.mark));

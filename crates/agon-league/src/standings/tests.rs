@@ -12,6 +12,7 @@ fn asked<'a>(league: &'a League, placing: &'a [Vec<Entrant>]) -> Asked<'a> {
         ranking: Ranking::of(league.game),
         entrants: &league.entrants,
         placing,
+        rulings: &[],
     }
 }
 
@@ -26,7 +27,7 @@ fn titles(sheet: &Sheet) -> Vec<&str> {
 /// Rank and entrant of each row.
 fn ranks(sheet: &Sheet) -> Vec<(i64, u32)> {
     let rank = |row: &Row| match row.cells[0] {
-        Cell::Int(rank) => (rank, row.entrant.0),
+        Cell::Int(rank) => (rank, row.entrant.unwrap().0),
         _ => panic!("no rank in {row:?}"),
     };
     sheet.rows.iter().map(rank).collect()

@@ -21,7 +21,7 @@ pub fn summary(report: &Report) -> String {
             escaped(&standing_of(report, latest))
         );
         body += &bracket_of(report, latest, "");
-        body += &sheets(latest, ways, &|sheet| sheet.official);
+        body += &sheets(latest, ways, &|sheet| sheet.official || sheet.id == "rulings");
         body += &sheets(latest, ways, &|sheet| sheet.id.starts_with("confidence"));
     } else {
         body += "<p class=\"lead\">Nothing was played yet.</p>\n";

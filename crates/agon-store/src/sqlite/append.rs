@@ -7,7 +7,7 @@ use agon_league::{Entrant, GameResult, MatchKey};
 use sqlx::{Row as _, SqliteConnection};
 
 use super::insert::Insert;
-use super::{SqliteLedger, bots, digest, progress, state, trouble};
+use super::{SqliteLedger, bots, digest, logs, progress, state, trouble};
 use crate::kept::{Appended, FinishedMatch, KeptGame, MatchFault, PhaseState, Snapshot};
 use crate::{Result, StoreError, packing};
 
@@ -130,7 +130,7 @@ impl SqliteLedger {
         Ok(id != one.id)
     }
 
-    /// Games, records, faults and folders of matches that are new.
+    /// Games, records, faults, folders and logs of matches that are new.
     async fn keep_parts(
         &self,
         change: &mut SqliteConnection,
@@ -153,7 +153,9 @@ impl SqliteLedger {
         for one in coming {
             keep_data(change, one.finished).await?;
         }
-        Ok(())
+        let printed: Vec<_> =
+            coming.iter().flat_map(|one| one.finished.logs.iter().map(|log| (one.id, log))).collect();
+        logs::keep(change, &printed).await
     }
 }
 
@@ -169,6 +171,14 @@ fn look_over(finished: &FinishedMatch) -> Result<()> {
     }
     if let Some(fault) = finished.faults.iter().find(|fault| fault.game as usize >= result.games.len()) {
         return malformed(format!("a fault in game {}, which it does not have", fault.game + 1));
+    }
+    for (place, log) in finished.logs.iter().enumerate() {
+        if log.game as usize >= result.games.len() {
+            return malformed(format!("a log of game {}, which it does not have", log.game + 1));
+        }
+        if finished.logs[..place].iter().any(|other| (other.game, other.seat) == (log.game, log.seat)) {
+            return malformed(format!("two logs of seat {} in game {}", log.seat, log.game + 1));
+        }
     }
     for (place, folder) in finished.data.iter().enumerate() {
         if finished.data[..place].iter().any(|other| other.entrant == folder.entrant) {

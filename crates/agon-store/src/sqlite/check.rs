@@ -7,7 +7,7 @@ use super::{SqliteLedger, trouble};
 use crate::Result;
 
 /// Each of these finds nothing in a ledger that is whole; what it says goes before the number of rows it finds.
-const SUMS: [(&str, &str); 5] = [
+const SUMS: [(&str, &str); 6] = [
     (
         "phases whose sums are not those of their matches",
         "SELECT count(*) FROM phase p WHERE
@@ -28,6 +28,10 @@ const SUMS: [(&str, &str); 5] = [
     (
         "entries in the fault list beyond those of the matches",
         "SELECT count(*) FROM fault f JOIN match m ON m.id = f.match WHERE m.faults = 0",
+    ),
+    (
+        "sums of logs that are not those of the logs",
+        "SELECT count(*) FROM log_size WHERE bytes <> (SELECT coalesce(sum(length(bytes)), 0) FROM log)",
     ),
     (
         "snapshots of more than was played",

@@ -4,9 +4,11 @@ mod append;
 mod bots;
 mod check;
 mod insert;
+mod logs;
 pub(crate) mod open;
 mod page;
 mod progress;
+mod rulings;
 mod state;
 pub(crate) mod trouble;
 
@@ -28,6 +30,8 @@ use crate::kept::{
     KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
 };
 use crate::ledger::{Ledger, Rows};
+use crate::log::GameLog;
+use crate::ruling::{Lifted, NewRuling, Ruling};
 use crate::{Claim, Result, StoreError, claim};
 
 /// Matches wait for the disk this often, and not each time: a power cut costs at most what was played since.
@@ -172,8 +176,8 @@ impl Ledger for SqliteLedger {
         self.write_start(phase, at).await
     }
 
-    async fn publish(&self, phase: u32, table: Digest, at: Time) -> Result<()> {
-        self.write_publish(phase, table, at).await
+    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Time) -> Result<()> {
+        self.write_publish(phase, table, under, at).await
     }
 
     async fn close(&self, phase: u32, at: Time) -> Result<()> {
@@ -235,6 +239,26 @@ impl Ledger for SqliteLedger {
         stage: u32,
     ) -> Result<Option<(MatchKey, DataFolder)>> {
         self.read_data(entrant, phase, stage).await
+    }
+
+    async fn rule(&self, ruling: &NewRuling) -> Result<u64> {
+        self.write_ruling(ruling).await
+    }
+
+    async fn lift(&self, ruling: u64, lifted: &Lifted) -> Result<()> {
+        self.write_lift(ruling, lifted).await
+    }
+
+    async fn rulings(&self) -> Result<Vec<Ruling>> {
+        self.read_rulings().await
+    }
+
+    async fn forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>> {
+        self.read_forfeits(phase).await
+    }
+
+    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>> {
+        self.read_log(key, game, seat).await
     }
 
     async fn check(&self) -> Result<Vec<String>> {

@@ -3,7 +3,7 @@
 use agon_core::record::Digest;
 use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
 
-use super::{SqliteLedger, digest, trouble};
+use super::{SqliteLedger, digest, rulings, trouble};
 use crate::kept::{Competition, Counts, Edition, Founding, PhaseState, PhaseStatus, Secret, Time};
 use crate::{Result, StoreError};
 
@@ -56,7 +56,7 @@ pub async fn phase(
 
 async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<PhaseStatus>> {
     let rows =
-        sqlx::query("SELECT phase, state, final, started, published, closed FROM phase ORDER BY phase")
+        sqlx::query("SELECT phase, state, final, started, published, closed, started_under, published_under FROM phase ORDER BY phase")
             .fetch_all(connection)
             .await
             .map_err(trouble::at(&ledger.path))?;
@@ -73,6 +73,8 @@ async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Res
                 started: time(3)?,
                 published: time(4)?,
                 closed: time(5)?,
+                started_under: rulings::read_numbers(row.try_get(6)?)?,
+                published_under: rulings::read_numbers(row.try_get(7)?)?,
             })
         })
         .collect::<Result<_, sqlx::Error>>()
@@ -175,9 +177,11 @@ impl SqliteLedger {
                 return Err(refused(&status, "it cannot be started again", "go on with the next phase"));
             }
         }
-        let sql = "UPDATE phase SET state = 'running', started = ? WHERE phase = ?";
+        let under = rulings::in_force(self, &mut change).await?;
+        let sql = "UPDATE phase SET state = 'running', started = ?, started_under = ? WHERE phase = ?";
         sqlx::query(sql)
             .bind(at.0)
+            .bind(rulings::numbers(&under))
             .bind(number)
             .execute(&mut *change)
             .await
@@ -185,7 +189,13 @@ impl SqliteLedger {
         self.commit(change).await
     }
 
-    pub(super) async fn write_publish(&self, number: u32, table: Digest, at: Time) -> Result<()> {
+    pub(super) async fn write_publish(
+        &self,
+        number: u32,
+        table: Digest,
+        under: &[u64],
+        at: Time,
+    ) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
@@ -200,9 +210,14 @@ impl SqliteLedger {
                 return Err(refused(&status, "it was published with another table", hint));
             }
         }
-        sqlx::query("UPDATE phase SET state = 'published', published = ?, final = ? WHERE phase = ?")
+        if rulings::in_force(self, &mut change).await? != under {
+            return Err(StoreError::Ruled { phase: number });
+        }
+        let sql = "UPDATE phase SET state = 'published', published = ?, final = ?, published_under = ? WHERE phase = ?";
+        sqlx::query(sql)
             .bind(at.0)
             .bind(&table.0[..])
+            .bind(rulings::numbers(under))
             .bind(number)
             .execute(&mut *change)
             .await

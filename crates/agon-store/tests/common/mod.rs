@@ -67,6 +67,7 @@ pub fn finished(key: MatchKey, shape: Shape) -> FinishedMatch {
         games: kept,
         faults,
         data: Vec::new(),
+        logs: Vec::new(),
         finished: Time(10_000 + key.number as i64),
     }
 }

@@ -6,8 +6,8 @@ use agon_core::Fault;
 use agon_core::record::Digest;
 use agon_league::{Entrant, Fixed, MatchKey};
 use agon_store::{
-    Appended, Counts, FaultFilter, FinishedMatch, KeptMatch, Ledger, MatchFilter, Order, Snapshot,
-    StoreError, Time,
+    Appended, Counts, FaultFilter, FinishedMatch, GameLog, KeptMatch, Ledger, LogWriter, MatchFilter,
+    MatchLog, Order, Snapshot, StoreError, Time,
 };
 use futures_util::TryStreamExt as _;
 
@@ -139,7 +139,7 @@ pub async fn a_published_phase_takes_nothing_new(home: &impl Home) {
     ledger.start(0, Time(0)).await.unwrap();
     let first = numbered(0, 0, 0..5);
     ledger.append(&first, None).await.unwrap();
-    ledger.publish(0, Digest([1; 32]), Time(5)).await.unwrap();
+    ledger.publish(0, Digest([1; 32]), &[], Time(5)).await.unwrap();
     for state in ["published", "closed"] {
         let refused = ledger.append(&numbered(0, 0, 4..6), None).await.unwrap_err();
         assert!(
@@ -211,7 +211,7 @@ pub async fn progress_is_snapshot_and_rest(home: &impl Home) {
     assert_eq!(elsewhere.progress(0).await.unwrap(), ledger.progress(0).await.unwrap());
     assert_eq!(elsewhere.progress(1).await.unwrap().after.len() as u64, other);
     // A snapshot alone, of a phase that is over as well.
-    ledger.publish(0, Digest([1; 32]), Time(1)).await.unwrap();
+    ledger.publish(0, Digest([1; 32]), &[], Time(1)).await.unwrap();
     ledger.append(&[], Some(&Snapshot { phase: 0, bytes: vec![9] })).await.unwrap();
     let progress = elsewhere.progress(0).await.unwrap();
     assert_eq!((progress.snapshot, progress.after.len()), (Some(vec![9]), 0));
@@ -373,6 +373,77 @@ pub async fn data_folders_as_they_were_before_a_stage(home: &impl Home) {
     assert_eq!(before(1, 1, 0).await, Some((key(0, 1, 5), "after five".to_owned())));
     assert_eq!(before(1, 1, 1).await, Some((key(1, 0, 0), "second phase".to_owned())));
     assert_eq!(before(3, 1, 1).await, None);
+}
+
+fn log(words: &[(u32, &str)]) -> GameLog {
+    let mut writer = LogWriter::default();
+    words.iter().for_each(|(turn, text)| writer.add(*turn, text));
+    writer.finish()
+}
+
+pub async fn logs_are_kept_with_their_match_and_are_no_part_of_its_digest(home: &impl Home) {
+    let ledger = home.create(1).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    let silent = finished(key(0, 0, 0), SMALL);
+    let printed = [(0, "loading\n"), (3, "thïnk\n"), (4, "\u{0}'); DROP TABLE log; --")];
+    let logs = vec![
+        MatchLog::new(0, 2, &log(&printed)).unwrap(),
+        MatchLog::new(1, 2, &log(&printed[..1])).unwrap(),
+        MatchLog::new(1, 0, &log(&printed[1..])).unwrap(),
+    ];
+    let spoken = FinishedMatch { logs, ..silent.clone() };
+    assert_eq!(silent.digest(), spoken.digest());
+    ledger.append(std::slice::from_ref(&spoken), None).await.unwrap();
+    // The same match again, with other words: it is known, and what was kept stays.
+    assert_eq!(ledger.append(&[silent], None).await.unwrap(), Appended { new: 0, known: 1 });
+    let ledger = home.open().await;
+    let of = |game, seat| ledger.log(key(0, 0, 0), game, seat);
+    assert_eq!(of(0, 2).await.unwrap(), Some(log(&printed)));
+    assert_eq!(of(1, 2).await.unwrap(), Some(log(&printed[..1])));
+    assert_eq!(of(1, 0).await.unwrap(), Some(log(&printed[1..])));
+    for (game, seat) in [(0, 0), (2, 2), (0, 9)] {
+        assert_eq!(of(game, seat).await.unwrap(), None);
+    }
+    assert_eq!(ledger.log(key(0, 0, 1), 0, 2).await.unwrap(), None);
+    assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+    for (game, seats) in [(2, [0, 1]), (0, [1, 1])] {
+        let logs = seats.iter().filter_map(|&seat| MatchLog::new(game, seat, &log(&printed))).collect();
+        let wrong = FinishedMatch { logs, ..finished(key(0, 0, 1), SMALL) };
+        let refused = ledger.append(&[wrong], None).await.unwrap_err();
+        assert!(matches!(refused, StoreError::Malformed { .. }), "{refused}");
+    }
+}
+
+pub async fn of_too_many_logs_the_oldest_go(home: &impl Home) {
+    let ledger = home.create(1).await;
+    ledger.start(0, Time(0)).await.unwrap();
+    // Noise cannot be packed: some 12 KiB a log, 90 logs a match, a bit more than 1 MiB.
+    let mut state = 7_u64;
+    let mut noise = || {
+        let letters = (0..16_000).map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            char::from(b'0' + (state >> 58) as u8)
+        });
+        letters.collect::<String>()
+    };
+    let one = log(&[(1, &noise())]);
+    let shape = Shape { seats: 2, games: 90, record: 0, faulty: 0, ..SMALL };
+    for number in 0..70 {
+        let logs = (0..90).filter_map(|game| MatchLog::new(game, 0, &one)).collect();
+        let batch = [FinishedMatch { logs, ..finished(key(0, 0, number), shape) }];
+        ledger.append(&batch, None).await.unwrap();
+    }
+    let mut kept = Vec::new();
+    for number in 0..70 {
+        for game in 0..90 {
+            kept.push(ledger.log(key(0, 0, number), game, 0).await.unwrap().is_some());
+        }
+    }
+    let first = kept.iter().position(|kept| *kept).unwrap();
+    assert!(kept[first..].iter().all(|kept| *kept), "the oldest go first, and nothing else");
+    assert!(first > 0 && (4_500..6_300).contains(&(kept.len() - first)), "{first} of {}", kept.len());
+    assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+    assert_eq!(ledger.counts(0).await.unwrap().games, 6_300);
 }
 
 pub async fn readers_see_what_is_committed_while_others_write(home: &impl Home) {

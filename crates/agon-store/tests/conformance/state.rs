@@ -48,19 +48,19 @@ pub async fn a_phase_only_moves_on(home: &impl Home) {
     let is_refused =
         |error: StoreError| matches!(error, StoreError::Phase { phase: 1, .. }) && error.is_wrong_use();
 
-    assert!(is_refused(ledger.publish(1, table, Time(1)).await.unwrap_err()));
+    assert!(is_refused(ledger.publish(1, table, &[], Time(1)).await.unwrap_err()));
     assert!(is_refused(ledger.close(1, Time(1)).await.unwrap_err()));
     ledger.start(1, Time(2)).await.unwrap();
     ledger.start(1, Time(3)).await.unwrap();
     assert!(is_refused(ledger.close(1, Time(1)).await.unwrap_err()));
-    ledger.publish(1, table, Time(4)).await.unwrap();
-    ledger.publish(1, table, Time(5)).await.unwrap();
-    assert!(is_refused(ledger.publish(1, Digest([8; 32]), Time(6)).await.unwrap_err()));
+    ledger.publish(1, table, &[], Time(4)).await.unwrap();
+    ledger.publish(1, table, &[], Time(5)).await.unwrap();
+    assert!(is_refused(ledger.publish(1, Digest([8; 32]), &[], Time(6)).await.unwrap_err()));
     assert!(is_refused(ledger.start(1, Time(6)).await.unwrap_err()));
     ledger.close(1, Time(7)).await.unwrap();
     ledger.close(1, Time(8)).await.unwrap();
     assert!(is_refused(ledger.start(1, Time(9)).await.unwrap_err()));
-    assert!(is_refused(ledger.publish(1, Digest([8; 32]), Time(9)).await.unwrap_err()));
+    assert!(is_refused(ledger.publish(1, Digest([8; 32]), &[], Time(9)).await.unwrap_err()));
 
     let phases = home.open().await.phases().await.unwrap();
     assert_eq!(phases.len(), 2);

@@ -202,7 +202,9 @@ impl From<agon_runner::RunError> for Failure {
             E::Store(error) => error.into(),
             E::Play(error) => error.into(),
             E::Settings(error) => error.into(),
-            E::Format { .. } | E::Changed { .. } => Self { code: WRONG_USE, message: error.to_string() },
+            E::Format { .. } | E::Changed { .. } | E::CannotVoid { .. } => {
+                Self { code: WRONG_USE, message: error.to_string() }
+            }
             other => Self { code: BROKE, message: other.to_string() },
         }
     }

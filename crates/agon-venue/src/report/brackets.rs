@@ -30,6 +30,8 @@ struct Open {
     seats: [Entrant; 2],
     points: [Fixed; 2],
     second: [Fixed; 2],
+    /// Who has lost it by being disqualified.
+    forfeited: [bool; 2],
     extra: u32,
     /// Whether all it takes part in was played to the end.
     finished: bool,
@@ -65,6 +67,13 @@ pub async fn bracket(
         while let Some(one) = matches.next().await {
             add(ties, &Verdict::of(info, &one?.result));
         }
+        for tie in ties.iter_mut() {
+            for (side, lost) in tie.seats.iter().zip(&mut tie.forfeited) {
+                *lost |= stages
+                    .get(number as usize)
+                    .is_some_and(|all| all.iter().any(|one| one.is_forfeited(*side)));
+            }
+        }
     }
     let second = match info.id {
         "word-racer" => "word points",
@@ -91,6 +100,7 @@ fn join(ties: &mut Vec<Open>, stage: &dyn Stage, field: &Field, number: u32, is_
                 seats,
                 points: zero,
                 second: zero,
+                forfeited: [false; 2],
                 extra: 0,
                 finished: true,
                 stages: Vec::new(),
@@ -125,7 +135,8 @@ fn closed(tie: &Open, games: &GameList) -> Tie {
         second: tie.second[at].real(),
     };
     // Still equal after all extra pairs: the better seeded goes on.
-    let second_is_better = (tie.points[1], tie.second[1]) > (tie.points[0], tie.second[0]);
+    let worth = |side: usize| (!tie.forfeited[side], tie.points[side], tie.second[side]);
+    let second_is_better = worth(1) > worth(0);
     let shown = games.shown.iter().filter(|game| game.page && tie.stages.contains(&game.key.stage));
     let own =
         shown.filter(|game| tie.seats.iter().all(|one| game.seats.iter().any(|seat| seat.entrant == *one)));

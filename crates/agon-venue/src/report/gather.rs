@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use agon_core::record::Digest;
 use agon_league::competition::Competition;
-use agon_league::format::{Format, Past};
+use agon_league::format::Past;
 use agon_league::{Entrant, MatchKey};
 use agon_report::data::{FaultLine, FaultList, Pace, Participant, PhaseReport, Report, Version};
 use agon_report::words;
@@ -45,6 +45,11 @@ pub async fn report(sitting: &Sitting, ledger: &dyn Ledger, wanted: Wanted) -> R
                 from_phase: version.from_phase,
                 at: version.at.0,
             });
+        }
+    }
+    for (entrant, reason) in agon_runner::rulings::disqualified(ledger).await? {
+        if let Some(one) = entrants.get_mut(entrant.index()) {
+            one.marks.push(("disqualified".to_owned(), Some(reason)));
         }
     }
     let hidden: Vec<bool> = phases.iter().map(|phase| phase.games.hidden).collect();
@@ -90,11 +95,6 @@ fn participants(competition: &Competition) -> Vec<Participant> {
         faults: FaultList::default(),
     };
     competition.entrants.iter().map(one).collect()
-}
-
-/// Whether a phase is played on boards that must stay hidden until the seed is shown: everybody plays the same ones.
-fn is_hidden(sitting: &Sitting, format: &Format) -> bool {
-    matches!(format, Format::Cross { .. }) || sitting.table.info().id == "hide-and-seek"
 }
 
 async fn phase(
@@ -144,7 +144,7 @@ async fn phase(
     report.paces = played.tally.entrants().map(pace).collect();
     report.fault_counts =
         played.tally.entrants().map(|(entrant, sums)| (entrant, sums.faults.iter().sum())).collect();
-    let hidden = !revealed && is_hidden(sitting, &spec.format);
+    let hidden = !revealed && competition.hidden(info, number);
     let mut held_back = vec![false; number as usize];
     held_back.push(hidden);
     let filter = FaultFilter { phase: Some(number), limit: Some(FAULTS_OF_PHASE), ..FaultFilter::default() };

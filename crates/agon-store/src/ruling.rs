@@ -1,0 +1,96 @@
+//! What the organiser decided: void matches, disqualified entrants. Every ruling stays, also one that was lifted: the list is the audit log.
+
+use agon_league::{Entrant, MatchKey};
+
+use crate::kept::Time;
+use crate::{Result, StoreError};
+
+pub use agon_league::standings::RulingKind;
+
+/// A reason has at most so many characters.
+const LONGEST_REASON: usize = 500;
+/// The name of who decides has at most so many.
+const LONGEST_NAME: usize = 100;
+
+/// A ruling to be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewRuling {
+    /// What is decided.
+    pub kind: RulingKind,
+    /// Why: one line, shown in the table.
+    pub reason: String,
+    /// Who decides.
+    pub by: String,
+    /// When.
+    pub at: Time,
+}
+
+/// A ruling that was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ruling {
+    /// From 1, in the order they were made.
+    pub id: u64,
+    /// What was decided.
+    pub kind: RulingKind,
+    /// Why.
+    pub reason: String,
+    /// Who decided.
+    pub by: String,
+    /// When.
+    pub at: Time,
+    /// That it is no longer in force.
+    pub lifted: Option<Lifted>,
+}
+
+/// How a ruling came to be no longer in force.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lifted {
+    /// Why.
+    pub reason: String,
+    /// Who decided.
+    pub by: String,
+    /// When.
+    pub at: Time,
+}
+
+impl Ruling {
+    /// Whether it was not lifted.
+    pub const fn is_in_force(&self) -> bool {
+        self.lifted.is_none()
+    }
+}
+
+/// One line, neither empty nor endless.
+pub fn look_over(reason: &str, by: &str) -> Result<()> {
+    let refused = |what: String, hint| Err(StoreError::Ruling { what, hint });
+    let letters = reason.chars().count();
+    if reason.trim().is_empty() {
+        return refused(
+            "a ruling needs a reason".to_owned(),
+            "say in a line why: everybody reads it in the table",
+        );
+    }
+    if letters > LONGEST_REASON {
+        let what = format!("the reason has {letters} characters, {LONGEST_REASON} are the most");
+        return refused(what, "say it shorter, and link to the rest");
+    }
+    if by.trim().is_empty() || by.chars().count() > LONGEST_NAME {
+        let what = format!("a ruling needs the name of who decides, of at most {LONGEST_NAME} characters");
+        return refused(what, "give a name the organisers know");
+    }
+    if reason.chars().chain(by.chars()).any(char::is_control) {
+        let what = "there is a line end or another control character in the reason or the name".to_owned();
+        return refused(what, "write it in one line, as plain text");
+    }
+    Ok(())
+}
+
+/// In the words of the errors.
+pub fn named(kind: RulingKind) -> String {
+    match kind {
+        RulingKind::Void(MatchKey { phase, stage, number }) => {
+            format!("match {}.{}.{}", phase + 1, stage + 1, number + 1)
+        }
+        RulingKind::Disqualify(Entrant(number)) => format!("entrant {}", number + 1),
+    }
+}

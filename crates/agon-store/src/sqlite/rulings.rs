@@ -1,0 +1,183 @@
+//! Rulings: made, lifted, listed.
+
+use agon_league::{Entrant, MatchKey};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::{SqliteLedger, trouble};
+use crate::kept::Time;
+use crate::ruling::{Lifted, NewRuling, Ruling, RulingKind, look_over, named};
+use crate::{Result, StoreError};
+
+/// The highest number of a match in the ledger: what is above it ended later.
+const LAST_MATCH: &str = "(SELECT coalesce(max(id), 0) FROM match)";
+
+impl SqliteLedger {
+    pub(super) async fn write_ruling(&self, ruling: &NewRuling) -> Result<u64> {
+        look_over(&ruling.reason, &ruling.by)?;
+        let failed = trouble::at(&self.path);
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let (kind, id, entrant) = match ruling.kind {
+            RulingKind::Void(key) => ("void", Some(self.id_of(&mut change, key).await?), None),
+            RulingKind::Disqualify(entrant) => {
+                self.must_be_there(&mut change, entrant).await?;
+                ("disqualify", None, Some(entrant.0))
+            }
+        };
+        let known: Option<i64> =
+            sqlx::query_scalar("SELECT id FROM ruling WHERE lifted IS NULL AND (match = ? OR entrant = ?)")
+                .bind(id)
+                .bind(entrant)
+                .fetch_optional(&mut *change)
+                .await
+                .map_err(&failed)?;
+        if let Some(known) = known {
+            let word = if entrant.is_some() { "disqualified" } else { "void" };
+            let what = format!("{} is {word} already, by ruling {known}", named(ruling.kind));
+            return Err(StoreError::Ruling { what, hint: "to give another reason, lift that ruling first" });
+        }
+        let text = format!(
+            "INSERT INTO ruling (kind, match, entrant, reason, who, at, last_match) VALUES (?, ?, ?, ?, ?, ?, {LAST_MATCH})"
+        );
+        let done = sqlx::query(sqlx::AssertSqlSafe(text))
+            .bind(kind)
+            .bind(id)
+            .bind(entrant)
+            .bind(&ruling.reason)
+            .bind(&ruling.by)
+            .bind(ruling.at.0)
+            .execute(&mut *change)
+            .await
+            .map_err(&failed)?;
+        self.commit(change).await?;
+        Ok(done.last_insert_rowid() as u64)
+    }
+
+    /// The number in the ledger of a match that was played.
+    async fn id_of(&self, change: &mut SqliteConnection, key: MatchKey) -> Result<i64> {
+        let id = sqlx::query_scalar("SELECT id FROM match WHERE phase = ? AND stage = ? AND number = ?")
+            .bind(key.phase)
+            .bind(key.stage)
+            .bind(key.number as i64)
+            .fetch_optional(change)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        id.ok_or_else(|| StoreError::Ruling {
+            what: format!("match {key} was not played: there is nothing to void"),
+            hint: "matches are counted phase.stage.number, each from 1, as reports show them",
+        })
+    }
+
+    /// An entrant is there once a bot was handed in for it.
+    async fn must_be_there(&self, change: &mut SqliteConnection, entrant: Entrant) -> Result<()> {
+        let versions: i64 = sqlx::query_scalar("SELECT count(*) FROM bot WHERE entrant = ?")
+            .bind(entrant.0)
+            .fetch_one(change)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        if versions == 0 {
+            return Err(StoreError::Ruling {
+                what: format!("there is no entrant {}: no bot was handed in for it", entrant.0 + 1),
+                hint: "entrants are counted from 1 in the order of the competition's file, and known once the competition was started",
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) async fn write_lift(&self, id: u64, lifted: &Lifted) -> Result<()> {
+        look_over(&lifted.reason, &lifted.by)?;
+        let failed = trouble::at(&self.path);
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let before: Option<Option<i64>> = sqlx::query_scalar("SELECT lifted FROM ruling WHERE id = ?")
+            .bind(id as i64)
+            .fetch_optional(&mut *change)
+            .await
+            .map_err(&failed)?;
+        let refused = |what: String, hint| Err(StoreError::Ruling { what, hint });
+        match before {
+            None => return refused(format!("there is no ruling {id}"), "rulings are counted from 1"),
+            Some(Some(_)) => {
+                let hint = "it has no effect any more; decide anew if it should have one";
+                return refused(format!("ruling {id} was lifted already"), hint);
+            }
+            Some(None) => {}
+        }
+        let text = format!(
+            "UPDATE ruling SET lifted = ?, lifted_by = ?, lifted_for = ?, lifted_last_match = {LAST_MATCH} WHERE id = ?"
+        );
+        sqlx::query(sqlx::AssertSqlSafe(text))
+            .bind(lifted.at.0)
+            .bind(&lifted.by)
+            .bind(&lifted.reason)
+            .bind(id as i64)
+            .execute(&mut *change)
+            .await
+            .map_err(&failed)?;
+        self.commit(change).await
+    }
+
+    pub(super) async fn read_rulings(&self) -> Result<Vec<Ruling>> {
+        sqlx::query(
+            "SELECT r.id, r.entrant, m.phase, m.stage, m.number, r.reason, r.who, r.at, r.lifted, r.lifted_by, r.lifted_for
+             FROM ruling r LEFT JOIN match m ON m.id = r.match ORDER BY r.id",
+        )
+        .try_map(|row: SqliteRow| {
+            let (id, entrant): (i64, Option<u32>) = (row.try_get(0)?, row.try_get(1)?);
+            let kind = match entrant {
+                Some(entrant) => RulingKind::Disqualify(Entrant(entrant)),
+                None => RulingKind::Void(key(&row, 2)?),
+            };
+            let lifted = match row.try_get::<Option<i64>, _>(8)? {
+                Some(at) => Some(Lifted { at: Time(at), by: row.try_get(9)?, reason: row.try_get(10)? }),
+                None => None,
+            };
+            let (reason, by, at) = (row.try_get(5)?, row.try_get(6)?, Time(row.try_get(7)?));
+            Ok(Ruling { id: id as u64, kind, reason, by, at, lifted })
+        })
+        .fetch_all(&self.readers)
+        .await
+        .map_err(trouble::at(&self.path))
+    }
+
+    pub(super) async fn read_forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>> {
+        sqlx::query(
+            "SELECT m.phase, m.stage, m.number, r.entrant FROM ruling r JOIN match m
+             ON m.id > r.last_match AND m.id <= coalesce(r.lifted_last_match, m.id)
+             WHERE r.entrant IS NOT NULL AND m.phase = ? AND instr(m.entrants, ' ' || r.entrant || ' ') > 0
+             ORDER BY m.stage, m.number, r.entrant",
+        )
+        .bind(phase)
+        .try_map(|row: SqliteRow| Ok((key(&row, 0)?, Entrant(row.try_get(3)?))))
+        .fetch_all(&self.readers)
+        .await
+        .map_err(trouble::at(&self.path))
+    }
+}
+
+/// Phase, stage and number, from this column on.
+fn key(row: &SqliteRow, from: usize) -> Result<MatchKey, sqlx::Error> {
+    let number: i64 = row.try_get(from + 2)?;
+    Ok(MatchKey { phase: row.try_get(from)?, stage: row.try_get(from + 1)?, number: number as u64 })
+}
+
+/// The numbers of the rulings in force.
+pub async fn in_force(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<u64>> {
+    let all: Vec<i64> = sqlx::query_scalar("SELECT id FROM ruling WHERE lifted IS NULL ORDER BY id")
+        .fetch_all(connection)
+        .await
+        .map_err(trouble::at(&ledger.path))?;
+    Ok(all.into_iter().map(|id| id as u64).collect())
+}
+
+/// As they are kept: a space around each.
+pub fn numbers(list: &[u64]) -> String {
+    list.iter().fold(" ".to_owned(), |text, number| text + &number.to_string() + " ")
+}
+
+pub fn read_numbers(text: &str) -> Result<Vec<u64>, sqlx::Error> {
+    let number =
+        |word: &str| word.parse().map_err(|_| sqlx::Error::Decode("a list of rulings that is none".into()));
+    text.split_whitespace().map(number).collect()
+}
