@@ -1,4 +1,5 @@
 //! Signing up, in and out; sessions, CSRF, tokens, invitations; how often one may try.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod common;
 
