@@ -37,7 +37,9 @@ impl Cup {
             text +=
                 &format!("\n{}parts = [{{ games = 1, first_to = 1, seconds = 1 }}]\n", phase.trim_start());
         }
-        BOTS.iter().for_each(|bot| text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n"));
+        for bot in BOTS {
+            text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n");
+        }
         let competition = Competition::read(&text).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let folder = TempDir::new().unwrap();
@@ -214,8 +216,7 @@ fn where_later_matches_depend_on_it_nothing_is_void() {
         assert!(text.contains("\nhint: disqualify"), "{text}");
         assert_eq!(cup.outcome(), before);
     }
-    let settled =
-        "name = \"S\"\ngame = \"solitude-scramble\"\n[[phase]]\nformat = \"groups\"\nstop = \"settled\"\nmost = 4\n";
+    let settled = "name = \"S\"\ngame = \"solitude-scramble\"\n[[phase]]\nformat = \"groups\"\nstop = \"settled\"\nmost = 4\n";
     let bots = "[[entrant]]\nbot = \"house:left\"\n[[entrant]]\nbot = \"house:random\"\n\
                 [[entrant]]\nbot = \"house:greedy\"\n[[entrant]]\nname = \"x\"\nbot = \"house:left\"\n";
     assert!(Competition::read(&format!("{settled}{bots}")).unwrap().phases[0].looks_back());
