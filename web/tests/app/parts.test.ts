@@ -12,9 +12,9 @@ import type { Bracket, Column, Sheet } from '../../src/app/types';
 describe('words for numbers', () => {
   test('counts', () => {
     expect(plural(1, 'match', 'matches')).toBe('1 match');
-    expect(plural(12_345, 'game')).toBe('12 345 games');
-    expect(whole(9_999)).toBe('9999');
-    expect(whole(-1_234_567)).toBe('-1 234 567');
+    expect(plural(12_345, 'game')).toBe('12\u202f345 games');
+    expect(whole(9_999)).toBe('9\u202f999');
+    expect(whole(-1_234_567)).toBe('-1\u202f234\u202f567');
   });
 
   test('sizes, times and how long ago', () => {
@@ -33,7 +33,7 @@ describe('cells', () => {
 
   test('are shown as their column says', () => {
     expect(shown(3.14159, column({}))).toBe('3.14');
-    expect(shown(12_345, column({ decimals: 0 }))).toBe('12 345');
+    expect(shown(12_345, column({ decimals: 0 }))).toBe('12\u202f345');
     expect(shown(-0.001, column({}))).toBe('0.00');
     expect(shown(12.5, column({ unit: '%' }))).toBe('12.50 %');
     expect(shown(12.5, column({ unit: '%', title: 'Score [%]' }))).toBe('12.50');
