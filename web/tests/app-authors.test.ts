@@ -20,7 +20,7 @@ describe('a parcel', () => {
   test('of a folder has the paths within it and the name of it', () => {
     const packed = pack([item('loner/Submission.py'), item('loner/lib/odds.py'), item('loner/.git/config'), item('loner/__pycache__/x.pyc')]);
     expect(packed.items.map((one) => one.path)).toEqual(['Submission.py', 'lib/odds.py']);
-    expect(packed.name).toBe('loner');
+    expect([packed.name, packed.source]).toEqual(['loner', 'loner/']);
     expect(packed.litter).toHaveLength(2);
   });
 
@@ -29,7 +29,8 @@ describe('a parcel', () => {
   });
 
   test('of one file is called like it', () => {
-    expect(pack([item('Loner.v2.zip')]).name).toBe('Loner.v2');
+    const packed = pack([item('Loner.v2.zip')]);
+    expect([packed.name, packed.source]).toEqual(['Loner.v2', 'Loner.v2.zip']);
   });
 
   test('leaves out litter whatever its case, and nothing else', () => {
