@@ -21,7 +21,7 @@ const WHAT: { [game: string]: string[] } = {
   ],
   'hide-and-seek': [
     'A `.py` file with a class `Seeker` or `Hider` that has `move()`.',
-    'Choose below which of them takes part.',
+    'Choose which of them takes part.',
   ],
   'word-racer': [
     'A folder or zip with a `players.yml` or an `agon.toml` that says the command to run.',
