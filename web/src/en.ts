@@ -15,6 +15,9 @@ export const en = {
     names.length > 4 ? `${game}: ${names.length} bots` : `${game}: ${names.join(' – ')}`,
   seed: (seed: string) => `seed ${seed}`,
   viewer: (title: string) => `Replay of ${title}`,
+  live: 'Live',
+  liveHint: 'This game is being played now',
+  toLive: 'Jump to live',
   controls: 'Replay controls',
   play: 'Play',
   pause: 'Pause',
@@ -29,7 +32,10 @@ export const en = {
   speed: (speed: number) => `${speed} ${speed === 1 ? 'turn' : 'turns'}/s`,
   turnSlider: 'Turn',
   start: 'Start',
-  turn: (turn: number, last: number) => (turn === 0 ? `Start of ${last} turns` : `Turn ${turn} of ${last}`),
+  turn: (turn: number, last: number, live = false) => {
+    if (live) return turn === 0 ? 'Start' : `Turn ${turn}`;
+    return turn === 0 ? `Start of ${last} turns` : `Turn ${turn} of ${last}`;
+  },
   link: 'Link',
   linkHint: 'Copy a link to this moment',
   linkCopied: 'Link to this moment copied',

@@ -21,6 +21,11 @@ export interface SeatOutcome {
   place: number;
 }
 
+export interface Outcome {
+  seats: SeatOutcome[];
+  ended: string;
+}
+
 export interface Film {
   agon: 'film';
   version: number;
@@ -38,10 +43,60 @@ export interface Film {
   micros: number[][];
   faults: FaultNote[];
   standing: { of: string; lines: number[][] };
-  outcome: { seats: SeatOutcome[]; ended: string };
+  /** Missing as long as the game is on. */
+  outcome?: Outcome;
+  /** The game is on: parts of it follow. */
+  live?: boolean;
   score: { name: string; unit: string; decimals: number };
   digest?: string;
   logs?: LogLine[];
+}
+
+/** A turn of a game that is on. */
+export interface PartTurn {
+  delta: Json;
+  answers: string;
+  /** Missing when all seats were asked. */
+  movers?: number[];
+  /** In the order of the answers; null for a seat that is no longer asked. */
+  micros: (number | null)[];
+  standing: number[];
+  faults?: FaultNote[];
+}
+
+/** What follows a live film. */
+export interface Part {
+  /** The number of its first turn. */
+  from: number;
+  turns: PartTurn[];
+  /** With the last one. */
+  outcome?: Outcome;
+}
+
+/** The film with what follows it; nothing if turns between them are missing. What it has already is passed over. */
+export function extended(film: Film, part: Part): Film | undefined {
+  const last = film.deltas.length;
+  if (part.from > last + 1) return undefined;
+  const turns = part.turns.slice(last + 1 - part.from);
+  const all = film.names.map((_, seat) => seat);
+  const asked = turns.map((turn) => turn.movers ?? all);
+  const next: Film = {
+    ...film,
+    deltas: [...film.deltas, ...turns.map((turn) => turn.delta)],
+    answers: [...film.answers, ...turns.map((turn) => turn.answers)],
+    micros: film.micros.map((micros, seat) => [...micros, ...turns.flatMap((turn, i) => turn.micros[asked[i]?.indexOf(seat) ?? -1] ?? [])]),
+    faults: [...film.faults, ...turns.flatMap((turn) => turn.faults ?? [])],
+    standing: {
+      of: film.standing.of,
+      lines: film.standing.lines.map((line, i) => [...line, ...turns.map((turn) => turn.standing[i] ?? 0)]),
+    },
+  };
+  if (film.movers || turns.some((turn) => turn.movers)) next.movers = [...(film.movers ?? film.deltas.map(() => all)), ...asked];
+  if (part.outcome) {
+    next.outcome = part.outcome;
+    delete next.live;
+  }
+  return next;
 }
 
 /** The newest version of the format that this viewer reads. */
@@ -79,12 +134,17 @@ export class Reel {
   private recent: { turn: number; frame: Json }[] = [];
   /** For each seat, how many of its answers have a time after each turn. */
   private counts: Uint32Array[] | undefined;
+  /** The same of the shorter film. */
+  private before: Uint32Array[] | undefined;
 
-  constructor(film: Film) {
+  /** `before` is a reel of the same film when it was shorter: what it has computed need not be computed again. */
+  constructor(film: Film, before?: Reel) {
     this.film = film;
     this.last = film.deltas.length;
     this.seats = film.names.length;
-    this.keys = [film.first];
+    this.keys = before?.keys ?? [film.first];
+    this.recent = before?.recent ?? [];
+    this.before = before?.counts;
     this.faultTurns = [...new Set(film.faults.map((fault) => fault.turn))].sort((a, b) => a - b);
   }
 
@@ -124,8 +184,12 @@ export class Reel {
 
   private timed(): Uint32Array[] {
     if (this.counts) return this.counts;
-    const counts = this.film.names.map(() => new Uint32Array(this.last + 1));
-    for (let turn = 1; turn <= this.last; turn += 1) {
+    const counts = this.film.names.map((_, seat) => {
+      const line = new Uint32Array(this.last + 1);
+      line.set(this.before?.[seat] ?? []);
+      return line;
+    });
+    for (let turn = this.before?.[0]?.length ?? 1; turn <= this.last; turn += 1) {
       for (const line of counts) line[turn] = line[turn - 1] as number;
       const answers = this.film.answers[turn - 1]?.split(' ') ?? [];
       this.movers(turn).forEach((seat, i) => {
@@ -134,6 +198,7 @@ export class Reel {
       });
     }
     this.counts = counts;
+    this.before = undefined;
     return counts;
   }
 

@@ -3,13 +3,18 @@
 
 import { mount, unmount } from 'svelte';
 import { en } from './en';
-import { problem, type Film } from './film';
+import { problem, type Film, type Part } from './film';
 import { gameView } from './games';
 import Replay from './Replay.svelte';
 
 export interface Handle {
   /** Goes to a turn. */
   seek(turn: number): void;
+  /**
+   * Adds what was played since, to a film that is live. False where turns before these are missing (or nothing is shown): then show the
+   * film anew.
+   */
+  append(part: Part): boolean;
   /** Takes the viewer away. */
   destroy(): void;
 }
@@ -33,6 +38,7 @@ export function replay(element: HTMLElement, film: unknown): Handle {
   const app = mount(Replay, { target: element, props: { film: shown, view, root: element, hash, start } });
   return {
     seek: (turn) => app.seek(turn),
+    append: (part) => app.append(part),
     destroy: () => {
       void unmount(app);
       delete element.dataset.filled;
@@ -45,7 +51,7 @@ function say(element: HTMLElement, text: string): Handle {
   words.setAttribute('role', 'alert');
   words.textContent = text;
   element.replaceChildren(words);
-  return { seek: () => undefined, destroy: () => element.replaceChildren() };
+  return { seek: () => undefined, append: () => false, destroy: () => element.replaceChildren() };
 }
 
 function fillAll(): void {

@@ -7,6 +7,8 @@ export const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120, 240];
 const LONGEST = 90;
 /** A single step takes at most so long. */
 const STEP_SECONDS = 0.6;
+/** What is new of a live film is walked through in so long: about as often something comes. */
+const FOLLOW_SECONDS = 0.25;
 
 /** The speed to begin with: the game's own, or faster if the film is long. */
 export function firstSpeed(usual: number, turns: number): number {
@@ -19,13 +21,29 @@ export class Playback {
   speed = $state(1);
   /** Nothing moves by itself between two turns. */
   still = $state(false);
-  readonly last: number;
+  /** The last turn there is. */
+  last = $state(0);
+  /** Whether more turns will come. */
+  live = $state(false);
+  /** Whether the newest turn is shown as it comes, because the reader has not gone elsewhere. */
+  following = $state(false);
   /** Where a single step leads. */
   private target: number | undefined = $state();
+  /** Turns a second on the way to the newest. */
+  private pull = 0;
 
-  constructor(last: number, speed: number) {
+  constructor(last: number, speed: number, live = false) {
     this.last = last;
     this.speed = speed;
+    this.live = live;
+  }
+
+  /** There are more turns now, or the game is over. */
+  grow(last: number, live: boolean): void {
+    this.last = last;
+    this.live = live;
+    if (this.following && this.still) this.at = last;
+    if (!live && this.at >= last) this.following = false;
   }
 
   /** The turn that is shown. */
@@ -40,12 +58,16 @@ export class Playback {
 
   /** Whether the clock has something to do. */
   get moving(): boolean {
-    return this.playing || this.target !== undefined;
+    return this.playing || this.target !== undefined || (this.following && this.at < this.last);
   }
 
   toggle(): void {
-    if (this.playing) {
+    if (this.playing || this.following) {
       this.pause();
+      return;
+    }
+    if (this.at >= this.last && this.live) {
+      this.seek(this.last);
       return;
     }
     if (this.at >= this.last) this.at = 0;
@@ -56,15 +78,18 @@ export class Playback {
   /** Stops, and lets the move under way come to its end. */
   pause(): void {
     this.playing = false;
+    this.following = false;
     const end = this.turn;
     this.target = this.still || end === this.at ? undefined : end;
     if (this.still) this.at = end;
   }
 
+  /** Goes to a turn. Who goes to the newest of a live film follows it. */
   seek(turn: number): void {
     this.playing = false;
     this.target = undefined;
     this.at = Math.max(0, Math.min(this.last, Math.round(turn)));
+    this.following = this.live && this.at >= this.last;
   }
 
   step(by: 1 | -1): void {
@@ -85,10 +110,20 @@ export class Playback {
   tick(seconds: number): void {
     if (this.playing) {
       this.at = Math.min(this.last, this.at + this.speed * seconds);
-      if (this.at >= this.last) this.playing = false;
+      if (this.at >= this.last) {
+        this.playing = false;
+        this.following = this.live;
+      }
     } else if (this.target !== undefined) {
       this.at = Math.min(this.target, this.at + Math.max(this.speed, 1 / STEP_SECONDS) * seconds);
       if (this.at >= this.target) this.target = undefined;
+    } else if (this.following) {
+      // As fast as it takes to be there when the next part comes, and never slower than a single step.
+      this.pull = Math.max(this.pull, (this.last - this.at) / FOLLOW_SECONDS, 1 / STEP_SECONDS);
+      this.at = Math.min(this.last, this.at + this.pull * seconds);
+      if (this.at < this.last) return;
+      this.pull = 0;
+      this.following = this.live;
     }
   }
 }

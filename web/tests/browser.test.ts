@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Film } from '../src/film';
 import { CHROMIUM, FLAGS, GAMES, Pages } from './agon.mjs';
 import { seriousFindings } from './axe';
+import { cut } from './cut';
 
 const there = existsSync(CHROMIUM);
 if (!there) console.warn(`no Chromium at ${CHROMIUM}: the browser tests are skipped (AGON_CHROMIUM names another)`);
@@ -44,6 +45,32 @@ const lastOf = async (page: Page): Promise<number> => Number(await page.getByRol
 async function standsAt(page: Page, turn: number): Promise<void> {
   await page.waitForSelector(`.replay[data-turn="${turn}"][data-told="${turn}"][data-moving="false"]`);
 }
+
+/** The film in a page that the program made. */
+function filmIn(url: string): Film {
+  const data = readFileSync(new URL(url), 'utf8').split('application/json">')[1] as string;
+  return JSON.parse(data.split('</script>')[0] as string) as Film;
+}
+
+/** Puts a film into an otherwise empty page; `window.handle` is what the viewer gave back. */
+async function show(page: Page, film: Film): Promise<void> {
+  await page.evaluate((data: unknown) => {
+    document.body.innerHTML = '<div id="here" data-hash="off"></div>';
+    const all = window as unknown as { Agon: { replay(element: Element | null, film: unknown): unknown }; handle: unknown };
+    all.handle = all.Agon.replay(document.getElementById('here'), data);
+  }, film as unknown);
+}
+
+const append = (page: Page, part: unknown): Promise<boolean> =>
+  page.evaluate((data) => (window as unknown as { handle: { append(part: unknown): boolean } }).handle.append(data), part);
+
+/** All that can be seen, as text; ids differ from viewer to viewer. */
+const picture = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const canvases = [...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL());
+    const html = document.querySelector('.replay')?.outerHTML.replace(/\b(id|aria-controls|aria-labelledby)="[^"]*"|url\(#[^)]*\)|href="#[^"]*"/g, '');
+    return [html, ...canvases].join('\n');
+  });
 
 describe.skipIf(!there)('in the browser', () => {
   beforeAll(async () => {
@@ -142,9 +169,7 @@ describe.skipIf(!there)('in the browser', () => {
 
   test('a film by hand: faults, logs, hostile names, one global, no hash', async () => {
     const { page, context, complaints } = await open(address['connect-five'] as string);
-    const film = JSON.parse(
-      (readFileSync(new URL(address['connect-five'] as string), 'utf8').split('application/json">')[1] as string).split('</script>')[0] as string,
-    ) as Film;
+    const film = filmIn(address['connect-five'] as string);
     const hostile = '</script><img src=x onerror="window.hit=1"><b>bold</b>';
     film.names = [hostile, 'b'];
     film.contributors = ['Ann <i>', null];
@@ -181,6 +206,44 @@ describe.skipIf(!there)('in the browser', () => {
     });
     expect(globals).toEqual(['Agon']);
     expect(complaints.filter((text) => !text.includes('about:blank'))).toEqual([]);
+    await context.close();
+  });
+
+  test.each(Object.keys(GAMES))('%s is watched as it is played, and ends as the whole film does', async (game) => {
+    const { page, context, complaints } = await open(address[game] as string);
+    const { seed: _, digest: __, ...whole } = filmIn(address[game] as string);
+    const last = whole.deltas.length;
+    const first = Math.floor(last / 4);
+    const { head, parts } = cut(whole, first, Math.ceil((last - first) / 5));
+    await show(page, head);
+    await standsAt(page, first);
+    expect(await page.locator('.live').innerText()).toBe('Live');
+    expect(await page.locator('.story').innerText()).not.toContain('Ended');
+    expect(await append(page, parts[1]), 'a gap is not papered over').toBe(false);
+    expect(await append(page, parts[0])).toBe(true);
+    let turn = first + (parts[0]?.turns.length ?? 0);
+    await standsAt(page, turn);
+    await page.keyboard.press('ArrowLeft');
+    await standsAt(page, turn - 1);
+    for (const part of parts.slice(1, 3)) expect(await append(page, part)).toBe(true);
+    await expect.poll(() => lastOf(page), { message: 'the slider grows' }).toBeGreaterThan(turn);
+    await standsAt(page, turn - 1);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Jump to live' }).click();
+    turn = await lastOf(page);
+    await standsAt(page, turn);
+    expect(await page.getByRole('button', { name: 'Jump to live' }).count()).toBe(0);
+    for (const part of parts.slice(3)) expect(await append(page, part)).toBe(true);
+    await standsAt(page, last);
+    await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
+    expect(await page.locator('.live').count(), 'from now on a replay like any other').toBe(0);
+    const seen = await picture(page);
+    await show(page, whole);
+    await page.keyboard.press('End');
+    await standsAt(page, last);
+    await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
+    await expect.poll(() => picture(page)).toBe(seen);
+    expect(complaints).toEqual([]);
     await context.close();
   });
 

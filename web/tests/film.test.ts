@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { problem, Reel, type Film } from '../src/film';
+import { extended, problem, Reel, type Film, type Part } from '../src/film';
+import { cut } from './cut';
 
 /** A film that counts: the frame after turn n is `{n, list: [n, ...]}`. Seats answer by turns. */
 function counting(turns: number): Film {
@@ -67,6 +68,53 @@ describe('a reel', () => {
     expect(reel.faultFrom(7, 1)).toBeUndefined();
     expect(reel.faultFrom(7, -1)).toBe(3);
     expect(reel.faults(3)).toHaveLength(2);
+  });
+});
+
+describe('a live film', () => {
+  const whole = (): Film => {
+    const film = counting(40);
+    film.micros = [Array.from({ length: 20 }, (_, i) => 2 * i), Array.from({ length: 19 }, (_, i) => 2 * i + 1)];
+    film.faults = [...film.faults].sort((a, b) => a.turn - b.turn);
+    film.standing = { of: 'points', lines: [Array.from({ length: 41 }, (_, i) => i)] };
+    return film;
+  };
+
+  test.each([[0, 1], [3, 4], [17, 16], [40, 1]])('of %i turns and parts of %i more becomes the whole film', (first, size) => {
+    const { head, parts } = cut(whole(), first, size);
+    let reel = new Reel(head);
+    expect(reel.film.live).toBe(true);
+    expect(reel.last).toBe(first);
+    for (const part of parts) {
+      reel = new Reel(extended(reel.film, part) as Film, reel);
+      expect((reel.frame(reel.last) as { n: number }).n).toBe(reel.last);
+      const seat = (reel.last + 1) % 2;
+      if (reel.last !== 6 && reel.last > 0) expect(reel.deed(reel.last, seat)).toEqual(new Reel(whole()).deed(reel.last, seat));
+    }
+    expect(reel.film).toEqual(whole());
+    expect(reel.faultTurns).toEqual([3, 7]);
+    for (let turn = 0; turn <= 40; turn += 1) expect(reel.frame(turn)).toEqual(new Reel(whole()).frame(turn));
+  });
+
+  test('what it has already is passed over, what leaves a gap is refused, and nothing is changed in place', () => {
+    const { head, parts } = cut(whole(), 10, 5);
+    const before = structuredClone(head);
+    const more = extended(head, parts[0] as Part) as Film;
+    expect(head).toEqual(before);
+    expect(extended(more, parts[0] as Part)).toEqual(more);
+    expect(extended(more, { ...(parts[1] as Part), from: 14, turns: [...(parts[0]?.turns.slice(3) ?? []), ...(parts[1]?.turns ?? [])] })?.deltas).toHaveLength(20);
+    expect(extended(more, parts[2] as Part)).toBeUndefined();
+  });
+
+  test('names who is asked from the turn on in which that is not everybody', () => {
+    const film: Film = { ...counting(0), live: true, answers: [], movers: undefined as never, micros: [[], []], faults: [] };
+    delete film.movers;
+    const turn = { delta: { n: 1 }, standing: [] };
+    const all = extended(film, { from: 1, turns: [{ ...turn, answers: 'a b', micros: [1, 2] }] }) as Film;
+    expect(all.movers).toBeUndefined();
+    const one = extended(all, { from: 2, turns: [{ ...turn, answers: 'c', movers: [1], micros: [3] }] }) as Film;
+    expect(one.movers).toEqual([[0, 1], [1]]);
+    expect(one.micros).toEqual([[1], [2, 3]]);
   });
 });
 

@@ -78,6 +78,56 @@ describe('playback', () => {
   });
 });
 
+describe('playback of a live film', () => {
+  const live = (last: number): Playback => {
+    const film = new Playback(last, 1, true);
+    film.seek(last);
+    return film;
+  };
+
+  test('follows the newest turn, and is there before the next part comes', () => {
+    const film = live(3);
+    expect([film.at, film.following, film.moving]).toEqual([3, true, false]);
+    film.grow(7, true);
+    expect([film.turn, film.moving]).toEqual([3, true]);
+    film.tick(0.1);
+    expect(film.turn).toBeGreaterThan(3);
+    expect(film.turn).toBeLessThan(7);
+    film.tick(0.16);
+    expect([film.at, film.following, film.moving]).toEqual([7, true, false]);
+  });
+
+  test('stays where the reader went, until the reader comes back', () => {
+    const film = live(5);
+    film.seek(2);
+    film.grow(9, true);
+    expect([film.turn, film.following, film.moving]).toEqual([2, false, false]);
+    film.seek(9);
+    expect(film.following).toBe(true);
+    film.step(-1);
+    expect([film.turn, film.following]).toEqual([8, false]);
+    film.toggle();
+    film.tick(5);
+    expect([film.turn, film.playing, film.following], 'playing on comes to the newest and follows').toEqual([9, false, true]);
+    film.toggle();
+    film.grow(12, true);
+    expect([film.turn, film.following], 'a pause holds').toEqual([9, false]);
+  });
+
+  test('is an ordinary replay when the game is over', () => {
+    const film = live(4);
+    film.grow(6, false);
+    film.tick(1);
+    expect([film.turn, film.following, film.moving]).toEqual([6, false, false]);
+    film.toggle();
+    expect([film.turn, film.playing]).toEqual([0, true]);
+    const still = live(4);
+    still.still = true;
+    still.grow(6, false);
+    expect([still.turn, still.following]).toEqual([6, false]);
+  });
+});
+
 describe('the chart', () => {
   test('has a top that people read easily', () => {
     expect(ceiling([[0, 3], [38]])).toBe(40);

@@ -1,8 +1,10 @@
 //! What happens while games are played. Reporters (progress bar, terminal view, log, web) only read it.
 
+use std::time::Duration;
+
 use agon_core::game::View;
-use agon_core::record::FaultRecord;
-use agon_core::{Eye, Outcome, Picture, Seat};
+use agon_core::record::{Expiry, FaultRecord, Header, Recorder, SITS_OUT};
+use agon_core::{Eye, Outcome, Picture, Seat, SeatSet};
 use serde_json::Value as Json;
 
 /// A game in progress, for looking at.
@@ -41,12 +43,37 @@ impl<G: View> Scene for SceneOf<'_, G> {
     }
 }
 
+/// What was answered in a turn, as it is being recorded: enough to compute the turn again.
+#[derive(Clone, Copy)]
+pub struct Deeds<'e> {
+    pub(crate) recorder: &'e Recorder,
+    pub(crate) movers: SeatSet,
+    /// The shared clock ran out with this turn.
+    pub expired: Option<Expiry>,
+}
+
+impl<'e> Deeds<'e> {
+    /// The answers of those to move, separated by blanks, as they stand in the record.
+    pub fn answers(&self) -> &'e [u8] {
+        self.recorder.answers()
+    }
+
+    /// What each answer was charged, in the order of the answers; nothing for a seat that is no longer asked.
+    pub fn charged(&self) -> impl Iterator<Item = Duration> {
+        let tokens = self.answers().split(|byte| *byte == b' ');
+        let asked = self.movers.zip(tokens).filter(|(_, token)| *token != SITS_OUT.as_bytes());
+        asked.map(|(seat, _)| self.recorder.last_times(seat).unwrap_or_default().charged())
+    }
+}
+
 /// Something happened.
 pub enum Event<'e> {
     /// A game begins.
     Started {
         /// Its number in the series.
         game: u32,
+        /// Who plays it, under which settings and seed.
+        header: &'e Header,
         /// Its start.
         scene: &'e dyn Scene,
     },
@@ -58,6 +85,8 @@ pub enum Event<'e> {
         turn: u32,
         /// After the turn.
         scene: &'e dyn Scene,
+        /// What was answered, where the game is recorded.
+        deeds: Option<Deeds<'e>>,
     },
     /// A bot failed to answer well.
     Fault {

@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 use crate::again::{self, Request, Seen};
 
 pub mod json;
+pub mod live;
 
 /// Why a record cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -118,17 +119,7 @@ impl<G: View> FilmOf<G> {
     /// Plays the record through the rules and checks every turn and the result.
     pub fn new(record: Record, assets: &Assets) -> Result<Self, ReplayError> {
         let header = &record.header;
-        let info = G::info();
-        if header.rules != info.rules_version {
-            let (found, known) = (header.rules, info.rules_version);
-            return Err(ReplayError::OtherRules { game: header.game.clone(), found, known });
-        }
-        let settings = Settings::from_json(info.settings, &header.settings)?;
-        if !info.seats.allows(header.seats.len()) {
-            let what = format!("{} seats, {} takes {}", header.seats.len(), info.id, info.seats.words());
-            return Err(ReplayError::Differs { turn: 0, what });
-        }
-        let game = G::new(&settings, header.seats.len(), assets)?;
+        let (game, settings) = set_up::<G>(header, assets)?;
         let names = header.seats.iter().map(|seat| seat.name.clone()).collect();
         let mut state = game.start(header.seed);
         let stride = record.turns.len() / KEYFRAMES + 1;
@@ -242,6 +233,22 @@ impl<G: View> Film for FilmOf<G> {
         let told = Introduction::new(&self.game, &self.settings, seat, &self.names);
         agon_host::dialogue::hello::<G>(&told, again::bot_seed(&self.record, seat))
     }
+}
+
+/// The game a header describes, if its rules are those of this program.
+fn set_up<G: Game>(header: &Header, assets: &Assets) -> Result<(G, Settings), ReplayError> {
+    let info = G::info();
+    if header.rules != info.rules_version {
+        let (found, known) = (header.rules, info.rules_version);
+        return Err(ReplayError::OtherRules { game: header.game.clone(), found, known });
+    }
+    let settings = Settings::from_json(info.settings, &header.settings)?;
+    if !info.seats.allows(header.seats.len()) {
+        let what = format!("{} seats, {} takes {}", header.seats.len(), info.id, info.seats.words());
+        return Err(ReplayError::Differs { turn: 0, what });
+    }
+    let game = G::new(&settings, header.seats.len(), assets)?;
+    Ok((game, settings))
 }
 
 /// Plays a turn as the referee did: the replies, then the end of the shared clock if it came with them.

@@ -8,12 +8,12 @@ use agon_core::random::bot_seeds;
 use agon_core::record::{Digest, Draft, Expiry, FaultRecord, Header, Recorder};
 use agon_core::{
     Clock, Eye, Fault, FaultReport, Game, Outcome, Picture, Player, Refusal, Reply, RequestInfo, Response,
-    Seat, Times, Verdict,
+    Seat, SeatSet, Times, Verdict,
 };
 
 use agon_host::audit::Findings;
 
-use crate::event::{Event, Reporter, SceneOf};
+use crate::event::{Deeds, Event, Reporter, SceneOf};
 use crate::log::{Entry, GameLog};
 
 /// A place to sit.
@@ -185,7 +185,7 @@ pub fn play_open<G: View>(
     if let Some(recorder) = &mut room.recorder {
         recorder.begin(header);
     }
-    referee.report(room, |referee, scene| Event::Started { game: referee.index, scene });
+    referee.report(room, |referee, scene| Event::Started { game: referee.index, header, scene });
     if let Some(log) = &mut room.log {
         log.begins(index, header)?;
         for chair in chairs.iter_mut() {
@@ -285,7 +285,7 @@ impl<G: View> Referee<'_, G> {
         if let Some(Expiry { least, .. }) = self.expired {
             self.game.expire(&mut self.state, least);
         }
-        self.report_turn(room, faults_before);
+        self.report_turn(room, to_move, faults_before);
         Ok(true)
     }
 
@@ -412,13 +412,15 @@ impl<G: View> Referee<'_, G> {
     }
 
     #[inline]
-    fn report_turn(&self, room: &mut Room<'_>, faults_before: usize) {
+    fn report_turn(&self, room: &mut Room<'_>, movers: SeatSet, faults_before: usize) {
         if let Some(reporter) = &mut room.reporter {
             for fault in &self.faults[faults_before..] {
                 reporter.event(&Event::Fault { game: self.index, fault });
             }
             let scene = SceneOf { game: self.game, state: &self.state, names: self.names };
-            reporter.event(&Event::Turn { game: self.index, turn: self.turn, scene: &scene });
+            let deeds = |recorder| Deeds { recorder, movers, expired: self.expired };
+            let deeds = room.recorder.as_deref().map(deeds);
+            reporter.event(&Event::Turn { game: self.index, turn: self.turn, scene: &scene, deeds });
         }
     }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use agon_core::record::{Record, Recorder};
+use agon_core::record::{Header, Record, Recorder};
 use agon_core::{Assets, ClockRule, GameInfo, Lifetime, Seat, Settings, SettingsError};
 use agon_games::{Hosted, UnknownGame, Visitor};
 use agon_host::audit::Findings;
@@ -14,6 +14,7 @@ use serde_json::Value as Json;
 
 use crate::again::{self, Retold};
 use crate::chronicle::{self, Chronicle};
+use crate::film::live::{self, LiveFilm, Reel};
 use crate::film::{Film, FilmOf, ReplayError, header, settings_json};
 use crate::referee::{self, Chair, Later, Played, Room};
 pub use crate::seating::{NotLoaded, ProgramSeat, Seating, SeatingError, seat_hash, seat_names};
@@ -129,6 +130,15 @@ pub trait Table: Send + Sync {
 
     /// Plays a record through the rules.
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError>;
+
+    /// A film of a game that is about to begin, and the reel that gives its turns as they are played. No more of the header is shown
+    /// than spectators may see.
+    fn reel(
+        &self,
+        header: &Header,
+        contributors: &[Option<String>],
+        assets: &Assets,
+    ) -> Result<(LiveFilm, Box<dyn Reel>), ReplayError>;
 
     /// The log of a finished game as bots may read it (Connect Five's `logs/`): by the bot at `seat`, or by another. `None` in a
     /// game that has none.
@@ -319,6 +329,16 @@ impl<G: Hosted> Table for TableOf<G> {
 
     fn film(&self, record: Record, assets: &Assets) -> Result<Box<dyn Film>, ReplayError> {
         Ok(Box::new(FilmOf::<G>::new(record, assets)?))
+    }
+
+    fn reel(
+        &self,
+        header: &Header,
+        contributors: &[Option<String>],
+        assets: &Assets,
+    ) -> Result<(LiveFilm, Box<dyn Reel>), ReplayError> {
+        let (film, reel) = live::begin::<G>(header, contributors, assets)?;
+        Ok((film, Box::new(reel)))
     }
 
     fn chronicle(

@@ -2,13 +2,14 @@
 //!
 //! [`run`] is the one that decides. [`queue`] hands matches out, [`local`] plays them on this machine in a [`hall`], where a
 //! [`course`] says which game of a match comes next. [`event`] is what progress bars read, [`tables`] what the ledger says a phase has
-//! come to, [`secret`] what is drawn from the secret seed; [`belongings`] and [`chronicles`] are what bots keep and may read.
+//! come to, [`gallery`] shows games as they are played, [`secret`] what is drawn from the secret seed; [`belongings`] and [`chronicles`] are what bots keep and may read.
 
 pub mod belongings;
 pub mod chronicles;
 pub mod course;
 mod error;
 pub mod event;
+pub mod gallery;
 pub mod hall;
 pub mod local;
 pub mod queue;
@@ -19,6 +20,7 @@ pub mod tables;
 
 pub use error::RunError;
 pub use event::{Event, Listener};
+pub use gallery::{BoardNow, Follower, Gallery, Update};
 pub use hall::Member;
 pub use local::{Boards, Local, Playing};
 pub use run::{Ended, Run};

@@ -1,16 +1,17 @@
 //! Plays the matches of a stage on this machine's cores.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
 use agon_core::record::Recorder;
-use agon_engine::Seating;
 use agon_engine::table::PlayError;
+use agon_engine::{Reporter, Seating};
 use agon_league::{Entrant, MatchKey};
 use agon_store::FinishedMatch;
 
+use crate::gallery::{Gallery, Pen};
 use crate::hall::Hall;
 use crate::queue::Queue;
 
@@ -30,9 +31,22 @@ pub struct Playing {
 
 /// What each thread plays just now: for whoever looks on.
 #[derive(Debug, Default)]
-pub struct Boards(Mutex<Vec<Option<Playing>>>);
+pub struct Boards {
+    playing: Mutex<Vec<Option<Playing>>>,
+    gallery: Option<Arc<Gallery>>,
+}
 
 impl Boards {
+    /// The same, with places for those who want to see the games themselves. Without one nothing is kept of a game for them.
+    pub fn with_gallery(gallery: Arc<Gallery>) -> Self {
+        Self { gallery: Some(gallery), ..Self::default() }
+    }
+
+    /// Where games can be seen, if anywhere.
+    pub fn gallery(&self) -> Option<&Arc<Gallery>> {
+        self.gallery.as_ref()
+    }
+
     /// What is being played, the longest first.
     pub fn playing(&self) -> Vec<Playing> {
         let mut all: Vec<Playing> = self.slots().iter().flatten().cloned().collect();
@@ -48,8 +62,16 @@ impl Boards {
         slots[thread] = playing;
     }
 
+    /// A thread has nothing more to play.
+    fn rest(&self, thread: usize) {
+        self.set(thread, None);
+        if let Some(gallery) = &self.gallery {
+            gallery.board(thread).rest();
+        }
+    }
+
     fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Option<Playing>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.playing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -86,7 +108,7 @@ impl Local {
                         agon_host::pinning::pin(core);
                     }
                     self.work(number, hall, stage, queue, boards, &sender);
-                    boards.set(number, None);
+                    boards.rest(number);
                 });
             }
             drop(sender);
@@ -107,6 +129,7 @@ impl Local {
     ) {
         let mut recorder = Recorder::new();
         let mut last = None;
+        let board = boards.gallery().map(|gallery| gallery.board(thread));
         loop {
             let lot = queue.claim(last, self.jobs);
             if lot.is_empty() {
@@ -119,8 +142,13 @@ impl Local {
                 let key = MatchKey { phase: hall.phase, stage, number };
                 boards
                     .set(thread, Some(Playing { key, seats: fixture.seats.clone(), since: Instant::now() }));
-                match hall.play(key, &fixture, &mut recorder, None) {
-                    Ok(finished) => played.push(finished),
+                let mut pen = board.as_ref().map(|board| Pen::new(board, key, &fixture.seats));
+                let reporter = pen.as_mut().map(|pen| pen as &mut dyn Reporter);
+                match hall.play(key, &fixture, &mut recorder, reporter) {
+                    Ok(finished) => {
+                        pen.iter().for_each(|pen| pen.finished(&finished.result));
+                        played.push(finished);
+                    }
                     Err(error) => {
                         failed = Some(error);
                         break;

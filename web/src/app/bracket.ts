@@ -2,7 +2,7 @@
 
 import type { Bracket } from './types';
 
-export const WIDE = 200;
+export const WIDE = 216;
 export const GAP = 36;
 export const HIGH = 46;
 const EVERY = 62;

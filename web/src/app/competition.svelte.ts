@@ -6,6 +6,9 @@ import { Resource } from './resource.svelte';
 import { router } from './router.svelte';
 import type { Competition, Entrant, PhaseItem, Progress, State, Table } from './types';
 
+/** What is said of the whole competition is fetched anew at most so often while games are played. */
+const WHOLE_MS = 15_000;
+
 /** A table is fetched anew at most so often, however many games end. */
 const TABLE_MS = 2_000;
 
@@ -26,6 +29,7 @@ export class CompetitionView {
   changes = $state(0);
   #listening: Listening | undefined;
   #tableAt = 0;
+  #wholeAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
@@ -39,6 +43,8 @@ export class CompetitionView {
     return phases.some((phase) => phase.number === named) ? named : latestPhase(phases);
   });
   phaseItem: PhaseItem | undefined = $derived(this.it.value?.phases.find((phase) => phase.number === this.phase));
+  /** Whether any game can have been played. */
+  begun = $derived((this.it.value?.phases ?? []).some((phase) => phase.state !== 'waiting'));
   #byEntrant: Map<number, Entrant> = $derived(
     new Map((this.it.value?.entrants ?? []).flatMap((one): [number, Entrant][] => (one.entrant === null ? [] : [[one.entrant, one]]))),
   );
@@ -62,10 +68,13 @@ export class CompetitionView {
   }
 
   async load(): Promise<void> {
+    this.#wholeAt = Date.now();
     await this.it.load(this.api());
   }
 
+  /** Before the start there is no table to ask for. */
   async loadTable(): Promise<void> {
+    if (!this.begun) return;
     this.#tableAt = Date.now();
     await this.table.load(this.api('phases', this.phase, 'table'));
   }
@@ -74,7 +83,12 @@ export class CompetitionView {
   follow(): () => void {
     this.#listening = listen(this.api('events'), {
       on: {
-        progress: (progress: Progress) => (this.progress = progress),
+        progress: (progress: Progress) => {
+          const known = this.it.value?.phase?.number;
+          this.progress = progress;
+          // The next phase began.
+          if (known !== undefined && known !== progress.phase && Date.now() > this.#wholeAt + TABLE_MS) void this.load();
+        },
         table: (said: { phase: number; revision: number }) => this.#newTable(said),
         state: (said: { state: State; message: string | null }) => {
           if (said.state !== 'running') this.progress = undefined;
@@ -101,6 +115,7 @@ export class CompetitionView {
 
   #newTable(said: { phase: number; revision: number }): void {
     this.changes += 1;
+    if (Date.now() > this.#wholeAt + WHOLE_MS) void this.load();
     if (said.phase !== this.phase || said.revision === this.table.value?.revision || this.#timer !== undefined) return;
     const wait = Math.max(0, this.#tableAt + TABLE_MS - Date.now());
     this.#timer = setTimeout(() => {

@@ -4,11 +4,11 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
 
 export const list = (items: string[]): string => (items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items[items.length - 1]}`);
 
-/** A whole number, in groups of three from five digits on. */
-export const whole = (value: number): string => {
-  const digits = Math.round(value).toString();
-  return Math.abs(value) < 10_000 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, ' ');
-};
+/** A whole number, in groups of three (narrow, unbreakable spaces between them). */
+export const whole = (value: number): string =>
+  Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, '\u202f');
 
 export const decimal = (value: number, decimals: number): string => {
   const text = value.toFixed(decimals);

@@ -7,10 +7,10 @@ export interface Shown {
   film: string | null;
 }
 
-export interface Stage {
+export interface Stage<Part> {
   /** A new game begins: its film so far. */
   head(film: unknown): void;
-  part(part: unknown): void;
+  part(part: Part): void;
   end(shown: Shown): void;
 }
 
@@ -18,14 +18,14 @@ export interface Stage {
 export const HOLD_MS = 4_000;
 
 /** Holds back the next game while the last one's end is looked at (or for good while `stay`). */
-export class Follower {
-  #stage: Stage;
+export class Follower<Part> {
+  #stage: Stage<Part>;
   #now: () => number;
   #until = 0;
-  #waiting: { head: unknown; parts: unknown[]; end: Shown | undefined } | undefined;
+  #waiting: { head: unknown; parts: Part[]; end: Shown | undefined } | undefined;
   #stay = false;
 
-  constructor(stage: Stage, now: () => number) {
+  constructor(stage: Stage<Part>, now: () => number) {
     this.#stage = stage;
     this.#now = now;
   }
@@ -35,7 +35,7 @@ export class Follower {
     else this.#begin(film);
   }
 
-  part(part: unknown): void {
+  part(part: Part): void {
     if (this.#waiting) {
       if (!this.#held()) this.release();
       else {

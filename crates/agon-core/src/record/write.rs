@@ -22,6 +22,8 @@ const LEVEL: i32 = -1;
 pub struct Recorder {
     lines: Vec<u8>,
     turn: u32,
+    /// Where the answers of this turn begin.
+    answers: usize,
     times: Vec<Vec<Times>>,
     /// Made at the first game and kept: making one costs more than packing a short game.
     packer: Option<zstd::bulk::Compressor<'static>>,
@@ -44,7 +46,7 @@ impl Recorder {
     /// A game begins.
     pub fn begin(&mut self, header: &Header) {
         self.lines.clear();
-        self.turn = 0;
+        (self.turn, self.answers) = (0, 0);
         self.times.iter_mut().for_each(Vec::clear);
         self.times.resize_with(header.seats.len(), Vec::new);
         self.json_line(header);
@@ -62,6 +64,17 @@ impl Recorder {
             self.lines.extend_from_slice(b"\",\"");
         }
         self.turn += 1;
+        self.answers = self.lines.len();
+    }
+
+    /// What stands in the record of this turn: the answers of those to move, separated by blanks.
+    pub fn answers(&self) -> &[u8] {
+        self.lines.get(self.answers..).unwrap_or_default()
+    }
+
+    /// What the last answer of a seat took.
+    pub fn last_times(&self, seat: Seat) -> Option<Times> {
+        self.times.get(seat.index())?.last().copied()
     }
 
     /// An answer of this turn.

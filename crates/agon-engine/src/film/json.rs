@@ -1,6 +1,8 @@
 //! A film as one JSON object, for viewers that know no rules. `docs/film.md` describes it.
 
-use agon_core::record::Record;
+use std::time::Duration;
+
+use agon_core::record::{Header, Record};
 use agon_core::{GameInfo, Seat, SeatSet};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -38,33 +40,20 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &Extras) -> Json {
     let header = &record.header;
     let seats = header.seats.len();
     let (first, deltas) = film.frames();
-    let mut json = json!({
-        "agon": "film",
-        "version": VERSION,
-        "game": info.id,
-        "title": info.title,
-        "rules": header.rules,
-        "names": header.seats.iter().map(|seat| seat.name.as_str()).collect::<Vec<_>>(),
-        "roles": Seat::all(seats).map(|seat| info.role(seat).name).collect::<Vec<_>>(),
-        "settings": header.settings,
-        "first": first,
-        "deltas": deltas,
-        "answers": record.turns,
-        "micros": micros(record),
-        "faults": record.faults,
-        "standing": standing(film),
-        "outcome": record.outcome,
-        "score": info.score,
-        "digest": record.digest,
-    });
+    let mut json = head(info, header, &extras.contributors);
+    json["first"] = first;
+    json["deltas"] = json!(deltas);
+    json["answers"] = json!(record.turns);
+    json["micros"] = json!(micros(record));
+    json["faults"] = json!(record.faults);
+    json["standing"] = standing(film);
+    json["outcome"] = json!(record.outcome);
+    json["digest"] = json!(record.digest);
     if let Some(movers) = movers(film, seats) {
         json["movers"] = movers;
     }
     if !extras.hide_seed {
         json["seed"] = json!(header.seed.to_string());
-    }
-    if extras.contributors.iter().any(Option::is_some) {
-        json["contributors"] = json!(extras.contributors);
     }
     if !extras.logs.is_empty() {
         json["logs"] = json!(extras.logs);
@@ -72,16 +61,38 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &Extras) -> Json {
     json
 }
 
-/// For each seat what each of its answers was charged, in microseconds: to a tenth below ten, else whole.
+/// What is known of a game before it begins, and may be shown.
+pub(super) fn head(info: &GameInfo, header: &Header, contributors: &[Option<String>]) -> Json {
+    let mut json = json!({
+        "agon": "film",
+        "version": VERSION,
+        "game": info.id,
+        "title": info.title,
+        "rules": header.rules,
+        "names": header.seats.iter().map(|seat| seat.name.as_str()).collect::<Vec<_>>(),
+        "roles": Seat::all(header.seats.len()).map(|seat| info.role(seat).name).collect::<Vec<_>>(),
+        "settings": header.settings,
+        "score": info.score,
+    });
+    if contributors.iter().any(Option::is_some) {
+        json["contributors"] = json!(contributors);
+    }
+    json
+}
+
+/// For each seat what each of its answers was charged.
 fn micros(record: &Record) -> Vec<Vec<Json>> {
-    let short = |nanos: u128| {
-        if nanos < 10_000 && !nanos.is_multiple_of(1_000) {
-            json!((nanos as f64 / 100.0).round() / 10.0)
-        } else {
-            json!((nanos + 500) / 1_000)
-        }
-    };
-    record.times.iter().map(|times| times.iter().map(|t| short(t.charged().as_nanos())).collect()).collect()
+    record.times.iter().map(|times| times.iter().map(|t| short_time(t.charged())).collect()).collect()
+}
+
+/// In microseconds: to a tenth below ten, else whole.
+pub(super) fn short_time(time: Duration) -> Json {
+    let nanos = time.as_nanos();
+    if nanos < 10_000 && !nanos.is_multiple_of(1_000) {
+        json!((nanos as f64 / 100.0).round() / 10.0)
+    } else {
+        json!((nanos + 500) / 1_000)
+    }
 }
 
 /// Who was asked in each turn; nothing when that was everybody in every turn.
@@ -105,6 +116,6 @@ fn standing(film: &dyn Film) -> Json {
 }
 
 /// Whole numbers without `.0`: there are tens of thousands of them.
-fn short_number(value: f64) -> Json {
+pub(super) fn short_number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 1e9 { json!(value as i64) } else { json!(value) }
 }

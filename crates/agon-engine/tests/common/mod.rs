@@ -8,6 +8,7 @@ use agon_core::record::{Record, Recorder, SeatRecord, read_all};
 use agon_core::{
     Assets, Fault, FaultReport, Game, Outcome, Player, QuickRng, Reply, Response, Seat, Settings, Times,
 };
+use agon_engine::Reporter;
 use agon_engine::film::header;
 use agon_engine::referee::{self, Chair, Played, Room};
 use agon_games::Hosted;
@@ -81,6 +82,11 @@ pub fn script<G: Hosted>(number: u64, fault_one_in: u32) -> Script<G> {
 
 /// Plays a script through the referee, with a record.
 pub fn referee<G: Hosted>(script: &Script<G>, time: Duration) -> Played {
+    watched(script, time, None)
+}
+
+/// The same, while somebody looks on.
+pub fn watched<G: Hosted>(script: &Script<G>, time: Duration, reporter: Option<&mut dyn Reporter>) -> Played {
     let names: Vec<String> = (0..script.replies.len()).map(|i| format!("bot \"{i}\" <é>")).collect();
     let seats =
         names.iter().map(|n| SeatRecord { name: n.clone(), bot: "test".into(), hash: "sha256:0".into() });
@@ -90,7 +96,12 @@ pub fn referee<G: Hosted>(script: &Script<G>, time: Duration) -> Played {
     };
     let mut chairs: Vec<Chair<G>> = script.replies.iter().map(player).collect();
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
+    // Spelt out: what is behind the reference may live longer than the room.
+    let reporter = match reporter {
+        Some(reporter) => Some(&mut *reporter as &mut dyn Reporter),
+        None => None,
+    };
+    let mut room = Room { reporter, console: None, recorder: Some(&mut recorder), log: None };
     referee::play(&script.game, 0, &header, &names, &mut chairs, &mut room).unwrap()
 }
 

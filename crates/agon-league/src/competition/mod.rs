@@ -12,7 +12,7 @@ mod phases;
 mod players;
 mod read;
 
-use agon_core::Settings;
+use agon_core::{GameInfo, Settings};
 
 use crate::format::Format;
 
@@ -41,6 +41,14 @@ pub struct Competition {
     pub stateless: Option<String>,
     /// At most so many entrants of one contributor.
     pub most_by_contributor: Option<u32>,
+}
+
+impl Competition {
+    /// Whether a phase (from 0) is played on boards that must stay hidden until the seed is shown: everybody plays the same ones.
+    pub fn hidden(&self, game: &GameInfo, phase: u32) -> bool {
+        let format = self.phases.get(phase as usize).map(|phase| &phase.format);
+        matches!(format, Some(Format::Cross { .. })) || game.id == "hide-and-seek"
+    }
 }
 
 /// Somebody who takes part.

@@ -62,7 +62,7 @@ export const texts = {
   stderr: 'All it printed',
   stderrNote: 'Only you and the organisers see this.',
   replay: 'Look at it',
-  replayOf: (match: string, turn: number) => `Replay of match ${match} from turn ${turn}`,
+  replayOf: (match: string, turn: number) => `Look at it: match ${match} from turn ${turn}`,
   capsule: 'Capsule',
   capsuleOf: (match: string) => `Capsule of match ${match}`,
   capsuleHint: 'A capsule has the record of the game and the command that runs your bot through it again at home. Only you and the organisers see these.',

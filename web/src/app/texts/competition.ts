@@ -149,7 +149,6 @@ export const texts = {
     mean: 'Mean',
     longest: 'Longest',
     first: (shown: number, all: number) => `The first ${shown} of ${all}.`,
-    follow: (name: string) => `Follow ${name}`,
   },
 
   bracket: {
@@ -183,7 +182,6 @@ export const texts = {
     toGames: 'To the games',
     board: (board: number) => `Board ${board}`,
     turn: (turn: number) => (turn === 0 ? 'beginning' : `turn ${turn}`),
-    follow: (board: number, who: string) => `Watch board ${board}: ${who}`,
     following: 'watching',
     hidden: 'Boards of this phase are a secret until its end. The table goes on all the same.',
     hiddenShort: 'hidden',

@@ -18,7 +18,7 @@ export const texts = {
   leaders: 'Leaders',
   winners: 'At the top',
   rank: (rank: number) => `${rank}.`,
-  live: 'Live',
+  live: 'Being played now:',
   watch: (name: string) => `Watch ${name} live`,
   watchShort: 'Watch live',
   board: (names: string, turn: number) => (turn === 0 ? `${names}, beginning` : `${names}, turn ${turn}`),

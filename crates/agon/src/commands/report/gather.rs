@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use agon_core::record::Digest;
 use agon_league::competition::Competition;
-use agon_league::format::{Format, Past};
+use agon_league::format::Past;
 use agon_league::{Entrant, MatchKey};
 use agon_report::data::{FaultLine, FaultList, Pace, Participant, PhaseReport, Report, Version};
 use agon_report::words;
@@ -92,11 +92,6 @@ fn participants(competition: &Competition) -> Vec<Participant> {
     competition.entrants.iter().map(one).collect()
 }
 
-/// Whether a phase is played on boards that must stay hidden until the seed is shown: everybody plays the same ones.
-fn is_hidden(sitting: &Sitting, format: &Format) -> bool {
-    matches!(format, Format::Cross { .. }) || sitting.table.info().id == "hide-and-seek"
-}
-
 async fn phase(
     sitting: &Sitting,
     ledger: &dyn Ledger,
@@ -144,7 +139,7 @@ async fn phase(
     report.paces = played.tally.entrants().map(pace).collect();
     report.fault_counts =
         played.tally.entrants().map(|(entrant, sums)| (entrant, sums.faults.iter().sum())).collect();
-    let hidden = !revealed && is_hidden(sitting, &spec.format);
+    let hidden = !revealed && competition.hidden(info, number);
     let mut held_back = vec![false; number as usize];
     held_back.push(hidden);
     let filter = FaultFilter { phase: Some(number), limit: Some(FAULTS_OF_PHASE), ..FaultFilter::default() };

@@ -1,0 +1,199 @@
+//! A game as it is played: turn by turn it comes to what its record gives in the end.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::time::Duration;
+
+use agon_core::record::{FaultRecord, Header, Record, Recorder};
+use agon_core::{Assets, Outcome, QuickRng, Seat, Settings};
+use agon_engine::film::json::{Extras, to_json};
+use agon_engine::film::live::{PlayedTurn, part};
+use agon_engine::referee::Room;
+use agon_engine::{Event, LiveFilm, Plan, Reel, Reporter, Seating, Table, table};
+use agon_games::{Hosted, Visitor};
+use serde_json::{Value as Json, json};
+
+/// Follows a game by what reporters are told, and nothing else.
+struct Spectator {
+    table: Box<dyn Table>,
+    shown: Option<(LiveFilm, Box<dyn Reel>)>,
+    faults: Vec<FaultRecord>,
+    /// What a viewer holds that has appended every part.
+    viewer: Json,
+    outcome: Option<Outcome>,
+}
+
+impl Spectator {
+    fn new(id: &str) -> Self {
+        let table = table(id).unwrap();
+        Self { table, shown: None, faults: Vec::new(), viewer: Json::Null, outcome: None }
+    }
+
+    fn start(&mut self, header: &Header) {
+        let (film, reel) = self.table.reel(header, &[], &Assets::none()).unwrap();
+        self.viewer = serde_json::from_slice(&film.json()).unwrap();
+        assert_eq!(self.viewer["live"], true);
+        self.shown = Some((film, reel));
+    }
+}
+
+impl Reporter for Spectator {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { header, .. } => self.start(header),
+            Event::Fault { fault, .. } => self.faults.push((*fault).clone()),
+            Event::Turn { turn, deeds, .. } => {
+                let (film, reel) = self.shown.as_mut().unwrap();
+                let deeds = deeds.unwrap();
+                let answers = std::str::from_utf8(deeds.answers()).unwrap();
+                let charged: Vec<Duration> = deeds.charged().collect();
+                let faults = std::mem::take(&mut self.faults);
+                let expired = deeds.expired;
+                let shown =
+                    reel.push(&PlayedTurn { answers, charged: &charged, faults: &faults, expired }).unwrap();
+                let bytes = part(film.turns() + 1, std::slice::from_ref(&shown), None);
+                append(&mut self.viewer, &serde_json::from_slice(&bytes).unwrap());
+                film.push(&shown);
+                assert_eq!(film.turns(), *turn as usize);
+            }
+            Event::Over { .. } => {
+                let (film, reel) = self.shown.as_mut().unwrap();
+                let outcome = reel.outcome().unwrap();
+                let bytes = part(film.turns() + 1, &[], Some(&outcome));
+                append(&mut self.viewer, &serde_json::from_slice(&bytes).unwrap());
+                film.end(outcome.clone());
+                self.outcome = Some(outcome);
+            }
+        }
+    }
+}
+
+/// What `docs/film.md` says that a viewer does with a part.
+fn append(film: &mut Json, part: &Json) {
+    let seats = film["names"].as_array().unwrap().len();
+    let push = |film: &mut Json, value: Json| film.as_array_mut().unwrap().push(value);
+    for (i, turn) in part["turns"].as_array().unwrap().iter().enumerate() {
+        let number = film["deltas"].as_array().unwrap().len() + 1;
+        assert_eq!(part["from"].as_u64().unwrap() as usize + i, number);
+        let all = json!((0..seats).collect::<Vec<_>>());
+        if turn.get("movers").is_some() && film.get("movers").is_none() {
+            film["movers"] = vec![all.clone(); number - 1].into();
+        }
+        let movers = turn.get("movers").unwrap_or(&all).clone();
+        if film.get("movers").is_some() {
+            push(&mut film["movers"], movers.clone());
+        }
+        push(&mut film["deltas"], turn["delta"].clone());
+        push(&mut film["answers"], turn["answers"].clone());
+        for (seat, micros) in movers.as_array().unwrap().iter().zip(turn["micros"].as_array().unwrap()) {
+            if !micros.is_null() {
+                push(&mut film["micros"][seat.as_u64().unwrap() as usize], micros.clone());
+            }
+        }
+        for fault in turn["faults"].as_array().into_iter().flatten() {
+            push(&mut film["faults"], fault.clone());
+        }
+        for (line, value) in turn["standing"].as_array().unwrap().iter().enumerate() {
+            push(&mut film["standing"]["lines"][line], value.clone());
+        }
+    }
+    if let Some(outcome) = part.get("outcome") {
+        film["outcome"] = outcome.clone();
+        film.as_object_mut().unwrap().remove("live");
+    }
+}
+
+/// What was shown is, in the end, the film of the record, but for what only a record has.
+fn check(spectator: &Spectator, record: Record) {
+    let id = record.header.game.clone();
+    let seed = record.header.seed.to_string();
+    let film = spectator.table.film(record, &Assets::none()).unwrap();
+    let mut whole = to_json(spectator.table.info(), &*film, &Extras { hide_seed: true, ..Extras::default() });
+    whole.as_object_mut().unwrap().remove("digest");
+    assert_eq!(spectator.viewer, whole, "{id}, part by part");
+    let bytes = spectator.shown.as_ref().unwrap().0.json();
+    let late: Json = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(late, whole, "{id}, for who comes late");
+    assert!(late.get("seed").is_none() && !String::from_utf8(bytes).unwrap().contains(&seed), "{id}");
+}
+
+struct Scripts;
+
+impl Visitor for Scripts {
+    type Output = ();
+
+    fn visit<G: Hosted>(self) {
+        // The third outlasts every clock: seats that sit out, a shared clock that ends the game.
+        for (number, time) in [(1, 900), (2, 1_234_567), (3, 4_000_000_000), (4, 12_345), (5, 60_000_000)] {
+            let script = common::script::<G>(number, 6);
+            let mut spectator = Spectator::new(G::info().id);
+            let played = common::watched(&script, Duration::from_nanos(time), Some(&mut spectator));
+            assert_eq!(spectator.outcome.as_ref(), Some(&played.outcome));
+            check(&spectator, common::record(&played));
+        }
+    }
+}
+
+#[test]
+fn random_games_with_faults_and_late_answers() {
+    for info in agon_games::infos() {
+        agon_games::visit(info.id, Scripts).unwrap();
+    }
+}
+
+#[test]
+fn games_of_house_bots_over_many_seeds() {
+    for info in agon_games::infos() {
+        for number in 0..8 {
+            let mut rng = QuickRng::new(number);
+            let (pairs, seats) = common::short_settings(info.id, &mut rng);
+            let table = table(info.id).unwrap();
+            let pairs = pairs.iter().map(|(name, text)| (*name, text.as_str()));
+            let settings = Settings::parse(info.settings, pairs).unwrap();
+            let bots = table.bots();
+            let weak = |seat: Seat| {
+                let role = info.role(seat).name;
+                let fitting: Vec<_> = bots.iter().filter(|bot| bot.roles.contains(&role)).collect();
+                Seating::House(fitting[rng.below(fitting.len().min(3) as u32) as usize].name.to_owned())
+            };
+            let seats: Vec<Seating> = Seat::all(seats).map(weak).collect();
+            let assets = Assets::none();
+            let plan = Plan { settings: &settings, seed: 77 + number, seats: &seats, assets: &assets };
+            let (mut spectator, mut recorder) = (Spectator::new(info.id), Recorder::new());
+            let mut room = Room {
+                reporter: Some(&mut spectator),
+                console: None,
+                recorder: Some(&mut recorder),
+                log: None,
+            };
+            let mut played = Vec::new();
+            // A later game of a match: settings that were drawn for it must be known too.
+            table.play(&plan, 1..2, &mut room, &mut |one| played.push(one)).unwrap();
+            check(&spectator, common::record(&played[0]));
+        }
+    }
+}
+
+#[test]
+fn what_was_not_played_is_refused_and_stderr_stays_with_the_author() {
+    let script = common::script::<agon_games::connect_five::ConnectFive>(3, 1_000);
+    let played = common::referee(&script, Duration::ZERO);
+    let record = common::record(&played);
+    let table = table("connect-five").unwrap();
+    let (_, mut reel) = table.reel(&record.header, &[], &Assets::none()).unwrap();
+    let turn = |answers| PlayedTurn { answers, charged: &[], faults: &[], expired: None };
+    for wrong in ["", "1 2", "nine", "!tired"] {
+        assert!(reel.push(&turn(wrong)).is_err(), "{wrong:?}");
+    }
+    assert!(reel.outcome().is_none());
+    let mut report = agon_core::FaultReport::new(agon_core::Fault::Crash, "my own words");
+    report.stderr = "where my secrets are".to_owned();
+    let faults = [FaultRecord { turn: 1, seat: Seat(0), report }];
+    let shown = reel.push(&PlayedTurn { faults: &faults, ..turn("!crash") }).unwrap();
+    let text = String::from_utf8(part(1, &[shown], None)).unwrap();
+    assert!(text.contains("my own words") && !text.contains("secrets"), "{text}");
+    let mut other = record.header;
+    other.rules += 1;
+    assert!(table.reel(&other, &[], &Assets::none()).is_err());
+}

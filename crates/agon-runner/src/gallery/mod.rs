@@ -1,0 +1,232 @@
+//! Games as they are played, for any number of spectators, without holding up those who play.
+//!
+//! The thread that plays writes each turn's answers on a sheet and knows nothing of who reads it (`sheet.rs`). For each board that somebody
+//! follows one projector computes the game again beside it and makes the film, part by part, once for all (`projector.rs`); followers
+//! are handed the same bytes, and one that is slow is given the film so far instead of being waited for (`follower.rs`).
+
+mod follower;
+mod projector;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use agon_core::Assets;
+use agon_core::record::Header;
+use agon_league::{Entrant, MatchKey};
+
+pub use follower::{Follower, NotFollowed, ShownGame, Update};
+use projector::Screen;
+pub(crate) use sheet::Pen;
+use sheet::Sheet;
+
+/// How a board is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// There is at most one update in this time.
+    pub tick: Duration,
+    /// A projector computes for so long in each tick: with a tick of a quarter of a second a followed board takes no more than a twenty-fifth
+    /// of a core from the games. What cannot be shown in that time is shown later.
+    pub work: Duration,
+    /// The same for what was played before anybody looked on.
+    pub catch_up: Duration,
+    /// A game that is over before it was shown is shown in so many updates.
+    pub spread: u32,
+    /// The end of a game is shown for so many ticks before the next one.
+    pub hold: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            tick: Duration::from_millis(250),
+            work: Duration::from_millis(10),
+            catch_up: Duration::from_millis(100),
+            spread: 12,
+            hold: 6,
+        }
+    }
+}
+
+/// The boards of a competition, each with the game that is on. It may outlive a run, and be lent to the next.
+pub struct Gallery {
+    boards: Mutex<Vec<Arc<Board>>>,
+    house: Arc<House>,
+}
+
+/// What all boards have in common.
+struct House {
+    assets: Assets,
+    /// Who wrote the bots, by entrant.
+    contributors: Vec<Option<String>>,
+    pace: Pace,
+}
+
+/// A game that is on.
+#[derive(Clone, Debug)]
+pub struct BoardNow {
+    /// Which board, from 0.
+    pub board: usize,
+    /// Which match.
+    pub key: MatchKey,
+    /// Which game of the match, from 0.
+    pub game: u32,
+    /// By whom, in seat order.
+    pub seats: Vec<Entrant>,
+    /// Since when it is played.
+    pub since: Instant,
+    /// How many turns were played.
+    pub turn: u32,
+    /// How many follow this board.
+    pub followers: usize,
+}
+
+impl Gallery {
+    /// Without boards; those come with the games. `contributors` are those who wrote the bots, by entrant, as far as they are named.
+    pub fn new(assets: Assets, contributors: Vec<Option<String>>) -> Arc<Self> {
+        Self::paced(assets, contributors, Pace::default())
+    }
+
+    /// The same at another pace.
+    pub fn paced(assets: Assets, contributors: Vec<Option<String>>, pace: Pace) -> Arc<Self> {
+        Arc::new(Self { boards: Mutex::default(), house: Arc::new(House { assets, contributors, pace }) })
+    }
+
+    /// What is being played.
+    pub fn boards(&self) -> Vec<BoardNow> {
+        self.all().iter().filter_map(|board| board.now()).collect()
+    }
+
+    /// Follows a board: its games one after the other.
+    pub fn follow(&self, board: usize) -> Result<Follower, NotFollowed> {
+        let board = self.all().get(board).cloned().ok_or(NotFollowed::NotThere)?;
+        Follower::new(board, None)
+    }
+
+    /// Follows a match that is being played, to its end. Where matches take milliseconds and others look on already, it may be passed over: then
+    /// there is nothing to see.
+    pub fn follow_match(&self, key: MatchKey) -> Result<Follower, NotFollowed> {
+        let playing = |board: &Arc<Board>| {
+            let slot = board.slot();
+            let sheet = slot.sheet.as_ref().filter(|sheet| sheet.key == key && !slot.resting)?;
+            Some((Arc::clone(board), sheet.number))
+        };
+        let (board, number) = self.all().iter().find_map(playing).ok_or(NotFollowed::NotThere)?;
+        Follower::new(board, Some((key, number)))
+    }
+
+    /// The board of a thread.
+    pub(crate) fn board(&self, thread: usize) -> Arc<Board> {
+        let mut boards = self.all();
+        while boards.len() <= thread {
+            let board = Board::new(boards.len(), Arc::clone(&self.house));
+            boards.push(Arc::new(board));
+        }
+        Arc::clone(&boards[thread])
+    }
+
+    fn all(&self) -> MutexGuard<'_, Vec<Arc<Board>>> {
+        self.boards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Gallery {
+    /// Whoever still follows is told that this was all.
+    fn drop(&mut self) {
+        self.all().iter().for_each(|board| board.close());
+    }
+}
+
+impl fmt::Debug for Gallery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.boards()).finish()
+    }
+}
+
+/// Where one thread plays.
+pub(crate) struct Board {
+    number: usize,
+    house: Arc<House>,
+    /// For the thread that plays: never locked for longer than a few copies.
+    slot: Mutex<Slot>,
+    followers: AtomicUsize,
+    /// For those who look on; the thread that plays never takes it.
+    screen: Mutex<Screen>,
+    /// The projector waits for it between two ticks.
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct Slot {
+    /// The game that is on, or the last one.
+    sheet: Option<Arc<Sheet>>,
+    /// How many games were begun.
+    begun: u64,
+    /// Nothing is played here any more.
+    resting: bool,
+}
+
+impl Board {
+    fn new(number: usize, house: Arc<House>) -> Self {
+        let (slot, screen, wake) = (Mutex::default(), Mutex::default(), Condvar::new());
+        Self { number, house, slot, followers: AtomicUsize::new(0), screen, wake }
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn screen(&self) -> MutexGuard<'_, Screen> {
+        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Option<BoardNow> {
+        let sheet = {
+            let slot = self.slot();
+            slot.sheet.clone().filter(|_| !slot.resting)?
+        };
+        Some(BoardNow {
+            board: self.number,
+            key: sheet.key,
+            game: sheet.game,
+            seats: sheet.seats.clone(),
+            since: sheet.since,
+            turn: sheet.turn(),
+            followers: self.followers(),
+        })
+    }
+
+    /// A game begins. The sheet of the last one is used again unless somebody still reads it.
+    fn begin(&self, key: MatchKey, game: u32, seats: &[Entrant], header: &Header) -> Arc<Sheet> {
+        let since = Instant::now();
+        let mut slot = self.slot();
+        slot.begun += 1;
+        slot.resting = false;
+        let number = slot.begun;
+        if let Some(sheet) = slot.sheet.as_mut().and_then(Arc::get_mut) {
+            sheet.reuse(number, key, game, seats, since, header);
+        } else {
+            slot.sheet = None;
+        }
+        let fresh = || Arc::new(Sheet::new(number, key, game, seats, since, header));
+        Arc::clone(slot.sheet.get_or_insert_with(fresh))
+    }
+
+    /// The thread has nothing more to play.
+    pub(crate) fn rest(&self) {
+        self.slot().resting = true;
+    }
+
+    fn followers(&self) -> usize {
+        self.followers.load(Relaxed)
+    }
+
+    fn close(&self) {
+        self.screen().close();
+        self.wake.notify_all();
+    }
+}
