@@ -108,7 +108,7 @@ export const submit = {
   sending: (percent: number) => `Sending: ${percent} %`,
   sent: 'Sent. Waiting for the answer…',
   cancel: 'Stop sending',
-  cancelled: 'Stopped. Nothing was handed in.',
+  cancelled: 'Stopped. Should it have arrived all the same, it stands on your own page.',
   offline: 'The bot could not be sent: the connection broke.',
   offlineHint: 'Everything is still here. Try again.',
 

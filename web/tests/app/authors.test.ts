@@ -1,17 +1,17 @@
 // What the authors' and organisers' pages decide by themselves, before and after the server is asked.
 
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Refusal, refusalOf } from '../src/app/api';
-import { deeds, isSlug, slug } from '../src/app/deeds';
-import { Form } from '../src/app/form.svelte';
-import { itemsOf, wayBack } from '../src/app/lists';
-import { lineSpan, mistakesOf } from '../src/app/mistakes';
-import { badName, badPassword } from '../src/app/names';
-import { isLitter, MOST_FILES, objections, ofDrop, pack, type Item } from '../src/app/parcel';
-import { houseBots, withoutEntrants } from '../src/app/preset';
-import { quoted, shellCommand } from '../src/app/shell';
-import { desk } from '../src/app/texts/desk';
-import type { State } from '../src/app/types';
+import { Refusal, refusalOf } from '../../src/app/api';
+import { deeds, isSlug, slug } from '../../src/app/deeds';
+import { Form } from '../../src/app/form.svelte';
+import { itemsOf, wayBack } from '../../src/app/lists';
+import { lineSpan, mistakesOf } from '../../src/app/mistakes';
+import { badName, badPassword } from '../../src/app/names';
+import { isLitter, MOST_FILES, objections, ofDrop, pack, type Item } from '../../src/app/parcel';
+import { houseBots, withoutEntrants } from '../../src/app/preset';
+import { quoted, shellCommand } from '../../src/app/shell';
+import { desk } from '../../src/app/texts/desk';
+import type { State } from '../../src/app/types';
 
 const item = (path: string, size = 10): Item => ({ path, file: new File([new Uint8Array(size)], path.split('/').at(-1) ?? path) });
 const size = (count: number): string => `${count} B`;
