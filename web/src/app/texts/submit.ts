@@ -74,8 +74,8 @@ export const submit = {
   longName: (most: number) => `At most ${most} characters, please.`,
   role: 'Its role',
   noRole: 'Choose the role it plays.',
-  className: 'Class (only if the file has several)',
-  classHint: 'The name of the class that is the bot.',
+  className: 'Class',
+  classHint: 'Only if the file has several: the name of the one that is the bot.',
   badClass: 'A class’s name has letters, digits and underscores only.',
 
   files: 'Files',
