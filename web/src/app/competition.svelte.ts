@@ -1,6 +1,7 @@
 // A competition as its pages see it: what was fetched, what comes by itself, and which phase is looked at.
 
 import { listen, type Listening } from './api';
+import { plain } from './format';
 import { path } from './match';
 import { Resource } from './resource.svelte';
 import { router } from './router.svelte';
@@ -64,7 +65,7 @@ export class CompetitionView {
   }
 
   name(number: number): string {
-    return this.entrant(number)?.name ?? `#${number}`;
+    return plain(this.entrant(number)?.name ?? `#${number}`);
   }
 
   async load(): Promise<void> {

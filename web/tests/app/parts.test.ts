@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { backOff, Refusal, refusalOf } from '../../src/app/api';
 import { draw } from '../../src/app/bracket';
 import { bars, lines, scale, shares, ticks, told } from '../../src/app/charts';
-import { ago, bytes, lasting, micros, plural, whole } from '../../src/app/format';
+import { ago, bytes, field, lasting, micros, plain, plural, sentence, whole } from '../../src/app/format';
 import { Follower, HOLD_MS, type Shown } from '../../src/app/live';
 import { isMatrix, place, shown, span } from '../../src/app/sheet';
 import type { Bracket, Column, Sheet } from '../../src/app/types';
@@ -26,6 +26,17 @@ describe('words for numbers', () => {
     expect(ago(now - 30 * 86_400_000, now)).toBeUndefined();
     expect(ago(now + 60_000, now)).toBeUndefined();
   });
+});
+
+test('names stand in a line of ours without turning it round; a large field is named by its first', () => {
+  expect(plain('\u202eevil\u202c na\u2066me')).toBe('evil name');
+  expect(plain('Käthe 我的 \u05d0\u05d1')).toBe('Käthe 我的 \u05d0\u05d1');
+  expect(field(['a', 'b'])).toBe('a – b');
+  expect(field(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 others');
+});
+
+test('what the server says becomes a sentence', () => {
+  expect(['there is no bot 3', 'Why?', ' ok. ', ''].map(sentence)).toEqual(['There is no bot 3.', 'Why?', 'Ok.', '']);
 });
 
 describe('cells', () => {
