@@ -15,6 +15,10 @@ use tower::ServiceExt as _;
 /// A password that fits the rules.
 pub const PASSWORD: &str = "a good long password";
 
+/// The hash of no password.
+const NO_PASSWORD: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
 /// A site.
 pub struct Site {
     pub app: App,
@@ -45,7 +49,7 @@ impl Site {
     pub async fn account(&self, name: &str, role: Role) -> Account {
         let new = NewAccount {
             name: name.to_owned(),
-            password_hash: Hidden::new("none"),
+            password_hash: Hidden::new(NO_PASSWORD),
             by: Admission::Open(role),
             at: Time::now(),
         };
