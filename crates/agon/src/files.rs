@@ -6,10 +6,9 @@ use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
 use agon_core::record::{Digest, Record, read_all};
+use agon_venue::Failure;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use sha2::{Digest as _, Sha256};
-
-use agon_venue::Failure;
 
 /// A file in the making. It appears under its name only when it is complete; until then it has none, so that nothing is left
 /// of it even if this program is killed.

@@ -8,10 +8,10 @@ use agon_core::record::{Header, SeatRecord};
 use agon_core::{FaultReport, GameInfo, Outcome, Seat, Times};
 use agon_engine::Seating;
 use agon_engine::log::{Entry, GameLog};
+use agon_venue::Failure;
 
 use crate::files::WholeFile;
 use crate::output;
-use agon_venue::Failure;
 
 /// A file is cut here: a bot that prints as much as it can in every turn fills no disk.
 const LONGEST: usize = 8 << 20;

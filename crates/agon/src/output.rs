@@ -4,11 +4,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
 use agon_engine::Estimate;
+use agon_venue::Failure;
 use agon_venue::document::document;
 use agon_venue::sheets::table_of_width;
 use serde_json::Value as Json;
-
-use agon_venue::Failure;
 
 /// How wide a table in a file may be.
 const FILE_WIDTH: u16 = 160;

@@ -4,5 +4,6 @@ pub mod export;
 pub mod file;
 pub mod lineup;
 mod open;
+pub mod play;
 
 pub use open::{Place, Sitting};

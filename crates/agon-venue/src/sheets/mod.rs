@@ -1,7 +1,7 @@
 //! Standings as text, JSON, CSV, Markdown and HTML: what `agon table` prints and a report shows.
 
 mod csv;
-mod html;
+pub mod html;
 mod markdown;
 mod text;
 

@@ -1,10 +1,10 @@
 //! `agon bots GAME`: the house bots, weakest first.
 
+use agon_venue::Failure;
 use serde_json::json;
 
 use crate::cli::Bots;
 use crate::output;
-use agon_venue::Failure;
 
 /// Lists them.
 pub fn run(args: &Bots) -> Result<(), Failure> {

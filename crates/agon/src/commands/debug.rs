@@ -7,6 +7,7 @@ use agon_core::{FaultReport, Seat, Times};
 use agon_engine::table::{PlayError, Table, seat_hash};
 use agon_engine::{Film, Request, Retold, Seating};
 use agon_host::dialogue::through;
+use agon_venue::failure::{Failure, NO};
 use serde_json::{Value as Json, json};
 
 use super::pdb;
@@ -14,7 +15,6 @@ use crate::cli::{Debug, Sandbox};
 use crate::logs::{fault_text, one_line, quoted, times_text};
 use crate::pretty::pretty;
 use crate::{files, output, setup};
-use agon_venue::failure::{Failure, NO};
 
 /// What is looked into: one seat of one game, and the bot that is to sit there again.
 pub struct Case<'a> {

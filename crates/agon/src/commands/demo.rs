@@ -5,10 +5,10 @@ use agon_core::{Assets, Better, GameInfo, Seat, Settings};
 use agon_engine::stats::SeatSummary;
 use agon_engine::table::Table;
 use agon_engine::{Played, Seating, Series};
+use agon_venue::Failure;
 
 use crate::cli::Demo;
 use crate::{output, setup};
-use agon_venue::Failure;
 
 /// How many games each table of a demo plays.
 struct Size {

@@ -4,11 +4,11 @@ use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
+use agon_venue::failure::{Failure, NO};
 use serde_json::json;
 
 use crate::cli::Doctor;
 use crate::output;
-use agon_venue::failure::{Failure, NO};
 
 /// How a check went.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -3,13 +3,13 @@
 use std::fs;
 
 use agon_store::{Ledger as _, PhaseState};
+use agon_venue::Failure;
 use agon_venue::Sitting;
 use agon_venue::competing::export;
 
 use crate::cli;
 use crate::competing;
 use crate::output;
-use agon_venue::Failure;
 
 /// Writes them.
 pub fn run(args: &cli::Export) -> Result<(), Failure> {

@@ -2,11 +2,11 @@
 
 use agon_core::settings::Default as Fallback;
 use agon_core::{Fault, GameInfo};
+use agon_venue::Failure;
 use serde_json::json;
 
 use crate::cli::Games;
 use crate::output;
-use agon_venue::Failure;
 
 /// Lists the games, or describes one.
 pub fn run(args: &Games) -> Result<(), Failure> {

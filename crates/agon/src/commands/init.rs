@@ -3,13 +3,13 @@
 use std::fs;
 
 use agon_league::competition::own;
+use agon_venue::Failure;
+use agon_venue::manifest::quoted;
 use serde_json::json;
 
 use crate::cli::Init;
 use crate::files::WholeFile;
 use crate::output;
-use agon_venue::Failure;
-use agon_venue::manifest::quoted;
 
 /// Writes it, and says what comes next.
 pub fn run(args: &Init) -> Result<(), Failure> {

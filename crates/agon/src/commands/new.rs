@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agon_host::Program;
+use agon_venue::Failure;
+use agon_venue::manifest::quoted;
+use agon_venue::starter::{self, Names, Starter};
 use serde_json::json;
 
 use crate::cli::New;
 use crate::output;
-use agon_venue::Failure;
-use agon_venue::manifest::quoted;
-use agon_venue::starter::{self, Names, Starter};
 
 /// Writes it, builds it if it can, and says what comes next.
 pub fn run(args: &New) -> Result<(), Failure> {

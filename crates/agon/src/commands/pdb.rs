@@ -4,11 +4,11 @@ use agon_core::{FaultReport, Lifetime};
 use agon_engine::again::bot_seed;
 use agon_engine::{Request, Seating};
 use agon_host::dialogue::{Dialogue, Told, through};
+use agon_venue::failure::{BROKE, Failure};
 
 use super::debug::{Case, differs, now_title};
 use crate::logs::fault_text;
 use crate::output;
-use agon_venue::failure::{BROKE, Failure};
 
 /// Plays up to the turn, lets the author look around, and compares the answer.
 pub fn run(case: &Case<'_>) -> Result<(), Failure> {

@@ -7,6 +7,8 @@ use agon_engine::referee::{Played, Room};
 use agon_engine::table::{Plan, Table, seat_names};
 use agon_engine::{Event, Reporter, Seating, Series, Summary, stats};
 use agon_host::python::Stateless;
+use agon_venue::Failure;
+use agon_venue::neighbours;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
@@ -16,8 +18,6 @@ use crate::files::{WholeFile, digest_of};
 use crate::logs::Logs;
 use crate::watch::{self, paint};
 use crate::{output, setup};
-use agon_venue::Failure;
-use agon_venue::neighbours;
 
 /// More games than anybody watches are not kept in memory for it.
 const WATCHED: usize = 100;

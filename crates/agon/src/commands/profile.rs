@@ -9,11 +9,11 @@ use agon_engine::Film;
 use agon_engine::again::bot_seed;
 use agon_host::Program;
 use agon_host::dialogue::Dialogue;
+use agon_venue::failure::{BROKE, Failure};
 use serde_json::{Value as Json, json};
 
 use crate::logs::one_line;
 use crate::output;
-use agon_venue::failure::{BROKE, Failure};
 
 /// So many lines are printed.
 const HOTTEST: usize = 10;

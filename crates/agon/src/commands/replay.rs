@@ -6,12 +6,12 @@ use agon_core::record::{Digest, Record};
 use agon_core::{GameInfo, Seat};
 use agon_engine::Film;
 use agon_engine::film::json::Extras;
+use agon_venue::Failure;
 use serde_json::{Value as Json, json};
 
 use crate::cli::Replay;
 use crate::files::{self, WholeFile, digest_of};
 use crate::{output, setup, watch};
-use agon_venue::Failure;
 
 /// Replays.
 pub fn run(args: &Replay) -> Result<(), Failure> {

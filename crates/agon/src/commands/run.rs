@@ -3,16 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_host::intake::{PrivateFolder, players};
-use agon_runner::{Boards, Ended, Local, Run};
+use agon_host::intake::players;
+use agon_runner::{Boards, Ended, Local};
 use agon_store::Ledger as _;
+use agon_venue::competing::play::{self, Means};
+use agon_venue::failure::{Failure, NO};
+use agon_venue::{Sitting, report};
 
 use crate::cli::{self, Switch};
 use crate::competing::{self, line, signals};
 use crate::{output, setup};
-use agon_venue::competing::{export, lineup};
-use agon_venue::failure::{Failure, NO};
-use agon_venue::{Sitting, report};
 use tokio::runtime::Runtime;
 
 const STOPPING: &str =
@@ -77,32 +77,12 @@ fn is_over(sitting: &Sitting, runtime: &Runtime) -> Result<bool, Failure> {
 }
 
 /// Plays until it is over, waits or is stopped.
-pub fn carry_out(sitting: &Sitting, runtime: &Runtime, local: Local, json: bool) -> Result<Ended, Failure> {
+fn carry_out(sitting: &Sitting, runtime: &Runtime, local: Local, json: bool) -> Result<Ended, Failure> {
     let ledger = runtime.block_on(sitting.ledger())?;
     let stop = signals::listen(STOPPING)?;
-    let run = Run {
-        competition: &sitting.competition,
-        table: sitting.table.as_ref(),
-        assets: &sitting.assets,
-        ledger: &ledger,
-        runtime,
-        local,
-        stop: &stop,
-        boards: Boards::default(),
-    };
     let mut listener = line::listener(&sitting.competition, sitting.table.info(), json);
-    // What was published of earlier phases lies beside the bots of later ones.
-    let shelf = PrivateFolder::new("history")?;
-    let mut bots = |phase: u32| {
-        let path = shelf.path().join("history.json");
-        let told = phase > 0 && {
-            let history = export::history(sitting, &ledger, 0..phase, &path);
-            runtime.block_on(history)?.is_some()
-        };
-        let known = runtime.block_on(ledger.bots())?.into_iter().map(|one| one.hash).collect::<Vec<_>>();
-        lineup::load(sitting, phase, told.then_some(&*path), &known, &mut output::note)
-    };
-    let ended = run.go(&mut bots, &mut *listener);
+    let means = Means { runtime, local, stop: &stop, boards: Boards::default() };
+    let ended = play::carry_out(sitting, &ledger, means, &mut *listener, &mut output::note);
     drop(listener);
     let ended = ended?;
     runtime.block_on(ledger.disconnect())?;

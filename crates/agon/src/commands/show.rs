@@ -1,10 +1,10 @@
 //! `agon show GAME`: the starting position.
 
+use agon_venue::Failure;
 use serde_json::json;
 
 use crate::cli::Show;
 use crate::{output, setup};
-use agon_venue::Failure;
 
 /// Shows it.
 pub fn run(args: &Show) -> Result<(), Failure> {

@@ -2,12 +2,12 @@
 
 use agon_runner::tables;
 use agon_store::{Ledger as _, PhaseState};
-
-use crate::cli;
-use crate::{competing, output};
 use agon_venue::Failure;
 use agon_venue::Sitting;
 use agon_venue::sheets;
+
+use crate::cli;
+use crate::{competing, output};
 
 /// Prints them.
 pub fn run(args: &cli::Table) -> Result<(), Failure> {

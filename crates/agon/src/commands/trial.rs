@@ -9,6 +9,7 @@ use agon_engine::referee::Room;
 use agon_engine::table::{Plan, PlayError, Table, quiet_room, seat_names};
 use agon_host::Program;
 use agon_host::dialogue::through;
+use agon_venue::failure::{BROKE, Failure, NO};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
@@ -19,7 +20,6 @@ use crate::cli::Trial;
 use crate::files::WholeFile;
 use crate::logs::one_line;
 use crate::{output, setup};
-use agon_venue::failure::{BROKE, Failure, NO};
 
 /// What was asked for, understood and checked.
 struct Order<'a> {

@@ -3,12 +3,12 @@
 use agon_host::intake::Refusal;
 use agon_host::intake::git::{Repository, Updated};
 use agon_league::competition::{Bot, EntrantSpec};
+use agon_venue::competing::file;
+use agon_venue::failure::{Failure, NO};
 use serde_json::{Value as Json, json};
 
 use crate::cli::Update;
 use crate::output;
-use agon_venue::competing::file;
-use agon_venue::failure::{Failure, NO};
 
 /// So many digits of a commit's id are shown.
 const SHORT: usize = 10;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::thread;
 
 use agon_runner::Stop;
+use agon_venue::failure::{Failure, NO};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::output;
-use agon_venue::failure::{Failure, NO};
 
 /// Listens for CTRL-C and for a polite request to end. `words` says what a first one means.
 pub fn listen(words: &'static str) -> Result<Arc<Stop>, Failure> {

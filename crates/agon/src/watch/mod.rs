@@ -8,9 +8,9 @@ use std::io::{self, IsTerminal as _};
 
 use agon_core::{Eye, GameInfo};
 use agon_engine::Film;
+use agon_venue::Failure;
 
 use crate::output;
-use agon_venue::Failure;
 
 /// How many pictures a text dump shows unless told otherwise.
 const PICTURES: usize = 24;

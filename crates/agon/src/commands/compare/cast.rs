@@ -4,13 +4,13 @@ use agon_core::random::{Rng, Stream, match_seed};
 use agon_core::{Assets, GameInfo, Seat, Settings};
 use agon_engine::Seating;
 use agon_engine::table::{Plan, PlayError, Table};
+use agon_venue::Failure;
+use agon_venue::neighbours;
 
 use crate::cli::Compare;
 use crate::commands::play::forget;
 use crate::logs::one_line;
 use crate::setup;
-use agon_venue::Failure;
-use agon_venue::neighbours;
 
 /// Where NEW stands in the list of bots.
 const NEW: usize = 0;

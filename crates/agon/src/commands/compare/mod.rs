@@ -12,12 +12,12 @@ use std::sync::atomic::AtomicBool;
 use agon_core::{Assets, Lifetime, Settings};
 use agon_engine::table::{Table, seat_hash};
 use agon_league::compare::{Answer, Question};
+use agon_venue::failure::{Failure, NO};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use crate::cli::{Compare, Switch};
 use crate::{output, setup};
-use agon_venue::failure::{Failure, NO};
 use cast::Cast;
 use pairs::Stopped;
 use report::{Live, Tally};

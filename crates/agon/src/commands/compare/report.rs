@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use agon_core::Fault;
 use agon_engine::table::seat_hash;
 use agon_league::compare::{Answer, Duel, Guess, Paired, Question, Standing};
+use agon_venue::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
@@ -15,7 +16,6 @@ use super::pairs::{Pair, Stopped};
 use crate::commands::play::faults;
 use crate::logs::one_line;
 use crate::output;
-use agon_venue::Failure;
 
 /// The live line is drawn no more often than this.
 const REDRAW: Duration = Duration::from_millis(100);

@@ -1,28 +1,29 @@
 //! Would this bot be accepted? Everything that is wrong at once, then a trial game.
 
-use std::io;
+mod told;
+mod trial;
+
 use std::path::Path;
 use std::time::Duration;
 
-use agon_core::record::{FaultRecord, Header, Recorder};
-use agon_core::{Assets, Outcome as GameOutcome, Seat, Settings};
+use agon_core::record::Recorder;
+use agon_core::{Assets, Seat, Settings};
 use agon_engine::film::json::LogLine;
-use agon_engine::log::{Entry, GameLog};
+use agon_engine::log::GameLog;
 use agon_engine::referee::Played;
 use agon_engine::table::{Plan, PlayError, quiet_room};
 use agon_engine::{ProgramSeat, Seating, Summary, Table};
-use agon_host::intake::loading::last_place;
 use agon_host::intake::survey::{self, Survey};
 use agon_host::intake::{Finding, Refusal};
 use serde_json::{Value as Json, json};
 
-use crate::document::document;
 use crate::failure::{BROKE, Failure};
 use crate::seating::{Order, Sandbox, Trouble, furnish, read_bot};
 use crate::{Tell, setup};
+use told::count;
+use trial::{Faults, PrintLog};
 
-/// How many kinds of fault of the trial are told.
-const FAULTS_SHOWN: usize = 8;
+pub use told::{Checked, Outcome, Step};
 
 /// Shorter games than the competition's: enough to see that a bot plays.
 const SHORTER: [(&str, &str, &str); 2] =
@@ -45,81 +46,6 @@ pub struct CheckOrder<'c> {
     pub folder: &'c Path,
     /// Whether the trial's games are to be handed out.
     pub keep_record: bool,
-}
-
-/// What came of a check.
-#[derive(Clone, Debug)]
-pub struct Checked {
-    /// The game's id.
-    pub game: String,
-    /// The bot as it was named.
-    pub bot: String,
-    /// Whether it would be accepted.
-    pub accepted: bool,
-    /// What it is called, if it was found.
-    pub name: Option<String>,
-    /// What it is made of, if it was found.
-    pub hash: Option<String>,
-    /// What was looked at, in order.
-    pub steps: Vec<Step>,
-    /// The trial, a value for each role; null if none was played.
-    pub trials: Json,
-    /// The games of the trial, a packed record each, if they were asked for.
-    pub records: Vec<Vec<u8>>,
-    /// What the bot printed in each of them, if they were asked for.
-    pub logs: Vec<Vec<LogLine>>,
-}
-
-/// How a step of the check went.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// Well.
-    Yes,
-    /// Something is to be mended.
-    No,
-    /// It was not looked at.
-    Skipped,
-}
-
-/// A step of the check.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// In one word.
-    pub name: &'static str,
-    /// How it went.
-    pub outcome: Outcome,
-    /// What there is to say about it.
-    pub says: String,
-    /// What is to be mended.
-    pub bad: Vec<Refusal>,
-    /// What would be better otherwise.
-    pub advice: Vec<Refusal>,
-}
-
-impl Step {
-    fn new(name: &'static str, outcome: Outcome, says: impl Into<String>) -> Self {
-        Self { name, outcome, says: says.into(), bad: Vec::new(), advice: Vec::new() }
-    }
-
-    fn yes(name: &'static str, says: impl Into<String>) -> Self {
-        Self::new(name, Outcome::Yes, says)
-    }
-
-    fn no(name: &'static str, refusal: Refusal) -> Self {
-        Self { bad: vec![refusal], ..Self::new(name, Outcome::No, "") }
-    }
-
-    fn skipped(name: &'static str, why: &str) -> Self {
-        Self::new(name, Outcome::Skipped, why)
-    }
-
-    const fn word(&self) -> &'static str {
-        match self.outcome {
-            Outcome::Yes => "yes",
-            Outcome::No => "no",
-            Outcome::Skipped => "-",
-        }
-    }
 }
 
 /// What is checked, and how it goes.
@@ -298,7 +224,7 @@ impl Checking<'_> {
             let mut faults = Faults::default();
             let plan = self.plan(seats);
             let mut recorder = self.order.keep_record.then(Recorder::new);
-            let mut log = PrintLog { own: *own, turn: 0, games: Vec::new() };
+            let mut log = PrintLog::new(*own);
             let mut records = Vec::new();
             let mut room = quiet_room(recorder.as_mut());
             room.log = self.order.keep_record.then_some(&mut log as &mut dyn GameLog);
@@ -355,168 +281,6 @@ impl Checking<'_> {
             logs: self.logs,
         }
     }
-}
-
-impl Checked {
-    /// For people.
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for step in &self.steps {
-            text += format!(
-                "{:8}{:5}{}",
-                step.name,
-                step.word(),
-                step.says.replace("; as ", "\n             as ")
-            )
-            .trim_end();
-            text.push('\n');
-            text += &list("", &step.bad);
-            text += &list("advice: ", &step.advice);
-        }
-        let bad = self.steps.iter().map(|step| step.bad.len() as u64).sum();
-        if self.accepted {
-            text + "yes: accepted\n"
-        } else {
-            text + &format!("no: {} to mend\n", count(bad, "thing"))
-        }
-    }
-
-    /// For programs.
-    pub fn json(&self) -> Json {
-        let steps: Vec<Json> = self
-            .steps
-            .iter()
-            .map(|step| {
-                let outcome = match step.outcome {
-                    Outcome::Yes => "yes",
-                    Outcome::No => "no",
-                    Outcome::Skipped => "skipped",
-                };
-                json!({
-                    "step": step.name,
-                    "outcome": outcome,
-                    "says": step.says,
-                    "wrong": step.bad,
-                    "advice": step.advice,
-                })
-            })
-            .collect();
-        let content = json!({
-            "game": self.game,
-            "bot": self.bot,
-            "name": self.name,
-            "hash": self.hash,
-            "accepted": self.accepted,
-            "steps": steps,
-            "trials": self.trials,
-        });
-        document("check", content)
-    }
-}
-
-/// What the bot prints in its trial.
-struct PrintLog {
-    own: Seat,
-    turn: u32,
-    games: Vec<Vec<LogLine>>,
-}
-
-impl PrintLog {
-    fn add(&mut self, turn: u32, seat: Seat, text: &str) {
-        if let Some(game) = self.games.last_mut().filter(|_| seat == self.own && !text.is_empty()) {
-            game.push(LogLine { turn, seat, text: text.to_owned() });
-        }
-    }
-}
-
-impl GameLog for PrintLog {
-    fn begins(&mut self, _: u32, _: &Header) -> io::Result<()> {
-        self.turn = 0;
-        self.games.push(Vec::new());
-        Ok(())
-    }
-
-    fn printed(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
-        self.add(self.turn, seat, printed);
-        Ok(())
-    }
-
-    fn answered(&mut self, entry: &Entry<'_>) -> io::Result<()> {
-        self.turn = entry.turn;
-        self.add(entry.turn, entry.seat, entry.printed);
-        Ok(())
-    }
-
-    fn over(&mut self, _: &GameOutcome) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The faults of a trial: each kind once, where it came first, and how often.
-#[derive(Default)]
-struct Faults {
-    all: u64,
-    kinds: Vec<(String, u64, Refusal)>,
-}
-
-impl Faults {
-    fn add(&mut self, game: u32, fault: &FaultRecord) {
-        self.all += 1;
-        let (turn, report) = (fault.turn, &fault.report);
-        let says = report.says.lines().last().unwrap_or_default();
-        let kind = format!("{}: {says}", report.fault);
-        if let Some((_, times, _)) = self.kinds.iter_mut().find(|(known, ..)| *known == kind) {
-            *times += 1;
-            return;
-        }
-        let mut refusal = Refusal::new(format!("{kind} (game {game}, turn {turn})"), "");
-        if let Some((file, line)) = last_place(&report.says) {
-            refusal = Refusal { file: file.map(str::to_owned), line, ..refusal };
-        } else {
-            refusal.trace.clone_from(&report.stderr);
-        }
-        self.kinds.push((kind, 1, refusal));
-    }
-
-    fn told(self, game: &str) -> Vec<Refusal> {
-        let more = self.kinds.len().saturating_sub(FAULTS_SHOWN);
-        let mut told: Vec<Refusal> = Vec::new();
-        for (_, times, mut refusal) in self.kinds.into_iter().take(FAULTS_SHOWN) {
-            if times > 1 {
-                let what = refusal.what.trim_end_matches(')');
-                refusal.what = format!("{what}, and {} more)", count(times - 1, "time"));
-            }
-            refusal.hint = format!("`agon games {game}` says what a fault costs");
-            told.push(refusal);
-        }
-        if more > 0 {
-            told.push(Refusal::new(format!("and {more} more kinds of fault"), ""));
-        }
-        told
-    }
-}
-
-/// Findings as lines, each with its own words, a hint under the last of those that share it.
-fn list(mark: &str, findings: &[Refusal]) -> String {
-    let mut text = String::new();
-    for (i, one) in findings.iter().enumerate() {
-        let place = one.place();
-        let colon = if place.is_empty() { "" } else { ": " };
-        text += &format!("    {mark}{place}{colon}{}\n", one.what);
-        let trace: Vec<&str> = one.trace.lines().collect();
-        for line in &trace[trace.len().saturating_sub(FAULTS_SHOWN)..] {
-            text += &format!("        {line}\n");
-        }
-        if !one.hint.is_empty() && findings.get(i + 1).is_none_or(|next| next.hint != one.hint) {
-            text += &format!("    hint: {}\n", one.hint);
-        }
-    }
-    text
-}
-
-/// `1 game`, `2 games`.
-fn count(n: u64, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 fn time(time: Duration) -> String {

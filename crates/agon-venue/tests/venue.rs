@@ -1,0 +1,117 @@
+//! What a server needs of the venue: nothing is tied to a thread or to the current folder.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use agon_core::record::read;
+use agon_runner::{Boards, Ended, Event, Listener, Local, Stop};
+use agon_store::Ledger as _;
+use agon_venue::check::{CheckOrder, Checked, check};
+use agon_venue::competing::play::{Means, carry_out};
+use agon_venue::competing::{Sitting, export};
+use agon_venue::report::{self, Wanted};
+use agon_venue::{Sandbox, starter};
+use tokio::runtime::{Builder, Runtime};
+
+fn write_starter(game: &str, lang: &str, name: &str, folder: &Path) {
+    for (path, content, _) in starter::files(game, lang, name).unwrap() {
+        let path = folder.join(name).join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+}
+
+fn checked(bot: &str, folder: &Path, keep_record: bool) -> Checked {
+    let order = CheckOrder {
+        game: "connect-five",
+        bot,
+        settings: &[],
+        seed: None,
+        // The launcher is the program `agon`; these bots are our own.
+        sandbox: Sandbox::Off,
+        folder,
+        keep_record,
+    };
+    check(&order, &mut |note| panic!("{note}")).unwrap()
+}
+
+#[test]
+fn bots_are_found_from_the_folder_that_is_named_and_their_trial_is_handed_out() {
+    let home = tempfile::tempdir().unwrap();
+    write_starter("connect-five", "python", "my-bot", home.path());
+    let own = home.path().join("my-bot/MyBot.py");
+    let text = fs::read_to_string(&own).unwrap();
+    fs::write(&own, format!("print('hello')\n{text}")).unwrap();
+    let plain = checked("my-bot", home.path(), false);
+    assert!(plain.accepted && plain.records.is_empty() && plain.logs.is_empty(), "{}", plain.text());
+    let kept = checked("my-bot", home.path(), true);
+    assert!(kept.accepted, "{}", kept.text());
+    assert_eq!((kept.records.len(), kept.logs.len()), (2, 2), "who moves first changes");
+    let table = agon_engine::table("connect-five").unwrap();
+    let (record, _) = read(&kept.records[0], 1).unwrap();
+    assert!(table.film(record, &agon_core::Assets::none()).unwrap().len() > 1);
+    assert!(kept.logs.iter().flatten().any(|line| line.text.contains("hello")), "{:?}", kept.logs);
+    let nowhere = checked("my-bot", Path::new("/"), false);
+    assert!(!nowhere.accepted && nowhere.name.is_none());
+}
+
+struct Quiet;
+
+impl Listener for Quiet {
+    fn event(&mut self, _: &Event<'_>) {}
+}
+
+fn runtime() -> Runtime {
+    Builder::new_current_thread().enable_time().build().unwrap()
+}
+
+/// Both name their bot in the same way, and mean another.
+#[test]
+fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
+    let homes = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let file = "game = \"connect-five\"\nsandbox = \"off\"\n\n[[entrant]]\nname = \"Mine\"\nbot = \"bots/mine\"\n\n\
+                [[entrant]]\nname = \"House\"\nbot = \"house:random\"\n\n[[phase]]\nformat = \"round-robin\"\nparts = [{ games = 2, seconds = 1 }]\n";
+    for home in &homes {
+        write_starter("connect-five", "python", "mine", &home.path().join("bots"));
+        fs::write(home.path().join("cup.toml"), file).unwrap();
+    }
+    fs::write(homes[1].path().join("bots/mine/other.txt"), "another bot").unwrap();
+    let before = std::env::current_dir().unwrap();
+    let run = |home: &Path| {
+        let sitting = Sitting::read(&home.join("cup.toml")).unwrap();
+        let runtime = runtime();
+        let ledger = runtime.block_on(sitting.ledger()).unwrap();
+        let local = Local { jobs: 1, pin: false };
+        let means = Means { runtime: &runtime, local, stop: &Stop::new(), boards: Boards::default() };
+        let ended = carry_out(&sitting, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
+        assert!(matches!(ended, Ended::Over));
+        let bots = runtime.block_on(ledger.bots()).unwrap();
+        let pages = home.join("pages");
+        let written = report::write(&sitting, &pages, Wanted::Some(1), &[]);
+        assert!(runtime.block_on(written).unwrap().games > 0);
+        bots.into_iter().find(|bot| bot.entrant.index() == 0).unwrap().hash
+    };
+    let hashes = thread::scope(|scope| {
+        let both = homes.each_ref().map(|home| scope.spawn(|| run(home.path())));
+        both.map(|one| one.join().unwrap())
+    });
+    assert_ne!(hashes[0], hashes[1]);
+    assert_eq!(std::env::current_dir().unwrap(), before);
+}
+
+/// A server hands these to whichever thread is free. It need not be run: it compiles or not.
+#[allow(dead_code, reason = "compiling it is the test")]
+fn everything_may_change_threads(sitting: &Sitting, ledger: &dyn agon_store::Ledger) {
+    const fn sends<T: Send>(_: &T) {}
+    const fn shares<T: Send + Sync>() {}
+    shares::<Sitting>();
+    shares::<Checked>();
+    sends(&sitting.ledger());
+    sends(&sitting.ledger_to_read());
+    sends(&export::history(sitting, ledger, 0..1, Path::new("")));
+    sends(&export::all(sitting, ledger, 1, true, Path::new("")));
+    sends(&report::gather::report(sitting, ledger, Wanted::All));
+    sends(&report::write(sitting, Path::new(""), Wanted::All, &[]));
+}
