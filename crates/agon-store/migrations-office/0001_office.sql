@@ -117,7 +117,8 @@ CREATE TABLE submission (
     UNIQUE (entrant, version),
     CHECK ((version IS NOT NULL) = (state = 'accepted'))
 ) STRICT;
-CREATE INDEX submission_queue ON submission (state, seq) WHERE state IN ('queued', 'checking');
+CREATE INDEX submission_queued ON submission (state, seq) WHERE state = 'queued';
+CREATE INDEX submission_checking ON submission (entrant) WHERE state = 'checking';
 CREATE INDEX submission_entrant ON submission (entrant, seq);
 CREATE INDEX submission_account ON submission (account, seq);
 CREATE INDEX submission_competition ON submission (competition, seq);

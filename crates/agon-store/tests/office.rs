@@ -51,8 +51,8 @@ async fn office() -> Own {
     Own { office, _folder: folder }
 }
 
-fn hash(text: impl ToString) -> Digest {
-    token_hash(&text.to_string())
+fn hash(text: &str) -> Digest {
+    token_hash(text)
 }
 
 fn newcomer(name: &str, by: Admission) -> NewAccount {
