@@ -2,7 +2,7 @@
 
 use agon_core::GameInfo;
 use agon_league::competition::{Competition, Phase};
-use agon_league::format::{Field, Past, Plan, Verdict};
+use agon_league::format::{Field, Format, Past, Plan, Verdict};
 use agon_league::standings::{self, Asked, Ranking, RulingKind, Standings};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, FormatError, MatchKey};
@@ -203,7 +203,12 @@ pub async fn plan(
     seed: &Secret,
 ) -> Result<Box<dyn Plan>, RunError> {
     let field = field(ledger, competition, game, number).await?;
-    let plan = competition.phases[number as usize].plan(&field, secret::schedule(seed, number));
+    let mut phase = competition.phases[number as usize].clone();
+    if let Format::Gauntlet { challengers, .. } = &mut phase.format {
+        // Named in the file, whatever was decided since.
+        challengers.retain(|one| field.entrants.contains(one));
+    }
+    let plan = phase.plan(&field, secret::schedule(seed, number));
     plan.map_err(|error: FormatError| RunError::Format { phase: number, error })
 }
 

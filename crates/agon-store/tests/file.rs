@@ -74,10 +74,52 @@ fn a_newer_ledger_is_refused() {
         // Still in the log beside the file, as after a newer Agon was killed.
         assert_eq!(
             refusal(&path).await,
-            "FILE was written by a newer Agon (ledger version 7, known here: 1)"
+            "FILE was written by a newer Agon (ledger version 7, known here: 2)"
         );
         newer.close().await.unwrap();
         assert!(refusal(&path).await.contains("newer Agon"));
+    });
+}
+
+/// The first version's tables, with one running phase and one match in it.
+const FIRST: &str = "
+    INSERT INTO competition (id, name, game, rules, engine, commitment) VALUES (1, 'Old Cup', 'connect-five', 1, '0.1.0', zeroblob(32));
+    INSERT INTO secret (id, seed) VALUES (1, 'old');
+    INSERT INTO edition (at, file, normal) VALUES (1, 'name', '{}');
+    INSERT INTO phase (phase, state, started, matches, games, last_match) VALUES (0, 'running', 1, 1, 0, 1);
+    INSERT INTO bot (entrant, version, hash, spec, from_phase, submitted) VALUES (3, 1, 'h', 'house:left', 0, 1);
+    INSERT INTO match (id, phase, stage, number, finished, entrants, faults, digest, points)
+        VALUES (1, 0, 0, 0, 5, ' 3 ', 0, zeroblob(32), x'');
+    PRAGMA application_id = 0x41676F6E;
+    PRAGMA user_version = 1;";
+
+#[test]
+fn an_older_ledger_is_brought_up_to_date() {
+    run(async {
+        for read_only in [false, true] {
+            let folder = TempDir::new().unwrap();
+            let path = folder.path().join("old.ledger");
+            let mut old = raw(&path).await;
+            sqlx::raw_sql(include_str!("../migrations/0001_ledger.sql")).execute(&mut old).await.unwrap();
+            sqlx::raw_sql(FIRST).execute(&mut old).await.unwrap();
+            old.close().await.unwrap();
+            if read_only {
+                let reader = SqliteLedger::open_to_read(&path).await.unwrap();
+                assert_eq!(reader.rulings().await.unwrap(), []);
+                reader.disconnect().await.unwrap();
+            }
+            let ledger = SqliteLedger::open(&path).await.unwrap();
+            let phases = ledger.phases().await.unwrap();
+            assert!(phases[0].started_under.is_empty() && phases[0].published_under.is_empty());
+            assert_eq!(ledger.counts(0).await.unwrap().matches, 1);
+            for (id, kind) in
+                [(1, RulingKind::Void(key(0, 0, 0))), (2, RulingKind::Disqualify(agon_league::Entrant(3)))]
+            {
+                let (reason, by) = ("it must be so".to_owned(), "Ada".to_owned());
+                assert_eq!(ledger.rule(&NewRuling { kind, reason, by, at: Time(9) }).await.unwrap(), id);
+            }
+            assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
+        }
     });
 }
 

@@ -17,6 +17,8 @@ mod solitude;
 mod word_racer;
 
 #[cfg(test)]
+mod ruled_tests;
+#[cfg(test)]
 mod tests;
 
 use agon_core::GameInfo;

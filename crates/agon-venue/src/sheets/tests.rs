@@ -2,11 +2,15 @@
 
 use agon_league::Entrant;
 use agon_league::simulated::{self, League};
-use agon_league::standings::{Asked, Cell, Ranking, Standings, standings};
+use agon_league::standings::{Asked, Cell, Ranking, Ruled, RulingKind, Standings, standings};
 
 use super::*;
 
 fn of(league: &League, placing: &[Vec<Entrant>]) -> Standings {
+    ruled(league, placing, &[])
+}
+
+fn ruled(league: &League, placing: &[Vec<Entrant>], rulings: &[Ruled]) -> Standings {
     let asked = Asked {
         competition: "Spring Cup",
         phase: "phase 1",
@@ -14,7 +18,7 @@ fn of(league: &League, placing: &[Vec<Entrant>]) -> Standings {
         ranking: Ranking::of(league.game),
         entrants: &league.entrants,
         placing,
-        rulings: &[],
+        rulings,
     };
     standings(&league.tally(), &asked)
 }
@@ -156,6 +160,50 @@ fn names_are_words_and_never_markup() {
     assert!(markdown.contains("a\\|b") && markdown.contains("\\*bold\\*") && !markdown.contains("<script"));
     let csv = render(&standings, Format::Csv, true, None);
     assert!(csv.contains(",\"*bold*, \"\"quoted\"\"\","), "{csv}");
+}
+
+#[test]
+fn why_somebody_is_disqualified_is_read_in_every_format() {
+    let reason = "it reads the others' files, <all> of them";
+    let ruling = Ruled {
+        number: 1,
+        kind: RulingKind::Disqualify(Entrant(0)),
+        seats: Vec::new(),
+        reason: reason.to_owned(),
+        at: Some(1_794_738_600_000),
+        lifted: None,
+        late: true,
+    };
+    let leagues = [
+        simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3),
+        simulated::colour_battle(&["Picasso by Daniel", "Abra", "Vector"], 40, 1),
+        simulated::connect_five(&["Ana", "Bea", "Carlos"], 5),
+        simulated::hide_and_seek(&["Prowler", "Sniffer"], &["Ghost", "Shadow"], 20, 4),
+        simulated::word_racer(&[0.0, 0.5, 1.0, -0.5], 6, 2),
+    ];
+    for league in leagues {
+        let standings = ruled(&league, &[], std::slice::from_ref(&ruling));
+        let game = league.game.id;
+        let says = format!("disqualified: {reason}");
+        let text = as_text(&standings);
+        assert!(text.contains(&format!(" is {says}")) && text.contains("(disqualified)"), "{game}\n{text}");
+        assert!(text.contains("2026-11-15 10:30 UTC") && text.contains("was published"), "{game}\n{text}");
+        let csv = render(&standings, Format::Csv, false);
+        assert!(csv.contains(&format!("\"{says}\"")) && csv.contains("\n,") && !csv.contains("UTC"), "{csv}");
+        let said = says.replace('<', "&lt;").replace('>', "&gt;");
+        let markdown = render(&standings, Format::Md, true);
+        assert!(
+            markdown.contains(&format!("| {said} |")) && markdown.contains(&format!(" is {said}")),
+            "{game}"
+        );
+        let html = render(&standings, Format::Html, true);
+        assert!(
+            html.contains(&said.replace('\'', "&#39;")) && html.contains("(disqualified)"),
+            "{game}\n{html}"
+        );
+        let json: serde_json::Value = serde_json::from_str(&render(&standings, Format::Json, true)).unwrap();
+        assert_eq!(json["rulings"][0]["reason"], *reason, "{game}");
+    }
 }
 
 #[test]
