@@ -13,7 +13,7 @@ help: ## Show what can be made
 setup: ## Check for (and as root install) what the build needs
 	@scripts/setup.sh
 
-web: web/dist/viewer.js ## Build the replay viewer (web/dist) with npm, if its sources changed
+web: web/dist/viewer.js web/dist/app/index.html ## Build the replay viewer and the app (web/dist) with npm, if their sources changed
 
 build: setup web ## Build the program: target/release/agon
 	$(CARGO) build --release --locked -p agon
@@ -73,8 +73,13 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm install --no-save
 	@touch $@
 
-web/dist/viewer.js: web/node_modules/.package-lock.json web/vite.config.ts web/svelte.config.js $(shell find web/src -type f)
+web/dist/viewer.js: web/node_modules/.package-lock.json web/vite.config.ts web/vite.app.config.ts web/svelte.config.js $(shell find web/src -type f)
 	cd web && npm run build
+	@touch $@
+
+# Made by the same build; an older one may have made the viewer only.
+web/dist/app/index.html: web/dist/viewer.js
+	@[ -s $@ ] || (cd web && npm run build)
 	@touch $@
 
 $(TOOLS)/bin/cargo-deny:

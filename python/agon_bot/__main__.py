@@ -36,7 +36,7 @@ def main() -> int:
     """Reads the command line."""
     arguments = sys.argv[1:]
     settle_environment()
-    if arguments in (["--zygote"], ["--zygote", "plain"]):
+    if arguments in (["--zygote"], ["--zygote", "forks"], ["--zygote", "plain"]):
         import _socket
 
         from .zygote import Zygote, warm_up
@@ -46,15 +46,17 @@ def main() -> int:
         sys.path.extend(path for path in known if path and path not in sys.path)
         plain = arguments[1:] == ["plain"]
         warm_up(plain)
-        if plain:
-            from .mappings import join_mappings
+        if arguments[1:]:
+            # Its bots are forked again, for each game or call.
+            from .mappings import enlarge_pages, join_mappings
 
             join_mappings()
+            enlarge_pages()
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
         return Zygote(control).serve()
     if len(arguments) != 2:
-        print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [plain]", file=sys.stderr)
+        print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [forks|plain]", file=sys.stderr)
         return 2
     from .channel import from_environment
     from .loading import Target

@@ -1,9 +1,12 @@
-"""Fewer pieces of memory. A fork pays for each mapping of its process, a microsecond or two, and a library is five of
+"""Fewer pieces of memory, and larger ones. A fork pays for each mapping of its process, a microsecond or two, and a library is five of
 them: three that are read, of which one is run, and two that were written when it was loaded, of which one is closed
 afterwards. Given the same rights, those beside each other become one.
 
 What that takes away (a library's constants cannot be run, its table of addresses not be written) protects a program from
-its own mistakes. It is no wall around a bot, which may ask for memory it can run in any case."""
+its own mistakes. It is no wall around a bot, which may ask for memory it can run in any case.
+
+And a fork finds a library's code page by page, a fault for every few of them. Of a large page there is one for 2 MiB; but
+the kernel makes large pages of memory only, not of a file, so that the code has to be copied there."""
 
 from __future__ import annotations
 
@@ -14,7 +17,19 @@ if TYPE_CHECKING:
     from typing import List, Tuple
 
 READ, WRITE, EXECUTE = 1, 2, 4
+PRIVATE, ANONYMOUS = 0x02, 0x20
+MAY_MOVE, FIXED = 1, 2
+WISH_LARGE, MAKE_LARGE = 14, 25
+LARGE = 2 << 20
+"""The size of a large page."""
+NOWHERE = ctypes.c_void_p(-1).value
 _libc = ctypes.CDLL(None)
+_address, _size, _int = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
+_mmap = ctypes.CFUNCTYPE(_address, _address, _size, _int, _int, _int, ctypes.c_long)(("mmap", _libc))
+_mremap = ctypes.CFUNCTYPE(_address, _address, _size, _size, _int, _address)(("mremap", _libc))
+_madvise = ctypes.CFUNCTYPE(_int, _address, _size, _int)(("madvise", _libc))
+_mprotect = ctypes.CFUNCTYPE(_int, _address, _size, _int)(("mprotect", _libc))
+_munmap = ctypes.CFUNCTYPE(_int, _address, _size)(("munmap", _libc))
 
 
 def join_mappings() -> None:
@@ -22,7 +37,38 @@ def join_mappings() -> None:
     only what no other process shares."""
     for start, end, rights in _joinable(_mappings()):
         # One that refuses stays as it is.
-        _libc.mprotect(ctypes.c_void_p(start), ctypes.c_size_t(end - start), rights)
+        _mprotect(start, end - start, rights)
+
+
+def enlarge_pages(library: str = "libpython") -> int:
+    """Has the code of the interpreter in large pages, as far as it fills them, and says how many there are. Those that
+    cannot be had stay as they are. To be called before anything is forked, and before there are threads."""
+    done = 0
+    for start, end, rights, _, name in _mappings():
+        if rights == "r-xp" and library in name.rpartition("/")[2]:
+            for place in range(-(-start // LARGE) * LARGE, end // LARGE * LARGE, LARGE):
+                done += _enlarge(place)
+    return done
+
+
+def _enlarge(place: int) -> bool:
+    """Puts a large page with the same content in the place of what is there."""
+    room = _mmap(None, 2 * LARGE, READ | WRITE, PRIVATE | ANONYMOUS, -1, 0)
+    if room is None or room == NOWHERE:
+        return False
+    page = -(-room // LARGE) * LARGE
+    _madvise(page, LARGE, WISH_LARGE)
+    ctypes.memmove(page, place, LARGE)
+    # Small pages would be worse than the file's: each fork would have to copy the list of them. So only if it is one now.
+    done = (
+        _madvise(page, LARGE, MAKE_LARGE) == 0
+        and _mprotect(page, LARGE, READ | EXECUTE) == 0
+        and _mremap(page, LARGE, LARGE, MAY_MOVE | FIXED, place) == place
+    )
+    # Around it, and all of it if it was not moved.
+    _munmap(room, page - room)
+    _munmap(page + LARGE if done else page, room + LARGE - page + (0 if done else LARGE))
+    return done
 
 
 def _mappings() -> List[Tuple[int, int, str, int, str]]:

@@ -2,6 +2,9 @@
 //! `cargo bench -p agon-engine --bench bots`.
 //!
 //! Nothing here fails: a figure under its floor is marked, and it is for people to decide what to do about it.
+//!
+//! On a machine that others use, not with a real-time priority (`chrt`) unless `kernel.sched_rt_runtime_us` is -1: as a rule
+//! the kernel takes 5 % of each second away from such processes, and a core that stands still counts as not thinking.
 #![allow(
     missing_docs,
     clippy::print_stdout,

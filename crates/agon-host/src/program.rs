@@ -43,8 +43,6 @@ pub struct Warm {
     pub game: String,
     /// What is to be played: a path, perhaps with a class.
     pub target: String,
-    /// A parent that has imported little is enough.
-    pub plain: bool,
     /// The parent's arguments.
     pub parent: Vec<String>,
     /// The parent's environment.

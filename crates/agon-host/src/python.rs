@@ -88,7 +88,12 @@ pub fn forget(program: &mut Program, stateless: Stateless) {
 /// The game whose bots must not remember.
 const FORGETFUL: &str = "solitude-scramble";
 
+/// The game whose bots remember from game to game.
+const REMEMBERING: &str = "connect-five";
+
 /// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
+/// Others are for every game, Connect Five's never: for those the memory is left as it is, which is the faster for the one
+/// who stays.
 fn warm(game: &str, target: String, environment: &[(String, String)], interpreter: &Interpreter) -> Warm {
     let forgets = game == FORGETFUL;
     let parent: &[&str] = if forgets {
@@ -102,8 +107,10 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
             "--zygote",
             "plain",
         ]
-    } else {
+    } else if game == REMEMBERING {
         &["-m", "agon_bot", "--zygote"]
+    } else {
+        &["-m", "agon_bot", "--zygote", "forks"]
     };
     let mut environment = environment.to_vec();
     environment.push(("LANG".to_owned(), "C.UTF-8".to_owned()));
@@ -117,7 +124,6 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
     Warm {
         game: game.to_owned(),
         target,
-        plain: forgets,
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,

@@ -68,7 +68,7 @@ fn of_sheet(sheet: &Sheet, shares: &Shares, names: Names<'_>, plain: &dyn Fn(Ent
         _ => row.and_then(|row| shares.get(row, column)),
     };
     let row = |row: &agon_league::standings::Row| Row {
-        name: row.entrant.map_or_else(String::new, |own| names(own)),
+        name: row.entrant.map_or_else(String::new, names),
         cells: across
             .iter()
             .map(|&(at, column)| {

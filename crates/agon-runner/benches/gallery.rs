@@ -116,7 +116,7 @@ fn round(games: &Games, looking: Looking) -> (f64, u64) {
     let stage = plan.stage(0, &Past::default()).unwrap();
     let last = stage.len().min(matches);
     let stop = Stop::default();
-    let queue = Queue::new(&*stage, vec![0..last], false, &stop);
+    let queue = Queue::new(&*stage, std::iter::once(0..last).collect(), false, &stop);
     let gallery = Gallery::new(Assets::none(), Vec::new());
     let (over, seen) = (AtomicBool::new(false), AtomicU64::new(0));
     let boards = match looking {

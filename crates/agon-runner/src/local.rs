@@ -146,7 +146,9 @@ impl Local {
                 let reporter = pen.as_mut().map(|pen| pen as &mut dyn Reporter);
                 match hall.play(key, &fixture, &mut recorder, reporter) {
                     Ok(finished) => {
-                        pen.iter().for_each(|pen| pen.finished(&finished.result));
+                        if let Some(pen) = &pen {
+                            pen.finished(&finished.result);
+                        }
                         played.push(finished);
                     }
                     Err(error) => {

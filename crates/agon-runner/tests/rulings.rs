@@ -38,7 +38,9 @@ impl Cup {
             text +=
                 &format!("\n{}parts = [{{ games = 1, first_to = 1, seconds = 1 }}]\n", phase.trim_start());
         }
-        BOTS.iter().for_each(|bot| text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n"));
+        for bot in BOTS {
+            text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n");
+        }
         let competition = Competition::read(&text).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let folder = TempDir::new().unwrap();
@@ -189,7 +191,9 @@ fn a_void_match_counts_for_nothing_whenever_it_was_ruled() {
     // While it runs: stopped or not, the same table with the same hash. A round robin of bots that live for a match has a stage a round.
     let ruled = |stopped| {
         let cup = Cup::new(LEAGUE);
-        run_with(&cup, (0, 2), stopped, || drop(cup.rule(void(0), "the power was cut").unwrap()));
+        run_with(&cup, (0, 2), stopped, || {
+            cup.rule(void(0), "the power was cut").unwrap();
+        });
         assert!(cup.table(0).rulings.iter().all(|one| !one.late));
         assert_eq!(cup.table(0).sheets[0], now.sheets[0]);
         cup.outcome()

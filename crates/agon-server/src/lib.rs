@@ -55,12 +55,18 @@ pub fn router(app: App) -> Router {
     let (router, description) = api();
     let description = bytes::Bytes::from(description.to_json().unwrap_or_default());
     let describe = move || std::future::ready(described(description.clone()));
-    router
+    let router = router
         .route("/api/openapi.json", routing::get(describe))
         .route("/healthz", routing::get(meters::health))
         .route("/metrics", routing::get(meters::metrics))
         .method_not_allowed_fallback(assets::wrong_method)
-        .fallback(assets::page)
+        .fallback(assets::page);
+    behind_the_gate(router, &app)
+}
+
+/// Puts what every request passes in front of some routes.
+pub fn behind_the_gate(router: Router<App>, app: &App) -> Router {
+    router
         // The last one sees a request first.
         .layer(DefaultBodyLimit::max(extract::JSON_BYTES))
         .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(SizeAbove::new(1024))))
@@ -69,7 +75,7 @@ pub fn router(app: App) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), gate::headers::put))
         .layer(from_fn_with_state(app.clone(), meters::count))
-        .with_state(app)
+        .with_state(app.clone())
 }
 
 fn described(description: bytes::Bytes) -> Response {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -31,6 +31,8 @@ const CONNECTIONS: usize = 4096;
 const HEAD: Duration = Duration::from_secs(30);
 /// A client that takes nothing of an answer for so long is given up.
 const STALLED: Duration = Duration::from_secs(60);
+/// What was written last may take so long to leave when the server stops.
+const LAST_BYTES: Duration = Duration::from_millis(500);
 const HEADERS: usize = 64;
 /// A request's head is never longer: bytes.
 const HEAD_BYTES: usize = 32 * 1024;
@@ -79,10 +81,13 @@ async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Rece
     let Ok(peer) = stream.peer_addr() else { return };
     // Events are small and must not wait for one another.
     let _ = stream.set_nodelay(true);
+    let busy = Arc::new(());
+    let mark = Arc::clone(&busy);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Peer(peer));
-        router.clone().oneshot(request)
+        let (answer, mark) = (router.clone().oneshot(request), Arc::clone(&mark));
+        async move { answer.await.map(|response| response.map(|body| Marked { body, _mark: mark })) }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_headers(HEADERS).max_buf_size(HEAD_BYTES);
@@ -91,7 +96,46 @@ async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Rece
         _ = connection.as_mut() => return,
         _ = stopping.wait_for(|stopping| *stopping) => connection.as_mut().graceful_shutdown(),
     }
-    let _ = connection.await;
+    // What was asked is answered; whoever has asked nothing whole by now is not waited for.
+    tokio::select! {
+        _ = connection => {}
+        () = idle(&busy) => {}
+    }
+}
+
+/// Comes back when no answer is being made or sent, and what was written has had a moment to leave.
+async fn idle(busy: &Arc<()>) {
+    // One is the connection's own, one the service's.
+    while Arc::strong_count(busy) > 2 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    tokio::time::sleep(LAST_BYTES).await;
+}
+
+/// An answer's body that marks the connection as busy until it has been sent.
+struct Marked {
+    body: Body,
+    _mark: Arc<()>,
+}
+
+impl HttpBody for Marked {
+    type Data = bytes::Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<hyper::body::Frame<bytes::Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> hyper::body::SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// A stream that fails when nothing can be written to it for too long.

@@ -36,7 +36,10 @@ pub struct Asset {
 /// A file of the server's web app, by its path below `web/dist/app`; `None` too if this build has no app.
 pub fn app(path: &str) -> Option<Asset> {
     let file = Dist::get(&format!("app/{path}"))?;
-    let etag = file.metadata.sha256_hash().iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let mut etag = String::new();
+    for byte in file.metadata.sha256_hash().iter().take(12) {
+        etag += &format!("{byte:02x}");
+    }
     Some(Asset { bytes: file.data, etag, mime: mime(path) })
 }
 

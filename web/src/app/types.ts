@@ -3,7 +3,15 @@
 
 /** Every refusal: a stable code for programs, words for people. */
 export interface ApiError {
-  error: { code: string; message: string; hint?: string; field?: string; details?: string[] };
+  error: {
+    code: string;
+    message: string;
+    hint?: string;
+    field?: string;
+    details?: string[];
+    /** Of a competition file: each mistake with its place, both counting from 1. */
+    mistakes?: { line: number | null; column: number | null; what: string; hint: string }[];
+  };
 }
 
 /** A page of a list: `next` goes into `?after=`; null at the end. */
@@ -239,6 +247,9 @@ export interface Match {
   entrants: number[];
   points: number[];
   games: MatchGame[];
+  /** The matches of the phase played before and after it, where one match is asked for. */
+  before?: string | null;
+  after?: string | null;
 }
 
 export interface MatchGame {
@@ -337,7 +348,12 @@ export interface BotLog {
   cut: boolean;
 }
 
-/** POST /competitions/{id}/bots, POST /competitions/{id}/bots/{bot}/versions (multipart: `name`, `role`, `class`, `file`...), GET /submissions/{id} */
+// DELETE /competitions/{id}/bots/{bot}: its author withdraws it, before the start.
+
+/**
+ * POST /competitions/{id}/bots, POST /competitions/{id}/bots/{bot}/versions (multipart: `name`, `role`, `class`, `file`...), GET /submissions/{id}.
+ * `file` comes once for a zip or a single file, else once for each file, whose file name is its path in the bot's folder, with slashes.
+ */
 export interface Submission {
   id: string;
   competition: string;

@@ -175,7 +175,9 @@ impl LiveFilm {
         let all: Vec<u8> = (0..self.seats as u8).collect();
         if turn.movers.is_some() && self.movers.is_none() {
             let mut movers = List::default();
-            (0..self.turns).for_each(|_| movers.push(&all));
+            for _ in 0..self.turns {
+                movers.push(&all);
+            }
             self.movers = Some(movers);
         }
         let asked = turn.movers.as_ref().unwrap_or(&all);
@@ -190,8 +192,12 @@ impl LiveFilm {
                 list.push(micros);
             }
         }
-        turn.faults.iter().for_each(|fault| self.faults.push(fault));
-        self.lines.iter_mut().zip(&turn.standing).for_each(|(line, value)| line.push(value));
+        for fault in &turn.faults {
+            self.faults.push(fault);
+        }
+        for (line, value) in self.lines.iter_mut().zip(&turn.standing) {
+            line.push(value);
+        }
     }
 
     /// The end was shown: from now on it is a film like any other.
@@ -208,7 +214,9 @@ impl LiveFilm {
             out.extend_from_slice(b",\"");
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(b"\":");
-            lists.iter().for_each(|bytes| out.extend_from_slice(bytes));
+            for bytes in lists {
+                out.extend_from_slice(bytes);
+            }
         };
         for (name, list) in [("deltas", &self.deltas), ("answers", &self.answers), ("faults", &self.faults)] {
             key(name, &[b"[", &list.0, b"]"]);

@@ -26,11 +26,11 @@ pub struct Parent {
 impl Parent {
     /// The parent for such bots; there is one for all of this program.
     pub fn of(program: &str, warm: &Warm) -> io::Result<Arc<Self>> {
-        type Parents = HashMap<(String, bool), Arc<Parent>>;
+        type Parents = HashMap<(String, Vec<String>), Arc<Parent>>;
         static PARENTS: OnceLock<Mutex<Parents>> = OnceLock::new();
         let parents = PARENTS.get_or_init(Mutex::default);
         let mut parents = parents.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (program.to_owned(), warm.plain);
+        let key = (program.to_owned(), warm.parent.clone());
         if let Some(parent) = parents.get(&key).filter(|parent| parent.lives()) {
             return Ok(Arc::clone(parent));
         }

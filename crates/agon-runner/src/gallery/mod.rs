@@ -107,7 +107,8 @@ impl Gallery {
         Follower::new(board, None)
     }
 
-    /// Follows a match that is being played, to its end.
+    /// Follows a match that is being played, to its end. Where matches take milliseconds and others look on already, it may be passed over: then
+    /// there is nothing to see.
     pub fn follow_match(&self, key: MatchKey) -> Result<Follower, NotFollowed> {
         let playing = |board: &Arc<Board>| {
             let slot = board.slot();
@@ -136,7 +137,9 @@ impl Gallery {
 impl Drop for Gallery {
     /// Whoever still follows is told that this was all.
     fn drop(&mut self) {
-        self.all().iter().for_each(|board| board.close());
+        for board in self.all().iter() {
+            board.close();
+        }
     }
 }
 

@@ -109,6 +109,17 @@ struct Projector {
     view: Option<View>,
     /// The number of the game that was shown last.
     last: u64,
+    /// What was on when the first one came: that is what they came for, however soon it is over.
+    first: Option<Arc<Sheet>>,
+}
+
+/// How much of a reading.
+#[derive(Default)]
+struct Place {
+    bytes: usize,
+    times: usize,
+    faults: usize,
+    turns: u32,
 }
 
 /// A game while it is shown.
@@ -117,8 +128,8 @@ struct View {
     reel: Box<dyn Reel>,
     game: Arc<ShownGame>,
     reading: Reading,
-    /// How much of the reading was shown: bytes, times, faults, turns.
-    at: (usize, usize, usize, u32),
+    /// How much of the reading was shown.
+    at: Place,
     /// For how many ticks its end has been shown.
     ended: Option<u32>,
     /// Whether what came of the match was told.
@@ -127,7 +138,8 @@ struct View {
 
 impl Projector {
     fn new(board: Arc<Board>) -> Self {
-        Self { board, view: None, last: 0 }
+        let first = board.slot().sheet.clone();
+        Self { board, view: None, last: 0, first }
     }
 
     fn run(mut self) {
@@ -171,7 +183,8 @@ impl Projector {
     fn next(&mut self, board: &Board) {
         let (sheet, resting) = {
             let slot = board.slot();
-            (slot.sheet.clone().filter(|sheet| sheet.number > self.last), slot.resting)
+            let sheet = self.first.take().or_else(|| slot.sheet.clone());
+            (sheet.filter(|sheet| sheet.number > self.last), slot.resting)
         };
         let catch_up = self.last == 0;
         if let Some(sheet) = sheet {
@@ -217,13 +230,15 @@ impl View {
             seats: sheet.seats.clone(),
         });
         let reading = Reading::default();
-        let mut view = Self { sheet, reel, game, reading, at: (0, 0, 0, 0), ended: None, told: false };
+        let mut view = Self { sheet, reel, game, reading, at: Place::default(), ended: None, told: false };
         for turn in view.develop(board, if catch_up { pace.catch_up } else { pace.work }) {
             film.push(&turn);
         }
         if view.is_at_end() {
             view.ended = Some(0);
-            view.reel.outcome().into_iter().for_each(|outcome| film.end(outcome));
+            if let Some(outcome) = view.reel.outcome() {
+                film.end(outcome);
+            }
         }
         let mut showing = Showing { game: Arc::clone(&view.game), film, bytes: None };
         let update = showing.update();
@@ -235,7 +250,7 @@ impl View {
 
     /// Shows what was played since.
     fn go_on(&mut self, board: &Board) {
-        let from = self.at.3 as usize + 1;
+        let from = self.at.turns as usize + 1;
         let turns = self.develop(board, board.house.pace.work);
         let over = self.is_at_end();
         if turns.is_empty() && !over {
@@ -248,7 +263,9 @@ impl View {
         let bytes = part(from, &turns, outcome.as_ref()).into();
         let mut screen = board.screen();
         if let Some(showing) = &mut screen.showing {
-            turns.iter().for_each(|turn| showing.film.push(turn));
+            for turn in &turns {
+                showing.film.push(turn);
+            }
             showing.bytes = None;
             if let Some(outcome) = outcome {
                 showing.film.end(outcome);
@@ -269,15 +286,14 @@ impl View {
         let spread = board.house.pace.spread.max(1);
         let most = if self.reading.over { self.reading.count.div_ceil(spread) } else { u32::MAX };
         let mut turns = Vec::new();
-        while self.at.3 < self.reading.count && turns.len() < most as usize {
-            match self.turn() {
-                Ok(turn) => turns.push(turn),
-                Err(_) => {
-                    // It cannot be computed again, though it was played: there is nothing more to show of it.
-                    (self.reading.count, self.reading.over) = (self.at.3, true);
-                    self.ended = Some(0);
-                }
-            }
+        while self.at.turns < self.reading.count && turns.len() < most as usize {
+            let Ok(turn) = self.turn() else {
+                // It cannot be computed again, though it was played: there is nothing more to show of it.
+                (self.reading.count, self.reading.over) = (self.at.turns, true);
+                self.ended = Some(0);
+                break;
+            };
+            turns.push(turn);
             if Instant::now() >= until {
                 break;
             }
@@ -287,23 +303,26 @@ impl View {
 
     fn turn(&mut self) -> Result<LiveTurn, ReplayError> {
         let Self { reading, at, .. } = self;
-        let rest = reading.answers.get(at.0..).unwrap_or_default();
+        let rest = reading.answers.get(at.bytes..).unwrap_or_default();
         let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let answers = String::from_utf8_lossy(line);
         let timed = answers.split(' ').filter(|token| *token != SITS_OUT).count();
-        let number = at.3 + 1;
-        let charged = reading.charged.get(at.1..at.1 + timed).unwrap_or_default();
+        let number = at.turns + 1;
+        let charged = reading.charged.get(at.times..at.times + timed).unwrap_or_default();
         let of_turn = |fault: &&FaultRecord| fault.turn <= number;
-        let wrong = reading.faults.iter().skip(at.2).take_while(of_turn).count();
-        let faults = &reading.faults[at.2..at.2 + wrong];
+        let wrong = reading.faults.iter().skip(at.faults).take_while(of_turn).count();
+        let faults = &reading.faults[at.faults..at.faults + wrong];
         let expired = reading.expired.filter(|expiry| expiry.turn == number);
         let turn = self.reel.push(&PlayedTurn { answers: &answers, charged, faults, expired })?;
-        *at = (at.0 + line.len() + 1, at.1 + timed, at.2 + wrong, number);
+        at.bytes += line.len() + 1;
+        at.times += timed;
+        at.faults += wrong;
+        at.turns = number;
         Ok(turn)
     }
 
     fn is_at_end(&self) -> bool {
-        self.reading.over && self.at.3 >= self.reading.count
+        self.reading.over && self.at.turns >= self.reading.count
     }
 
     /// Whether the thread plays something else, or nothing, though the game had no end: the run was broken off.

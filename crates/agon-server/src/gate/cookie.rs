@@ -12,9 +12,10 @@ const AGE: i64 = agon_store::office::SESSION_ABSOLUTE / 1000;
 
 /// 256 bits by chance, as text that fits a header and an address.
 pub fn secret() -> ApiResult<String> {
-    let mut bytes = [0_u8; 32];
-    getrandom::fill(&mut bytes).map_err(ApiError::broke)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    let (mut one, mut other) = ([0; 16], [0; 16]);
+    getrandom::fill(&mut one).map_err(ApiError::broke)?;
+    getrandom::fill(&mut other).map_err(ApiError::broke)?;
+    Ok(format!("{:032x}{:032x}", u128::from_be_bytes(one), u128::from_be_bytes(other)))
 }
 
 /// The cookie's name. With `__Host-` browsers take it only from this very host and by TLS.

@@ -188,20 +188,21 @@ fn why_somebody_is_disqualified_is_read_in_every_format() {
         let text = as_text(&standings);
         assert!(text.contains(&format!(" is {says}")) && text.contains("(disqualified)"), "{game}\n{text}");
         assert!(text.contains("2026-11-15 10:30 UTC") && text.contains("was published"), "{game}\n{text}");
-        let csv = render(&standings, Format::Csv, false);
+        let csv = render(&standings, Format::Csv, false, None);
         assert!(csv.contains(&format!("\"{says}\"")) && csv.contains("\n,") && !csv.contains("UTC"), "{csv}");
         let said = says.replace('<', "&lt;").replace('>', "&gt;");
-        let markdown = render(&standings, Format::Md, true);
+        let markdown = render(&standings, Format::Md, true, None);
         assert!(
             markdown.contains(&format!("| {said} |")) && markdown.contains(&format!(" is {said}")),
             "{game}"
         );
-        let html = render(&standings, Format::Html, true);
+        let html = render(&standings, Format::Html, true, None);
         assert!(
             html.contains(&said.replace('\'', "&#39;")) && html.contains("(disqualified)"),
             "{game}\n{html}"
         );
-        let json: serde_json::Value = serde_json::from_str(&render(&standings, Format::Json, true)).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&render(&standings, Format::Json, true, None)).unwrap();
         assert_eq!(json["rulings"][0]["reason"], *reason, "{game}");
     }
 }

@@ -1,0 +1,227 @@
+//! Who gets what: every route of the API's description x everybody who may ask. A route without a row fails the test.
+
+mod common;
+
+use std::collections::BTreeSet;
+
+use agon_store::office::Role;
+use common::{Client, PASSWORD, Site};
+use serde_json::{Value, json};
+
+/// A site with one of everything, made anew whenever somebody has changed it: what one does, the next must not see.
+struct World {
+    /// Its folder goes when it goes.
+    _site: Site,
+    /// In the order of a row: nobody, a spectator, the author of the things in question, another author, an organiser.
+    people: [Client; 5],
+    /// A token of the author's.
+    token: i64,
+    /// An invitation's number and its code.
+    invitation: (i64, String),
+}
+
+impl World {
+    async fn new() -> Self {
+        let site = Site::new().await;
+        let people = [
+            site.nobody(),
+            site.person("spectator", Role::Spectator).await,
+            site.person("author", Role::Author).await,
+            site.person("other", Role::Author).await,
+            site.person("organiser", Role::Organiser).await,
+        ];
+        let token =
+            people[2].post("me/tokens", json!({"label": "laptop"})).await.json["id"].as_i64().unwrap();
+        let made = people[4].post("invitations", json!({"role": "author", "uses": 3})).await.json;
+        let invitation = (made["id"].as_i64().unwrap(), made["code"].as_str().unwrap().to_owned());
+        Self { _site: site, people, token, invitation }
+    }
+}
+
+/// A request, and what each gets for it.
+struct Row {
+    /// As the API's description has it, without `/api/v1`.
+    route: &'static str,
+    /// With a world's own numbers in it.
+    path: fn(&World) -> String,
+    body: fn() -> Option<Value>,
+    /// Nobody, spectator, author, other author, organiser.
+    expected: [u16; 5],
+}
+
+const fn row(
+    route: &'static str,
+    path: fn(&World) -> String,
+    body: fn() -> Option<Value>,
+    expected: [u16; 5],
+) -> Row {
+    Row { route, path, body, expected }
+}
+
+fn none() -> Option<Value> {
+    None
+}
+
+fn at(path: &str) -> String {
+    path.to_owned()
+}
+
+/// The table. [nobody, spectator, author, other author, organiser]
+fn rows() -> Vec<Row> {
+    let mut rows = vec![
+        row("GET /site", |_| at("site"), none, [200; 5]),
+        row(
+            "POST /session",
+            |_| at("session"),
+            || Some(json!({"name": "author", "password": PASSWORD})),
+            [401; 5],
+        ),
+        row("DELETE /session", |_| at("session"), none, [200; 5]),
+        row(
+            "PUT /me/password",
+            |_| at("me/password"),
+            || Some(json!({"old": "x", "new": "a new long password"})),
+            [401, 403, 403, 403, 403],
+        ),
+        row(
+            "POST /accounts",
+            |_| at("accounts"),
+            || Some(json!({"name": "new", "password": PASSWORD})),
+            [201; 5],
+        ),
+        row("GET /accounts", |_| at("accounts"), none, [401, 403, 403, 403, 200]),
+        row(
+            "PATCH /accounts/{id}",
+            |world| format!("accounts/{}", world.people[3].id),
+            || Some(json!({"role": "spectator"})),
+            [401, 403, 403, 403, 200],
+        ),
+        row(
+            "PATCH /accounts/{id}",
+            |world| format!("accounts/{}", world.people[4].id),
+            || Some(json!({"disabled": true})),
+            [401, 403, 403, 403, 409],
+        ),
+        row("GET /me/tokens", |_| at("me/tokens"), none, [401, 200, 200, 200, 200]),
+        row(
+            "POST /me/tokens",
+            |_| at("me/tokens"),
+            || Some(json!({"label": "new"})),
+            [401, 201, 201, 201, 201],
+        ),
+        row(
+            "DELETE /me/tokens/{id}",
+            |world| format!("me/tokens/{}", world.token),
+            none,
+            [401, 404, 204, 404, 404],
+        ),
+        row("GET /invitations", |_| at("invitations"), none, [401, 403, 403, 403, 200]),
+        row(
+            "POST /invitations",
+            |_| at("invitations"),
+            || Some(json!({"role": "author"})),
+            [401, 403, 403, 403, 201],
+        ),
+        row("GET /invitations/{code}", |world| format!("invitations/{}", world.invitation.1), none, [200; 5]),
+        row("GET /invitations/{code}", |world| format!("invitations/{}", world.invitation.0), none, [404; 5]),
+        row(
+            "DELETE /invitations/{code}",
+            |world| format!("invitations/{}", world.invitation.0),
+            none,
+            [401, 403, 403, 403, 204],
+        ),
+        row("GET /audit", |_| at("audit"), none, [401, 403, 403, 403, 200]),
+        row("GET /games", |_| at("games"), none, [200; 5]),
+        row("GET /games/{game}", |_| at("games/connect-five"), none, [200; 5]),
+        row(
+            "GET /games/{game}/starter/{language}",
+            |_| at("games/connect-five/starter/python"),
+            none,
+            [200; 5],
+        ),
+    ];
+    rows.extend(reading());
+    rows.extend(running());
+    rows
+}
+
+/// Competitions, phases, matches, bots, live games, downloads.
+fn reading() -> Vec<Row> {
+    Vec::new()
+}
+
+/// Submissions, the desk, rulings, the machine.
+fn running() -> Vec<Row> {
+    Vec::new()
+}
+
+/// Every operation of the API's description, as a row names it.
+fn described() -> BTreeSet<String> {
+    let api = serde_json::to_value(agon_server::description()).unwrap();
+    let mut all = BTreeSet::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        let path = path.strip_prefix("/api/v1").unwrap();
+        for method in item.as_object().unwrap().keys() {
+            if matches!(method.as_str(), "get" | "put" | "post" | "patch" | "delete") {
+                all.insert(format!("{} {path}", method.to_uppercase()));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn every_route_has_a_row_and_every_row_a_route() {
+    let rows: BTreeSet<String> = rows().iter().map(|row| row.route.to_owned()).collect();
+    assert_eq!(rows, described());
+}
+
+#[tokio::test]
+async fn everybody_gets_what_is_theirs_and_no_more() {
+    let names = ["nobody", "spectator", "author", "other author", "organiser"];
+    let mut wrong = Vec::new();
+    let mut world = World::new().await;
+    for row in rows() {
+        for (place, expected) in row.expected.into_iter().enumerate() {
+            let (method, _) = row.route.split_once(' ').unwrap();
+            let path = (row.path)(&world);
+            let answer = world.people[place].send(method, &path, (row.body)()).await;
+            if answer.status.as_u16() != expected {
+                wrong.push(format!(
+                    "{} ({path}) as {}: {}, expected {expected}: {}",
+                    row.route, names[place], answer.status, answer.json
+                ));
+            }
+            if method != "GET" && answer.status.is_success() {
+                world = World::new().await;
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn a_private_site_shows_nobody_anything_but_the_way_in() {
+    let open = ["GET /site", "POST /session", "DELETE /session", "POST /accounts", "GET /invitations/{code}"];
+    let site = Site::with(|config| config.private = true).await;
+    let world = World::new().await;
+    for row in rows() {
+        let (method, _) = row.route.split_once(' ').unwrap();
+        let answer = site.nobody().send(method, &(row.path)(&world), (row.body)()).await;
+        let is_open = open.contains(&row.route) && row.route != "DELETE /session";
+        assert_eq!(
+            answer.status == 401 && answer.code() == "sign_in",
+            !is_open,
+            "{}: {} {}",
+            row.route,
+            answer.status,
+            answer.json
+        );
+    }
+    assert_eq!(site.nobody().get("/api/openapi.json").await.status, 401);
+    assert_eq!(site.nobody().get("/metrics").await.status, 401);
+    assert_eq!(site.nobody().get("/healthz").await.status, 200);
+    let somebody = site.person("somebody", Role::Spectator).await;
+    assert_eq!(somebody.get("games").await.status, 200);
+    assert_eq!(somebody.get("/metrics").await.status, 200);
+}

@@ -1,0 +1,2 @@
+// Shown until the server has said its own.
+export const version = '';
