@@ -11,6 +11,7 @@ pub mod invitations;
 pub mod live;
 pub mod machine;
 pub mod matches;
+pub mod mine;
 pub mod phases;
 pub mod rulings;
 pub mod session;
@@ -39,6 +40,7 @@ pub fn router() -> OpenApiRouter<App> {
         .merge(live::router())
         .merge(downloads::router())
         .merge(submissions::router())
+        .merge(mine::router())
         .merge(desk::router())
         .merge(rulings::router())
         .merge(machine::router())
