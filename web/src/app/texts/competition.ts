@@ -118,6 +118,9 @@ export const texts = {
     newer: 'New games were played.',
     refresh: 'Show them',
     game: (game: number) => `game ${game}`,
+    all: (count: number) => `All ${plural(count, 'game')}`,
+    winner: (names: string) => `won by ${names}`,
+    drawn: 'drawn',
   },
 
   charts: {
