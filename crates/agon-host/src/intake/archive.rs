@@ -90,6 +90,46 @@ pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), Refus
     Ok(())
 }
 
+/// A file of a bot that came file by file.
+#[derive(Clone, Debug)]
+pub struct Loose {
+    /// What it is called, as its sender says: folders with `/` between them.
+    pub name: String,
+    /// Where its content lies.
+    pub at: std::path::PathBuf,
+}
+
+/// Moves files that came one by one into an empty folder, by the same rules as those of an archive.
+pub fn gather_into(files: &[Loose], folder: &Path) -> Result<(), Refusal> {
+    if files.len() > ENTRIES {
+        return Err(Refusal::new(
+            format!("more than {ENTRIES} files"),
+            "leave out what the bot does not need",
+        ));
+    }
+    let mut taken = Taken::default();
+    let mut whole = Vec::new();
+    for file in files.iter().filter(|file| !names::is_litter(&file.name)) {
+        let name = names::read(&file.name)?;
+        if name.is_folder {
+            return Err(Refusal::new("is no file", "send files only").in_file(&file.name));
+        }
+        taken.take(&name)?;
+        whole.push((file, name));
+    }
+    if whole.is_empty() {
+        return Err(Refusal::new("there is no file", "send the bot's files"));
+    }
+    for (file, name) in whole {
+        let path = name.parts.iter().fold(folder.to_owned(), |path, part| path.join(part));
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).and_then(|()| fs::rename(&file.at, &path)).map_err(|error| {
+            Refusal::new(format!("cannot be kept: {error}"), "is there room for it?").in_file(&file.name)
+        })?;
+    }
+    Ok(())
+}
+
 /// The first name that an archive's directory lists twice. The library keeps only the last entry of a name.
 fn name_twice(mut directory: &[u8]) -> Option<String> {
     const HEADER: usize = 46;

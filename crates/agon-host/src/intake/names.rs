@@ -53,7 +53,18 @@ pub(super) fn read(name: &str) -> Result<Name, Refusal> {
     if parts.iter().any(|part| part.len() > LONGEST) {
         return refused(&format!("a name of more than {LONGEST} bytes"), "give it a shorter name");
     }
+    if parts.iter().any(|part| is_reserved(part)) {
+        return refused("a name that some machines keep for themselves", "give it another name");
+    }
     Ok(Name { parts, is_folder })
+}
+
+/// Whether some machine means a device by it, or would cut its end.
+fn is_reserved(part: &str) -> bool {
+    let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
+    let numbered = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+    let port = numbered.is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit());
+    port || matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") || part.ends_with(['.', ' '])
 }
 
 /// All names so far, by what they are to a machine that knows no case and only one form of each letter.
@@ -114,6 +125,10 @@ mod tests {
         assert_eq!(what(""), "a path with an empty part or `.`");
         assert_eq!(what(&"d/".repeat(13)), "more than 12 folders deep");
         assert_eq!(what(&"n".repeat(201)), "a name of more than 200 bytes");
+        for reserved in ["a/NUL.py", "con", "Com1.txt", "aux .py", "end.", "end ", "lpt9/x.py"] {
+            assert_eq!(what(reserved), "a name that some machines keep for themselves", "{reserved}");
+        }
+        assert!(read("console.py").is_ok() && read("com.py").is_ok() && read(".hidden").is_ok());
         let name = read("id10+_bot/a b.py").unwrap();
         assert_eq!((name.parts.len(), name.is_folder), (2, false));
         assert!(read("data/").unwrap().is_folder);

@@ -98,7 +98,7 @@ impl Drop for PrivateFolder {
 }
 
 /// Makes everything in a folder readable for the user a bot runs as, whatever this process's own habit (umask) is.
-pub(super) fn show_to_all(folder: &Path) -> io::Result<()> {
+pub fn show_to_all(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;

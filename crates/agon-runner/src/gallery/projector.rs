@@ -19,6 +19,9 @@ use super::{Board, House};
 /// Who is further behind than so many updates gets the film so far instead.
 const BEHIND: usize = 16;
 
+/// Even on a machine that is very busy something moves.
+const LONGEST_REST: Duration = Duration::from_secs(1);
+
 /// What those who follow a board share.
 pub(super) struct Screen {
     running: bool,
@@ -145,8 +148,9 @@ impl Projector {
     fn run(mut self) {
         let _guard = Guard(Arc::clone(&self.board));
         loop {
-            let next = Instant::now() + self.board.house.pace.tick;
+            let begun = Instant::now();
             self.step();
+            let next = begun + self.pause(begun.elapsed());
             let mut screen = self.board.screen();
             loop {
                 if screen.sender.is_none() || self.board.followers() == 0 {
@@ -161,6 +165,13 @@ impl Projector {
                 screen = woken.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
+    }
+
+    /// How long after the last step the next one comes, if that one took so long.
+    fn pause(&self, took: Duration) -> Duration {
+        let pace = &self.board.house.pace;
+        let crowd = pace.each.saturating_mul(self.board.followers() as u32);
+        pace.tick.max(crowd).max(took.saturating_mul(pace.rest).min(LONGEST_REST))
     }
 
     /// At most one update.

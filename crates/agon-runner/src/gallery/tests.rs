@@ -23,9 +23,11 @@ use crate::local::{Boards, Local};
 use crate::queue::Queue;
 use crate::{RunError, Stop};
 
-/// Quick enough to test, with time enough to compute everything in one tick.
+/// Quick enough to test, with time enough to compute everything in one tick, and without a rest.
 const QUICK: Pace = Pace {
     tick: Duration::from_millis(10),
+    each: Duration::ZERO,
+    rest: 0,
     work: Duration::from_secs(5),
     catch_up: Duration::from_secs(5),
     spread: 3,

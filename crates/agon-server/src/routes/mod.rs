@@ -12,6 +12,7 @@ pub mod invitations;
 pub mod live;
 pub mod machine;
 pub mod matches;
+pub mod mine;
 pub mod phases;
 pub mod rulings;
 pub mod session;
@@ -40,6 +41,7 @@ pub fn router() -> OpenApiRouter<App> {
         .merge(live::router())
         .merge(downloads::router())
         .merge(submissions::router())
+        .merge(mine::router())
         .merge(desk::router())
         .merge(rulings::router())
         .merge(machine::router())

@@ -233,6 +233,43 @@ impl Office {
         Ok(count.max(0) as u64)
     }
 
+    /// How many wait that came before this one.
+    pub async fn count_before(&self, id: &SubmissionId) -> Result<u64> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM submission WHERE state = 'queued' AND seq < (SELECT seq FROM submission WHERE id = ?)",
+        )
+        .bind(id.as_str())
+        .fetch_one(&self.0.readers)
+        .await
+        .map_err(self.failed())?;
+        Ok(count.max(0) as u64)
+    }
+
+    /// How many of a competition's are not checked yet.
+    pub async fn count_pending(&self, competition: &str) -> Result<u64> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM submission WHERE state IN ('queued', 'checking')
+                AND competition = (SELECT seq FROM competition WHERE id = ?)",
+        )
+        .bind(competition)
+        .fetch_one(&self.0.readers)
+        .await
+        .map_err(self.failed())?;
+        Ok(count.max(0) as u64)
+    }
+
+    /// How many records of trial games a submission has.
+    pub async fn count_trials(&self, id: &SubmissionId) -> Result<u64> {
+        let count: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM trial WHERE submission = (SELECT seq FROM submission WHERE id = ?)",
+        )
+        .bind(id.as_str())
+        .fetch_one(&self.0.readers)
+        .await
+        .map_err(self.failed())?;
+        Ok(count.max(0) as u64)
+    }
+
     async fn submission_in(
         &self,
         connection: &mut SqliteConnection,

@@ -180,7 +180,8 @@ export const texts = {
     noneOpen: 'It has not begun: games are shown here as they are played.',
     nonePaused: 'It is paused. Games are shown here when it goes on.',
     toGames: 'To the games',
-    board: (board: number) => `Board ${board}`,
+    /** Boards count from 0 in the API, from 1 for people. */
+    board: (board: number) => `Board ${board + 1}`,
     turn: (turn: number) => (turn === 0 ? 'beginning' : `turn ${turn}`),
     following: 'watching',
     hidden: 'Boards of this phase are a secret until its end. The table goes on all the same.',
