@@ -63,7 +63,8 @@ fn assets(played: &Played, record: &[u8]) -> ApiResult<Vec<(&'static str, Vec<u8
     let (record, _) = read(record, 1).map_err(ApiError::broke)?;
     let mut files = Vec::new();
     for spec in played.sitting.table.info().settings.iter().filter(|spec| spec.kind == Kind::Asset) {
-        let named = record.header.settings.word(spec.name).filter(|word| *word != "built-in");
+        let named = record.header.settings.get(spec.name).and_then(serde_json::Value::as_str);
+        let named = named.filter(|word| *word != "built-in");
         if let Some(content) = named.and_then(|word| played.sitting.assets.get(word)) {
             files.push((spec.name, content.to_vec()));
         }

@@ -268,8 +268,7 @@ impl Source for Watching {
             Update::Film { game, .. } | Update::Part { game, .. } if self.overview.hides(game.key.phase) => {
                 return false;
             }
-            Update::Film { game, film } => {
-                let over = !is_live(&film);
+            Update::Film { game, film, over } => {
                 Self::put(waiting, b"event: head\ndata: ", film);
                 if over {
                     self.end(&game, waiting);
@@ -285,12 +284,6 @@ impl Source for Watching {
         }
         true
     }
-}
-
-/// Whether a film is of a game that is not over: `"live":true` stands in it, once, and nowhere else can it (quotes in names are escaped).
-fn is_live(film: &[u8]) -> bool {
-    const WORD: &[u8] = b"\"live\":true";
-    film.windows(WORD.len()).any(|some| some == WORD)
 }
 
 /// A board as it is played, game after game: `head` (a film so far, live), `part` (what comes then, the last with the outcome), `end`
