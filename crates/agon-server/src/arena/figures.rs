@@ -231,7 +231,9 @@ impl Figures {
 
     /// The first few of the official table.
     pub fn leaders(&self, most: usize) -> Vec<(u32, u64)> {
-        let Some(sheet) = self.standings.sheets.iter().find(|sheet| sheet.official) else { return Vec::new() };
+        let Some(sheet) = self.standings.sheets.iter().find(|sheet| sheet.official) else {
+            return Vec::new();
+        };
         let placed = sheet.rows.iter().filter_map(|row| Some((row.entrant?.0, rank(sheet, row)?)));
         placed.take(most).collect()
     }

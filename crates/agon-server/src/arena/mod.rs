@@ -206,7 +206,9 @@ impl Arena {
         let revision = self.revision();
         {
             let kept = self.row.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(kept) = kept.as_ref().filter(|kept| kept.revision == revision && kept.at.elapsed() < ROW) {
+            if let Some(kept) =
+                kept.as_ref().filter(|kept| kept.revision == revision && kept.at.elapsed() < ROW)
+            {
                 return Ok(Arc::clone(&kept.row));
             }
         }
@@ -240,11 +242,7 @@ pub struct Arenas {
 
 impl Default for Arenas {
     fn default() -> Self {
-        Self {
-            known: RwLock::default(),
-            room: Arc::new(Semaphore::new(AT_ONCE)),
-            films: Films::default(),
-        }
+        Self { known: RwLock::default(), room: Arc::new(Semaphore::new(AT_ONCE)), films: Films::default() }
     }
 }
 

@@ -233,7 +233,12 @@ pub fn accepts(row: &office::Competition, overview: &Overview) -> bool {
 }
 
 /// How many more bots this one may hand in; `None` for who may not.
-pub fn left(row: &office::Competition, sitting: Option<&Sitting>, overview: &Overview, caller: &Caller) -> Option<u32> {
+pub fn left(
+    row: &office::Competition,
+    sitting: Option<&Sitting>,
+    overview: &Overview,
+    caller: &Caller,
+) -> Option<u32> {
     let me = caller.me().filter(|me| me.role >= Role::Author)?;
     if row.state != State::Open {
         return accepts(row, overview).then_some(0);
@@ -316,7 +321,8 @@ async fn takers(
 async fn read(sitting: &Sitting, ledger: Option<&SqliteLedger>, overview: &mut Overview) -> ApiResult<()> {
     let (competition, info) = (&sitting.competition, sitting.table.info());
     let Some(ledger) = ledger else {
-        overview.phases = (0..).zip(&competition.phases).map(|(n, _)| waiting(competition, info, n)).collect();
+        overview.phases =
+            (0..).zip(&competition.phases).map(|(n, _)| waiting(competition, info, n)).collect();
         return Ok(());
     };
     let kept = ledger.competition().await.map_err(ApiError::broke)?;
@@ -437,7 +443,19 @@ mod tests {
     fn matches_have_names_and_nothing_else_is_one() {
         let key = MatchKey { phase: 3, stage: 1, number: 14 };
         assert_eq!(match_key(3, &match_name(key)).unwrap(), key);
-        for wrong in ["", "1", "0-1", "1-0", "-1", "1-", "+1-1", "1-1-1", "a-b", "1-99999999999999999999", "4294967297-1"] {
+        for wrong in [
+            "",
+            "1",
+            "0-1",
+            "1-0",
+            "-1",
+            "1-",
+            "+1-1",
+            "1-1-1",
+            "a-b",
+            "1-99999999999999999999",
+            "4294967297-1",
+        ] {
             assert!(match_key(0, wrong).is_err(), "{wrong}");
         }
     }

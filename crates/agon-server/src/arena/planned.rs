@@ -6,8 +6,8 @@ use agon_league::competition::Stop;
 use agon_league::format::{BalanceReport, Past, Stage};
 use agon_league::{Entrant, MatchKey, standings};
 use agon_runner::tables;
-use agon_store::{Ranges, SqliteLedger};
 use agon_store::Ledger as _;
+use agon_store::{Ranges, SqliteLedger};
 use agon_venue::Sitting;
 use tokio::runtime::Handle;
 
@@ -64,10 +64,7 @@ impl Seen {
     /// What a phase, from 1, plays.
     pub async fn planned(&self, app: &App, number: u32) -> ApiResult<Arc<Planned>> {
         let (sitting, ledger, phase) = self.arena.phase(number)?;
-        let make = || {
-            app.arenas
-                .work(move |handle: &Handle| handle.block_on(make(&sitting, &ledger, phase)))
-        };
+        let make = || app.arenas.work(move |handle: &Handle| handle.block_on(make(&sitting, &ledger, phase)));
         let kept = self.arena.plans.get(phase, self.arena.revision(), self.moves(), make).await?;
         Ok(kept.value)
     }
@@ -154,8 +151,7 @@ mod tests {
             }
             PlannedStage { stage: Box::new(Empty), name: String::new(), done }
         };
-        let planned =
-            Planned { stages: vec![stage(&[0, 1, 4]), stage(&[]), stage(&[2, 3])], balance: None };
+        let planned = Planned { stages: vec![stage(&[0, 1, 4]), stage(&[]), stage(&[2, 3])], balance: None };
         let key = |stage: u32, number: u64| MatchKey { phase: 0, stage, number };
         let all = [key(0, 0), key(0, 1), key(0, 4), key(2, 2), key(2, 3)];
         for two in all.windows(2) {

@@ -29,7 +29,12 @@ impl Ready {
         let plain = serde_json::to_vec(value).map_err(ApiError::broke)?;
         let name = short(&Sha256::digest(&plain));
         let (tag, packed_tag) = tags(&name)?;
-        Ok(Self { packed: packed(&plain, Compression::default()), plain: Some(plain.into()), tag, packed_tag })
+        Ok(Self {
+            packed: packed(&plain, Compression::default()),
+            plain: Some(plain.into()),
+            tag,
+            packed_tag,
+        })
     }
 
     /// Only packed, for what is large; known by this name, of letters and digits.

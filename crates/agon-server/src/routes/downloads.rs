@@ -60,7 +60,10 @@ pub fn list(seen: &Seen, overview: &Overview) -> Vec<Download> {
         for (ending, for_what) in
             [("csv", "for spreadsheets"), ("json", "for programs"), ("md", "for a forum or a README")]
         {
-            add(format!("table-{}.{ending}", phase.number), format!("the table of {}, {for_what}", phase.name));
+            add(
+                format!("table-{}.{ending}", phase.number),
+                format!("the table of {}, {for_what}", phase.name),
+            );
         }
     }
     if !played.is_empty() {
@@ -105,7 +108,11 @@ struct OfFile {
         (status = 409, description = "The competition was not started yet.", body = ErrorBody),
     ),
 )]
-async fn download(State(app): State<App>, seen: Seen, Path(OfFile { file }): Path<OfFile>) -> ApiResult<Response> {
+async fn download(
+    State(app): State<App>,
+    seen: Seen,
+    Path(OfFile { file }): Path<OfFile>,
+) -> ApiResult<Response> {
     let (sitting, ledger) = seen.arena.started()?;
     let overview = seen.overview(&app).await?;
     let named = |name: &str| format!("{}-{name}", seen.arena.id);
@@ -115,7 +122,8 @@ async fn download(State(app): State<App>, seen: Seen, Path(OfFile { file }): Pat
         return Ok((attachment(&named(&file), kind), text).into_response());
     }
     let secret = || {
-        let words = "records have their games' seeds in them, which are a secret until the competition is over";
+        let words =
+            "records have their games' seeds in them, which are a secret until the competition is over";
         ApiError::new(StatusCode::FORBIDDEN, "secret", words)
     };
     let (what, kind) = match file.as_str() {

@@ -229,11 +229,7 @@ async fn matches(
         (status = 409, description = "The competition was not started yet.", body = ErrorBody),
     ),
 )]
-async fn single_match(
-    State(app): State<App>,
-    seen: Seen,
-    Path(of): Path<OfMatch>,
-) -> ApiResult<Json<Match>> {
+async fn single_match(State(app): State<App>, seen: Seen, Path(of): Path<OfMatch>) -> ApiResult<Json<Match>> {
     let (sitting, ledger, number) = seen.arena.phase(of.phase)?;
     let key = match_key(number, &of.name)?;
     let one = found(&ledger, key).await?;
@@ -298,7 +294,11 @@ impl Played {
 
 /// The boards of this phase are a secret until the end.
 pub fn hidden() -> ApiError {
-    ApiError::new(StatusCode::FORBIDDEN, "hidden", "everybody plays the same boards here: they are shown at the end")
+    ApiError::new(
+        StatusCode::FORBIDDEN,
+        "hidden",
+        "everybody plays the same boards here: they are shown at the end",
+    )
 }
 
 /// A game as a film, with the logs of the reader's own bots.
@@ -382,8 +382,11 @@ fn developed(played: &Played, bytes: &[u8], logs: Vec<LogLine>, name: &str) -> A
     let by = |seat: &agon_league::SeatResult| {
         played.overview.taker(seat.entrant.0).and_then(|taker| taker.shown.contributor.clone())
     };
-    let extras =
-        Extras { contributors: seats.iter().map(by).collect(), logs, hide_seed: played.overview.seed.is_none() };
+    let extras = Extras {
+        contributors: seats.iter().map(by).collect(),
+        logs,
+        hide_seed: played.overview.seed.is_none(),
+    };
     let table = &played.sitting.table;
     let film = table.film(record, &played.sitting.assets).map_err(ApiError::broke)?;
     Ready::large(&to_json(table.info(), film.as_ref(), &extras), name)
@@ -405,7 +408,8 @@ fn developed(played: &Played, bytes: &[u8], logs: Vec<LogLine>, name: &str) -> A
 async fn record(State(app): State<App>, seen: Seen, Path(of): Path<OfGame>) -> ApiResult<Response> {
     let played = Played::find(&app, &seen, of.phase, &of.name, of.game).await?;
     if played.overview.seed.is_none() {
-        let words = "a record has its game's seed in it, and seeds are a secret until the competition is over";
+        let words =
+            "a record has its game's seed in it, and seeds are a secret until the competition is over";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "secret", words));
     }
     let bytes = played.record().await?;

@@ -175,9 +175,10 @@ async fn schedule(
     let limit = paging.limit()?;
     let after = match &paging.after {
         None => None,
-        Some(name) => Some(match_key(number, name).map_err(|_| {
-            ApiError::invalid("after", "`after` is `next` of the page before")
-        })?),
+        Some(name) => Some(
+            match_key(number, name)
+                .map_err(|_| ApiError::invalid("after", "`after` is `next` of the page before"))?,
+        ),
     };
     let planned = seen.planned(&app, phase).await?;
     let overview = seen.overview(&app).await?;
@@ -323,30 +324,21 @@ async fn drawn(
     let field = tables::field(ledger, competition, info, number).await.map_err(broke)?;
     let begun = ledger.progress(number).await.map_err(ApiError::broke)?.stages.len() as u32;
     let stages = tables::finished_stages(ledger, info, number, plan.as_ref(), begun).await.map_err(broke)?;
-    let went =
-        brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &GameList::default())
-            .await
-            .map_err(|failure| ApiError::broke(failure.message))?;
+    let went = brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &GameList::default())
+        .await
+        .map_err(|failure| ApiError::broke(failure.message))?;
     let seeded = |entrant: agon_league::Entrant| {
         field.entrants.iter().position(|known| *known == entrant).map(|at| at as u32 + 1)
     };
     let side = |tie: &agon_report::bracket::Tie, at: usize| {
         let own = tie.sides[at];
         let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq();
-        let mut score = if tie.matches.is_empty() {
-            String::new()
-        } else {
-            agon_report::words::short(own.points, 2)
-        };
+        let mut score =
+            if tie.matches.is_empty() { String::new() } else { agon_report::words::short(own.points, 2) };
         if level && tie.winner.is_some() {
             score += &format!(" ({})", agon_report::words::short(own.second, 2));
         }
-        Side {
-            entrant: Some(own.entrant.0),
-            seed: seeded(own.entrant),
-            score,
-            won: tie.winner == Some(at),
-        }
+        Side { entrant: Some(own.entrant.0), seed: seeded(own.entrant), score, won: tie.winner == Some(at) }
     };
     let tie = |tie: &agon_report::bracket::Tie| {
         let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq() && tie.winner.is_some();
@@ -366,10 +358,7 @@ async fn drawn(
     let rounds = went
         .rounds
         .iter()
-        .map(|round| Round {
-            name: round.name.clone(),
-            matches: round.ties.iter().map(tie).collect(),
-        })
+        .map(|round| Round { name: round.name.clone(), matches: round.ties.iter().map(tie).collect() })
         .collect();
     let past = Past { stages: &stages, ..Past::default() };
     let mut place = 1;
