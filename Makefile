@@ -50,6 +50,7 @@ bench: setup web ## Measure: the tables of floors first (rules and engine, then 
 	$(CARGO) bench --locked -p agon-store --bench ledger
 	$(CARGO) bench --locked -p agon --bench competitions
 	$(CARGO) bench --locked -p agon-runner --bench gallery
+	$(CARGO) bench --locked -p agon-server --bench load
 	$(CARGO) bench --locked -p agon-games
 	$(CARGO) bench --locked -p agon-league
 	$(CARGO) build --release --locked -p agon && cd web && npm run measure

@@ -1,6 +1,8 @@
 //! A site in a folder of its own, and people who use it: requests go to the router, no port is needed.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod cup;
+
 use agon_server::config::Limits;
 use agon_server::{App, Config, router};
 use agon_store::Time;
@@ -23,7 +25,7 @@ const NO_PASSWORD: &str =
 pub struct Site {
     pub app: App,
     pub router: Router,
-    folder: TempDir,
+    pub folder: TempDir,
 }
 
 impl Site {
@@ -208,7 +210,10 @@ impl Client {
     pub async fn ask(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        // A stream has no end that could be waited for.
+        let streams = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
+        let bytes =
+            if streams { Bytes::new() } else { axum::body::to_bytes(body, usize::MAX).await.unwrap() };
         let json = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         Answer { status: parts.status, headers: parts.headers, bytes, json }
     }
