@@ -49,6 +49,7 @@ bench: setup web ## Measure: the tables of floors first (rules and engine, then 
 	python=$$PWD/.venv/bin/python; [ -x $$python ] || python=python3; AGON_PYTHON=$$python $(CARGO) bench --locked -p agon-engine --bench bots
 	$(CARGO) bench --locked -p agon-store --bench ledger
 	$(CARGO) bench --locked -p agon --bench competitions
+	$(CARGO) bench --locked -p agon-runner --bench gallery
 	$(CARGO) bench --locked -p agon-games
 	$(CARGO) bench --locked -p agon-league
 	$(CARGO) build --release --locked -p agon && cd web && npm run measure

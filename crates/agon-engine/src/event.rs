@@ -60,9 +60,14 @@ impl<'e> Deeds<'e> {
 
     /// What each answer was charged, in the order of the answers; nothing for a seat that is no longer asked.
     pub fn charged(&self) -> impl Iterator<Item = Duration> {
-        let tokens = self.answers().split(|byte| *byte == b' ');
-        let asked = self.movers.zip(tokens).filter(|(_, token)| *token != SITS_OUT.as_bytes());
-        asked.map(|(seat, _)| self.recorder.last_times(seat).unwrap_or_default().charged())
+        let answers = self.answers();
+        // Hardly ever: looking at every answer takes longer than looking for one of them.
+        let somebody_sits_out = answers.contains(&SITS_OUT.as_bytes()[0]);
+        let mut tokens = answers.split(|byte| *byte == b' ');
+        let asked = self.movers.filter(move |_| {
+            !somebody_sits_out || tokens.next().is_none_or(|token| token != SITS_OUT.as_bytes())
+        });
+        asked.map(|seat| self.recorder.last_times(seat).unwrap_or_default().charged())
     }
 }
 

@@ -16,6 +16,18 @@ fn every_game_has_a_competition_that_reads_back() {
     }
 }
 
+#[test]
+fn only_boards_that_everybody_plays_are_hidden() {
+    for info in agon_games::infos() {
+        let competition = Competition::read(own(info.id).unwrap()).unwrap();
+        for (number, phase) in competition.phases.iter().enumerate() {
+            let same = matches!(phase.format, Format::Cross { .. });
+            assert_eq!(competition.hidden(info, number as u32), same, "{}", info.id);
+            assert_eq!(same, info.id == "hide-and-seek", "{}", info.id);
+        }
+    }
+}
+
 /// Every broken file has its messages in a snapshot: what somebody would like to be told.
 #[test]
 fn broken_files_are_told_what_is_wrong_and_what_to_do() {

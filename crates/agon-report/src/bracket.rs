@@ -35,6 +35,8 @@ pub struct Tie {
     pub extra: u32,
     /// Its games that have a page: match and game.
     pub games: Vec<(MatchKey, u32)>,
+    /// Its matches, as far as they were played.
+    pub matches: Vec<MatchKey>,
 }
 
 /// One of the two.

@@ -77,7 +77,7 @@ fn ticks_are_round_and_few() {
 
 fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> Tie {
     let side = |(number, points)| Side { entrant: Entrant(number), points, second: 10.0 * points };
-    Tie { sides: sides.map(side), winner, extra: 0, games: Vec::new() }
+    Tie { sides: sides.map(side), winner, extra: 0, games: Vec::new(), matches: Vec::new() }
 }
 
 fn knockout() -> Bracket {

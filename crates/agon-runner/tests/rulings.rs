@@ -15,12 +15,11 @@ use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// The first is the best, the last the worst.
 const BOTS: [&str; 4] = ["tactician", "line-counter", "stacker", "random"];
-const BEST: Entrant = Entrant(0);
 
 const LEAGUE: &str = "[[phase]]\nname = \"League\"\nformat = \"round-robin\"\nlegs = 2\n";
-const KNOCKOUT: &str = "[[phase]]\nname = \"Cup\"\nformat = \"knockout\"\nresubmit = true\n";
+const THEN_KNOCKOUT: &str = "[[phase]]\nname = \"Cup\"\nformat = \"knockout\"\nresubmit = true\n";
+const KNOCKOUT: &str = "[[phase]]\nname = \"Cup\"\nformat = \"knockout\"\nseeding = \"file\"\n";
 
 /// A competition with its ledger in a folder of its own.
 struct Cup {
@@ -204,8 +203,8 @@ fn a_void_match_counts_for_nothing_whenever_it_was_ruled() {
 #[test]
 fn where_later_matches_depend_on_it_nothing_is_void() {
     let swiss = "[[phase]]\nname = \"Swiss\"\nformat = \"swiss\"\nrounds = 1\n";
-    let double = "[[phase]]\nname = \"Double\"\nformat = \"double-elimination\"\n";
-    for phases in [swiss, &KNOCKOUT.replace("resubmit = true\n", ""), double] {
+    let double = "[[phase]]\nname = \"Double\"\nformat = \"double-elimination\"\nseeding = \"file\"\n";
+    for phases in [swiss, KNOCKOUT, double] {
         let cup = Cup::new(phases);
         run_with(&cup, (0, 0), false, || {});
         let before = cup.outcome();
@@ -217,29 +216,35 @@ fn where_later_matches_depend_on_it_nothing_is_void() {
         assert!(text.contains("\nhint: disqualify"), "{text}");
         assert_eq!(cup.outcome(), before);
     }
+    let settled = "name = \"S\"\ngame = \"solitude-scramble\"\n[[phase]]\nformat = \"groups\"\nstop = \"settled\"\nmost = 4\n";
+    let bots = "[[entrant]]\nbot = \"house:left\"\n[[entrant]]\nbot = \"house:random\"\n\
+                [[entrant]]\nbot = \"house:greedy\"\n[[entrant]]\nname = \"x\"\nbot = \"house:left\"\n";
+    assert!(Competition::read(&format!("{settled}{bots}")).unwrap().phases[0].looks_back());
+    assert!(!Cup::new(LEAGUE).competition.phases[0].looks_back());
 }
 
 #[test]
 fn who_is_disqualified_between_two_phases_does_not_play_the_next() {
-    let cup = Cup::new(&format!("{LEAGUE}\n{KNOCKOUT}"));
+    let cup = Cup::new(&format!("{LEAGUE}\n{THEN_KNOCKOUT}"));
     assert_eq!(cup.run(&Stop::new(), &mut ()), Ended::Waiting(1));
-    let (first, _) = official(&cup.table(0))[0].clone();
-    assert_eq!((first, cup.field(1)[0]), (Cell::Int(1), BEST));
-    cup.disqualify(BEST);
+    let before = official(&cup.table(0));
+    let (best, worst) = (before[0].1, before[3].1);
+    assert_eq!(cup.field(1)[0], best);
+    cup.disqualify(best);
     let league = official(&cup.table(0));
-    assert_eq!((league[0].0.clone(), league[3].clone()), (Cell::Int(1), (Cell::Empty, BEST)));
-    assert_eq!(cup.field(1).len(), 3);
+    assert_eq!((&league[0], &league[3]), (&(Cell::Int(1), before[1].1), &(Cell::Empty, best)));
+    assert_eq!(cup.field(1), [before[1].1, before[2].1, worst]);
     // Once it has begun, nothing that is ruled or lifted changes who plays it.
     run_with(&cup, (1, 1), true, || {
         cup.lift(1);
-        cup.disqualify(Entrant(3));
+        cup.disqualify(worst);
     });
-    assert!(!cup.field(1).contains(&BEST) && cup.field(1).contains(&Entrant(3)));
+    assert_eq!(cup.field(1), [before[1].1, before[2].1, worst]);
     let matches: Vec<_> =
         cup.runtime.block_on(cup.ledger.matches(1, MatchFilter::default()).try_collect()).unwrap();
-    assert!(!matches.is_empty() && matches.iter().all(|one| !one.result.entrants().contains(&BEST)));
+    assert!(!matches.is_empty() && matches.iter().all(|one| !one.result.entrants().contains(&best)));
     let knockout = official(&cup.table(1));
-    assert_eq!(knockout.last(), Some(&(Cell::Empty, Entrant(3))), "disqualified while it was played");
+    assert_eq!(knockout.last(), Some(&(Cell::Empty, worst)), "disqualified while it was played");
     let phases = cup.runtime.block_on(cup.ledger.phases()).unwrap();
     assert_eq!((phases[1].state, &phases[1].started_under[..]), (PhaseState::Closed, &[1][..]));
     assert_eq!(phases[1].published_under, [2]);
@@ -247,26 +252,24 @@ fn who_is_disqualified_between_two_phases_does_not_play_the_next() {
 
 #[test]
 fn in_a_bracket_who_is_disqualified_loses_what_ends_after_it() {
-    let knockout = KNOCKOUT.replace("resubmit = true\n", "");
-    let fair = Cup::new(&knockout);
+    let fair = Cup::new(KNOCKOUT);
     run_with(&fair, (0, 0), false, || {});
-    let (place, winner) = official(&fair.table(0))[0].clone();
-    assert_eq!((place, winner), (Cell::Int(1), BEST), "otherwise this tests nothing");
+    let best = official(&fair.table(0))[0].1;
     let mut outcomes = Vec::new();
     for (stage, stopped) in [(1, false), (1, true), (0, false), (0, true)] {
-        let cup = Cup::new(&knockout);
-        run_with(&cup, (0, stage), stopped, || cup.disqualify(BEST));
+        let cup = Cup::new(KNOCKOUT);
+        run_with(&cup, (0, stage), stopped, || cup.disqualify(best));
         let forfeits = cup.runtime.block_on(cup.ledger.forfeits(0)).unwrap();
         // A tie is two matches; who loses the first round plays no second one.
         assert_eq!(forfeits.len(), 2);
-        assert!(forfeits.iter().all(|(key, entrant)| (key.stage, *entrant) == (stage, BEST)));
+        assert!(forfeits.iter().all(|(key, entrant)| (key.stage, *entrant) == (stage, best)));
         let table = official(&cup.table(0));
-        assert_eq!((&table[0].0, table[3].clone()), (&Cell::Int(1), (Cell::Empty, BEST)));
+        assert_eq!((&table[0].0, table[3].clone()), (&Cell::Int(1), (Cell::Empty, best)));
         outcomes.push(cup.outcome());
         // Lifted after all: what it lost stays lost, but it has a place again.
         cup.lift(1);
-        let (place, last) = official(&cup.table(0)).into_iter().find(|(_, one)| *one == BEST).unwrap();
-        assert_eq!((place, last), (Cell::Int(if stage == 1 { 2 } else { 3 }), BEST));
+        let (place, last) = official(&cup.table(0)).into_iter().find(|(_, one)| *one == best).unwrap();
+        assert_eq!((place, last), (Cell::Int(if stage == 1 { 2 } else { 3 }), best));
     }
     assert_eq!(outcomes[0], outcomes[1]);
     assert_eq!(outcomes[2], outcomes[3]);
@@ -274,13 +277,14 @@ fn in_a_bracket_who_is_disqualified_loses_what_ends_after_it() {
 
 #[test]
 fn in_a_league_who_is_disqualified_plays_on() {
-    let cup = Cup::new(LEAGUE);
-    run_with(&cup, (0, 1), true, || cup.disqualify(BEST));
     let fair = Cup::new(LEAGUE);
     run_with(&fair, (0, 0), false, || {});
+    let best = official(&fair.table(0))[0].1;
+    let cup = Cup::new(LEAGUE);
+    run_with(&cup, (0, 1), true, || cup.disqualify(best));
     let (ruled, all) = (cup.table(0), fair.table(0));
     assert_eq!((ruled.matches, &ruled.head_to_head.len()), (all.matches, &all.head_to_head.len()));
-    assert_eq!(official(&ruled)[3], (Cell::Empty, BEST));
+    assert_eq!(official(&ruled)[3], (Cell::Empty, best));
     cup.lift(1);
     assert_eq!(cup.table(0).sheets[0], all.sheets[0], "the same games were played");
 }

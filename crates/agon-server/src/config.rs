@@ -1,10 +1,15 @@
 //! How a server is set up.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_store::office::Hidden;
+
+use crate::error::StartError;
+
+const PASSWORD_FILE: &str = "AGON_ORGANISER_PASSWORD_FILE";
+const PASSWORD: &str = "AGON_ORGANISER_PASSWORD";
 
 /// Who may make an account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, utoipa::ToSchema)]
@@ -140,20 +145,32 @@ impl Config {
 
     /// The address people use, without a `/` at its end. Never taken from a request.
     pub fn url(&self) -> String {
-        match &self.public_url {
-            Some(url) => url.trim_end_matches('/').to_owned(),
-            None => {
-                let mut at = self.listen;
-                if at.ip().is_unspecified() {
-                    at.set_ip(if at.is_ipv4() {
-                        std::net::Ipv4Addr::LOCALHOST.into()
-                    } else {
-                        std::net::Ipv6Addr::LOCALHOST.into()
-                    });
-                }
-                format!("http://{at}")
-            }
+        if let Some(url) = &self.public_url {
+            return url.trim_end_matches('/').to_owned();
         }
+        let mut at = self.listen;
+        if at.ip().is_unspecified() {
+            at.set_ip(if at.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() });
+        }
+        format!("http://{at}")
+    }
+
+    /// Takes the first organiser's password from the file that `AGON_ORGANISER_PASSWORD_FILE` names, or from
+    /// `AGON_ORGANISER_PASSWORD`. Never from a command line: everybody on the machine can read that.
+    pub fn take_secrets(&mut self) -> Result<(), StartError> {
+        if let Some(path) = std::env::var_os(PASSWORD_FILE) {
+            let text = std::fs::read_to_string(&path).map_err(|error| {
+                let path = PathBuf::from(&path);
+                StartError::Other(format!(
+                    "{PASSWORD_FILE}: {}: {error}\nhint: name a file that can be read, with the password on its first line",
+                    path.display()
+                ))
+            })?;
+            self.organiser_password = Some(Hidden::new(text.lines().next().unwrap_or_default()));
+        } else if let Ok(text) = std::env::var(PASSWORD) {
+            self.organiser_password = Some(Hidden::new(text));
+        }
+        Ok(())
     }
 
     /// Whether people come by TLS.

@@ -145,6 +145,13 @@ impl ApiError {
         self
     }
 
+    /// With the field of the request that is meant.
+    #[must_use]
+    pub fn field(mut self, field: &str) -> Self {
+        self.words.field = Some(field.to_owned());
+        self
+    }
+
     /// With several things that are wrong at once.
     #[must_use]
     pub fn details(mut self, details: Vec<String>) -> Self {

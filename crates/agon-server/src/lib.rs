@@ -61,11 +61,11 @@ pub fn router(app: App) -> Router {
         .route("/metrics", routing::get(meters::metrics))
         .method_not_allowed_fallback(assets::wrong_method)
         .fallback(assets::page);
-    behind_the_gate(router, &app)
+    behind_the_gate(router, app)
 }
 
 /// Puts what every request passes in front of some routes.
-pub fn behind_the_gate(router: Router<App>, app: &App) -> Router {
+pub fn behind_the_gate(router: Router<App>, app: App) -> Router {
     router
         // The last one sees a request first.
         .layer(DefaultBodyLimit::max(extract::JSON_BYTES))
@@ -75,7 +75,7 @@ pub fn behind_the_gate(router: Router<App>, app: &App) -> Router {
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(app.clone(), gate::headers::put))
         .layer(from_fn_with_state(app.clone(), meters::count))
-        .with_state(app.clone())
+        .with_state(app)
 }
 
 fn described(description: bytes::Bytes) -> Response {

@@ -1,10 +1,12 @@
 //! Connections: bounded in number, none of them held for ever by a slow client, all of them ended in good order.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 use tower::ServiceExt as _;
@@ -27,10 +29,12 @@ use crate::state::App;
 
 /// So many at once; others wait to be let in.
 const CONNECTIONS: usize = 4096;
+/// So many from one address, so that one alone cannot keep all others out.
+const FROM_ONE: usize = CONNECTIONS / 2;
 /// A request's head must come within this; so long may a connection be idle, too.
 const HEAD: Duration = Duration::from_secs(30);
 /// A client that takes nothing of an answer for so long is given up.
-const STALLED: Duration = Duration::from_secs(60);
+const STALLED: Duration = Duration::from_mins(1);
 /// What was written last may take so long to leave when the server stops.
 const LAST_BYTES: Duration = Duration::from_millis(500);
 const HEADERS: usize = 64;
@@ -40,6 +44,8 @@ const HEAD_BYTES: usize = 32 * 1024;
 /// Lets connections in until the app stops; comes back when all have ended, or `grace` after that.
 pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Duration) {
     let turns = Arc::new(Semaphore::new(CONNECTIONS));
+    // Behind a proxy all come from one address.
+    let crowd = Arc::new(Crowd::new(if app.config.proxies == 0 { FROM_ONE } else { CONNECTIONS }));
     let mut open = JoinSet::new();
     let mut stopped = pin!(app.stopped());
     loop {
@@ -49,13 +55,14 @@ pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Dur
             // Those that have ended are let go of at once.
             Some(_) = open.join_next() => continue,
         };
-        let Ok((stream, turn)) = accepted else { continue };
+        let Ok((stream, peer, turn)) = accepted else { continue };
+        let Some(place) = Crowd::enter(&crowd, peer.ip()) else { continue };
         let (app, router) = (app.clone(), router.clone());
         open.spawn(async move {
             app.meters.connections.fetch_add(1, Ordering::Relaxed);
-            connection(stream, router, app.stopping.subscribe()).await;
+            connection(stream, peer, router, app.stopping.subscribe()).await;
             app.meters.connections.fetch_sub(1, Ordering::Relaxed);
-            drop(turn);
+            drop((place, turn));
         });
     }
     drop(listener);
@@ -65,10 +72,10 @@ pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Dur
 async fn accept(
     listener: &TcpListener,
     turns: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
+) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
     let turn = Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)?;
     match listener.accept().await {
-        Ok((stream, _)) => Ok((stream, turn)),
+        Ok((stream, peer)) => Ok((stream, peer, turn)),
         Err(error) => {
             // Out of files, mostly: no use in asking again at once.
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -77,8 +84,12 @@ async fn accept(
     }
 }
 
-async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Receiver<bool>) {
-    let Ok(peer) = stream.peer_addr() else { return };
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    mut stopping: watch::Receiver<bool>,
+) {
     // Events are small and must not wait for one another.
     let _ = stream.set_nodelay(true);
     let busy = Arc::new(());
@@ -100,6 +111,44 @@ async fn connection(stream: TcpStream, router: Router, mut stopping: watch::Rece
     tokio::select! {
         _ = connection => {}
         () = idle(&busy) => {}
+    }
+}
+
+/// How many connections there are from each address.
+struct Crowd {
+    most: usize,
+    from: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// One of them, until it is dropped.
+struct Place(Arc<Crowd>, IpAddr);
+
+impl Crowd {
+    fn new(most: usize) -> Self {
+        Self { most, from: Mutex::default() }
+    }
+
+    /// A place for one more, if there is any.
+    fn enter(crowd: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let mut from = crowd.from.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = from.entry(address).or_default();
+        if *count >= crowd.most {
+            return None;
+        }
+        *count += 1;
+        Some(Place(Arc::clone(crowd), address))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut from = self.0.from.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = from.get_mut(&self.1) {
+            *count -= 1;
+            if *count == 0 {
+                from.remove(&self.1);
+            }
+        }
     }
 }
 
@@ -201,5 +250,25 @@ impl AsyncWrite for Patient {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_cannot_take_all_places() {
+        let crowd = Arc::new(Crowd::new(2));
+        let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
+        let first = Crowd::enter(&crowd, one);
+        let second = Crowd::enter(&crowd, one);
+        assert!(first.is_some() && second.is_some());
+        assert!(Crowd::enter(&crowd, one).is_none());
+        assert!(Crowd::enter(&crowd, other).is_some());
+        drop(first);
+        assert!(Crowd::enter(&crowd, one).is_some());
+        drop(second);
+        assert!(crowd.from.lock().unwrap().is_empty(), "nothing is kept of those who left");
     }
 }

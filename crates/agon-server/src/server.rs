@@ -94,9 +94,10 @@ async fn sweep(app: App) {
     }
 }
 
-/// Starts a server, says on stderr where it is, and runs it until SIGTERM or SIGINT.
+/// Starts a server with secrets from the environment, says on stderr where it is, and runs it until SIGTERM or SIGINT.
 #[allow(clippy::print_stderr, reason = "whoever starts it must learn where it is")]
-pub async fn serve(config: Config) -> Result<(), StartError> {
+pub async fn serve(mut config: Config) -> Result<(), StartError> {
+    config.take_secrets()?;
     let server = Server::bind(config).await?;
     eprintln!("Agon is at {}", server.url());
     if let Some(link) = server.invitation() {

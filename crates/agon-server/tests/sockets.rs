@@ -1,4 +1,5 @@
 //! What only shows on a real connection: slow clients, long heads, stopping in good order, the first start.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use std::time::Duration;
 

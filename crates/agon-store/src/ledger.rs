@@ -95,7 +95,8 @@ pub trait Ledger: Send + Sync {
     ) -> Result<Option<(MatchKey, DataFolder)>>;
 
     /// The organiser decides; gives the ruling's number. Refused without a reason, about what was never played or who is not there,
-    /// and while a ruling on the same is in force.
+    /// and while a ruling on the same is in force. A ledger knows no formats: whether a match of this phase may be void is for whoever
+    /// calls to say.
     async fn rule(&self, ruling: &NewRuling) -> Result<u64>;
 
     /// A ruling is no longer in force. It stays in the list; a second time is refused.

@@ -1,6 +1,9 @@
 //! What a bot printed in a game: the beginning and the end of it, by turn, packed.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
+
+use zstd::bulk::Compressor;
 
 use crate::packing::{put, take};
 
@@ -14,6 +17,19 @@ const FORM: u8 = 1;
 const LARGEST: usize = 17 * (HEAD + TAIL) + 1024;
 /// Logs are small and written by the million: quick rather than tight.
 const LEVEL: i32 = 1;
+
+thread_local! {
+    /// Made anew for each log it would cost more than the packing.
+    static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+}
+
+/// It fails only without memory: then there is no log.
+fn compress(packer: &mut Option<Compressor<'static>>, body: &[u8]) -> Vec<u8> {
+    if packer.is_none() {
+        *packer = Compressor::new(LEVEL).ok();
+    }
+    packer.as_mut().and_then(|packer| packer.compress(body).ok()).unwrap_or_default()
+}
 
 /// What a bot printed in a game.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -61,8 +77,7 @@ impl GameLog {
             body.extend_from_slice(text.as_bytes());
         }
         let mut packed = vec![FORM];
-        // It fails only without memory.
-        packed.extend(zstd::bulk::compress(&body, LEVEL).unwrap_or_default());
+        packed.extend(PACKER.with_borrow_mut(|packer| compress(packer, &body)));
         packed
     }
 

@@ -1,6 +1,6 @@
 //! What the organiser decided: void matches, disqualified entrants. Every ruling stays, also one that was lifted: the list is the audit log.
 
-use agon_league::{Entrant, MatchKey};
+use agon_league::Entrant;
 
 use crate::kept::Time;
 use crate::{Result, StoreError};
@@ -88,9 +88,7 @@ pub fn look_over(reason: &str, by: &str) -> Result<()> {
 /// In the words of the errors.
 pub fn named(kind: RulingKind) -> String {
     match kind {
-        RulingKind::Void(MatchKey { phase, stage, number }) => {
-            format!("match {}.{}.{}", phase + 1, stage + 1, number + 1)
-        }
+        RulingKind::Void(key) => format!("match {key}"),
         RulingKind::Disqualify(Entrant(number)) => format!("entrant {}", number + 1),
     }
 }

@@ -1,10 +1,14 @@
 // A competition as its pages see it: what was fetched, what comes by itself, and which phase is looked at.
 
 import { listen, type Listening } from './api';
+import { plain } from './format';
 import { path } from './match';
 import { Resource } from './resource.svelte';
 import { router } from './router.svelte';
 import type { Competition, Entrant, PhaseItem, Progress, State, Table } from './types';
+
+/** What is said of the whole competition is fetched anew at most so often while games are played. */
+const WHOLE_MS = 15_000;
 
 /** A table is fetched anew at most so often, however many games end. */
 const TABLE_MS = 2_000;
@@ -26,6 +30,7 @@ export class CompetitionView {
   changes = $state(0);
   #listening: Listening | undefined;
   #tableAt = 0;
+  #wholeAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
@@ -60,10 +65,11 @@ export class CompetitionView {
   }
 
   name(number: number): string {
-    return this.entrant(number)?.name ?? `#${number}`;
+    return plain(this.entrant(number)?.name ?? `#${number}`);
   }
 
   async load(): Promise<void> {
+    this.#wholeAt = Date.now();
     await this.it.load(this.api());
   }
 
@@ -78,7 +84,12 @@ export class CompetitionView {
   follow(): () => void {
     this.#listening = listen(this.api('events'), {
       on: {
-        progress: (progress: Progress) => (this.progress = progress),
+        progress: (progress: Progress) => {
+          const known = this.it.value?.phase?.number;
+          this.progress = progress;
+          // The next phase began.
+          if (known !== undefined && known !== progress.phase && Date.now() > this.#wholeAt + TABLE_MS) void this.load();
+        },
         table: (said: { phase: number; revision: number }) => this.#newTable(said),
         state: (said: { state: State; message: string | null }) => {
           if (said.state !== 'running') this.progress = undefined;
@@ -105,6 +116,7 @@ export class CompetitionView {
 
   #newTable(said: { phase: number; revision: number }): void {
     this.changes += 1;
+    if (Date.now() > this.#wholeAt + WHOLE_MS) void this.load();
     if (said.phase !== this.phase || said.revision === this.table.value?.revision || this.#timer !== undefined) return;
     const wait = Math.max(0, this.#tableAt + TABLE_MS - Date.now());
     this.#timer = setTimeout(() => {

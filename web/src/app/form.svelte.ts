@@ -2,6 +2,7 @@
 
 import { tick } from 'svelte';
 import { Refusal } from './api';
+import { site } from './site.svelte';
 
 export type Wrong<F extends string> = { [field in F]?: string };
 
@@ -40,7 +41,7 @@ export class Form<F extends string> {
     }
     this.busy = true;
     try {
-      await act();
+      await this.#once(act);
       return true;
     } catch (error) {
       this.refuse(error);
@@ -49,6 +50,17 @@ export class Form<F extends string> {
       this.busy = false;
       // Only now are the fields there to be reached again.
       await this.focusWrong();
+    }
+  }
+
+  /** A page that was open for long may have an old word against forgery: then nothing was done, and it is done with a fresh one. */
+  async #once(act: () => Promise<unknown>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status !== 403 || error.code !== 'csrf') throw error;
+      await site.load();
+      await act();
     }
   }
 

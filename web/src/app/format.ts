@@ -4,11 +4,24 @@ export const plural = (count: number, one: string, many = `${one}s`): string => 
 
 export const list = (items: string[]): string => (items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items[items.length - 1]}`);
 
-/** A whole number, in groups of three from five digits on. */
-export const whole = (value: number): string => {
-  const digits = Math.round(value).toString();
-  return Math.abs(value) < 10_000 ? digits : digits.replace(/\B(?=(\d{3})+$)/g, ' ');
+/** The server's words as a sentence: a capital letter first, a full stop last. */
+export const sentence = (words: string): string => {
+  const said = words.trim();
+  if (said === '') return '';
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}${/[.!?:…)]$/.test(said) ? '' : '.'}`;
 };
+
+/** A name within a line of ours, without the invisible letters that turn what follows round. */
+export const plain = (name: string): string => name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+
+/** Some names of a field: all of a small one, the first three of a large one. */
+export const field = (names: string[]): string => (names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} others` : names.join(' – '));
+
+/** A whole number, in groups of three (narrow, unbreakable spaces between them). */
+export const whole = (value: number): string =>
+  Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, '\u202f');
 
 export const decimal = (value: number, decimals: number): string => {
   const text = value.toFixed(decimals);

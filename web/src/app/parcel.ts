@@ -12,6 +12,8 @@ export interface Parcel {
   items: Item[];
   /** The name of the folder, file or zip, for a bot that has no name yet. */
   name: string;
+  /** What the shell would call it: `loner/`, `Loner.zip`; empty for files that lie about. */
+  source: string;
   /** Paths of what was left out. */
   litter: string[];
 }
@@ -37,16 +39,17 @@ export const isZip = (path: string): boolean => /\.zip$/i.test(path);
 export function pack(chosen: Item[]): Parcel {
   const litter = chosen.filter((item) => isLitter(item.path)).map((item) => item.path);
   let items = chosen.filter((item) => !isLitter(item.path));
-  let name = '';
+  let [name, source] = ['', ''];
   const top = commonTop(items);
   if (top !== null) {
-    name = top;
+    [name, source] = [top, `${top}/`];
     items = items.map((item) => ({ ...item, path: item.path.slice(top.length + 1) }));
   } else if (items.length === 1) {
-    name = (items[0] as Item).path.replace(/^.*\//, '').replace(/\.[^.]+$/, '');
+    source = (items[0] as Item).path;
+    name = source.replace(/\.[^.]+$/, '');
   }
   items.sort((one, other) => (one.path < other.path ? -1 : 1));
-  return { items, name, litter };
+  return { items, name, source, litter };
 }
 
 /** The folder that all lie in. */

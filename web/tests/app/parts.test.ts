@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { backOff, Refusal, refusalOf } from '../../src/app/api';
 import { draw } from '../../src/app/bracket';
 import { bars, lines, scale, shares, ticks, told } from '../../src/app/charts';
-import { ago, bytes, lasting, micros, plural, whole } from '../../src/app/format';
+import { ago, bytes, field, lasting, micros, plain, plural, sentence, whole } from '../../src/app/format';
 import { Follower, HOLD_MS, type Shown } from '../../src/app/live';
 import { isMatrix, place, shown, span } from '../../src/app/sheet';
 import type { Bracket, Column, Sheet } from '../../src/app/types';
@@ -12,9 +12,9 @@ import type { Bracket, Column, Sheet } from '../../src/app/types';
 describe('words for numbers', () => {
   test('counts', () => {
     expect(plural(1, 'match', 'matches')).toBe('1 match');
-    expect(plural(12_345, 'game')).toBe('12 345 games');
-    expect(whole(9_999)).toBe('9999');
-    expect(whole(-1_234_567)).toBe('-1 234 567');
+    expect(plural(12_345, 'game')).toBe('12\u202f345 games');
+    expect(whole(9_999)).toBe('9\u202f999');
+    expect(whole(-1_234_567)).toBe('-1\u202f234\u202f567');
   });
 
   test('sizes, times and how long ago', () => {
@@ -28,12 +28,23 @@ describe('words for numbers', () => {
   });
 });
 
+test('names stand in a line of ours without turning it round; a large field is named by its first', () => {
+  expect(plain('\u202eevil\u202c na\u2066me')).toBe('evil name');
+  expect(plain('Käthe 我的 \u05d0\u05d1')).toBe('Käthe 我的 \u05d0\u05d1');
+  expect(field(['a', 'b'])).toBe('a – b');
+  expect(field(['a', 'b', 'c', 'd', 'e'])).toBe('a, b, c and 2 others');
+});
+
+test('what the server says becomes a sentence', () => {
+  expect(['there is no bot 3', 'Why?', ' ok. ', ''].map(sentence)).toEqual(['There is no bot 3.', 'Why?', 'Ok.', '']);
+});
+
 describe('cells', () => {
   const column = (more: Partial<Column>): Column => ({ id: 'x', title: 'X', right: true, time: false, kind: 'number', decimals: 2, unit: '', ...more });
 
   test('are shown as their column says', () => {
     expect(shown(3.14159, column({}))).toBe('3.14');
-    expect(shown(12_345, column({ decimals: 0 }))).toBe('12 345');
+    expect(shown(12_345, column({ decimals: 0 }))).toBe('12\u202f345');
     expect(shown(-0.001, column({}))).toBe('0.00');
     expect(shown(12.5, column({ unit: '%' }))).toBe('12.50 %');
     expect(shown(12.5, column({ unit: '%', title: 'Score [%]' }))).toBe('12.50');

@@ -24,7 +24,7 @@ mod tests;
 use agon_core::GameInfo;
 
 use crate::competition::EntrantSpec;
-use crate::rating::{Rating, ratings, ratings_by_board};
+use crate::rating::{self, Rating, ratings_by_board};
 use crate::result::Entrant;
 use crate::statistics::{Counted, Field};
 use crate::tally::Tally;
@@ -201,6 +201,12 @@ pub fn order(tally: &Tally, asked: &Asked<'_>) -> Vec<Entrant> {
     groups(tally, asked, &lines).iter().flat_map(Group::placed).collect()
 }
 
+/// How good everybody is, by who beat whom: alone, for a history of it.
+pub fn ratings(tally: &Tally, asked: &Asked<'_>) -> Vec<Rating> {
+    let lines = Line::all(tally, asked);
+    rated(tally, asked, &groups(tally, asked, &lines))
+}
+
 fn groups<'a>(tally: &Tally, asked: &Asked<'_>, lines: &[Line<'a>]) -> Vec<Group<'a>> {
     match asked.ranking {
         Ranking::Solitude => vec![solitude::group(lines)],
@@ -237,7 +243,7 @@ fn rated(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Rating> 
         all.sort_by_key(|rating| rating.entrant);
         Some(all).filter(|all| !all.is_empty())
     };
-    apart().unwrap_or_else(|| ratings(tally))
+    apart().unwrap_or_else(|| rating::ratings(tally))
 }
 
 /// How the knockout ended.

@@ -66,11 +66,7 @@ impl Ruled {
 
     /// `Ghost`, `match 1.1.17: Ana, Bea`.
     fn about(&self, specs: &[EntrantSpec]) -> String {
-        let name = |entrant: &Entrant| {
-            specs
-                .get(entrant.index())
-                .map_or_else(|| format!("entrant {}", entrant.0 + 1), |spec| spec.name.clone())
-        };
+        let name = |entrant: &Entrant| name_of(specs, *entrant);
         match &self.kind {
             RulingKind::Disqualify(entrant) => name(entrant),
             RulingKind::Void(key) => {
@@ -108,6 +104,11 @@ impl Ruled {
 pub(super) fn disqualified(rulings: &[Ruled], entrant: Entrant) -> Option<&str> {
     let on_it = |one: &&Ruled| one.kind == RulingKind::Disqualify(entrant) && one.lifted.is_none();
     rulings.iter().find(on_it).map(|one| one.reason.as_str())
+}
+
+/// A name without its marks.
+fn name_of(specs: &[EntrantSpec], entrant: Entrant) -> String {
+    specs.get(entrant.index()).map_or_else(|| format!("entrant {}", entrant.0 + 1), |spec| spec.name.clone())
 }
 
 /// The list below the tables.
@@ -152,13 +153,9 @@ pub(super) fn add_notes(sheets: &mut [Sheet], rulings: &[Ruled], specs: &[Entran
             let entrant = row.entrant?;
             Some((entrant, disqualified(rulings, entrant)?))
         });
-        let name = |entrant: Entrant| {
-            specs
-                .get(entrant.index())
-                .map_or_else(|| format!("entrant {}", entrant.0 + 1), |spec| spec.name.clone())
-        };
-        let notes: Vec<String> =
-            out.map(|(entrant, reason)| format!("{} is disqualified: {reason}", name(entrant))).collect();
+        let notes: Vec<String> = out
+            .map(|(entrant, reason)| format!("{} is disqualified: {reason}", name_of(specs, entrant)))
+            .collect();
         sheet.notes.extend(notes);
     }
 }

@@ -29,10 +29,13 @@ use sheet::Sheet;
 pub struct Pace {
     /// There is at most one update in this time.
     pub tick: Duration,
-    /// A projector computes for so long in each tick: with a tick of a quarter of a second a followed board takes no more than a twenty-fifth
-    /// of a core from the games. What cannot be shown in that time is shown later.
+    /// And in so much time for each follower: however many they are, handing updates to them takes the same share of a core.
+    pub each: Duration,
+    /// A projector computes for so long in each tick. What cannot be shown in that time is shown later.
     pub work: Duration,
-    /// The same for what was played before anybody looked on.
+    /// And rests for so many times as long as it took altogether, at most a second: with 30 a followed board takes no more than a thirtieth of a core from the games.
+    pub rest: u32,
+    /// In place of `work`, for what was played before anybody looked on.
     pub catch_up: Duration,
     /// A game that is over before it was shown is shown in so many updates.
     pub spread: u32,
@@ -44,7 +47,9 @@ impl Default for Pace {
     fn default() -> Self {
         Self {
             tick: Duration::from_millis(250),
-            work: Duration::from_millis(10),
+            each: Duration::from_micros(500),
+            work: Duration::from_millis(5),
+            rest: 30,
             catch_up: Duration::from_millis(100),
             spread: 12,
             hold: 6,

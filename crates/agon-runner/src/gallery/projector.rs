@@ -19,6 +19,9 @@ use super::{Board, House};
 /// Who is further behind than so many updates gets the film so far instead.
 const BEHIND: usize = 16;
 
+/// Even on a machine that is very busy something moves.
+const LONGEST_REST: Duration = Duration::from_secs(1);
+
 /// What those who follow a board share.
 pub(super) struct Screen {
     running: bool,
@@ -34,6 +37,8 @@ struct Showing {
     film: LiveFilm,
     /// The film as bytes, since somebody wanted it, until it grows.
     bytes: Option<Arc<[u8]>>,
+    /// Whether its end was shown.
+    over: bool,
 }
 
 impl Default for Screen {
@@ -76,7 +81,7 @@ impl Screen {
 impl Showing {
     fn update(&mut self) -> Update {
         let film = self.bytes.get_or_insert_with(|| self.film.json().into());
-        Update::Film { game: Arc::clone(&self.game), film: Arc::clone(film) }
+        Update::Film { game: Arc::clone(&self.game), film: Arc::clone(film), over: self.over }
     }
 }
 
@@ -145,8 +150,9 @@ impl Projector {
     fn run(mut self) {
         let _guard = Guard(Arc::clone(&self.board));
         loop {
-            let next = Instant::now() + self.board.house.pace.tick;
+            let begun = Instant::now();
             self.step();
+            let next = begun + self.pause(begun.elapsed());
             let mut screen = self.board.screen();
             loop {
                 if screen.sender.is_none() || self.board.followers() == 0 {
@@ -161,6 +167,13 @@ impl Projector {
                 screen = woken.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
+    }
+
+    /// How long after the last step the next one comes, if that one took so long.
+    fn pause(&self, took: Duration) -> Duration {
+        let pace = &self.board.house.pace;
+        let crowd = pace.each.saturating_mul(self.board.followers() as u32);
+        pace.tick.max(crowd).max(took.saturating_mul(pace.rest).min(LONGEST_REST))
     }
 
     /// At most one update.
@@ -240,7 +253,8 @@ impl View {
                 film.end(outcome);
             }
         }
-        let mut showing = Showing { game: Arc::clone(&view.game), film, bytes: None };
+        let over = view.ended.is_some();
+        let mut showing = Showing { game: Arc::clone(&view.game), film, bytes: None, over };
         let update = showing.update();
         let mut screen = board.screen();
         (screen.idle, screen.showing) = (false, Some(showing));
@@ -267,6 +281,7 @@ impl View {
                 showing.film.push(turn);
             }
             showing.bytes = None;
+            showing.over = over;
             if let Some(outcome) = outcome {
                 showing.film.end(outcome);
             }

@@ -23,9 +23,11 @@ use crate::local::{Boards, Local};
 use crate::queue::Queue;
 use crate::{RunError, Stop};
 
-/// Quick enough to test, with time enough to compute everything in one tick.
+/// Quick enough to test, with time enough to compute everything in one tick, and without a rest.
 const QUICK: Pace = Pace {
     tick: Duration::from_millis(10),
+    each: Duration::ZERO,
+    rest: 0,
     work: Duration::from_secs(5),
     catch_up: Duration::from_secs(5),
     spread: 3,
@@ -129,7 +131,9 @@ impl<'s> Spectator<'s> {
         let update = next.unwrap();
         self.updates += 1;
         match &update {
-            Some(Update::Film { game, film }) => {
+            Some(Update::Film { game, film, over }) => {
+                let live = String::from_utf8_lossy(film).contains("\"live\":true");
+                assert_eq!(live, !*over, "a film says whether it is live");
                 let film: Json = serde_json::from_slice(film).unwrap();
                 assert!(film.get("seed").is_none());
                 let seat = game.seats.iter().position(|one| *one == Entrant(0)).unwrap();

@@ -1,28 +1,53 @@
 //! Competitions, open for reading: the file, the ledger, and what happens in them. Who plays them is [`crate::running`].
+//!
+//! What is shown is computed from the ledger when somebody asks for it, and kept for as long as nothing changes ([`Arena::revision`]):
+//! [`overview`] what a competition is and how far, [`figures`] a phase's tables, [`ratings`] how they came about, [`planned`] what is
+//! to be played. [`shelf`] keeps it, [`ready`] has the bytes that are sent, [`wire`] those of events.
 
+pub mod figures;
+pub mod films;
 mod open;
+pub mod overview;
+pub mod planned;
+pub mod ratings;
+pub mod ready;
+mod seen;
+pub mod shelf;
+pub mod wire;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use agon_runner::Gallery;
 use agon_store::SqliteLedger;
-use agon_store::office::{Office, State};
+use agon_store::office::{Competition, Office, State};
 use agon_venue::Sitting;
-use tokio::sync::broadcast;
+use bytes::Bytes;
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, broadcast};
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult, StartError};
+use films::Films;
+use shelf::Shelf;
 
-/// Events that wait for a slow reader; whoever is slower than that misses some and is told so.
+pub use open::reopen;
+pub use seen::{Seen, is_shown};
+
+/// Events that wait for a slow reader; whoever is slower than that misses some.
 const WAITING: usize = 64;
+/// What the office says of a competition is looked up at most so often, unless it is known to have changed.
+const ROW: Duration = Duration::from_secs(1);
+/// So many things are computed at once, for all who look on.
+const AT_ONCE: usize = 4;
 
-/// Something happened in a competition: for its page's stream. Ready to be sent, the same bytes for all.
+/// Something happened in a competition: for its page's stream.
 #[derive(Clone, Debug)]
 pub enum FeedEvent {
     /// How far it is, and what is being played (`Progress` of the API, as JSON).
-    Progress(bytes::Bytes),
+    Progress(Bytes),
     /// The table of this phase (from 0) has changed.
     Table {
         /// From 0.
@@ -49,7 +74,34 @@ pub struct Arena {
     ledger: RwLock<Option<Arc<SqliteLedger>>>,
     gallery: RwLock<Option<Arc<Gallery>>>,
     revision: AtomicU64,
-    feed: broadcast::Sender<FeedEvent>,
+    feed: broadcast::Sender<Bytes>,
+    /// How many events there were.
+    told: AtomicU64,
+    /// The latest progress, for who comes between two.
+    progress: RwLock<Option<Bytes>>,
+    row: RwLock<Option<Row>>,
+    tables: Shelf<u32, figures::Figures>,
+    overviews: Shelf<(), overview::Overview>,
+    plans: Shelf<u32, planned::Planned>,
+    histories: Shelf<u32, ready::Ready>,
+    /// Eliminations, drawn.
+    pub brackets: Shelf<u32, ready::Ready>,
+    /// Whether somebody will be told that the table they got is an old one.
+    reminding: AtomicBool,
+}
+
+struct Row {
+    row: Arc<Competition>,
+    revision: u64,
+    at: Instant,
+}
+
+fn read<T: Clone>(lock: &RwLock<T>) -> T {
+    lock.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn write<T>(lock: &RwLock<T>, value: T) {
+    *lock.write().unwrap_or_else(PoisonError::into_inner) = value;
 }
 
 impl Arena {
@@ -62,17 +114,26 @@ impl Arena {
             gallery: RwLock::default(),
             revision: AtomicU64::new(1),
             feed: broadcast::Sender::new(WAITING),
+            told: AtomicU64::new(0),
+            progress: RwLock::default(),
+            row: RwLock::default(),
+            tables: Shelf::default(),
+            overviews: Shelf::default(),
+            plans: Shelf::default(),
+            histories: Shelf::default(),
+            brackets: Shelf::default(),
+            reminding: AtomicBool::new(false),
         }
     }
 
     /// Its file, read and checked; `None` while it is a draft whose file is not whole yet.
     pub fn sitting(&self) -> Option<Arc<Sitting>> {
-        self.sitting.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.sitting)
     }
 
     /// Its ledger, for reading; `None` before it was started.
     pub fn ledger(&self) -> Option<Arc<SqliteLedger>> {
-        self.ledger.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.ledger)
     }
 
     /// File and ledger of a competition that was started, or 409.
@@ -83,20 +144,30 @@ impl Arena {
         }
     }
 
+    /// The same, and which phase (from 0) this is of those that people count from 1; 404 if there is none.
+    pub fn phase(&self, number: u32) -> ApiResult<(Arc<Sitting>, Arc<SqliteLedger>, u32)> {
+        let (sitting, ledger) = self.started()?;
+        let phase = number.checked_sub(1).filter(|at| (*at as usize) < sitting.competition.phases.len());
+        Ok((sitting, ledger, phase.ok_or_else(|| ApiError::not_found("phase"))?))
+    }
+
     /// The games that are being played, while it runs.
     pub fn gallery(&self) -> Option<Arc<Gallery>> {
-        self.gallery.read().unwrap_or_else(PoisonError::into_inner).clone()
+        read(&self.gallery)
     }
 
     /// The run begins or ends.
     pub fn show(&self, gallery: Option<Arc<Gallery>>) {
-        *self.gallery.write().unwrap_or_else(PoisonError::into_inner) = gallery;
+        if gallery.is_none() {
+            write(&self.progress, None);
+        }
+        write(&self.gallery, gallery);
     }
 
     /// The file was written anew, or the ledger was made.
     pub fn replace(&self, sitting: Option<Arc<Sitting>>, ledger: Option<Arc<SqliteLedger>>) {
-        *self.sitting.write().unwrap_or_else(PoisonError::into_inner) = sitting;
-        *self.ledger.write().unwrap_or_else(PoisonError::into_inner) = ledger;
+        write(&self.sitting, sitting);
+        write(&self.ledger, ledger);
         self.changed();
     }
 
@@ -105,26 +176,75 @@ impl Arena {
         self.revision.load(Ordering::Acquire)
     }
 
-    /// Something that is shown has changed; gives the new revision.
+    /// Something that is shown has changed (in the ledger, or in what the office says of it); gives the new revision.
     pub fn changed(&self) -> u64 {
         self.revision.fetch_add(1, Ordering::AcqRel) + 1
     }
 
     /// Tells whoever listens. Nobody is waited for.
     pub fn tell(&self, event: FeedEvent) {
+        if matches!(event, FeedEvent::State { .. }) {
+            self.changed();
+        }
+        let id = self.told.fetch_add(1, Ordering::Relaxed) + 1;
+        let wire = wire::feed(id, &event);
+        if matches!(event, FeedEvent::Progress(_)) {
+            write(&self.progress, Some(wire.clone()));
+        }
         // No listener is no error.
-        let _ = self.feed.send(event);
+        let _ = self.feed.send(wire);
     }
 
-    /// Everything that happens from now on.
-    pub fn listen(&self) -> broadcast::Receiver<FeedEvent> {
-        self.feed.subscribe()
+    /// Everything that happens from now on, as it goes into a stream; and before that how far it is.
+    pub fn listen(&self) -> (Option<Bytes>, broadcast::Receiver<Bytes>) {
+        let feed = self.feed.subscribe();
+        (read(&self.progress), feed)
+    }
+
+    /// What the office says of it, as it was at most a second ago.
+    pub async fn row(&self, office: &Office) -> ApiResult<Arc<Competition>> {
+        let revision = self.revision();
+        {
+            let kept = self.row.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(kept) =
+                kept.as_ref().filter(|kept| kept.revision == revision && kept.at.elapsed() < ROW)
+            {
+                return Ok(Arc::clone(&kept.row));
+            }
+        }
+        let row = Arc::new(office.competition(&self.id).await?);
+        write(&self.row, Some(Row { row: Arc::clone(&row), revision, at: Instant::now() }));
+        Ok(row)
+    }
+
+    /// Whoever got a table of an older revision learns a little later that there is another: the last change of a run is missed
+    /// by nobody.
+    fn remind(self: &Arc<Self>, phase: u32, after: Duration) {
+        if self.reminding.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let arena = Arc::clone(self);
+        tokio::spawn(async move {
+            tokio::time::sleep(after + Duration::from_millis(50)).await;
+            arena.reminding.store(false, Ordering::Release);
+            arena.tell(FeedEvent::Table { phase, revision: arena.revision() });
+        });
     }
 }
 
 /// All competitions the server knows.
-#[derive(Default)]
-pub struct Arenas(RwLock<BTreeMap<String, Arc<Arena>>>);
+pub struct Arenas {
+    known: RwLock<BTreeMap<String, Arc<Arena>>>,
+    room: Arc<Semaphore>,
+    /// Films that were asked for lately.
+    pub films: Films,
+}
+
+impl Default for Arenas {
+    fn default() -> Self {
+        Self { known: RwLock::default(), room: Arc::new(Semaphore::new(AT_ONCE)), films: Films::default() }
+    }
+}
 
 impl Arenas {
     /// Those of the office, and the files it was started with.
@@ -137,25 +257,37 @@ impl Arenas {
 
     /// One of them, or 404.
     pub fn get(&self, id: &str) -> ApiResult<Arc<Arena>> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.get(id).cloned().ok_or_else(|| ApiError::not_found("competition"))
     }
 
     /// A new one, or one that is known already.
     pub fn add(&self, id: &str, game: &'static str) -> Arc<Arena> {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.entry(id.to_owned()).or_insert_with(|| Arc::new(Arena::new(id.to_owned(), game))).clone()
     }
 
     /// One that was deleted.
     pub fn remove(&self, id: &str) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
     /// All of them, by id.
     pub fn all(&self) -> Vec<Arc<Arena>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.known.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Computes something away from the threads that answer, a few at once. The ledger is asked through the handle.
+    pub async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Handle) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        let room = Arc::clone(&self.room).acquire_owned().await.map_err(ApiError::broke)?;
+        let handle = Handle::current();
+        let done = tokio::task::spawn_blocking(move || {
+            let _room = room;
+            work(&handle)
+        });
+        done.await.map_err(ApiError::broke)?
     }
 }
-
-pub use open::reopen;

@@ -1,6 +1,6 @@
 //! The audit log: what organisers did, to whom, and why.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agon_store::Time;
 use agon_store::office::{AccountId, AuditFilter, NewEntry};
@@ -70,11 +70,10 @@ async fn audit(
     let page = Paging { after: query.after, limit: query.limit }.of_office()?;
     let filter = AuditFilter { competition: query.competition, ..AuditFilter::default() };
     let listed = app.office.audit(&filter, page).await?;
+    let who: BTreeSet<AccountId> = listed.items.iter().filter_map(|entry| entry.what.account).collect();
     let mut names: BTreeMap<AccountId, String> = BTreeMap::new();
-    for account in listed.items.iter().filter_map(|entry| entry.what.account) {
-        if !names.contains_key(&account) {
-            names.insert(account, app.office.account(account).await?.name);
-        }
+    for account in who {
+        names.insert(account, app.office.account(account).await?.name);
     }
     let items = listed.items.into_iter().map(|entry| AuditItem {
         id: entry.id.0,

@@ -77,6 +77,7 @@ async fn sign_in(
             "wrong_password",
             "the name or the password is wrong",
         )
+        .field("password")
         .hint("names are those of accounts, not of bots; organisers can invite you anew"));
     };
     app.limiter.give_back(Kind::SignInAddress, by_address);
@@ -141,7 +142,9 @@ async fn change_password(
     app.limiter.take(Kind::SignInName, by_name)?;
     let kept = app.office.password_hash(me.account()).await?;
     if !app.passwords.verify(body.old, Some(kept)).await? {
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_password", "the old password is wrong"));
+        return Err(
+            ApiError::new(StatusCode::FORBIDDEN, "wrong_password", "the old password is wrong").field("old")
+        );
     }
     app.limiter.give_back(Kind::SignInName, by_name);
     let hash = app.passwords.hash(body.new).await?;

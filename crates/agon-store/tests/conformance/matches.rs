@@ -377,7 +377,9 @@ pub async fn data_folders_as_they_were_before_a_stage(home: &impl Home) {
 
 fn log(words: &[(u32, &str)]) -> GameLog {
     let mut writer = LogWriter::default();
-    words.iter().for_each(|(turn, text)| writer.add(*turn, text));
+    for (turn, text) in words {
+        writer.add(*turn, text);
+    }
     writer.finish()
 }
 

@@ -92,18 +92,18 @@ pub async fn what_cannot_be_ruled_is_refused_in_clear_words(home: &impl Home) {
         (RulingKind::Void(key(7, 0, 0)), "why not", "match 8.1.1 was not played"),
         (RulingKind::Disqualify(Entrant(9)), "why not", "there is no entrant 10"),
     ] {
-        refused(ledger.rule(&ruling(kind, reason)).await.unwrap_err(), says);
+        refused(&ledger.rule(&ruling(kind, reason)).await.unwrap_err(), says);
     }
     let nobody = NewRuling { by: " ".to_owned(), ..ruling(void, "why not") };
-    refused(ledger.rule(&nobody).await.unwrap_err(), "a ruling needs the name of who decides");
-    refused(ledger.lift(2, &lifted("")).await.unwrap_err(), "a ruling needs a reason");
-    refused(ledger.lift(3, &lifted("why not")).await.unwrap_err(), "there is no ruling 3");
+    refused(&ledger.rule(&nobody).await.unwrap_err(), "a ruling needs the name of who decides");
+    refused(&ledger.lift(2, &lifted("")).await.unwrap_err(), "a ruling needs a reason");
+    refused(&ledger.lift(3, &lifted("why not")).await.unwrap_err(), "there is no ruling 3");
     ledger.lift(2, &lifted("it does not")).await.unwrap();
-    refused(ledger.lift(2, &lifted("it does not")).await.unwrap_err(), "ruling 2 was lifted already");
+    refused(&ledger.lift(2, &lifted("it does not")).await.unwrap_err(), "ruling 2 was lifted already");
     assert_eq!(ledger.rulings().await.unwrap().len(), 2);
 }
 
-fn refused(error: StoreError, says: &str) {
+fn refused(error: &StoreError, says: &str) {
     let text = error.to_string();
     assert!(error.is_wrong_use() && text.contains(says) && text.contains("\nhint: "), "{text}");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use agon_core::Seat;
 use agon_core::record::read;
-use agon_league::MatchKey;
+use agon_league::{MatchKey, MatchResult};
 use agon_store::{Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
@@ -101,7 +101,52 @@ fn broke(key: MatchKey, error: &dyn std::fmt::Display) -> Failure {
     Failure { code: BROKE, message: format!("the record of match {key}: {error}\nhint: {hint}") }
 }
 
-/// One line for each seat of each game.
+/// The titles of what [`game_lines`] gives, as CSV.
+pub fn game_titles(sitting: &Sitting) -> String {
+    let mut titles = "phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place".to_owned();
+    for stat in sitting.table.info().stats {
+        titles += &format!(",{}", sheets::quoted(stat.name));
+    }
+    titles + ",timeout,crash,illegal,garbled,answers,time_us,longest_us\n"
+}
+
+/// One line for each seat of each game of a match, as CSV. Seeds only once they are no secret any more.
+pub fn game_lines(sitting: &Sitting, one: &MatchResult, revealed: bool) -> String {
+    use std::fmt::Write as _;
+    let info = sitting.table.info();
+    let MatchKey { phase, stage, number: in_stage } = one.key;
+    let mut out = String::new();
+    for (number, game) in one.games.iter().enumerate() {
+        let seed = if revealed { game.seed.to_string() } else { String::new() };
+        let ended = sheets::quoted(&game.ended);
+        let head = format!(
+            "{},{},{},{},{},{seed},{},{ended}",
+            phase + 1,
+            stage + 1,
+            in_stage + 1,
+            number + 1,
+            game.part + 1,
+            game.turns
+        );
+        for (seat, own) in game.seats.iter().enumerate() {
+            let role = info.role(Seat(seat as u8)).name;
+            let name = sitting.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
+            let name = sheets::quoted(name);
+            // Writing to a text does not fail.
+            let _ = write!(out, "{head},{seat},{role},{name},{},{}", own.score.real(), own.place);
+            for (_, stat) in info.stats.iter().zip(own.stats) {
+                let _ = write!(out, ",{}", stat.real());
+            }
+            for faults in own.faults {
+                let _ = write!(out, ",{faults}");
+            }
+            let micros = |ns: u64| ns as f64 / 1000.0;
+            let _ = writeln!(out, ",{},{},{}", own.answers, micros(own.thought_ns), micros(own.longest_ns));
+        }
+    }
+    out
+}
+
 async fn games_csv(
     sitting: &Sitting,
     ledger: &dyn Ledger,
@@ -109,48 +154,15 @@ async fn games_csv(
     revealed: bool,
     path: &Path,
 ) -> Result<u64, Failure> {
-    let info = sitting.table.info();
     let mut out = BufWriter::new(create(path)?);
-    let mut titles = "phase,stage,match,game,part,seed,turns,ended,seat,role,name,score,place".to_owned();
-    for stat in info.stats {
-        titles += &format!(",{}", sheets::quoted(stat.name));
-    }
-    writeln!(out, "{titles},timeout,crash,illegal,garbled,answers,time_us,longest_us")?;
+    out.write_all(game_titles(sitting).as_bytes())?;
     let mut count = 0;
     for phase in 0..begun {
         let mut matches = ledger.matches(phase, MatchFilter::default());
         while let Some(one) = matches.next().await {
             let one = one?.result;
-            for (number, game) in one.games.iter().enumerate() {
-                count += 1;
-                let MatchKey { phase, stage, number: in_stage } = one.key;
-                let seed = if revealed { game.seed.to_string() } else { String::new() };
-                let ended = sheets::quoted(&game.ended);
-                let head = format!(
-                    "{},{},{},{},{},{seed},{},{ended}",
-                    phase + 1,
-                    stage + 1,
-                    in_stage + 1,
-                    number + 1,
-                    game.part + 1,
-                    game.turns
-                );
-                for (seat, own) in game.seats.iter().enumerate() {
-                    let role = info.role(Seat(seat as u8)).name;
-                    let name =
-                        sitting.competition.entrants.get(own.entrant.index()).map_or("", |one| &one.name);
-                    let name = sheets::quoted(name);
-                    write!(out, "{head},{seat},{role},{name},{},{}", own.score.real(), own.place)?;
-                    for (_, stat) in info.stats.iter().zip(own.stats) {
-                        write!(out, ",{}", stat.real())?;
-                    }
-                    for faults in own.faults {
-                        write!(out, ",{faults}")?;
-                    }
-                    let micros = |ns: u64| ns as f64 / 1000.0;
-                    writeln!(out, ",{},{},{}", own.answers, micros(own.thought_ns), micros(own.longest_ns))?;
-                }
-            }
+            count += one.games.len() as u64;
+            out.write_all(game_lines(sitting, &one, revealed).as_bytes())?;
         }
     }
     out.flush()?;

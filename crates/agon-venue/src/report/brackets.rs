@@ -2,7 +2,7 @@
 
 use agon_core::GameInfo;
 use agon_league::format::{Field, Past, Plan, Stage, Verdict};
-use agon_league::{Entrant, Fixed};
+use agon_league::{Entrant, Fixed, MatchKey};
 use agon_report::bracket::{Bracket, Round, Side, Tie};
 use agon_report::data::GameList;
 use agon_store::{Ledger, MatchFilter};
@@ -36,6 +36,7 @@ struct Open {
     /// Whether all it takes part in was played to the end.
     finished: bool,
     stages: Vec<u32>,
+    matches: Vec<MatchKey>,
 }
 
 /// The bracket, up to the stage that is being played.
@@ -65,7 +66,8 @@ pub async fn bracket(
         let filter = MatchFilter { stages: number..number + 1, ..MatchFilter::default() };
         let mut matches = ledger.matches(phase, filter);
         while let Some(one) = matches.next().await {
-            add(ties, &Verdict::of(info, &one?.result));
+            let one = one?.result;
+            add(ties, one.key, &Verdict::of(info, &one));
         }
         for tie in ties.iter_mut() {
             for (side, lost) in tie.seats.iter().zip(&mut tie.forfeited) {
@@ -104,6 +106,7 @@ fn join(ties: &mut Vec<Open>, stage: &dyn Stage, field: &Field, number: u32, is_
                 extra: 0,
                 finished: true,
                 stages: Vec::new(),
+                matches: Vec::new(),
             });
             ties.len() - 1
         });
@@ -116,11 +119,12 @@ fn join(ties: &mut Vec<Open>, stage: &dyn Stage, field: &Field, number: u32, is_
     }
 }
 
-fn add(ties: &mut [Open], verdict: &Verdict) {
+fn add(ties: &mut [Open], key: MatchKey, verdict: &Verdict) {
     let Some(tie) = ties.iter_mut().find(|tie| tie.seats.iter().all(|one| verdict.seats.contains(one)))
     else {
         return;
     };
+    tie.matches.push(key);
     for (seat, entrant) in verdict.seats.iter().enumerate() {
         let side = usize::from(*entrant != tie.seats[0]);
         tie.points[side] += verdict.points.get(seat).copied().unwrap_or_default();
@@ -145,5 +149,6 @@ fn closed(tie: &Open, games: &GameList) -> Tie {
         winner: tie.finished.then_some(usize::from(second_is_better)),
         extra: tie.extra,
         games: own.map(|game| (game.key, game.game)).collect(),
+        matches: tie.matches.clone(),
     }
 }

@@ -1,6 +1,6 @@
 //! A competition as static pages that open from disk.
 
-mod brackets;
+pub mod brackets;
 pub mod choose;
 mod folder;
 pub mod gather;

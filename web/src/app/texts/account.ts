@@ -9,8 +9,6 @@ export const account = {
   name: 'Name',
   password: 'Password',
   showPassword: 'Show password',
-  hidePassword: 'Hide password',
-  unreachable: 'Nothing was lost: what you typed is still here.',
 
   signIn: {
     title: 'Sign in',
@@ -65,7 +63,6 @@ export const account = {
   me: {
     title: 'My page',
     lead: (name: string, role: Role) => `Signed in as ${name}, ${ROLE[role]}.`,
-    needsSignIn: 'This page is about you: sign in to see it.',
     signOut: 'Sign out',
     signingOut: 'Signing out…',
 

@@ -55,7 +55,7 @@ export const texts = {
   fault: 'Fault',
   game: 'Game',
   gameSays: (phase: number, match: string, game: number) => `phase ${phase}, match ${match}, game ${game}`,
-  turn: (turn: number) => `turn ${turn}`,
+  turn: (turn: number) => (turn === 0 ? 'before the first turn' : `turn ${turn}`),
   when: 'When',
   secret: 'Its words are hidden while boards are a secret.',
   silent: 'It said nothing.',

@@ -22,7 +22,6 @@ export const texts = {
   watch: (name: string) => `Watch ${name} live`,
   watchShort: 'Watch live',
   board: (names: string, turn: number) => (turn === 0 ? `${names}, beginning` : `${names}, turn ${turn}`),
-  more: (count: number) => `and ${plural(count, 'other')}`,
   hidden: 'Boards are a secret until the end.',
   submit: 'Hand in a bot',
   submitTo: (name: string) => `Hand in a bot for ${name}`,

@@ -1,17 +1,17 @@
 // What the authors' and organisers' pages decide by themselves, before and after the server is asked.
 
-import { describe, expect, test } from 'vitest';
-import { Refusal, refusalOf } from '../src/app/api';
-import { deeds, isSlug, slug } from '../src/app/deeds';
-import { Form } from '../src/app/form.svelte';
-import { itemsOf, wayBack } from '../src/app/lists';
-import { lineSpan, mistakesOf } from '../src/app/mistakes';
-import { badName, badPassword } from '../src/app/names';
-import { isLitter, MOST_FILES, objections, pack, type Item } from '../src/app/parcel';
-import { houseBots, withoutEntrants } from '../src/app/preset';
-import { quoted, shellCommand } from '../src/app/shell';
-import { desk } from '../src/app/texts/desk';
-import type { State } from '../src/app/types';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { Refusal, refusalOf } from '../../src/app/api';
+import { deeds, isSlug, slug } from '../../src/app/deeds';
+import { Form } from '../../src/app/form.svelte';
+import { itemsOf, wayBack } from '../../src/app/lists';
+import { lineSpan, mistakesOf } from '../../src/app/mistakes';
+import { badName, badPassword } from '../../src/app/names';
+import { isLitter, MOST_FILES, objections, ofDrop, pack, type Item } from '../../src/app/parcel';
+import { houseBots, withoutEntrants } from '../../src/app/preset';
+import { quoted, shellCommand } from '../../src/app/shell';
+import { desk } from '../../src/app/texts/desk';
+import type { State } from '../../src/app/types';
 
 const item = (path: string, size = 10): Item => ({ path, file: new File([new Uint8Array(size)], path.split('/').at(-1) ?? path) });
 const size = (count: number): string => `${count} B`;
@@ -20,7 +20,7 @@ describe('a parcel', () => {
   test('of a folder has the paths within it and the name of it', () => {
     const packed = pack([item('loner/Submission.py'), item('loner/lib/odds.py'), item('loner/.git/config'), item('loner/__pycache__/x.pyc')]);
     expect(packed.items.map((one) => one.path)).toEqual(['Submission.py', 'lib/odds.py']);
-    expect(packed.name).toBe('loner');
+    expect([packed.name, packed.source]).toEqual(['loner', 'loner/']);
     expect(packed.litter).toHaveLength(2);
   });
 
@@ -29,7 +29,8 @@ describe('a parcel', () => {
   });
 
   test('of one file is called like it', () => {
-    expect(pack([item('Loner.v2.zip')]).name).toBe('Loner.v2');
+    const packed = pack([item('Loner.v2.zip')]);
+    expect([packed.name, packed.source]).toEqual(['Loner.v2', 'Loner.v2.zip']);
   });
 
   test('leaves out litter whatever its case, and nothing else', () => {
@@ -52,6 +53,34 @@ describe('a parcel', () => {
     ['too many', Array.from({ length: MOST_FILES + 1 }, (_, i) => item(`${i}.py`, 0)), /1001 files/],
   ])('with %s is not sent', (_, items, words) => {
     expect(objections(items, 100, size).join(' ')).toMatch(words);
+  });
+});
+
+describe('what is dropped', () => {
+  /** As a browser gives them: a folder's reader tells some at a time, and nothing at its end. */
+  const file = (name: string, readable = true): FileSystemEntry =>
+    ({ isFile: true, isDirectory: false, name, file: (yes: (file: File) => void, no: () => void) => (readable ? yes(new File(['x'], name)) : no()) }) as unknown as FileSystemEntry;
+  const folder = (name: string, inside: FileSystemEntry[]): FileSystemEntry =>
+    ({
+      isFile: false, isDirectory: true, name,
+      createReader: () => {
+        const left = [...inside];
+        return { readEntries: (yes: (some: FileSystemEntry[]) => void) => yes(left.splice(0, 2)) };
+      },
+    }) as unknown as FileSystemEntry;
+  const dropped = (...entries: FileSystemEntry[]): DataTransfer =>
+    ({ items: entries.map((entry) => ({ kind: 'file', webkitGetAsEntry: () => entry })), files: [] }) as unknown as DataTransfer;
+
+  test('a folder comes with everything in it, and no folder of litter is gone into', async () => {
+    const closed = { ...folder('.git', []), createReader: () => { throw new Error('gone into'); } } as unknown as FileSystemEntry;
+    const found = await ofDrop(dropped(folder('loner', [file('a.py'), file('b.py'), file('c.py'), folder('lib', [file('d.py')]), closed])));
+    const packed = pack(found);
+    expect(packed.items.map((one) => one.path)).toEqual(['a.py', 'b.py', 'c.py', 'lib/d.py']);
+    expect(packed.litter).toEqual(['loner/.git/']);
+  });
+
+  test('a file that cannot be read is named', async () => {
+    await expect(ofDrop(dropped(folder('loner', [file('secret.py', false)])))).rejects.toThrow('loner/secret.py');
   });
 });
 
@@ -124,6 +153,8 @@ describe('the desk', () => {
 });
 
 describe('a form', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
   test('does nothing while a field is wrong', async () => {
     const form = new Form(['name']);
     let done = 0;
@@ -140,6 +171,22 @@ describe('a form', () => {
     const other = new Refusal(409, 'taken', 'Taken.', { field: 'shoe' });
     await form.run({}, () => Promise.reject(other));
     expect([form.of('name'), form.error]).toEqual(['', other]);
+  });
+
+  test('with an old word against forgery gets a fresh one and is sent once more, but only once', async () => {
+    const fetched = vi.fn(async () => new Response(JSON.stringify({ name: 'Agon', version: '1', signup: 'open', private: false, me: null, csrf: 'fresh' })));
+    vi.stubGlobal('fetch', fetched);
+    const form = new Form([]);
+    let tries = 0;
+    const old = (): Promise<never> => Promise.reject(new Refusal(403, 'csrf', 'Old.'));
+    expect(await form.run({}, () => ((tries += 1) === 1 ? old() : Promise.resolve()))).toBe(true);
+    expect([tries, fetched.mock.calls.length]).toEqual([2, 1]);
+    tries = 0;
+    expect(await form.run({}, () => ((tries += 1), old()))).toBe(false);
+    expect(tries).toBe(2);
+    tries = 0;
+    await form.run({}, () => ((tries += 1), Promise.reject(new Refusal(403, 'not-allowed', 'No.'))));
+    expect(tries).toBe(1);
   });
 
   test('does one thing at a time', async () => {

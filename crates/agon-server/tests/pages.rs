@@ -1,0 +1,73 @@
+//! The web app's files and its one page, as browsers get them.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod common;
+
+use std::io::Read as _;
+
+use common::Site;
+
+#[tokio::test]
+async fn every_address_that_is_no_file_is_the_page() {
+    let site = Site::new().await;
+    let Some(page) = agon_web::app("index.html") else {
+        let answer = site.nobody().get("/").await;
+        assert_eq!(answer.status, 503);
+        let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+        assert!(text.contains("has no web app in it") && text.contains("hint: run `make build`"), "{text}");
+        return;
+    };
+    for path in [
+        "/",
+        "/c/some-cup",
+        "/c/some-cup/p/1/m/1-1/g/1",
+        "/embed/some-cup/1/1-1/1",
+        "/signup?invite=x",
+        "/index.html",
+        "/%ff",
+        "/..",
+    ] {
+        let answer = site.nobody().get(path).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.header("content-type")),
+            (200, "text/html; charset=utf-8"),
+            "{path}"
+        );
+        assert_eq!(answer.bytes, *page.bytes, "{path}");
+        assert_eq!(answer.header("cache-control"), "no-cache", "{path}");
+    }
+    let again = site.nobody().header("if-none-match", &format!("\"{}\"", page.etag)).get("/").await;
+    assert_eq!((again.status.as_u16(), again.bytes.len()), (304, 0));
+    assert_eq!(site.nobody().send("POST", "/", None).await.status, 405);
+}
+
+#[tokio::test]
+async fn files_are_kept_for_ever_and_packed_once() {
+    let site = Site::new().await;
+    assert_eq!(site.nobody().get("/assets/nonsense.js").await.status, 404);
+    let Some(page) = agon_web::app("index.html") else { return };
+    let page = String::from_utf8_lossy(&page.bytes).into_owned();
+    let scripts: Vec<&str> = page.split('"').filter(|part| part.starts_with("/assets/")).collect();
+    assert!(!scripts.is_empty(), "{page}");
+    for path in scripts {
+        let plain = site.nobody().get(path).await;
+        assert_eq!(plain.header("cache-control"), "public, max-age=31536000, immutable", "{path}");
+        assert!(plain.header("content-encoding").is_empty());
+        for _ in 0..2 {
+            let packed = site.nobody().header("accept-encoding", "br, gzip;q=0.8").get(path).await;
+            assert_eq!(
+                (packed.header("content-encoding"), packed.header("vary")),
+                ("gzip", "Accept-Encoding"),
+                "{path}"
+            );
+            let mut text = Vec::new();
+            flate2::read::GzDecoder::new(&packed.bytes[..]).read_to_end(&mut text).unwrap();
+            assert_eq!(text, plain.bytes, "{path}");
+            assert_ne!(packed.header("etag"), plain.header("etag"), "another body has another tag");
+        }
+        let unwanted = site.nobody().header("accept-encoding", "gzip;q=0").get(path).await;
+        assert!(unwanted.header("content-encoding").is_empty());
+        let tag = plain.header("etag").to_owned();
+        assert_eq!(site.nobody().header("if-none-match", &tag).get(path).await.status, 304);
+    }
+}
