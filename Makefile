@@ -18,7 +18,7 @@ web: web/dist/viewer.js web/dist/app/index.html ## Build the replay viewer and t
 build: setup web ## Build the program: target/release/agon
 	$(CARGO) build --release --locked -p agon
 
-demo: build ## Play a small round of all five games and print the tables
+demo: build ## Play five small competitions and show them in the browser
 	./target/release/agon demo
 
 test: web ## Run every test

@@ -20,8 +20,10 @@ struct World {
     token: i64,
     /// An invitation's number and its code.
     invitation: (i64, String),
-    /// The author's bot in the competition `cup`, and a fault of it.
+    /// The author's bot in the competition `cup`, which was played, and a fault of it.
     bot: (i64, u64),
+    /// A bot of the author's in the competition `open`, which takes bots, and its submission.
+    entry: (i64, String),
 }
 
 /// Fails at its third move.
@@ -280,7 +282,82 @@ async fn what_a_bot_prints_is_for_its_author_alone() {
 
 /// Submissions, the desk, rulings, the machine.
 fn running() -> Vec<Row> {
-    Vec::new()
+    const FILE: &str = "game = \"connect-five\"\n\n[[phase]]\nformat = \"round-robin\"\n";
+    let for_organisers = |status| [401, 403, 403, 403, status];
+    vec![
+        row("GET /presets", |_| at("presets"), none, for_organisers(200)),
+        row(
+            "POST /competitions",
+            |_| at("competitions"),
+            || Some(json!({"game": "word-racer", "name": "New"})),
+            for_organisers(201),
+        ),
+        row(
+            "PUT /competitions/{id}/file",
+            |_| at("competitions/open/file"),
+            || Some(json!({"file": FILE})),
+            for_organisers(200),
+        ),
+        row("DELETE /competitions/{id}", |_| at("competitions/draft"), none, for_organisers(204)),
+        row("DELETE /competitions/{id}", |_| at("competitions/open"), none, for_organisers(409)),
+        row(
+            "POST /competitions/{id}/actions",
+            |_| at("competitions/open/actions"),
+            || Some(json!({"action": "close"})),
+            for_organisers(200),
+        ),
+        row(
+            "POST /competitions/{id}/rulings",
+            |_| at("competitions/open/rulings"),
+            || Some(json!({"kind": "void", "phase": 1, "match": "1-1", "reason": "x"})),
+            for_organisers(409),
+        ),
+        row(
+            "POST /competitions/{id}/rulings/{ruling}/lift",
+            |_| at("competitions/open/rulings/1/lift"),
+            || Some(json!({"reason": "x"})),
+            for_organisers(409),
+        ),
+        row("GET /machine", |_| at("machine"), none, for_organisers(200)),
+        // A form is asked for: who may hand in gets as far as that.
+        row(
+            "POST /competitions/{id}/bots",
+            |_| at("competitions/open/bots"),
+            || Some(json!({})),
+            [401, 403, 415, 415, 415],
+        ),
+        row(
+            "POST /competitions/{id}/bots",
+            |_| at("competitions/draft/bots"),
+            || Some(json!({})),
+            [401, 403, 404, 404, 409],
+        ),
+        row(
+            "POST /competitions/{id}/bots/{bot}/versions",
+            |world| format!("competitions/open/bots/{}/versions", world.entry.0),
+            || Some(json!({})),
+            [401, 403, 415, 403, 403],
+        ),
+        row(
+            "DELETE /competitions/{id}/bots/{bot}",
+            |world| format!("competitions/open/bots/{}", world.entry.0),
+            none,
+            [401, 403, 204, 403, 204],
+        ),
+        row(
+            "GET /submissions/{id}",
+            |world| format!("submissions/{}", world.entry.1),
+            none,
+            [401, 404, 200, 404, 200],
+        ),
+        row(
+            "GET /submissions/{id}/trials/{n}",
+            |world| format!("submissions/{}/trials/1", world.entry.1),
+            none,
+            [401, 404, 404, 404, 404],
+        ),
+        row("GET /me/bots", |_| at("me/bots"), none, [401, 200, 200, 200, 200]),
+    ]
 }
 
 /// Every operation of the API's description, as a row names it.

@@ -218,6 +218,20 @@ impl Client {
         Answer { status: parts.status, headers: parts.headers, bytes, json }
     }
 
+    /// Hands a new bot in, one file.
+    pub async fn hand_in(&self, path: &str, name: &str, content: &[u8]) -> Answer {
+        let part = |head: &str| format!("--a-boundary\r\nContent-Disposition: form-data; {head}\r\n\r\n");
+        let mut body = format!("{}{name}\r\n", part("name=\"name\"")).into_bytes();
+        body.extend_from_slice(part(&format!("name=\"file\"; filename=\"{name}.py\"")).as_bytes());
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n--a-boundary--\r\n");
+        let mut request = self.request("POST", path);
+        let kind = "multipart/form-data; boundary=a-boundary";
+        request.headers_mut().insert(header::CONTENT_TYPE, kind.parse().unwrap());
+        *request.body_mut() = Body::from(body);
+        self.ask(request).await
+    }
+
     /// Signs in with a password; the client is that somebody from then on.
     pub async fn sign_in(&mut self, name: &str, password: &str) -> Answer {
         let answer = self.post("session", json!({"name": name, "password": password})).await;
