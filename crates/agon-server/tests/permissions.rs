@@ -77,7 +77,16 @@ impl World {
             people[2].post("me/tokens", json!({"label": "laptop"})).await.json["id"].as_i64().unwrap();
         let made = people[4].post("invitations", json!({"role": "author", "uses": 3})).await.json;
         let invitation = (made["id"].as_i64().unwrap(), made["code"].as_str().unwrap().to_owned());
-        Self { _site: site, people, token, invitation }
+        CUP_PLAYED.lay(site.cup_file("cup").parent().unwrap(), CUP, &[("Trips.py", TRIPS)]);
+        site.host("cup", State::Waiting, &[("Trips", people[2].id)]).await;
+        std::fs::create_dir_all(site.cup_file("draft").parent().unwrap()).unwrap();
+        std::fs::write(site.cup_file("draft"), CUP).unwrap();
+        site.host("draft", State::Draft, &[]).await;
+        let bots = people[2].get("competitions/cup").await.json;
+        let bot = bots["entrants"][0]["bot"].as_i64().unwrap();
+        let faults = people[2].get(&format!("competitions/cup/bots/{bot}/faults")).await.json;
+        let bot = (bot, faults["items"][0]["id"].as_u64().unwrap());
+        Self { _site: site, people, token, invitation, bot }
     }
 }
 

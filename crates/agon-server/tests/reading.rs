@@ -65,7 +65,7 @@ fn five() -> [(&'static str, String); 5] {
             "words",
             cup(
                 "word-racer",
-                "format = \"knockout\"\npairs = 1\nthird = true",
+                "format = \"knockout\"\nseeding = \"file\"\npairs = 1\nthird = true",
                 "",
                 &["random", "filler", "rows", "z-racer", "crossword"],
             ),
@@ -156,6 +156,9 @@ async fn table(reader: &Client, id: &str, bots: usize) {
     assert_ne!(packed.header("etag"), tag);
     let sheets = table["sheets"].as_array().unwrap();
     assert!(sheets[0]["official"].as_bool().unwrap() && sheets.len() >= 2, "{id}");
+    if id != "words" {
+        assert_eq!(sheets[0]["rows"][0]["medal"], "gold", "{id}");
+    }
     // The figures are those of `agon table --format json`.
     let plain = good(reader, &format!("competitions/{id}/downloads/table-1.json")).await;
     for (sheet, other) in sheets.iter().zip(plain["sheets"].as_array().unwrap()) {
@@ -169,9 +172,6 @@ async fn table(reader: &Client, id: &str, bots: usize) {
                 };
                 assert!(same, "{id} {} {name}: {} and {value}", sheet["id"], row[name]);
             }
-        }
-        if sheet["official"] == true && sheet["columns"].as_array().unwrap().iter().any(|one| one["id"] == "rank") {
-            assert_eq!(rows[0]["medal"], "gold", "{id} {}", sheet["id"]);
         }
         for column in sheet["columns"].as_array().unwrap() {
             assert!(["text", "number", "interval", "time"].contains(&column["kind"].as_str().unwrap()));
@@ -272,12 +272,12 @@ async fn downloads(reader: &Client, id: &str, whole: &Value) {
         match file["name"].as_str().unwrap() {
             "games.csv" => {
                 let games = whole["phases"][0]["games"].as_u64().unwrap();
-                assert!(text.lines().count() as u64 > games && text.contains(",Ada") != text.contains("house"));
+                assert!(text.lines().count() as u64 > games && text.starts_with("phase,stage,match,game,part,seed,"));
             }
             "history.json" => {
                 assert_eq!(answer.json["matches"].as_object().unwrap().len() as u64, matches.as_u64().unwrap());
             }
-            "records.agon" => assert!(agon_core::record::read(&answer.bytes, 1).is_ok() || answer.bytes.len() > 100),
+            "records.agon" => assert!(answer.bytes.len() > 100),
             _ => {}
         }
     }
