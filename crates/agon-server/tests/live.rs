@@ -67,7 +67,8 @@ impl Events {
 }
 
 fn cup(game: &str, phase: &str, settings: &str, bots: [&str; 4]) -> String {
-    let mut text = format!("name = \"Live\"\ngame = \"{game}\"\nseed = \"live\"\n\n{settings}\n\n[[phase]]\n{phase}\n");
+    let mut text =
+        format!("name = \"Live\"\ngame = \"{game}\"\nseed = \"live\"\n\n{settings}\n\n[[phase]]\n{phase}\n");
     for bot in bots.into_iter().filter(|bot| !bot.is_empty()) {
         text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n");
     }
@@ -104,10 +105,37 @@ async fn run(site: &Site, id: &str) -> (Arc<Stop>, thread::JoinHandle<()>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_game_of_each_kind_is_watched_to_its_end() {
     let cups = [
-        ("solitude", cup("solitude-scramble", "format = \"groups\"\nmatches = 100000", "", ["random", "left", "greedy", "centre"])),
-        ("colours", cup("colour-battle", "format = \"arena\"\ngames = 100000", "[settings]\nrounds = 40", ["random", "sweeper", "", ""])),
-        ("five", cup("connect-five", "format = \"round-robin\"\nlegs = 10000\nparts = [{ games = 2, seconds = 1 }]", "", ["random", "stacker", "", ""])),
-        ("words", cup("word-racer", "format = \"round-robin\"\nlegs = 10000", "", ["random", "filler", "", ""])),
+        (
+            "solitude",
+            cup(
+                "solitude-scramble",
+                "format = \"groups\"\nmatches = 100000",
+                "",
+                ["random", "left", "greedy", "centre"],
+            ),
+        ),
+        (
+            "colours",
+            cup(
+                "colour-battle",
+                "format = \"arena\"\ngames = 100000",
+                "[settings]\nrounds = 40",
+                ["random", "sweeper", "", ""],
+            ),
+        ),
+        (
+            "five",
+            cup(
+                "connect-five",
+                "format = \"round-robin\"\nlegs = 10000\nparts = [{ games = 2, seconds = 1 }]",
+                "",
+                ["random", "stacker", "", ""],
+            ),
+        ),
+        (
+            "words",
+            cup("word-racer", "format = \"round-robin\"\nlegs = 10000", "", ["random", "filler", "", ""]),
+        ),
     ];
     for (id, text) in cups {
         let site = Site::new().await;
@@ -189,7 +217,11 @@ async fn what_happens_is_told_and_streams_end_with_the_server() {
     let first = events.next().await.unwrap();
     assert_eq!((first.name.as_str(), &first.data), ("state", &json!({"state": "running", "message": null})));
     let progress = events.next().await.unwrap();
-    assert_eq!((progress.name.as_str(), &progress.data["matches"]), ("progress", &json!(7)), "how far it is, at once");
+    assert_eq!(
+        (progress.name.as_str(), &progress.data["matches"]),
+        ("progress", &json!(7)),
+        "how far it is, at once"
+    );
     arena.tell(FeedEvent::Table { phase: 0, revision: 12 });
     let table = events.next().await.unwrap();
     assert_eq!((table.name.as_str(), &table.data), ("table", &json!({"phase": 1, "revision": 12})));
