@@ -8,8 +8,8 @@ use std::thread;
 use agon_runner::{Boards, Ended, Gallery, Listener, Local, Stop};
 use agon_server::arena::reopen;
 use agon_store::office::{
-    Checked, Limits, NewCompetition, NewEntrant, NewSubmission, Origin, State, SubmissionId,
-    SubmissionState, token_hash,
+    Checked, Limits, NewCompetition, NewEntrant, NewSubmission, Origin, State, SubmissionId, SubmissionState,
+    token_hash,
 };
 use agon_store::{SqliteLedger, Time};
 use agon_venue::Sitting;
@@ -22,10 +22,11 @@ use super::Site;
 pub fn play(file: &Path, listener: &mut dyn Listener, gallery: Option<Arc<Gallery>>, stop: &Stop) -> Ended {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
-    let ledger: SqliteLedger =
-        runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    let ledger: SqliteLedger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    // One board, so that who follows it misses nothing.
+    let jobs = if gallery.is_some() { 1 } else { 2 };
     let boards = gallery.map_or_else(Boards::default, Boards::with_gallery);
-    let means = Means { runtime: &runtime, local: Local { jobs: 2, pin: false }, stop, boards };
+    let means = Means { runtime: &runtime, local: Local { jobs, pin: false }, stop, boards };
     let ended = carry_out(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
     runtime.block_on(ledger.disconnect()).unwrap();
     ended.map_err(|failure| failure.message).unwrap()
@@ -53,9 +54,8 @@ impl Once {
             }
             fs::write(home.path().join("cup.toml"), text).unwrap();
             played(&home.path().join("cup.toml"));
-            let files = ["cup.toml", "cup.ledger"].map(|name| {
-                (name.to_owned(), fs::read(home.path().join(name)).unwrap())
-            });
+            let files = ["cup.toml", "cup.ledger"]
+                .map(|name| (name.to_owned(), fs::read(home.path().join(name)).unwrap()));
             (files.to_vec(), home)
         });
         fs::create_dir_all(folder).unwrap();
