@@ -34,6 +34,8 @@ pub enum Update {
         game: Arc<ShownGame>,
         /// A film (`docs/film.md`), live unless the game is over.
         film: Arc<[u8]>,
+        /// Whether it has its end.
+        over: bool,
     },
     /// The same game goes on.
     Part {

@@ -37,6 +37,8 @@ struct Showing {
     film: LiveFilm,
     /// The film as bytes, since somebody wanted it, until it grows.
     bytes: Option<Arc<[u8]>>,
+    /// Whether its end was shown.
+    over: bool,
 }
 
 impl Default for Screen {
@@ -79,7 +81,7 @@ impl Screen {
 impl Showing {
     fn update(&mut self) -> Update {
         let film = self.bytes.get_or_insert_with(|| self.film.json().into());
-        Update::Film { game: Arc::clone(&self.game), film: Arc::clone(film) }
+        Update::Film { game: Arc::clone(&self.game), film: Arc::clone(film), over: self.over }
     }
 }
 
@@ -251,7 +253,8 @@ impl View {
                 film.end(outcome);
             }
         }
-        let mut showing = Showing { game: Arc::clone(&view.game), film, bytes: None };
+        let over = view.ended.is_some();
+        let mut showing = Showing { game: Arc::clone(&view.game), film, bytes: None, over };
         let update = showing.update();
         let mut screen = board.screen();
         (screen.idle, screen.showing) = (false, Some(showing));
@@ -278,6 +281,7 @@ impl View {
                 showing.film.push(turn);
             }
             showing.bytes = None;
+            showing.over = over;
             if let Some(outcome) = outcome {
                 showing.film.end(outcome);
             }

@@ -131,7 +131,9 @@ impl<'s> Spectator<'s> {
         let update = next.unwrap();
         self.updates += 1;
         match &update {
-            Some(Update::Film { game, film }) => {
+            Some(Update::Film { game, film, over }) => {
+                let live = String::from_utf8_lossy(film).contains("\"live\":true");
+                assert_eq!(live, !*over, "a film says whether it is live");
                 let film: Json = serde_json::from_slice(film).unwrap();
                 assert!(film.get("seed").is_none());
                 let seat = game.seats.iter().position(|one| *one == Entrant(0)).unwrap();

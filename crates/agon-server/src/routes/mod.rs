@@ -3,6 +3,7 @@
 pub mod accounts;
 pub mod audit;
 pub mod bots;
+mod capsule;
 pub mod competitions;
 pub mod desk;
 pub mod downloads;
