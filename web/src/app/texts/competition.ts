@@ -24,7 +24,7 @@ export const texts = {
   desk: 'To its desk',
   phase: 'Phase',
   phaseOption: (number: number, name: string) => `${number}. ${name}`,
-  failed: (why: string) => `An error stopped it: ${why}. The organisers can see this and go on from here.`,
+  failed: (why: string) => `An error stopped it: ${why.replace(/[.\s]+$/, '')}. The organisers can see this and go on from here.`,
   failedUnsaid: 'An error stopped it. The organisers can see this and go on from here.',
   progress: (matches: number, expected: number | null) => (expected === null ? plural(matches, 'match', 'matches') : `${whole(matches)} of ${plural(expected, 'match', 'matches')}`),
   progressLabel: (phase: string) => `Progress of ${phase}`,
@@ -118,6 +118,9 @@ export const texts = {
     newer: 'New games were played.',
     refresh: 'Show them',
     game: (game: number) => `game ${game}`,
+    all: (count: number) => `All ${plural(count, 'game')}`,
+    winner: (names: string) => `won by ${names}`,
+    drawn: 'drawn',
   },
 
   charts: {
