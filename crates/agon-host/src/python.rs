@@ -18,6 +18,11 @@ use crate::warm::link::Hold;
 #[include = "*.py"]
 struct Package;
 
+/// Whether there is a Python that bots can run in.
+pub fn is_there() -> bool {
+    Interpreter::find().is_ok()
+}
+
 /// A program that plays the bot at `path` (with the class wanted, if any) in a game. `path` must exist.
 pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
     let wrong = |what: String, hint: &str| ProgramError { what, hint: hint.to_owned() };

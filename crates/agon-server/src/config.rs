@@ -42,6 +42,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where it keeps everything: `office.db`, and `competitions/ID/` for each that was made on the desk.
     pub data: PathBuf,
+    /// Where `office.db` is, if not in the data folder.
+    pub database: Option<PathBuf>,
     /// Files of competitions that are shown (and can be run) where they lie.
     pub files: Vec<PathBuf>,
     /// The site's name.
@@ -125,6 +127,7 @@ impl Config {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data: data.into(),
+            database: None,
             files: Vec::new(),
             name: "Agon".to_owned(),
             sign_up: SignUp::default(),

@@ -35,7 +35,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub use config::{Config, SignUp};
 pub use error::StartError;
-pub use server::{Server, serve};
+pub use server::{Server, asked_to_stop, serve};
 pub use state::App;
 
 /// All of the API, with its description.

@@ -109,7 +109,7 @@ pub async fn serve(mut config: Config) -> Result<(), StartError> {
 }
 
 /// Comes back at the first SIGTERM or SIGINT. A second one ends the process at once.
-async fn asked_to_stop() {
+pub async fn asked_to_stop() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {

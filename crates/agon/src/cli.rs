@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use agon_venue::Sandbox;
 
 pub use crate::competing::cli::{Export, Init, Report, Run, Table, Update};
+pub use crate::serving::cli::{Serve, Submit};
 
 /// Plays programming-bot competitions: five games, your bots, fair play, true records.
 #[derive(Parser, Debug)]
@@ -26,7 +27,7 @@ pub struct Cli {
 /// What to do.
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Play a small round of all five games with the house bots and print the tables
+    /// Play five small competitions, one of each game, and show them in the browser
     Demo(Demo),
     /// List the games, or show one game's seats, settings, clock and faults
     Games(Games),
@@ -58,6 +59,10 @@ pub enum Command {
     Export(Export),
     /// A competition as pages for the browser: tables, charts, brackets, replays
     Report(Report),
+    /// Give competitions a place on the web: live tables, replays, uploads, an organiser's desk
+    Serve(Serve),
+    /// Hand a bot in at a server and wait for the answer of its check
+    Submit(Submit),
     /// Bring entrants that are git repositories up to date and say what changed
     Update(Update),
     /// Check this machine for what Agon needs
@@ -73,6 +78,21 @@ pub struct Demo {
     /// Games at once [default: one for each core]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Where to listen
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub listen: std::net::SocketAddr,
+    /// Keep everything in this folder [default: a temporary one]
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// House bots alone, also where Python is there
+    #[arg(long)]
+    pub house: bool,
+    /// Print the tables and end
+    #[arg(long)]
+    pub no_serve: bool,
+    /// For programs: the tables
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `agon games`

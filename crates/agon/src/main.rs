@@ -9,6 +9,7 @@ mod files;
 mod logs;
 mod output;
 mod pretty;
+mod serving;
 mod setup;
 mod watch;
 
@@ -55,6 +56,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Compare(args) => commands::compare::run(&args),
         Command::Debug(args) => commands::debug::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
+        Command::Submit(args) => commands::submit::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Export(args) => commands::export::run(&args),
         Command::Report(args) => commands::report::run(&args),

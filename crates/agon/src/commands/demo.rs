@@ -1,142 +1,179 @@
-//! `agon demo`: a small round of all five games with the house bots.
+//! `agon demo`: five small competitions, played by a server of their own, and the page on which they can be seen.
 
-use agon_core::random::series_seed;
-use agon_core::{Assets, Better, GameInfo, Seat, Settings};
-use agon_engine::stats::SeatSummary;
-use agon_engine::table::Table;
-use agon_engine::{Played, Seating, Series};
-use agon_venue::Failure;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
+use agon_host::intake::PrivateFolder;
+use agon_runner::tables;
+use agon_server::{App, Config, Server};
+use agon_store::office::{Page, Shown, State};
+use agon_venue::failure::{BROKE, Failure, NO};
+use agon_venue::{Sitting, sheets, starter};
+use serde_json::json;
+
+use super::serve;
 use crate::cli::Demo;
 use crate::{output, setup};
 
-/// How many games each table of a demo plays.
-struct Size {
-    game: &'static str,
-    settings: &'static [(&'static str, &'static str)],
-    games: u32,
-}
-
-/// Long games are shortened: the demo is to be over before the tea is cold.
-const SIZES: &[Size] = &[
-    Size { game: "solitude-scramble", settings: &[], games: 400 },
-    Size { game: "colour-battle", settings: &[("rounds", "300")], games: 20 },
-    Size { game: "connect-five", settings: &[], games: 4 },
-    Size { game: "hide-and-seek", settings: &[], games: 4 },
-    Size { game: "word-racer", settings: &[], games: 4 },
+/// A demo's competition: its game and its file, without entrants. Short: they are to be over before the tea is cold.
+const CUPS: [(&str, &str); 5] = [
+    ("solitude-scramble", include_str!("demo/solitude-scramble.toml")),
+    ("colour-battle", include_str!("demo/colour-battle.toml")),
+    ("connect-five", include_str!("demo/connect-five.toml")),
+    ("hide-and-seek", include_str!("demo/hide-and-seek.toml")),
+    ("word-racer", include_str!("demo/word-racer.toml")),
 ];
 
-/// Plays them and prints the tables.
+/// Plays them, and shows them until CTRL-C.
 pub fn run(args: &Demo) -> Result<(), Failure> {
-    let seed = setup::seed(Some(&args.seed))?;
-    let jobs = setup::jobs(args.jobs)?;
-    for info in agon_games::infos() {
-        let table = agon_engine::table(info.id)?;
-        let size = SIZES.iter().find(|size| size.game == info.id);
-        let pairs = size.map_or(&[][..], |size| size.settings).iter().copied();
-        let settings = Settings::parse(info.settings, pairs)?;
-        let mut round = Round::new(table.as_ref());
-        output::note(&format!("playing {} ...", info.title));
-        for (number, seats) in round.groups().into_iter().enumerate() {
-            let seats_names: Vec<Seating> =
-                seats.iter().map(|&bot| Seating::House(round.bots[bot].name.to_owned())).collect();
-            let series = Series {
-                table: table.as_ref(),
-                settings: &settings,
-                seed: series_seed(seed, number as u32),
-                games: size.map_or(2, |size| size.games),
-                match_games: 4,
-                seats: &seats_names,
-                assets: &Assets::none(),
-                record: false,
-                jobs,
-                pin: true,
-                log: None,
-            };
-            series.play::<Failure>(|played| {
-                round.add(&seats, &played);
-                Ok(())
-            })?;
+    let private;
+    let data = match &args.data {
+        Some(data) => data.clone(),
+        None => {
+            private = PrivateFolder::new("agon-demo")?;
+            private.path().to_owned()
         }
-        output::print(&round.text())?;
+    };
+    let mut config = Config::new(data.join("server"));
+    config.files = lay_out(&data.join("cups"), args)?;
+    config.listen = args.listen;
+    if args.no_serve {
+        // Nobody is to find it.
+        config.listen.set_port(0);
+    }
+    "Agon demo".clone_into(&mut config.name);
+    config.jobs = setup::jobs(args.jobs)?;
+    let runtime = serve::runtime()?;
+    runtime.block_on(play_and_show(args, config))
+}
+
+async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
+    let files = config.files.clone();
+    let server = Server::bind(config).await.map_err(serve::failure)?;
+    let (app, url) = (server.app().clone(), server.url());
+    let invitation = server.invitation().map(str::to_owned);
+    for one in competitions(&app).await? {
+        if one.state == State::Closed {
+            app.office.set_state(&one.id, &[State::Closed], State::Running, None).await.map_err(broke)?;
+        }
+    }
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(server.run(async {
+        let _ = stopped.await;
+    }));
+    output::note("playing five small competitions, about a minute in all ...");
+    let played = tokio::select! {
+        played = all_over(&app) => played,
+        () = agon_server::asked_to_stop() => Err(Failure { code: NO, message: String::new() }),
+    };
+    let told = match played {
+        Ok(()) => tables(&files, args).await,
+        Err(failure) => Err(failure),
+    };
+    if told.is_ok() && !args.no_serve {
+        output::note(&format!("\nThe tables and replays are at {url}"));
+        if let Some(link) = invitation {
+            output::note(&format!("To look at the organiser's desk too, become the organiser: {link}"));
+        }
+        output::note("CTRL-C ends it.");
+        agon_server::asked_to_stop().await;
+    }
+    let _ = stop.send(());
+    serving.await.map_err(broke)?.map_err(serve::failure)?;
+    told
+}
+
+fn broke(error: impl std::fmt::Display) -> Failure {
+    Failure { code: BROKE, message: error.to_string() }
+}
+
+async fn competitions(app: &App) -> Result<Vec<agon_store::office::Competition>, Failure> {
+    let page = Page { after: None, limit: 100 };
+    Ok(app.office.competitions(Shown::All, page).await.map_err(broke)?.items)
+}
+
+/// Waits until nothing is left to play. Says so of each that is over.
+async fn all_over(app: &App) -> Result<(), Failure> {
+    let (begun, mut told) = (Instant::now(), Vec::new());
+    loop {
+        let all = competitions(app).await?;
+        for one in &all {
+            match one.state {
+                State::Failed => {
+                    let words = one.message.as_deref().unwrap_or("no words");
+                    return Err(broke(format!("{}: {words}", one.name)));
+                }
+                State::Over if !told.contains(&one.id) => {
+                    told.push(one.id.clone());
+                    output::note(&format!("{}: over after {:.0} s", one.name, begun.elapsed().as_secs_f64()));
+                }
+                _ => {}
+            }
+        }
+        if all.iter().all(|one| one.state == State::Over) {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+/// The last table of each.
+async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
+    let mut list = Vec::new();
+    for file in files {
+        let sitting = Sitting::read(file)?;
+        let ledger = sitting.ledger_to_read().await?;
+        let last = sitting.competition.phases.len() as u32 - 1;
+        let info = sitting.table.info();
+        let standings = tables::standings_of(&ledger, &sitting.competition, info, last).await?;
+        if args.json {
+            list.push(standings.json());
+        } else {
+            let text = sheets::render(&standings, sheets::Format::Text, true, output::table_width());
+            output::print(&format!("\n{text}"))?;
+        }
+    }
+    if args.json {
+        output::print_json("demo", json!({ "tables": list }))?;
     }
     Ok(())
 }
 
-/// Who met whom, and what came of it for each bot.
-struct Round {
-    info: &'static GameInfo,
-    bots: Vec<agon_engine::BotInfo>,
-    sums: Vec<(u64, SeatSummary)>,
+/// The files of the competitions, each with the house bots and, where Python is there, a bot as `agon new` writes it.
+fn lay_out(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
+    let python = !args.house && agon_host::python::is_there();
+    let seed = setup::seed(Some(&args.seed))?;
+    let mut files = Vec::new();
+    // The last one is listed first.
+    for (game, text) in CUPS.into_iter().rev() {
+        let path = folder.join(game).join(format!("{game}.toml"));
+        files.insert(0, path.clone());
+        if path.exists() {
+            continue;
+        }
+        let mut text = text.replace("SEED", &seed.to_string());
+        let roles = if game == "hide-and-seek" { &["seeker", "hider"][..] } else { &[""] };
+        for role in roles.iter().filter(|_| python) {
+            text += &example(game, role, path.parent().unwrap_or(folder))?;
+        }
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(&path, text).map_err(|e| Failure::io("write", &path, &e, "is there room, and may you write there?"))?;
+    }
+    Ok(files)
 }
 
-impl Round {
-    fn new(table: &dyn Table) -> Self {
-        let bots = table.bots();
-        Self { info: table.info(), sums: vec![(0, SeatSummary::default()); bots.len()], bots }
+/// A starter bot, as an entrant.
+fn example(game: &str, role: &str, folder: &Path) -> Result<String, Failure> {
+    let home = folder.join("bots/starter");
+    for (name, content, _) in starter::files(game, "python", "starter")? {
+        let path = home.join(name);
+        fs::create_dir_all(path.parent().unwrap_or(&home))?;
+        fs::write(path, content)?;
     }
-
-    /// Bots by number, for each group that meets: all pairs for two seats, role against role where roles differ,
-    /// every run of four neighbours in a circle for four seats, all in one arena where all fit.
-    fn groups(&self) -> Vec<Vec<usize>> {
-        let n = self.bots.len();
-        let plays = |bot: usize, role: usize| self.bots[bot].roles.contains(&self.info.roles[role].name);
-        if self.info.roles.len() == 2 {
-            let seekers = (0..n).filter(|&bot| plays(bot, 0));
-            return seekers
-                .flat_map(|a| (0..n).filter(move |&b| plays(b, 1)).map(move |b| vec![a, b]))
-                .collect();
-        }
-        match self.info.seats.max {
-            2 => (0..n).flat_map(|a| (a + 1..n).map(move |b| vec![a, b])).collect(),
-            max if max >= n => vec![(0..n).collect()],
-            max => (0..n)
-                .flat_map(|first| {
-                    (1..=2).map(move |step| (0..max).map(|k| (first + k * step) % n).collect::<Vec<_>>())
-                })
-                .filter(|group| (1..group.len()).all(|i| !group[..i].contains(&group[i])))
-                .collect(),
-        }
-    }
-
-    fn add(&mut self, seats: &[usize], played: &Played) {
-        for (seat, &bot) in Seat::all(seats.len()).zip(seats) {
-            self.sums[bot].0 += 1;
-            self.sums[bot].1.push(played, seat);
-        }
-    }
-
-    fn text(&self) -> String {
-        let mut text = format!("\n{}\n", self.info.title);
-        for role in self.info.roles {
-            let mut rows: Vec<usize> =
-                (0..self.bots.len()).filter(|&bot| self.bots[bot].roles.contains(&role.name)).collect();
-            let mean = |bot: usize| self.sums[bot].1.score.estimate().mean;
-            rows.sort_by(|&a, &b| match role.better {
-                Better::Higher => mean(b).total_cmp(&mean(a)),
-                Better::Lower => mean(a).total_cmp(&mean(b)),
-            });
-            let title = if self.info.roles.len() > 1 { role.name } else { "Bot" };
-            text += &self.table(title, &rows);
-        }
-        text
-    }
-
-    fn table(&self, who: &str, rows: &[usize]) -> String {
-        let score = format!(">{} {}", self.info.score.name, self.info.score.unit);
-        let titles = [">Rank", who, score.trim_end(), ">Games", ">Won", ">Time per answer", "How it thinks"];
-        let rows = rows.iter().enumerate().map(|(rank, &bot)| {
-            let (games, sum) = &self.sums[bot];
-            vec![
-                (rank + 1).to_string(),
-                self.bots[bot].name.to_owned(),
-                output::estimate(sum.score.estimate(), self.info.score.decimals),
-                games.to_string(),
-                format!("{:.0} %", 100.0 * sum.wins / (*games).max(1) as f64),
-                output::time(sum.time_per_answer()),
-                self.bots[bot].thinks.to_owned(),
-            ]
-        });
-        output::table(&titles, rows.collect())
-    }
+    let (name, line) = match role {
+        "" => ("Starter".to_owned(), String::new()),
+        role => (format!("Starter {role}"), format!("role = \"{role}\"\n")),
+    };
+    Ok(format!("\n[[entrant]]\nname = \"{name}\"\nbot = \"bots/starter\"\n{line}contributor = \"agon new\"\n"))
 }
