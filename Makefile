@@ -18,7 +18,7 @@ web: web/dist/viewer.js web/dist/app/index.html ## Build the replay viewer and t
 build: setup web ## Build the program: target/release/agon
 	$(CARGO) build --release --locked -p agon
 
-demo: build ## Play a small round of all five games and print the tables
+demo: build ## Play five small competitions and show them in the browser
 	./target/release/agon demo
 
 test: web ## Run every test
@@ -50,6 +50,7 @@ bench: setup web ## Measure: the tables of floors first (rules and engine, then 
 	$(CARGO) bench --locked -p agon-store --bench ledger
 	$(CARGO) bench --locked -p agon --bench competitions
 	$(CARGO) bench --locked -p agon-runner --bench gallery
+	$(CARGO) bench --locked -p agon-server --bench load
 	$(CARGO) bench --locked -p agon-games
 	$(CARGO) bench --locked -p agon-league
 	$(CARGO) build --release --locked -p agon && cd web && npm run measure

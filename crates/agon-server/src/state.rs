@@ -47,7 +47,8 @@ impl App {
     /// Opens everything in the data folder, which is made if it is not there. Nothing runs yet: [`crate::serve`] begins that.
     pub async fn open(config: Config) -> Result<Self, StartError> {
         std::fs::create_dir_all(&config.data).map_err(|error| StartError::folder(&config.data, &error))?;
-        let office = Office::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
+        let office =
+            Office::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
         let arenas = Arenas::open(&config, &office).await?;
         Ok(Self(Arc::new(Shared {
             intake: Intake::new(&config),

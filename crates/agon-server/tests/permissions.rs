@@ -5,7 +5,8 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use agon_store::office::Role;
+use agon_store::office::{Role, State};
+use common::cup::Once;
 use common::{Client, PASSWORD, Site};
 use serde_json::{Value, json};
 
@@ -19,7 +20,50 @@ struct World {
     token: i64,
     /// An invitation's number and its code.
     invitation: (i64, String),
+    /// The author's bot in the competition `cup`, which was played, and a fault of it.
+    bot: (i64, u64),
+    /// A bot of the author's in the competition `open`, which takes bots, and its submission.
+    entry: (i64, String),
 }
+
+/// Fails at its third move.
+const TRIPS: &str = "class Trips:
+    asked = 0
+
+    def get_move(self, board, player, T, N):
+        print('thinking')
+        self.asked += 1
+        if self.asked == 3:
+            raise ValueError('three is too much')
+        return [c for c in range(9) if not board[0][c]][0]
+";
+
+/// Its first phase was played; before the second one bots may be handed in anew.
+const CUP: &str = r#"name = "Cup"
+game = "connect-five"
+seed = "a cup's seed"
+sandbox = "off"
+
+[[phase]]
+name = "First"
+format = "round-robin"
+parts = [{ games = 2, seconds = 1 }]
+
+[[phase]]
+name = "Second"
+format = "round-robin"
+resubmit = true
+parts = [{ games = 2, seconds = 1 }]
+
+[[entrant]]
+name = "Trips"
+bot = "Trips.py"
+
+[[entrant]]
+bot = "house:random"
+"#;
+
+static CUP_PLAYED: Once = Once::new();
 
 impl World {
     async fn new() -> Self {
@@ -148,12 +192,172 @@ fn rows() -> Vec<Row> {
 
 /// Competitions, phases, matches, bots, live games, downloads.
 fn reading() -> Vec<Row> {
-    Vec::new()
+    const DRAFT: [u16; 5] = [404, 404, 404, 404, 200];
+    const AUTHORS: [u16; 5] = [401, 403, 200, 403, 403];
+    let read = |route: &'static str, path: fn(&World) -> String, expected: [u16; 5]| row(route, path, none, expected);
+    vec![
+        read("GET /competitions", |_| at("competitions"), [200; 5]),
+        read("GET /competitions/{id}", |_| at("competitions/cup"), [200; 5]),
+        read("GET /competitions/{id}", |_| at("competitions/draft"), DRAFT),
+        read("GET /competitions/{id}/phases/{phase}/table", |_| at("competitions/cup/phases/1/table"), [200; 5]),
+        read(
+            "GET /competitions/{id}/phases/{phase}/table",
+            |_| at("competitions/draft/phases/1/table"),
+            [404, 404, 404, 404, 409],
+        ),
+        read("GET /competitions/{id}/phases/{phase}/ratings", |_| at("competitions/cup/phases/1/ratings"), [200; 5]),
+        read("GET /competitions/{id}/phases/{phase}/schedule", |_| at("competitions/cup/phases/1/schedule"), [200; 5]),
+        read("GET /competitions/{id}/phases/{phase}/bracket", |_| at("competitions/cup/phases/1/bracket"), [404; 5]),
+        read("GET /competitions/{id}/phases/{phase}/matches", |_| at("competitions/cup/phases/1/matches"), [200; 5]),
+        read(
+            "GET /competitions/{id}/phases/{phase}/matches/{match}",
+            |_| at("competitions/cup/phases/1/matches/1-1"),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/phases/{phase}/matches/{match}/games/{game}/film",
+            |_| at("competitions/cup/phases/1/matches/1-1/games/1/film"),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/phases/{phase}/matches/{match}/games/{game}/record",
+            |_| at("competitions/cup/phases/1/matches/1-1/games/1/record"),
+            [403; 5],
+        ),
+        read("GET /competitions/{id}/downloads/{file}", |_| at("competitions/cup/downloads/games.csv"), [200; 5]),
+        read("GET /competitions/{id}/downloads/{file}", |_| at("competitions/cup/downloads/records.agon"), [403; 5]),
+        read("GET /competitions/{id}/bots/{bot}", |world| format!("competitions/cup/bots/{}", world.bot.0), [200; 5]),
+        read(
+            "GET /competitions/{id}/bots/{bot}/faults",
+            |world| format!("competitions/cup/bots/{}/faults", world.bot.0),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/bots/{bot}/logs/{phase}/{match}/{game}",
+            |world| format!("competitions/cup/bots/{}/logs/1/1-1/1", world.bot.0),
+            AUTHORS,
+        ),
+        read(
+            "GET /competitions/{id}/bots/{bot}/faults/{fault}/capsule",
+            |world| format!("competitions/cup/bots/{}/faults/{}/capsule", world.bot.0, world.bot.1),
+            AUTHORS,
+        ),
+        read("GET /competitions/{id}/events", |_| at("competitions/cup/events"), [200; 5]),
+        read("GET /competitions/{id}/events", |_| at("competitions/draft/events"), DRAFT),
+        read("GET /competitions/{id}/boards", |_| at("competitions/cup/boards"), [200; 5]),
+        read("GET /competitions/{id}/boards/{board}/watch", |_| at("competitions/cup/boards/0/watch"), [404; 5]),
+    ]
+}
+
+/// What is an author's alone is in nobody else's answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_bot_prints_is_for_its_author_alone() {
+    let world = World::new().await;
+    let (bot, fault) = world.bot;
+    for (place, client) in world.people.iter().enumerate() {
+        let mine = place == 2;
+        let film = client.get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
+        assert_eq!(film.json["logs"][0]["text"] == "thinking\n", mine, "{}", film.json["logs"]);
+        let item = client.get(&format!("competitions/cup/bots/{bot}/faults")).await.json["items"][0].clone();
+        assert_eq!((&item["fault"], item["id"].as_u64()), (&json!("crash"), Some(fault)));
+        assert!(item["says"].as_str().unwrap().contains("three is too much"));
+        assert_eq!((item["stderr"].is_string(), item["capsule"].is_string()), (mine, mine), "{item}");
+        let page = client.get(&format!("competitions/cup/bots/{bot}")).await.json;
+        assert_eq!(page["mine"], mine);
+        assert_eq!(page["versions"][0]["submission"].is_string(), mine || place == 4, "{page}");
+        let whole = client.get("competitions/cup").await.json;
+        assert_eq!(whole["entrants"][0]["mine"], mine);
+        let mine_there = client.get("competitions/cup/phases/1/table").await.json["entrants"][0]["mine"].clone();
+        assert_eq!(mine_there, false, "a table is the same for all");
+    }
+    let author = &world.people[2];
+    let log = author.get(&format!("competitions/cup/bots/{bot}/logs/1/1-1/1")).await.json;
+    assert!(log["turns"][0]["text"].as_str().unwrap().starts_with("thinking") && log["cut"] == false, "{log}");
+    let film = author.get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
+    let nobodys = world.people[0].get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
+    assert_ne!(film.header("etag"), nobodys.header("etag"));
+    let missing = author.get(&format!("competitions/cup/bots/{bot}/faults/{}/capsule", fault + 1000)).await;
+    assert_eq!(missing.status, 404);
 }
 
 /// Submissions, the desk, rulings, the machine.
 fn running() -> Vec<Row> {
-    Vec::new()
+    const FILE: &str = "game = \"connect-five\"\n\n[[phase]]\nformat = \"round-robin\"\n";
+    let for_organisers = |status| [401, 403, 403, 403, status];
+    vec![
+        row("GET /presets", |_| at("presets"), none, for_organisers(200)),
+        row(
+            "POST /competitions",
+            |_| at("competitions"),
+            || Some(json!({"game": "word-racer", "name": "New"})),
+            for_organisers(201),
+        ),
+        row(
+            "PUT /competitions/{id}/file",
+            |_| at("competitions/open/file"),
+            || Some(json!({"file": FILE})),
+            for_organisers(200),
+        ),
+        row("DELETE /competitions/{id}", |_| at("competitions/draft"), none, for_organisers(204)),
+        row("DELETE /competitions/{id}", |_| at("competitions/open"), none, for_organisers(409)),
+        row(
+            "POST /competitions/{id}/actions",
+            |_| at("competitions/open/actions"),
+            || Some(json!({"action": "close"})),
+            for_organisers(200),
+        ),
+        row(
+            "POST /competitions/{id}/rulings",
+            |_| at("competitions/open/rulings"),
+            || Some(json!({"kind": "void", "phase": 1, "match": "1-1", "reason": "x"})),
+            for_organisers(409),
+        ),
+        row(
+            "POST /competitions/{id}/rulings/{ruling}/lift",
+            |_| at("competitions/open/rulings/1/lift"),
+            || Some(json!({"reason": "x"})),
+            for_organisers(409),
+        ),
+        row("GET /machine", |_| at("machine"), none, for_organisers(200)),
+        // A form is asked for: who may hand in gets as far as that.
+        row(
+            "POST /competitions/{id}/bots",
+            |_| at("competitions/open/bots"),
+            || Some(json!({})),
+            [401, 403, 415, 415, 415],
+        ),
+        row(
+            "POST /competitions/{id}/bots",
+            |_| at("competitions/draft/bots"),
+            || Some(json!({})),
+            [401, 403, 404, 404, 409],
+        ),
+        row(
+            "POST /competitions/{id}/bots/{bot}/versions",
+            |world| format!("competitions/open/bots/{}/versions", world.entry.0),
+            || Some(json!({})),
+            [401, 403, 415, 403, 403],
+        ),
+        row(
+            "DELETE /competitions/{id}/bots/{bot}",
+            |world| format!("competitions/open/bots/{}", world.entry.0),
+            none,
+            [401, 403, 204, 403, 204],
+        ),
+        row(
+            "GET /submissions/{id}",
+            |world| format!("submissions/{}", world.entry.1),
+            none,
+            [401, 404, 200, 404, 200],
+        ),
+        row(
+            "GET /submissions/{id}/trials/{n}",
+            |world| format!("submissions/{}/trials/1", world.entry.1),
+            none,
+            [401, 404, 404, 404, 404],
+        ),
+        row("GET /me/bots", |_| at("me/bots"), none, [401, 200, 200, 200, 200]),
+    ]
 }
 
 /// Every operation of the API's description, as a row names it.

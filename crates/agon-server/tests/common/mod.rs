@@ -1,6 +1,8 @@
 //! A site in a folder of its own, and people who use it: requests go to the router, no port is needed.
 #![allow(dead_code, reason = "each test uses its part")]
 
+pub mod cup;
+
 use agon_server::config::Limits;
 use agon_server::{App, Config, router};
 use agon_store::Time;
@@ -23,7 +25,7 @@ const NO_PASSWORD: &str =
 pub struct Site {
     pub app: App,
     pub router: Router,
-    folder: TempDir,
+    pub folder: TempDir,
 }
 
 impl Site {
@@ -208,9 +210,26 @@ impl Client {
     pub async fn ask(&self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
-        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        // A stream has no end that could be waited for.
+        let streams = parts.headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
+        let bytes =
+            if streams { Bytes::new() } else { axum::body::to_bytes(body, usize::MAX).await.unwrap() };
         let json = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
         Answer { status: parts.status, headers: parts.headers, bytes, json }
+    }
+
+    /// Hands a new bot in, one file.
+    pub async fn hand_in(&self, path: &str, name: &str, content: &[u8]) -> Answer {
+        let part = |head: &str| format!("--a-boundary\r\nContent-Disposition: form-data; {head}\r\n\r\n");
+        let mut body = format!("{}{name}\r\n", part("name=\"name\"")).into_bytes();
+        body.extend_from_slice(part(&format!("name=\"file\"; filename=\"{name}.py\"")).as_bytes());
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n--a-boundary--\r\n");
+        let mut request = self.request("POST", path);
+        let kind = "multipart/form-data; boundary=a-boundary";
+        request.headers_mut().insert(header::CONTENT_TYPE, kind.parse().unwrap());
+        *request.body_mut() = Body::from(body);
+        self.ask(request).await
     }
 
     /// Signs in with a password; the client is that somebody from then on.

@@ -158,7 +158,8 @@ fn lay_out(folder: &Path, args: &Demo) -> Result<Vec<PathBuf>, Failure> {
             text += &example(game, role, path.parent().unwrap_or(folder))?;
         }
         fs::create_dir_all(path.parent().unwrap_or(folder))?;
-        fs::write(&path, text).map_err(|e| Failure::io("write", &path, &e, "is there room, and may you write there?"))?;
+        fs::write(&path, text)
+            .map_err(|e| Failure::io("write", &path, &e, "is there room, and may you write there?"))?;
     }
     Ok(files)
 }
@@ -175,5 +176,7 @@ fn example(game: &str, role: &str, folder: &Path) -> Result<String, Failure> {
         "" => ("Starter".to_owned(), String::new()),
         role => (format!("Starter {role}"), format!("role = \"{role}\"\n")),
     };
-    Ok(format!("\n[[entrant]]\nname = \"{name}\"\nbot = \"bots/starter\"\n{line}contributor = \"agon new\"\n"))
+    Ok(format!(
+        "\n[[entrant]]\nname = \"{name}\"\nbot = \"bots/starter\"\n{line}contributor = \"agon new\"\n"
+    ))
 }

@@ -14,7 +14,10 @@ pub fn run(args: &Serve) -> Result<(), Failure> {
 
 fn config(args: &Serve) -> Result<Config, Failure> {
     if args.nats.is_some() {
-        return Err(Failure::wrong_use("--nats is not there yet", "games are played on this machine: leave it out"));
+        return Err(Failure::wrong_use(
+            "--nats is not there yet",
+            "games are played on this machine: leave it out",
+        ));
     }
     let mut config = Config::new(&args.data);
     if let Some(url) = &args.database {

@@ -75,14 +75,19 @@ fn told(args: &Submit, server: &str, submission: Json) -> Result<(), Failure> {
         let (name, id) = (&submission["name"], submission["competition"].as_str().unwrap_or_default());
         let name = tame(name.as_str().unwrap_or_default());
         if let Some(version) = submission["version"].as_u64() {
-            output::note(&format!("{name} is in, version {version}: {server}/c/{id}/bots/{}", submission["bot"]));
+            output::note(&format!(
+                "{name} is in, version {version}: {server}/c/{id}/bots/{}",
+                submission["bot"]
+            ));
         }
     }
     match state.as_str() {
         "accepted" => Ok(()),
         // The answer is on stdout already.
         "refused" => Err(Failure { code: NO, message: String::new() }),
-        _ => Err(Failure { code: BROKE, message: "the check itself broke\nhint: hand it in again".to_owned() }),
+        _ => {
+            Err(Failure { code: BROKE, message: "the check itself broke\nhint: hand it in again".to_owned() })
+        }
     }
 }
 
@@ -90,7 +95,9 @@ fn told(args: &Submit, server: &str, submission: Json) -> Result<(), Failure> {
 fn whither(args: &Submit) -> Result<(String, String), Failure> {
     let mut server = args.server.clone();
     let mut id = args.competition.trim_end_matches('/').to_owned();
-    if let Some((origin, rest)) = args.competition.split_once("/c/").filter(|(origin, _)| origin.contains("://")) {
+    if let Some((origin, rest)) =
+        args.competition.split_once("/c/").filter(|(origin, _)| origin.contains("://"))
+    {
         server.get_or_insert_with(|| origin.to_owned());
         id = rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned();
     }
@@ -112,7 +119,8 @@ fn by_name(client: &Client, competition: &str, name: &str) -> Result<i64, Failur
     let mine = client.get("me/bots")?.good()?;
     let own: Vec<&Json> = mine["items"].as_array().into_iter().flatten().collect();
     let here = |one: &&&Json| one["competition"] == competition && one["withdrawn"] == false;
-    let same = |one: &&&Json| one["name"].as_str().is_some_and(|own| own.to_lowercase() == name.to_lowercase());
+    let same =
+        |one: &&&Json| one["name"].as_str().is_some_and(|own| own.to_lowercase() == name.to_lowercase());
     let found = own.iter().filter(here).find(same).and_then(|one| one["bot"].as_i64());
     found.ok_or_else(|| {
         let names: Vec<String> =
@@ -139,7 +147,10 @@ fn checked(submission: &Json) -> Option<Checked> {
     };
     let findings = |list: &Json| list.as_array().into_iter().flatten().map(finding).collect::<Vec<_>>();
     let step = |one: &Json| Step {
-        name: ["found", "source", "loads", "plays"].into_iter().find(|name| one["name"] == *name).unwrap_or("check"),
+        name: ["found", "source", "loads", "plays"]
+            .into_iter()
+            .find(|name| one["name"] == *name)
+            .unwrap_or("check"),
         outcome: match one["outcome"].as_str() {
             Some("yes") => Outcome::Yes,
             Some("no") => Outcome::No,

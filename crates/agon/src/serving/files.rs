@@ -33,11 +33,14 @@ fn zipped(folder: &Path) -> Result<Vec<u8>, Failure> {
     let mut files = Vec::new();
     collect(folder, folder, &mut files)?;
     files.sort();
-    let broke = |error: zip::result::ZipError| Failure::wrong_use(error.to_string(), "pack it yourself, and send the .zip");
+    let broke = |error: zip::result::ZipError| {
+        Failure::wrong_use(error.to_string(), "pack it yourself, and send the .zip")
+    };
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     let mut size = 0;
     for (name, path) in files {
-        let content = fs::read(&path).map_err(|error| Failure::io("read", &path, &error, "may you read it?"))?;
+        let content =
+            fs::read(&path).map_err(|error| Failure::io("read", &path, &error, "may you read it?"))?;
         size += content.len() as u64;
         if size > UNPACKED {
             let what = format!("{}: more than {} MiB", folder.display(), UNPACKED >> 20);
@@ -52,7 +55,9 @@ fn zipped(folder: &Path) -> Result<Vec<u8>, Failure> {
 
 /// Plain files, as they are seen from `top`. Hidden ones, and what machines leave behind, stay at home.
 fn collect(top: &Path, folder: &Path, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
-    for entry in fs::read_dir(folder).map_err(|error| Failure::io("read", folder, &error, "may you read it?"))? {
+    for entry in
+        fs::read_dir(folder).map_err(|error| Failure::io("read", folder, &error, "may you read it?"))?
+    {
         let entry = entry?;
         let (name, kind) = (entry.file_name().to_string_lossy().into_owned(), entry.file_type()?);
         if name.starts_with('.') || LITTER.contains(&name.as_str()) {
@@ -89,9 +94,13 @@ pub fn token() -> Result<String, Failure> {
     let Ok(about) = path.metadata() else { return Err(none()) };
     if about.permissions().mode() & 0o077 != 0 {
         let what = format!("{} can be read by others", path.display());
-        return Err(Failure::wrong_use(what, format!("chmod 600 {}; if somebody else was there, revoke it", path.display())));
+        return Err(Failure::wrong_use(
+            what,
+            format!("chmod 600 {}; if somebody else was there, revoke it", path.display()),
+        ));
     }
-    let text = fs::read_to_string(&path).map_err(|error| Failure::io("read", &path, &error, "may you read it?"))?;
+    let text =
+        fs::read_to_string(&path).map_err(|error| Failure::io("read", &path, &error, "may you read it?"))?;
     match text.trim() {
         "" => Err(Failure::wrong_use(format!("{} is empty", path.display()), hint)),
         token => Ok(token.to_owned()),

@@ -1,0 +1,336 @@
+//! What a server bears: `make bench`, or `cargo bench -p agon-server --bench load`.
+//!
+//! The real server as a process of its own, kept on one core; a small client on another. First requests as fast as they are answered, over
+//! connections that stay; then a thousand who watch one board while games are played on the server's own core. Nothing here fails: a
+//! figure beyond its bound is marked.
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a program whose output is its purpose"
+)]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agon_host::pinning;
+use agon_runner::{Boards, Event, Gallery, Listener, Local, Stop};
+use agon_server::{Config, Server};
+use agon_venue::Sitting;
+use agon_venue::competing::play::{Means, carry_out};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+
+const CONNECTIONS: usize = 32;
+const WATCHERS: usize = 1_000;
+const LASTS: Duration = Duration::from_secs(8);
+
+fn main() {
+    let words: Vec<String> = std::env::args().collect();
+    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    if words.iter().any(|word| word == "--test") {
+        return;
+    }
+    if let Some(at) = words.iter().position(|word| word == "serve") {
+        return serve(Path::new(&words[at + 1]), Path::new(&words[at + 2]), words[at + 3] == "live");
+    }
+    let cores = pinning::cores();
+    let [own, .., other] = cores[..] else {
+        println!("one core is not enough to measure on");
+        return;
+    };
+    pinning::pin(other);
+    let home = tempfile::tempdir().unwrap();
+    println!("{:<66} {:>12} {:>12}", "what", "bound", "measured");
+    requests(home.path(), own);
+    watchers(home.path(), own);
+}
+
+fn row(what: &str, bound: &str, measured: &str, beyond: bool) {
+    println!("{what:<66} {bound:>12} {measured:>12}{}", if beyond { "  BEYOND" } else { "" });
+}
+
+fn cup(path: &Path, game: &str, phase: &str, bots: &[&str], times: usize) -> PathBuf {
+    let mut text = format!("name = \"Load\"\ngame = \"{game}\"\nseed = \"load\"\n\n[[phase]]\nname = \"All\"\n{phase}\n");
+    for number in 0..times {
+        for bot in bots {
+            let _ = write!(text, "\n[[entrant]]\nname = \"{bot} {number}\"\nbot = \"house:{bot}\"\n");
+        }
+    }
+    fs::write(path, text).unwrap();
+    path.to_owned()
+}
+
+/// Carries a competition out, here.
+fn play(file: &Path, listener: &mut dyn Listener, boards: Boards, stop: &Stop) {
+    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
+    let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    let means = Means { runtime: &runtime, local: Local { jobs: 1, pin: false }, stop, boards };
+    carry_out(&sitting, &ledger, means, listener, &mut |_| {}).map_err(|failure| failure.message).unwrap();
+}
+
+// The server's process.
+
+struct Count(Arc<AtomicU64>);
+
+impl Listener for Count {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Match { result, .. } = event {
+            self.0.fetch_add(result.games.len() as u64, Relaxed);
+        }
+    }
+}
+
+/// Says where it is; then, if games are played, how many, whenever it is asked.
+fn serve(data: &Path, file: &Path, live: bool) {
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut config = Config::new(data);
+        config.listen = SocketAddr::from(([127, 0, 0, 1], 0));
+        config.files = vec![file.to_owned()];
+        let server = Server::bind(config).await.unwrap();
+        if live {
+            run(server.app(), file);
+        }
+        println!("{}", server.address());
+        server.run(std::future::pending()).await.unwrap();
+    });
+}
+
+/// Plays on a thread of its own, as a server does.
+fn run(app: &agon_server::App, file: &Path) {
+    let arena = Arc::clone(&app.arenas.all()[0]);
+    let sitting = arena.sitting().unwrap();
+    let gallery = Gallery::new(sitting.assets.clone(), Vec::new());
+    arena.show(Some(Arc::clone(&gallery)));
+    let games = Arc::new(AtomicU64::new(0));
+    let (count, file) = (Arc::clone(&games), file.to_owned());
+    thread::spawn(move || {
+        play(&file, &mut Count(count), Boards::with_gallery(gallery), &Stop::default());
+    });
+    thread::spawn(move || {
+        for _ in std::io::stdin().lines() {
+            println!("{}", games.load(Relaxed));
+        }
+    });
+}
+
+/// A server that is ended with its handle.
+struct Running {
+    process: Child,
+    out: BufReader<ChildStdout>,
+    address: SocketAddr,
+}
+
+impl Running {
+    fn start(home: &Path, name: &str, file: &Path, core: usize, live: bool) -> Self {
+        let back = pinning::core();
+        // What is started has the affinity of who starts it.
+        pinning::pin(core);
+        let mut process = Command::new(std::env::current_exe().unwrap())
+            .arg("serve")
+            .args([&home.join(name), file])
+            .arg(if live { "live" } else { "still" })
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        pinning::pin(back.unwrap_or(core));
+        let mut out = BufReader::new(process.stdout.take().unwrap());
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        Self { process, out, address: line.trim().parse().unwrap() }
+    }
+
+    /// Games so far.
+    fn games(&mut self) -> u64 {
+        self.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        let mut line = String::new();
+        self.out.read_line(&mut line).unwrap();
+        line.trim().parse().unwrap()
+    }
+
+    /// Games a second, over a while.
+    fn pace(&mut self) -> f64 {
+        let (start, before) = (Instant::now(), self.games());
+        thread::sleep(LASTS);
+        (self.games() - before) as f64 / start.elapsed().as_secs_f64()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+// The client.
+
+fn requests(home: &Path, core: usize) {
+    let bots = ["random", "left", "right", "centre", "greedy"];
+    let file = cup(&home.join("table.toml"), "solitude-scramble", "format = \"groups\"\nmatches = 40", &bots, 8);
+    play(&file, &mut (), Boards::default(), &Stop::default());
+    let server = Running::start(home, "table", &file, core, false);
+    let table = "/api/v1/competitions/table/phases/1/table";
+    let (_, headers, _) = once(server.address, table, "");
+    let tag = headers.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
+    let known = format!("If-None-Match: {tag}\r\n");
+    for (what, path, extra) in [
+        ("a table of 40 bots, packed", table, ""),
+        ("the same, for who has it already", table, known.as_str()),
+        ("the list of competitions", "/api/v1/competitions", ""),
+        ("the page itself", "/c/table", ""),
+    ] {
+        let (_, _, bytes) = once(server.address, path, extra);
+        let mut times = load(server.address, path, extra);
+        times.sort_unstable();
+        let rate = times.len() as f64 / LASTS.as_secs_f64();
+        let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
+        let what = format!("{what}, {bytes} bytes");
+        let bound = if path == table { 2_000.0 } else { 0.0 };
+        row(&format!("{what}: requests a second"), &format!("{bound:.0}"), &format!("{rate:.0}"), rate < bound);
+        row(&format!("  p50, {CONNECTIONS} connections"), "", &format!("{:.2} ms", at(0.5)), false);
+        row("  p99", "50 ms", &format!("{:.2} ms", at(0.99)), at(0.99) > 50.0);
+    }
+}
+
+fn asked(path: &str, extra: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: agon\r\nAccept-Encoding: gzip\r\n{extra}\r\n")
+}
+
+/// One answer: status, headers, how many bytes.
+fn once(address: SocketAddr, path: &str, extra: &str) -> (u16, String, usize) {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut stream = tokio::io::BufReader::new(TcpStream::connect(address).await.unwrap());
+        stream.write_all(asked(path, extra).as_bytes()).await.unwrap();
+        answer(&mut stream).await
+    })
+}
+
+async fn answer(stream: &mut tokio::io::BufReader<TcpStream>) -> (u16, String, usize) {
+    let (mut headers, mut length) = (String::new(), 0);
+    loop {
+        let from = headers.len();
+        stream.read_line(&mut headers).await.unwrap();
+        let line = headers[from..].trim_end();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length: ") {
+            length = value.parse().unwrap();
+        }
+    }
+    let mut left = length;
+    while left > 0 {
+        let some = stream.fill_buf().await.unwrap().len().min(left);
+        assert!(some > 0, "cut off");
+        stream.consume(some);
+        left -= some;
+    }
+    let status = headers.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap();
+    (status, headers, length)
+}
+
+/// Microseconds of each request.
+fn load(address: SocketAddr, path: &str, extra: &str) -> Vec<u64> {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let request: Arc<str> = asked(path, extra).into();
+    runtime.block_on(async {
+        let until = Instant::now() + LASTS;
+        let mut all = Vec::new();
+        for _ in 0..CONNECTIONS {
+            let request = Arc::clone(&request);
+            all.push(tokio::spawn(async move {
+                let stream = TcpStream::connect(address).await.unwrap();
+                stream.set_nodelay(true).unwrap();
+                let mut stream = tokio::io::BufReader::with_capacity(64 << 10, stream);
+                let mut times = Vec::new();
+                while Instant::now() < until {
+                    let start = Instant::now();
+                    stream.write_all(request.as_bytes()).await.unwrap();
+                    let (status, ..) = answer(&mut stream).await;
+                    assert!(matches!(status, 200 | 304), "{status}");
+                    times.push(start.elapsed().as_micros() as u64);
+                }
+                times
+            }));
+        }
+        let mut times = Vec::new();
+        for one in all {
+            times.extend(one.await.unwrap());
+        }
+        times
+    })
+}
+
+fn watchers(home: &Path, core: usize) {
+    let bots = ["random", "sweeper", "short-sighted", "seeker"];
+    let file = cup(&home.join("live.toml"), "colour-battle", "format = \"arena\"\ngames = 10000000", &bots, 1);
+    let mut server = Running::start(home, "live", &file, core, true);
+    thread::sleep(Duration::from_secs(2));
+    let before = server.pace();
+    let stop = Arc::new(AtomicU64::new(0));
+    let bytes = Arc::new(AtomicU64::new(0));
+    let clients = {
+        let (stop, bytes, address) = (Arc::clone(&stop), Arc::clone(&bytes), server.address);
+        thread::spawn(move || watch(address, &stop, &bytes))
+    };
+    // Until all have come and seen the film so far.
+    thread::sleep(Duration::from_secs(4));
+    let first = bytes.load(Relaxed);
+    let with = server.pace();
+    let sent = (bytes.load(Relaxed) - first) as f64 / LASTS.as_secs_f64();
+    stop.store(1, Relaxed);
+    let came = clients.join().unwrap();
+    thread::sleep(Duration::from_secs(1));
+    let after = server.pace();
+    let alone = f64::midpoint(before, after);
+    let slower = (1.0 - with / alone) * 100.0;
+    row("games a second, nobody watching (before, after)", "", &format!("{before:.0}, {after:.0}"), false);
+    row(&format!("games a second, {came} watching one board"), "", &format!("{with:.0}"), false);
+    row("  bytes sent to them a second", "", &format!("{:.2} MB", sent / 1e6), false);
+    row("  slower, games and server on one core", "5 %", &format!("{slower:.1} %"), slower > 5.0);
+}
+
+/// How many came.
+fn watch(address: SocketAddr, stop: &Arc<AtomicU64>, bytes: &Arc<AtomicU64>) -> usize {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let request = asked("/api/v1/competitions/live/boards/0/watch", "");
+    runtime.block_on(async {
+        let came = Arc::new(AtomicU64::new(0));
+        for _ in 0..WATCHERS {
+            let (request, bytes, came) = (request.clone(), Arc::clone(bytes), Arc::clone(&came));
+            tokio::spawn(async move {
+                let mut stream = TcpStream::connect(address).await.unwrap();
+                stream.write_all(request.as_bytes()).await.unwrap();
+                let mut buffer = vec![0; 16 << 10];
+                let some = stream.read(&mut buffer).await.unwrap();
+                assert!(buffer[..some].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..some]));
+                came.fetch_add(1, Relaxed);
+                while let Ok(some) = stream.read(&mut buffer).await
+                    && some > 0
+                {
+                    bytes.fetch_add(some as u64, Relaxed);
+                }
+            });
+        }
+        while stop.load(Relaxed) == 0 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        came.load(Relaxed) as usize
+    })
+}

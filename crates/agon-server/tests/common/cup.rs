@@ -1,0 +1,139 @@
+//! Competitions that were really played, put before a site.
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use agon_runner::{Boards, Ended, Gallery, Listener, Local, Stop};
+use agon_server::arena::reopen;
+use agon_store::office::{
+    Checked, Limits, NewCompetition, NewEntrant, NewSubmission, Origin, State, SubmissionId,
+    SubmissionState, token_hash,
+};
+use agon_store::{SqliteLedger, Time};
+use agon_venue::Sitting;
+use agon_venue::competing::play::{Means, carry_out};
+use tokio::runtime::Builder;
+
+use super::Site;
+
+/// Plays on from its ledger until it is over or waits.
+pub fn play(file: &Path, listener: &mut dyn Listener, gallery: Option<Arc<Gallery>>, stop: &Stop) -> Ended {
+    let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+    let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
+    let ledger: SqliteLedger =
+        runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    let boards = gallery.map_or_else(Boards::default, Boards::with_gallery);
+    let means = Means { runtime: &runtime, local: Local { jobs: 2, pin: false }, stop, boards };
+    let ended = carry_out(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
+    runtime.block_on(ledger.disconnect()).unwrap();
+    ended.map_err(|failure| failure.message).unwrap()
+}
+
+/// The same on a thread of its own: the runner has its own runtime.
+pub fn played(file: &Path) -> Ended {
+    thread::scope(|scope| scope.spawn(|| play(file, &mut (), None, &Stop::default())).join().unwrap())
+}
+
+/// A file with its ledger, played once for all tests of a program.
+pub struct Once(OnceLock<(Vec<(String, Vec<u8>)>, tempfile::TempDir)>);
+
+impl Once {
+    pub const fn new() -> Self {
+        Self(OnceLock::new())
+    }
+
+    /// Lays it into a folder, played.
+    pub fn lay(&self, folder: &Path, text: &str, bots: &[(&str, &str)]) {
+        let (files, _) = self.0.get_or_init(|| {
+            let home = tempfile::tempdir().unwrap();
+            for (name, content) in bots {
+                fs::write(home.path().join(name), content).unwrap();
+            }
+            fs::write(home.path().join("cup.toml"), text).unwrap();
+            played(&home.path().join("cup.toml"));
+            let files = ["cup.toml", "cup.ledger"].map(|name| {
+                (name.to_owned(), fs::read(home.path().join(name)).unwrap())
+            });
+            (files.to_vec(), home)
+        });
+        fs::create_dir_all(folder).unwrap();
+        for (name, bytes) in files {
+            fs::write(folder.join(name), bytes).unwrap();
+        }
+    }
+}
+
+impl Site {
+    /// Where the file of a competition lies.
+    pub fn cup_file(&self, id: &str) -> std::path::PathBuf {
+        self.app.config.data.join("competitions").join(id).join("cup.toml")
+    }
+
+    /// Enters what lies in the competition's folder into the office, as the desk does. `owners` are the accounts of some of its bots, by
+    /// name.
+    pub async fn host(&self, id: &str, state: State, owners: &[(&str, i64)]) {
+        let file = self.cup_file(id);
+        let sitting = Sitting::read(&file).map_err(|failure| failure.message).unwrap();
+        let office = &self.app.office;
+        let new = NewCompetition {
+            id: id.to_owned(),
+            name: sitting.competition.name.clone(),
+            game: sitting.competition.game.to_owned(),
+            file: file.display().to_string(),
+            origin: Origin::Hosted,
+            state: State::Open,
+            public: true,
+            limits: Limits { per_contributor: Some(2), max_bytes: Some(100_000) },
+            preset: sitting.text.clone(),
+            by: None,
+            at: Time::now(),
+        };
+        office.create_competition(&new).await.unwrap();
+        for entrant in &sitting.competition.entrants {
+            let owner = owners.iter().find(|(name, _)| *name == entrant.name);
+            let account = owner.map(|(_, id)| agon_store::office::AccountId(*id));
+            let new = NewEntrant {
+                competition: id.to_owned(),
+                account,
+                name: entrant.name.clone(),
+                role: entrant.role.map(str::to_owned),
+                bot: account.is_none().then(|| match &entrant.bot {
+                    agon_league::competition::Bot::Given(bot) => bot.clone(),
+                    agon_league::competition::Bot::Git { repository, .. } => repository.clone(),
+                }),
+                at: Time::now(),
+            };
+            let made = office.add_entrant(&new, State::ALL).await.unwrap();
+            let Some(account) = account else { continue };
+            let submission = NewSubmission {
+                id: SubmissionId::random().unwrap(),
+                entrant: made.id,
+                account,
+                file: "bot.zip".to_owned(),
+                bytes: 100,
+                hash: token_hash(&entrant.name),
+                from_phase: 0,
+                at: Time::now(),
+            };
+            let queued = office.enqueue(&submission, State::ALL).await.unwrap();
+            office.claim_next(Time::now()).await.unwrap().unwrap();
+            let checked = Checked {
+                state: SubmissionState::Accepted,
+                report: None,
+                folder: Some("nowhere".to_owned()),
+                trials: Vec::new(),
+                at: Time::now(),
+            };
+            office.finish(&queued.id, &checked).await.unwrap();
+        }
+        if !matches!(state, State::Open | State::Draft) {
+            office.seat_all(id, Time::now()).await.unwrap();
+        }
+        office.set_state(id, &[State::Open], state, None).await.unwrap();
+        let game = agon_engine::table(&new.game).unwrap().info().id;
+        let arena = self.app.arenas.add(id, game);
+        reopen(&arena, &file).await.unwrap();
+    }
+}

@@ -1,0 +1,201 @@
+//! Games as they are played: streams of events, for each of the five games.
+
+mod common;
+
+use std::fs;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use agon_runner::gallery::Pace;
+use agon_runner::{Gallery, Stop};
+use agon_server::arena::FeedEvent;
+use agon_store::office::State;
+use agon_venue::Sitting;
+use axum::body::BodyDataStream;
+use common::cup::play;
+use common::{Client, Site};
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+/// A stream of events, as a browser reads it.
+struct Events {
+    body: BodyDataStream,
+    text: String,
+}
+
+#[derive(Debug)]
+struct Event {
+    name: String,
+    data: Value,
+    id: Option<u64>,
+}
+
+async fn open(client: &Client, path: &str) -> Events {
+    let response = client.router.clone().oneshot(client.request("GET", path)).await.unwrap();
+    assert_eq!(response.status(), 200, "{path}");
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    assert!(response.headers().get("content-encoding").is_none());
+    Events { body: response.into_body().into_data_stream(), text: String::new() }
+}
+
+impl Events {
+    /// The next event; nothing when the stream has ended. Comments and `retry` are passed over.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            while let Some((block, rest)) = self.text.split_once("\n\n") {
+                let field = |name: &str| {
+                    let start = format!("{name}: ");
+                    block.lines().find_map(|line| line.strip_prefix(&start)).map(str::to_owned)
+                };
+                let event = field("event").map(|name| Event {
+                    name,
+                    data: serde_json::from_str(&field("data").unwrap()).unwrap(),
+                    id: field("id").and_then(|id| id.parse().ok()),
+                });
+                self.text = rest.to_owned();
+                if event.is_some() {
+                    return event;
+                }
+            }
+            let more = tokio::time::timeout(Duration::from_secs(60), self.body.next()).await.unwrap()?;
+            self.text += std::str::from_utf8(&more.unwrap()).unwrap();
+        }
+    }
+}
+
+fn cup(game: &str, phase: &str, settings: &str, bots: [&str; 4]) -> String {
+    let mut text = format!("name = \"Live\"\ngame = \"{game}\"\nseed = \"live\"\n\n{settings}\n\n[[phase]]\n{phase}\n");
+    for bot in bots.into_iter().filter(|bot| !bot.is_empty()) {
+        text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n");
+    }
+    text
+}
+
+fn lay(site: &Site, id: &str, text: &str) {
+    let file = site.cup_file(id);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// Begins to play it, as the server does; to be asked to stop.
+async fn run(site: &Site, id: &str) -> (Arc<Stop>, thread::JoinHandle<()>) {
+    site.host(id, State::Running, &[]).await;
+    let (arena, file) = (site.app.arenas.get(id).unwrap(), site.cup_file(id));
+    let sitting = Sitting::read(&file).map_err(|failure| failure.message).unwrap();
+    let pace = Pace { tick: Duration::from_millis(20), spread: 4, hold: 1, ..Pace::default() };
+    let gallery = Gallery::paced(sitting.assets.clone(), Vec::new(), pace);
+    let stop = Arc::new(Stop::default());
+    let running = {
+        let (gallery, stop, file) = (Arc::clone(&gallery), Arc::clone(&stop), file.clone());
+        thread::spawn(move || drop(play(&file, &mut (), Some(gallery), &stop)))
+    };
+    // Until there is something to see.
+    while gallery.boards().is_empty() || !file.with_extension("ledger").exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    agon_server::arena::reopen(&arena, &file).await.unwrap();
+    arena.show(Some(gallery));
+    (stop, running)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_game_of_each_kind_is_watched_to_its_end() {
+    let cups = [
+        ("solitude", cup("solitude-scramble", "format = \"groups\"\nmatches = 100000", "", ["random", "left", "greedy", "centre"])),
+        ("colours", cup("colour-battle", "format = \"arena\"\ngames = 100000", "[settings]\nrounds = 40", ["random", "sweeper", "", ""])),
+        ("five", cup("connect-five", "format = \"round-robin\"\nlegs = 20000\nparts = [{ games = 2, seconds = 1 }]", "", ["random", "stacker", "", ""])),
+        ("words", cup("word-racer", "format = \"round-robin\"\nlegs = 20000", "", ["random", "filler", "", ""])),
+    ];
+    for (id, text) in cups {
+        let site = Site::new().await;
+        lay(&site, id, &text);
+        let (stop, running) = run(&site, id).await;
+        let reader = site.nobody();
+        let boards = reader.get(&format!("competitions/{id}/boards")).await.json;
+        let board = &boards["items"][0];
+        assert_eq!((&board["hidden"], &board["phase"]), (&json!(false), &json!(1)), "{boards}");
+        assert!(board["since"].as_i64().unwrap() > 1_600_000_000_000);
+        let mut events = open(&reader, &format!("competitions/{id}/boards/{}/watch", board["board"])).await;
+        let (mut turns, mut outcome, mut names) = (0, Value::Null, Value::Null);
+        let end = loop {
+            let event = events.next().await.unwrap();
+            match event.name.as_str() {
+                "head" => {
+                    assert!(event.data.get("seed").is_none(), "a seed is a secret");
+                    turns = event.data["deltas"].as_array().unwrap().len();
+                    (outcome, names) = (event.data["outcome"].clone(), event.data["names"].clone());
+                }
+                "part" => {
+                    assert_eq!(event.data["from"], turns + 1, "{id}: no turn is missed");
+                    turns += event.data["turns"].as_array().unwrap().len();
+                    outcome = event.data["outcome"].clone();
+                }
+                "end" => break event.data,
+                other => assert_eq!(other, "ping"),
+            }
+        };
+        assert!(outcome.is_object(), "{id}: {outcome}");
+        stop.ask();
+        running.join().unwrap();
+        drop(events);
+        site.app.arenas.get(id).unwrap().changed();
+        // What was seen live is what was kept.
+        let film = reader.get(end["film"].as_str().unwrap()).await.json;
+        assert_eq!(film["deltas"].as_array().unwrap().len(), turns, "{id}: {end}");
+        assert_eq!((&film["outcome"], &film["names"]), (&outcome, &names), "{id}");
+        assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 0, "who has left is not counted");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn boards_that_are_a_secret_are_not_shown() {
+    let site = Site::new().await;
+    let text = cup(
+        "hide-and-seek",
+        "format = \"cross\"\nboards = 100000",
+        "[settings]\nsteps = 60",
+        ["random-seeker", "random-hider", "", ""],
+    );
+    lay(&site, "hiding", &text);
+    let (stop, running) = run(&site, "hiding").await;
+    let reader = site.nobody();
+    let boards = reader.get("competitions/hiding/boards").await.json;
+    assert_eq!(boards["items"][0]["hidden"], true);
+    let answer = reader.get("competitions/hiding/boards/0/watch").await;
+    assert_eq!((answer.status.as_u16(), answer.code()), (403, "hidden"));
+    assert_eq!(reader.get("competitions/hiding/boards/99/watch").await.status, 404);
+    stop.ask();
+    running.join().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_happens_is_told_and_streams_end_with_the_server() {
+    let site = Site::new().await;
+    lay(&site, "cup", &cup("word-racer", "format = \"round-robin\"", "", ["random", "filler", "", ""]));
+    site.host("cup", State::Running, &[]).await;
+    let arena = site.app.arenas.get("cup").unwrap();
+    let reader = site.nobody();
+    arena.tell(FeedEvent::Progress(json!({"phase": 1, "matches": 7}).to_string().into()));
+    let mut events = open(&reader, "competitions/cup/events").await;
+    let first = events.next().await.unwrap();
+    assert_eq!((first.name.as_str(), &first.data), ("state", &json!({"state": "running", "message": null})));
+    let progress = events.next().await.unwrap();
+    assert_eq!((progress.name.as_str(), &progress.data["matches"]), ("progress", &json!(7)), "how far it is, at once");
+    arena.tell(FeedEvent::Table { phase: 0, revision: 12 });
+    let table = events.next().await.unwrap();
+    assert_eq!((table.name.as_str(), &table.data), ("table", &json!({"phase": 1, "revision": 12})));
+    assert!(table.id > progress.id);
+    arena.tell(FeedEvent::State { state: State::Over, message: None });
+    assert_eq!(events.next().await.unwrap().data["state"], "over");
+    assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 1);
+    // No more than there is room for.
+    site.app.meters.watchers.store(2_000, Ordering::Release);
+    let full = reader.get("competitions/cup/events").await;
+    assert_eq!((full.status.as_u16(), full.code(), full.header("retry-after")), (503, "busy", "30"));
+    site.app.stopping.send_replace(true);
+    assert!(events.next().await.is_none(), "the stream ends");
+    assert_eq!(reader.get("competitions/cup/events").await.status, 503);
+}

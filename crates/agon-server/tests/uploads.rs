@@ -1,0 +1,342 @@
+//! Uploads: what is refused, with which words, and that nothing is lost. No bot is run here: what is wrong with files is told at once.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::io::{Cursor, Write as _};
+
+use agon_store::office::Role;
+use axum::body::Body;
+use axum::http::header;
+use common::{Answer, Client, Site};
+use serde_json::json;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+const BOUNDARY: &str = "a-boundary";
+
+/// A part of a form: name, file name, content.
+type Part<'p> = (&'p str, Option<&'p str>, &'p [u8]);
+
+fn form(parts: &[Part<'_>]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (name, file, content) in parts {
+        let file = file.map_or_else(String::new, |file| format!("; filename=\"{file}\""));
+        let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n");
+        body.extend_from_slice(head.as_bytes());
+        body.extend_from_slice(content);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(format!("--{BOUNDARY}--\r\n").as_bytes());
+    body
+}
+
+async fn send(client: &Client, path: &str, body: Vec<u8>) -> Answer {
+    let mut request = client.request("POST", path);
+    let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+    request.headers_mut().insert(header::CONTENT_TYPE, kind.parse().unwrap());
+    *request.body_mut() = Body::from(body);
+    client.ask(request).await
+}
+
+fn zipped(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in files {
+        writer.start_file(*name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// A name in an archive that no writer would write: another of the same length is put in its place.
+fn renamed(files: &[(&str, &[u8])], from: &str, to: &[u8]) -> Vec<u8> {
+    assert_eq!(from.len(), to.len());
+    let mut bytes = zipped(files);
+    let places: Vec<usize> =
+        (0..bytes.len() - from.len()).filter(|&at| &bytes[at..at + from.len()] == from.as_bytes()).collect();
+    assert!(!places.is_empty());
+    for at in places {
+        bytes[at..at + to.len()].copy_from_slice(to);
+    }
+    bytes
+}
+
+fn link() -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    writer.add_symlink("bot.py", "/etc/passwd", SimpleFileOptions::default()).unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+/// An archive that says a file is small, and it is not.
+fn liar() -> Vec<u8> {
+    let mut bytes = zipped(&[("bot.py", &[b'x'; 50_000])]);
+    let declared = 50_000u32.to_le_bytes();
+    let at: Vec<usize> = (0..bytes.len() - 4).filter(|&at| bytes[at..at + 4] == declared).collect();
+    for at in at {
+        bytes[at..at + 4].copy_from_slice(&10u32.to_le_bytes());
+    }
+    bytes
+}
+
+async fn open_competition(site: &Site, game: &str, more: &serde_json::Value) -> Client {
+    let organiser = site.person("organiser", Role::Organiser).await;
+    let mut body = json!({"game": game, "name": "The cup", "id": "cup"});
+    body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let made = organiser.post("competitions", body).await;
+    assert_eq!(made.status, 201, "{}", made.json);
+    let opened = organiser.post("competitions/cup/actions", json!({"action": "open"})).await;
+    assert_eq!((opened.status.as_u16(), opened.json["accepts"] == true), (200, true), "{}", opened.json);
+    organiser
+}
+
+const GOOD: &[u8] = b"class Bot:\n    pass\n";
+
+/// Thirty hostile uploads: what, the body, the status and some of the words.
+fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
+    let one = |file: &str, content: &[u8]| form(&[("name", None, b"Bot"), ("file", Some(file), content)]);
+    let zip = |content: Vec<u8>| one("bot.zip", &content);
+    let two = |first: &str, second: &str| {
+        form(&[("name", None, b"Bot"), ("file", Some(first), GOOD), ("file", Some(second), GOOD)])
+    };
+    let deep = format!("{}x.py", "d/".repeat(20));
+    let long = format!("{}.py", "n".repeat(250));
+    let many: Vec<(String, &[u8])> = (0..1001).map(|n| (format!("f{n}.py"), GOOD)).collect();
+    let many: Vec<(&str, &[u8])> = many.iter().map(|(name, content)| (name.as_str(), *content)).collect();
+    let many_parts: Vec<Part<'_>> =
+        many.iter().map(|(name, content)| ("file", Some(*name), *content)).collect();
+    vec![
+        ("a path that leaves the archive", zip(zipped(&[("../evil.py", GOOD)])), 422, "leaves the archive"),
+        ("the same further down", zip(zipped(&[("a/../../evil.py", GOOD)])), 422, "leaves the archive"),
+        (
+            "an absolute path",
+            zip(renamed(&[("xetc/evil.py", GOOD)], "xetc/", b"/etc/")),
+            422,
+            "absolute path",
+        ),
+        ("a drive's path", zip(renamed(&[("C-evil.py", GOOD)], "C-evil", b"C:evil")), 422, "absolute path"),
+        ("backslashes", zip(renamed(&[("a-b.py", GOOD)], "a-b.py", b"a\\b.py")), 422, "backslash"),
+        (
+            "a NUL in a name",
+            zip(renamed(&[("a-b.py", GOOD)], "a-b.py", b"a\0b.py")),
+            422,
+            "control character",
+        ),
+        (
+            "a line break in a name",
+            zip(renamed(&[("a-b.py", GOOD)], "a-b.py", b"a\nb.py")),
+            422,
+            "control character",
+        ),
+        ("a symbolic link", zip(link()), 422, "is a link"),
+        ("a bomb", zip(zipped(&[("bot.py", &vec![0; 40 << 20])])), 422, "unpacks to more than 32 MiB"),
+        ("a file that is longer than it says", zip(liar()), 422, "is damaged"),
+        (
+            "names that differ by case",
+            zip(zipped(&[("Bot.py", GOOD), ("bot.py", GOOD)])),
+            422,
+            "same name as",
+        ),
+        (
+            "names that differ by how a letter is written",
+            zip(zipped(&[("caf\u{e9}.py", GOOD), ("cafe\u{301}.py", GOOD)])),
+            422,
+            "same name as",
+        ),
+        (
+            "a file that is a folder too",
+            zip(zipped(&[("x", GOOD), ("x/y.py", GOOD)])),
+            422,
+            "both a file and a folder",
+        ),
+        (
+            "one file twice",
+            zip(renamed(&[("a.py", GOOD), ("b.py", GOOD)], "b.py", b"a.py")),
+            422,
+            "is there twice",
+        ),
+        ("a device's name", zip(zipped(&[("NUL.py", GOOD)])), 422, "keep for themselves"),
+        ("too many files", zip(zipped(&many)), 422, "more than 1000 entries"),
+        ("too deep", zip(zipped(&[(&deep, GOOD)])), 422, "folders deep"),
+        ("a name that is too long", zip(zipped(&[(&long, GOOD)])), 422, "200 bytes"),
+        ("an archive without anything", zip(zipped(&[])), 422, "empty"),
+        ("an archive that is none", zip(b"this is no archive".to_vec()), 422, "archive is broken"),
+        (
+            "an archive that was cut",
+            zip(zipped(&[("bot.py", GOOD)])[..40].to_vec()),
+            422,
+            "archive is broken",
+        ),
+        ("an empty file", one("bot.py", b""), 422, "empty"),
+        ("a program without a word how it is run", one("bot.exe", b"MZ"), 422, "no bot that can be read"),
+        ("too large", one("bot.py", &vec![b'#'; 9 << 20]), 413, "larger than"),
+        ("a folder's file that leaves it", two("a.py", "../b.py"), 422, "leaves the archive"),
+        ("a folder's file with a whole path", two("a.py", "/etc/b.py"), 422, "absolute path"),
+        ("twins in a folder", two("a.py", "A.py"), 422, "same name as"),
+        ("a device in a folder", two("a.py", "data/con"), 422, "keep for themselves"),
+        ("too many files in a folder", form(&many_parts), 422, "more than 1000 files"),
+        ("no file", form(&[("name", None, b"Bot")]), 422, "no file came"),
+        ("a field nobody knows", form(&[("path", None, b"/etc")]), 422, "no field `path`"),
+        (
+            "a class that is a path",
+            form(&[("name", None, b"Bot"), ("class", None, b"../x"), ("file", Some("b.py"), GOOD)]),
+            422,
+            "no class",
+        ),
+        (
+            "a role in a game without",
+            form(&[("name", None, b"Bot"), ("role", None, b"x"), ("file", Some("b.py"), GOOD)]),
+            422,
+            "no roles",
+        ),
+        ("no name", form(&[("file", Some("b.py"), GOOD)]), 422, "has none"),
+        (
+            "a name that turns the line",
+            form(&[("name", None, "a\u{202e}b".as_bytes()), ("file", Some("b.py"), GOOD)]),
+            422,
+            "cannot be seen",
+        ),
+        (
+            "a form that was cut off",
+            form(&[("file", Some("b.py"), GOOD)])[..60].to_vec(),
+            400,
+            "form cannot be read",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn hostile_uploads_are_refused_in_clear_words_and_leave_nothing() {
+    let site = Site::new().await;
+    open_competition(&site, "connect-five", &json!({})).await;
+    let author = site.person("author", Role::Author).await;
+    let cases = hostile();
+    assert!(cases.len() >= 30);
+    let mut wrong = Vec::new();
+    for (what, body, status, words) in cases {
+        let answer = send(&author, "competitions/cup/bots", body).await;
+        let message = answer.json["error"]["message"].as_str().unwrap_or_default();
+        if answer.status != status || !message.contains(words) {
+            wrong.push(format!("{what}: {} {}", answer.status, answer.json));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let data = &site.app.config.data;
+    assert_eq!(site.app.office.count_queued().await.unwrap(), 0);
+    assert!(site.app.office.entrants("cup").await.unwrap().iter().all(|one| one.account.is_none()));
+    assert!(!data.join("competitions/cup/bots").exists());
+    let left = std::fs::read_dir(data.join("incoming")).unwrap().count();
+    assert_eq!(left, 0, "what was refused is gone");
+}
+
+#[tokio::test]
+async fn two_hundred_at_once_are_all_queued() {
+    let site = Site::new().await;
+    let organiser = open_competition(&site, "connect-five", &json!({"per_contributor": 100})).await;
+    let authors = [site.person("ada", Role::Author).await, site.person("bob", Role::Author).await];
+    let tasks: Vec<_> = (0..200)
+        .map(|number| {
+            let (author, name) = (authors[number % 2].clone(), format!("Bot {number}"));
+            tokio::spawn(async move {
+                let body = form(&[("name", None, name.as_bytes()), ("file", Some("Bot.py"), GOOD)]);
+                send(&author, "competitions/cup/bots", body).await
+            })
+        })
+        .collect();
+    for task in tasks {
+        let answer = task.await.unwrap();
+        assert_eq!(answer.status, 201, "{}", answer.json);
+        assert_eq!(answer.json["state"], "queued");
+    }
+    assert_eq!(site.app.office.count_queued().await.unwrap(), 200);
+    // One more of either is one too many; and nobody is left out by a start.
+    let body = form(&[("name", None, b"Another"), ("file", Some("Bot.py"), GOOD)]);
+    let answer = send(&authors[0], "competitions/cup/bots", body).await;
+    assert_eq!((answer.status.as_u16(), answer.code()), (409, "too_many"));
+    let start = organiser.post("competitions/cup/actions", json!({"action": "start"})).await;
+    assert_eq!((start.status.as_u16(), start.code()), (409, "checking"), "{}", start.json);
+}
+
+#[tokio::test]
+async fn only_authors_hand_in_only_while_it_is_open_and_only_their_own() {
+    let site = Site::new().await;
+    let organiser = open_competition(&site, "colour-battle", &json!({})).await;
+    let (ada, bob) = (site.person("ada", Role::Author).await, site.person("bob", Role::Author).await);
+    let body = |name: &str| form(&[("name", None, name.as_bytes()), ("file", Some("x/../Bot.py"), GOOD)]);
+    let spectator = site.person("eve", Role::Spectator).await;
+    for (client, status) in [(&site.nobody(), 401), (&spectator, 403), (&ada, 422)] {
+        assert_eq!(send(client, "competitions/cup/bots", body("A")).await.status, status);
+    }
+    let good = |name: &str| form(&[("name", None, name.as_bytes()), ("file", Some("Bot.py"), GOOD)]);
+    let first = send(&ada, "competitions/cup/bots", good("One")).await;
+    assert_eq!(first.status, 201, "{}", first.json);
+    let taken = send(&bob, "competitions/cup/bots", good("ONE")).await;
+    assert_eq!((taken.status.as_u16(), taken.code()), (409, "taken"));
+    assert_eq!(send(&ada, "competitions/cup/bots", good("Two")).await.status, 201);
+    let third = send(&ada, "competitions/cup/bots", good("Three")).await;
+    assert_eq!((third.status.as_u16(), third.code()), (409, "too_many"), "two in Colour Battle");
+    let versions = format!("competitions/cup/bots/{}/versions", first.json["bot"]);
+    let version = form(&[("file", Some("Bot.py"), GOOD)]);
+    assert_eq!(send(&bob, &versions, version.clone()).await.status, 403);
+    assert_eq!(send(&organiser, &versions, version.clone()).await.status, 403);
+    assert_eq!(send(&ada, &versions, version.clone()).await.status, 201);
+    let path = format!("submissions/{}", first.json["id"].as_str().unwrap());
+    for (client, status) in [(&ada, 200), (&organiser, 200), (&bob, 404), (&site.nobody(), 401)] {
+        assert_eq!(client.get(&path).await.status, status);
+    }
+    assert_eq!(ada.get("me/bots").await.json["items"].as_array().unwrap().len(), 2);
+    assert_eq!(bob.get("me/bots").await.json["items"].as_array().unwrap().len(), 0);
+    let bot = format!("competitions/cup/bots/{}", first.json["bot"]);
+    assert_eq!(bob.delete(&bot).await.status, 403);
+    assert_eq!(ada.delete(&bot).await.status, 204);
+    let closed = organiser.post("competitions/cup/actions", json!({"action": "close"})).await;
+    assert_eq!(closed.json["state"], "closed");
+    let late = send(&bob, "competitions/cup/bots", good("Late")).await;
+    assert_eq!((late.status.as_u16(), late.code()), (409, "not_open"));
+}
+
+#[tokio::test]
+async fn the_desk_says_what_is_wrong_and_where() {
+    let site = Site::new().await;
+    let organiser = site.person("organiser", Role::Organiser).await;
+    let presets = organiser.get("presets").await;
+    assert_eq!(presets.json["items"].as_array().unwrap().len(), 5);
+    let file = "game = \"connect-five\"\nsed = 3\n\n[[phase]]\nformat = \"round-robbin\"\n";
+    let bad =
+        organiser.post("competitions", json!({"game": "connect-five", "name": "Cup", "file": file})).await;
+    assert_eq!((bad.status.as_u16(), &bad.json["error"]["field"]), (422, &json!("file")), "{}", bad.json);
+    let mistakes = bad.json["error"]["mistakes"].as_array().unwrap();
+    assert!(
+        mistakes.len() >= 2
+            && mistakes.iter().any(|one| one["what"].as_str().unwrap().contains("round-robbin")),
+        "{mistakes:?}"
+    );
+    let made = organiser
+        .post(
+            "competitions",
+            json!({"game": "connect-five", "name": "My cup!", "house": ["random", "tactician"]}),
+        )
+        .await;
+    assert_eq!((made.status.as_u16(), &made.json["id"]), (201, &json!("my-cup")), "{}", made.json);
+    assert_eq!(made.json["house"], json!(["random", "tactician"]));
+    let again = organiser.post("competitions", json!({"game": "connect-five", "name": "My cup!"})).await;
+    assert_eq!(again.json["id"], "my-cup-2");
+    for action in ["close", "pause", "resume", "next"] {
+        let refused = organiser.post("competitions/my-cup/actions", json!({"action": action})).await;
+        assert_eq!((refused.status.as_u16(), refused.code()), (409, "state"), "{action}: {}", refused.json);
+    }
+    let file = made.json["file"].as_str().unwrap().replace("legs = 2", "legs = 4");
+    let edited = organiser.put("competitions/my-cup/file", json!({"file": file})).await;
+    assert!(edited.json["file"].as_str().unwrap().contains("legs = 4"), "{}", edited.json);
+    assert_eq!(edited.json["house"], json!(["random", "tactician"]));
+    assert_eq!(organiser.delete("competitions/my-cup-2").await.status, 204);
+    let audit = organiser.get("audit").await;
+    let actions: Vec<&str> =
+        audit.json["items"].as_array().unwrap().iter().map(|one| one["action"].as_str().unwrap()).collect();
+    assert_eq!(
+        actions,
+        ["competition.delete", "competition.file", "competition.create", "competition.create"]
+    );
+    let author = site.person("author", Role::Author).await;
+    assert_eq!(author.post("competitions", json!({"game": "connect-five", "name": "x"})).await.status, 403);
+    assert_eq!(author.post("competitions/my-cup/actions", json!({"action": "open"})).await.status, 403);
+}

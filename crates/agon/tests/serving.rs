@@ -1,0 +1,315 @@
+//! A server as a person starts it: the whole life of a competition with real Python bots in the real sandbox, and being killed.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+const PASSWORD: &str = "a good long password";
+
+struct Served {
+    child: Child,
+    url: String,
+    invitation: Option<String>,
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn command(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.args(words).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    if let Some(python) = common::python() {
+        command.env("AGON_PYTHON", python);
+    }
+    command
+}
+
+fn serve(folder: &Path, files: &[&str]) -> Served {
+    let words =
+        [&["serve", "--listen", "127.0.0.1:0", "--data", "data", "--sign-up", "open", "--jobs", "2"], files]
+            .concat();
+    let mut child = command(folder, &words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    let url = first.strip_prefix("Agon is at ").unwrap_or_else(|| panic!("{first}")).to_owned();
+    let (sender, said) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in lines.map_while(Result::ok) {
+            let _ = sender.send(line);
+        }
+    });
+    let mut invitation = None;
+    while let Ok(line) = said.recv_timeout(Duration::from_millis(300)) {
+        if let Some((_, code)) = line.rsplit_once('/').filter(|_| line.contains("http")) {
+            invitation = Some(code.rsplit('=').next().unwrap().to_owned());
+        }
+    }
+    Served { child, url, invitation }
+}
+
+/// Somebody with a token.
+struct Person {
+    agent: ureq::Agent,
+    url: String,
+    token: String,
+}
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(Duration::from_secs(60)))
+        .build()
+        .into()
+}
+
+fn read(mut response: ureq::http::Response<ureq::Body>) -> (u16, Value) {
+    let text = response.body_mut().read_to_string().unwrap();
+    (response.status().as_u16(), serde_json::from_str(&text).unwrap_or(Value::Null))
+}
+
+impl Person {
+    fn new(served: &Served, name: &str, invitation: Option<&str>) -> Self {
+        let agent = agent();
+        let api = |path: &str| format!("{}/api/v1/{path}", served.url);
+        let body = json!({"name": name, "password": PASSWORD, "invitation": invitation});
+        let response = agent.post(api("accounts")).send_json(&body).unwrap();
+        let cookie = response.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+        let (status, site) = read(response);
+        assert_eq!(status, 201, "{site}");
+        let request = agent
+            .post(api("me/tokens"))
+            .header("cookie", &cookie)
+            .header("x-csrf-token", site["csrf"].as_str().unwrap());
+        let (_, token) = read(request.send_json(json!({"label": "tests"})).unwrap());
+        let token = token["token"].as_str().unwrap().to_owned();
+        Self { agent, url: served.url.clone(), token }
+    }
+
+    fn moved(&self, served: &Served) -> Self {
+        Self { agent: agent(), url: served.url.clone(), token: self.token.clone() }
+    }
+
+    fn get(&self, path: &str) -> (u16, Value) {
+        let request = self.agent.get(format!("{}/api/v1/{path}", self.url));
+        read(request.header("authorization", format!("Bearer {}", self.token)).call().unwrap())
+    }
+
+    fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        let request = self.agent.post(format!("{}/api/v1/{path}", self.url));
+        read(request.header("authorization", format!("Bearer {}", self.token)).send_json(body).unwrap())
+    }
+
+    fn act(&self, id: &str, action: &str) -> Value {
+        let (status, answer) = self.post(&format!("competitions/{id}/actions"), &json!({"action": action}));
+        assert_eq!(status, 200, "{action}: {answer}");
+        answer
+    }
+
+    /// How far a competition is that was started: it cannot be started again, and the refusal says so.
+    fn state(&self, id: &str) -> String {
+        let (status, answer) = self.post(&format!("competitions/{id}/actions"), &json!({"action": "start"}));
+        assert_eq!(status, 409, "{answer}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        message.split(" is ").nth(1).and_then(|rest| rest.split(':').next()).unwrap_or(message).to_owned()
+    }
+
+    fn wait_for(&self, id: &str, wanted: &str) {
+        let begun = Instant::now();
+        loop {
+            let state = self.state(id);
+            if state == wanted {
+                return;
+            }
+            assert!(state == "running", "{id} is {state}, not {wanted}");
+            assert!(begun.elapsed() < Duration::from_secs(120), "{id} is still {state}");
+            sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Hands a bot in by `agon submit`: exit code and what it printed.
+    fn submit(&self, folder: &Path, words: &[&str]) -> (i32, String) {
+        let words = [&["submit", "--server", &self.url], words].concat();
+        let output = command(folder, &words).env("AGON_TOKEN", &self.token).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code().unwrap_or(-1), String::from_utf8(said).unwrap())
+    }
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+fn write_starter(game: &str, folder: &Path) {
+    for (path, content, _) in agon_venue::starter::files(game, "python", "starter").unwrap() {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+}
+
+const PHASES: &str = "game = \"solitude-scramble\"\nseed = \"a secret\"\n\n[[phase]]\nname = \"One\"\nformat = \"groups\"\nmatches = 6\n\n\
+    [[phase]]\nname = \"Two\"\nformat = \"groups\"\nmatches = 6\nresubmit = true\n\n[[phase]]\nname = \"Three\"\nformat = \"groups\"\nmatches = 6\n";
+
+#[test]
+fn a_competition_of_three_phases_with_a_resubmission() {
+    let place = folder();
+    let served = serve(place.path(), &[]);
+    let organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    let author = Person::new(&served, "ada", None);
+    let made = json!({"game": "solitude-scramble", "name": "Cup", "file": PHASES, "house": ["random", "greedy", "counter"]});
+    let (status, desk) = organiser.post("competitions", &made);
+    assert_eq!(status, 201, "{desk}");
+    organiser.act("cup", "open");
+    let bot = place.path().join("mine");
+    write_starter("solitude-scramble", &bot);
+    // A bad one first: it is refused with the place, and leaves its name free.
+    fs::write(place.path().join("bad.py"), "def broken(:\n").unwrap();
+    let (code, said) = author.submit(place.path(), &["cup", "bad.py", "--name", "Mine"]);
+    assert!(code == 1 && said.contains("line 1"), "{code}: {said}");
+    let (code, said) = author.submit(place.path(), &["cup", "mine", "--name", "Mine"]);
+    assert!(code == 0 && said.contains("yes: accepted") && said.contains("version 1"), "{code}: {said}");
+    let (_, mine) = author.get("me/bots");
+    let latest = &mine["items"][0]["latest"];
+    assert!(latest["trials"].as_u64().unwrap() > 0, "{mine}");
+    let film = author.get(&format!("submissions/{}/trials/1", latest["id"].as_str().unwrap()));
+    assert_eq!((film.0, film.1["game"] == "solitude-scramble" || film.1["deltas"].is_array()), (200, true));
+    organiser.act("cup", "start");
+    organiser.wait_for("cup", "waiting");
+    // A new bot comes too late, a new version does not.
+    let (code, said) = author.submit(place.path(), &["cup", "mine", "--name", "Late"]);
+    assert!(code == 2 && said.contains("takes no bots now"), "{code}: {said}");
+    fs::write(bot.join("notes.txt"), "another version").unwrap();
+    let page = format!("{}/c/cup", served.url);
+    let (code, said) = author.submit(place.path(), &[&page, "mine", "--version-of", "mine"]);
+    assert!(code == 0 && said.contains("version 2"), "{code}: {said}");
+    organiser.act("cup", "next");
+    organiser.wait_for("cup", "over");
+    let file = place.path().join("data/competitions/cup/cup.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains("name = \"Mine\"") && text.contains("contributor = \"ada\""), "{text}");
+    let out = command(place.path(), &["table", file.to_str().unwrap(), "--phase", "3", "--format", "json"])
+        .output()
+        .unwrap();
+    assert!(common::good(&out).contains("Mine"));
+    let (_, audit) = organiser.get("audit?competition=cup");
+    let deeds: Vec<&str> =
+        audit["items"].as_array().unwrap().iter().map(|one| one["action"].as_str().unwrap()).collect();
+    for deed in
+        ["competition.create", "competition.open", "competition.start", "competition.next", "bot.accepted"]
+    {
+        assert!(deeds.contains(&deed), "{deed}: {deeds:?}");
+    }
+}
+
+const LEAGUE: &str = "name = \"League\"\ngame = \"connect-five\"\nseed = \"a secret\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 2\n\
+    parts = [{ games = 4, seconds = 1 }]\n\n[[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:tactician\"\n\n\
+    [[entrant]]\nbot = \"house:line-counter\"\n\n[[entrant]]\nname = \"Other\"\nbot = \"house:tactician\"\n";
+
+fn table(folder: &Path, file: &str) -> String {
+    common::good(&command(folder, &["table", file, "--format", "json", "--no-times"]).output().unwrap())
+}
+
+#[test]
+fn a_server_that_is_killed_goes_on_and_nothing_is_lost() {
+    let place = folder();
+    fs::write(place.path().join("league.toml"), LEAGUE).unwrap();
+    fs::write(place.path().join("alone.toml"), LEAGUE).unwrap();
+    let mut served = serve(place.path(), &["league.toml"]);
+    let mut organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    organiser.act("league", "start");
+    for pause in [30, 150] {
+        sleep(Duration::from_millis(pause));
+        served.child.kill().unwrap();
+        served.child.wait().unwrap();
+        served = serve(place.path(), &["league.toml"]);
+        assert!(served.invitation.is_none(), "there is an organiser already");
+        organiser = organiser.moved(&served);
+    }
+    organiser.wait_for("league", "over");
+    let run = command(place.path(), &["run", "alone.toml", "--json"]).stdout(Stdio::null()).output().unwrap();
+    assert!(run.status.success());
+    assert_eq!(table(place.path(), "league.toml"), table(place.path(), "alone.toml"));
+}
+
+#[test]
+fn pausing_rulings_and_a_good_end() {
+    let place = folder();
+    fs::write(place.path().join("league.toml"), LEAGUE.replace("games = 4", "games = 40")).unwrap();
+    let mut served = serve(place.path(), &["league.toml"]);
+    let organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    let ruling = json!({"kind": "void", "phase": 1, "match": "1-1", "reason": "a test"});
+    let (status, early) = organiser.post("competitions/league/rulings", &ruling);
+    assert_eq!((status, &early["error"]["code"]), (409, &json!("not_started")));
+    organiser.act("league", "start");
+    assert_eq!(organiser.act("league", "pause")["state"], "paused");
+    sleep(Duration::from_millis(300));
+    assert!(["paused", "over"].contains(&organiser.state("league").as_str()));
+    if organiser.state("league") == "paused" {
+        organiser.act("league", "resume");
+    }
+    organiser.wait_for("league", "over");
+    let (status, made) = organiser.post("competitions/league/rulings", &ruling);
+    assert_eq!((status, &made["match"]), (201, &json!("1-1")), "{made}");
+    let (status, _) = organiser.post(
+        "competitions/league/rulings",
+        &json!({"kind": "void", "phase": 1, "match": "9-9", "reason": "x"}),
+    );
+    assert_eq!(status, 409);
+    let (status, _) = organiser.post(
+        "competitions/league/rulings",
+        &json!({"kind": "void", "phase": 1, "match": "1-1", "reason": " "}),
+    );
+    assert_eq!(status, 422);
+    let (status, out) = organiser.post(
+        "competitions/league/rulings",
+        &json!({"kind": "disqualify", "bot": 1, "reason": "reads minds"}),
+    );
+    assert_eq!(status, 201, "{out}");
+    let shown = common::good(&command(place.path(), &["table", "league.toml"]).output().unwrap());
+    assert!(shown.contains("reads minds") && shown.contains("a test"), "{shown}");
+    let lift = format!("competitions/league/rulings/{}/lift", out["id"]);
+    assert_eq!(organiser.post(&lift, &json!({"reason": "it does not"})).0, 200);
+    assert_eq!(organiser.post(&lift, &json!({"reason": "it does not"})).0, 409);
+    let (status, machine) = organiser.get("machine");
+    assert_eq!((status, machine["cores"].as_u64().unwrap() > 0), (200, true), "{machine}");
+    // Asked politely, it ends by itself.
+    let pid = rustix::process::Pid::from_child(&served.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(served.child.wait().unwrap().success());
+}
+
+#[test]
+fn wrong_words_are_told() {
+    let place = folder();
+    for (words, code, said) in [
+        (&["serve", "--database", "postgres://x"][..], 2, "no database that is known"),
+        (&["serve", "--nats", "nats://x"], 2, "not there yet"),
+        (&["serve", "--public-url", "example.org"], 2, "no address"),
+        (&["serve", "missing.toml", "--listen", "127.0.0.1:0"], 3, "missing.toml"),
+        (&["submit", "cup", "missing.py", "--server", "example.org"], 2, "no address"),
+        (&["submit", "A B", "missing.py"], 2, "no competition"),
+        (&["submit", "cup", "missing.py"], 2, "there is no token"),
+    ] {
+        let output =
+            command(place.path(), words).env("HOME", place.path()).env_remove("AGON_TOKEN").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.code() == Some(code) && told.contains(said),
+            "{words:?}: {:?} {told}",
+            output.status
+        );
+    }
+}
