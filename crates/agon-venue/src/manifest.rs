@@ -130,13 +130,14 @@ impl Manifest {
         format!("(cd {} && {command})", quoted(&self.spec))
     }
 
-    /// What the bot is made of: the files at the top of its folder, and those in folders its command names. Records
-    /// and hidden files lie there by chance.
+    /// What the bot is made of: the files at the top of its folder, and those in folders of its own that its command names.
+    /// Records and hidden files lie there by chance.
     pub fn content_hash(&self, words: &[String]) -> Result<String, Failure> {
         let mut files = files_in(&self.folder)?;
         for product in products(words) {
-            let path = self.folder.join(product);
-            if path.is_dir() {
+            // A bot that came from somebody else may name any folder of this machine: none of that is the bot's, or is read.
+            let path = self.folder.join(product).canonicalize().unwrap_or_default();
+            if path.starts_with(&self.folder) && path.is_dir() {
                 collect(&path, &mut files)?;
             }
         }

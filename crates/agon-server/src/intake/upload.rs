@@ -152,6 +152,10 @@ async fn text(name: &str, mut field: Field<'_>) -> ApiResult<Option<String>> {
 }
 
 fn unreadable(error: &MultipartError) -> ApiError {
+    if error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
+        return ApiError::too_large("the form is larger than an upload may be")
+            .hint("leave out what the bot does not need");
+    }
     ApiError::bad_request("form", format!("the form cannot be read: {}", error.body_text()))
         .hint("send it as multipart/form-data, whole")
 }

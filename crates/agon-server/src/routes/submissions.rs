@@ -4,6 +4,7 @@ use agon_store::Time;
 use agon_store::office::{
     self, Competition, Entrant, EntrantId, NewEntrant, NewSubmission, Of, Page as OfficePage, SubmissionId,
 };
+use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -210,14 +211,16 @@ fn not_open(competition: &Competition) -> ApiError {
 async fn received(app: &App, competition: &Competition, request: Request) -> ApiResult<Upload> {
     let most = competition.limits.max_bytes.unwrap_or(intake::MOST_BYTES).min(intake::MOST_BYTES);
     let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    // Nothing is read of one that says it is too long: names and boundaries take some room too.
-    if declared
-        .and_then(|length| length.parse().ok())
-        .is_some_and(|length: u64| length > 2 * most + (1 << 20))
-    {
+    // Names and boundaries take some room too.
+    let whole = 2 * most + (1 << 20);
+    // Nothing is read of one that says it is too long.
+    if declared.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > whole) {
         app.meters.upload("too_large");
         return Err(ApiError::too_large(format!("the upload is larger than {most} bytes")));
     }
+    // One that says nothing may go on for ever, and the heads of its parts are read into memory.
+    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
+    let request = request.map(|body| Body::new(http_body_util::Limited::new(body, whole)));
     let mut form = Multipart::from_request(request, &()).await.map_err(|rejection| {
         ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "form", rejection.body_text())
             .hint("send a form: multipart/form-data")
@@ -252,6 +255,9 @@ fn role(competition: &Competition, given: Option<&str>) -> ApiResult<Option<Stri
 }
 
 async fn unpacked(upload: Upload) -> ApiResult<(Upload, intake::Slip)> {
+    // An archive is unpacked in memory: two hundred at once would need all there is.
+    static ROOM: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2);
+    let _room = ROOM.acquire().await.map_err(ApiError::broke)?;
     let done = tokio::task::spawn_blocking(move || unpack::unpack(&upload).map(|slip| (upload, slip)));
     done.await.map_err(ApiError::broke)?
 }

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use agon_core::settings::Kind;
-use agon_league::competition::{Competition, SandboxRule, SecretSeed};
+use agon_league::competition::{Bot, Competition, SandboxRule, SecretSeed};
 use agon_venue::competing::Place;
 
 use crate::config::Config;
@@ -60,6 +60,7 @@ pub fn read(text: &str, game: &str, name: Option<&str>) -> ApiResult<Draft> {
         return Err(ApiError::invalid("file", format!("the file is longer than {LONGEST} bytes")));
     }
     let (head, entrants) = split(text);
+    names_nobody(&head)?;
     let head = match name {
         Some(name) => set(&head, "name", &quoted(name)),
         None => head,
@@ -95,6 +96,9 @@ pub fn provisional(head: &str, game: &str, lines: &[Line]) -> ApiResult<Competit
     }
     let text = whole(head, &all);
     let mut competition = Competition::read(&text).map_err(|found| mistakes(head, &found))?;
+    if !only(&competition, &all) {
+        return Err(ApiError::invalid("file", "the file names bots that were not handed in"));
+    }
     competition.entrants.truncate(lines.len());
     Ok(competition)
 }
@@ -165,6 +169,26 @@ pub fn quoted(text: &str) -> String {
     }
     quoted.push('"');
     quoted
+}
+
+/// What is left of a text must name no entrant: one can be written in many ways (`[["entrant"]]`, `entrant = [...]`, behind a string
+/// that is not closed), and only house bots and those that were handed in may play here.
+fn names_nobody(head: &str) -> ApiResult<()> {
+    // What is no TOML is told of with its place, later.
+    let Ok(read) = toml::de::DeTable::parse(head) else { return Ok(()) };
+    if !read.get_ref().contains_key("entrant") {
+        return Ok(());
+    }
+    let hint = "below each [[entrant]] write bot = \"house:NAME\"";
+    Err(refused(head, "entrant", "entrants are written as [[entrant]], in lines of their own", hint))
+}
+
+/// Whether exactly these take part. A text that names others in a way we did not see is never played.
+fn only(competition: &Competition, lines: &[Line]) -> bool {
+    competition.entrants.len() == lines.len()
+        && competition.entrants.iter().zip(lines).all(|(one, line)| {
+            one.name == line.name && matches!(&one.bot, Bot::Given(bot) if *bot == line.bot)
+        })
 }
 
 /// The text without its `[[entrant]]` tables, line for line where it was, and those tables.
@@ -289,6 +313,10 @@ fn mistakes(head: &str, found: &[agon_league::competition::Mistake]) -> ApiError
 pub fn checked(head: &str, lines: &[Line]) -> ApiResult<(String, Competition)> {
     let text = whole(head, lines);
     let competition = Competition::read(&text).map_err(|found| mistakes(head, &found))?;
+    if !only(&competition, lines) {
+        return Err(ApiError::invalid("file", "the file names bots that were not handed in"));
+    }
+    allowed(head, &competition)?;
     Ok((text, competition))
 }
 
@@ -321,6 +349,11 @@ mod tests {
             ("[settings]\nwords = \"/etc/passwd\"", "words"),
             ("[[entrant]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
             ("[[entrant]]\nname = \"x\"\ngit = \"https://example.org/x\"", "house bots"),
+            ("[[\"entrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
+            ("[['entrant']]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
+            ("entrant = [{ name = \"x\", bot = \"sh -c id\" }, { name = \"y\", bot = \"/bin/sh\" }]", "entrants are written"),
+            ("[[entrant ]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
+            ("[[\"\\u0065ntrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
         ];
         for (line, word) in cases {
             let text = format!("game = \"word-racer\"\n{line}\n\n[[phase]]\nformat = \"round-robin\"\n");

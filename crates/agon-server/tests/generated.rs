@@ -1,0 +1,316 @@
+//! Requests made by chance from the API's own description, good ones, nearly good ones and wrong ones, by everybody, against a site
+//! with something of everything: every answer must be one that is described. `AGON_SOAK=1` asks many more.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod common;
+#[path = "generated/chance.rs"]
+mod chance;
+#[path = "generated/schema.rs"]
+mod schema;
+#[path = "generated/spoil.rs"]
+mod spoil;
+#[path = "generated/world.rs"]
+mod world;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderName, HeaderValue};
+use chance::Chance;
+use common::Answer;
+use schema::Schemas;
+use serde_json::Value;
+use world::{PEOPLE, SECRET, World};
+
+/// An operation of the description.
+struct Operation<'a> {
+    method: String,
+    path: String,
+    about: &'a Value,
+}
+
+/// A request, as it is told of when its answer is wrong.
+struct Asked {
+    operation: usize,
+    who: usize,
+    method: String,
+    path: String,
+    kind: Option<String>,
+    body: Vec<u8>,
+    header: Option<(&'static str, &'static str)>,
+}
+
+impl Asked {
+    fn told(&self) -> String {
+        let body: String = String::from_utf8_lossy(&self.body).chars().take(300).collect();
+        let path: String = self.path.chars().take(300).collect();
+        format!("{} {path} by {} {:?} {:?}\n    {body}", self.method, PEOPLE[self.who], self.kind, self.header)
+    }
+}
+
+fn operations(api: &Value) -> Vec<Operation<'_>> {
+    let mut all = Vec::new();
+    for (path, item) in api["paths"].as_object().unwrap() {
+        for (method, about) in item.as_object().unwrap() {
+            if matches!(method.as_str(), "get" | "put" | "post" | "patch" | "delete") {
+                all.push(Operation { method: method.to_uppercase(), path: path.clone(), about });
+            }
+        }
+    }
+    all
+}
+
+/// A path with something in each of its places.
+fn path(operation: &Operation<'_>, world: &World, good: bool, chance: &mut Chance) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for part in operation.path.trim_start_matches('/').split('/') {
+        if !part.starts_with('{') {
+            parts.push(part.to_owned());
+            continue;
+        }
+        let before = parts.last().map_or("", String::as_str);
+        let word = match part {
+            "{game}" if before != "games" || operation.path.contains("competitions") => "n",
+            "{match}" => "matches",
+            "{phase}" => "phases",
+            "{n}" => "n",
+            _ => before,
+        };
+        // A bot belongs to its competition.
+        let within = parts.len().checked_sub(2).map(|at| format!("{}/{word}", parts[at]));
+        let own = within.and_then(|word| world.known.get(&word));
+        let known = own.or_else(|| world.known.get(word));
+        let value = match known {
+            Some(known) if good || chance.percent(80) => chance.pick(known).clone(),
+            _ if chance.percent(3) => "x".repeat(3_000),
+            _ => (*chance.pick(spoil::ODD_PARTS)).to_owned(),
+        };
+        parts.push(value);
+    }
+    format!("/{}", parts.join("/"))
+}
+
+fn query(api: &Schemas<'_>, about: &Value, good: bool, chance: &mut Chance) -> String {
+    let mut words = Vec::new();
+    for one in about["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] == "query") {
+        let name = one["name"].as_str().unwrap();
+        if chance.percent(60) {
+            continue;
+        }
+        if good || chance.percent(40) {
+            let value = api.at(&one["schema"]);
+            let number = value.to_string().contains("integer");
+            words.push(format!("{name}={}", if number { "2" } else if value.to_string().contains("boolean") { "true" } else { "1" }));
+        } else {
+            words.push(spoil::odd_query(name, chance));
+        }
+    }
+    if !good && chance.percent(5) {
+        words.push(spoil::odd_query("unknown", chance));
+    }
+    if words.is_empty() { String::new() } else { format!("?{}", words.join("&")) }
+}
+
+/// A request for an operation.
+fn ask(api: &Schemas<'_>, all: &[Operation<'_>], at: usize, world: &World, chance: &mut Chance) -> Asked {
+    const HEADERS: &[(&str, &str)] = &[
+        ("if-none-match", "*"),
+        ("if-none-match", "\"x\", W/\"y\""),
+        ("range", "bytes=0-1"),
+        ("accept", "application/xml"),
+        ("accept-encoding", "br;q=1, gzip;q=0"),
+        ("origin", "https://evil.example"),
+        ("sec-fetch-site", "cross-site"),
+        ("authorization", "Bearer agon_nothing"),
+        ("authorization", "Basic YTpi"),
+        ("cookie", "agon_session=; agon_session=\"x"),
+        ("x-csrf-token", "wrong"),
+        ("x-forwarded-for", "not an address, 1.2.3.4"),
+        ("last-event-id", "99999999999999999999"),
+        ("expect", "nothing"),
+    ];
+    let operation = &all[at];
+    let good = chance.percent(45);
+    let mut asked = Asked {
+        operation: at,
+        // What only organisers may do is else seldom done.
+        who: if chance.percent(40) { 4 } else { chance.below(PEOPLE.len()) },
+        method: operation.method.clone(),
+        path: path(operation, world, good, chance) + &query(api, operation.about, good, chance),
+        kind: None,
+        body: Vec::new(),
+        header: (chance.percent(10)).then(|| *chance.pick(HEADERS)),
+    };
+    let content = &operation.about["requestBody"]["content"];
+    if content["multipart/form-data"].is_object() {
+        let name = format!("bot {}", chance.below(10_000));
+        let (kind, body) = if good { spoil::good_form(&name) } else { spoil::form(chance, &name) };
+        (asked.kind, asked.body) = (Some(kind), body);
+        // Those who may.
+        asked.who = if good { 2 } else { asked.who };
+    } else if content["application/json"].is_object() {
+        let value = api.fitting(&content["application/json"]["schema"], "", chance);
+        asked.kind = Some("application/json".to_owned());
+        asked.body = match (good, chance.below(10)) {
+            (true, _) => value.to_string().into_bytes(),
+            (_, 0..6) => spoil::nearly(value, chance).to_string().into_bytes(),
+            (_, 6) => {
+                asked.kind = Some((*chance.pick(spoil::ODD_KINDS)).to_owned());
+                value.to_string().into_bytes()
+            }
+            _ => spoil::no_json(&value, chance),
+        };
+    } else if !good && chance.percent(10) {
+        asked.kind = Some("application/json".to_owned());
+        asked.body = b"{\"a\": 1}".to_vec();
+    }
+    asked
+}
+
+async fn send(world: &World, asked: &Asked) -> Option<Answer> {
+    let client = &world.people[asked.who];
+    // What cannot be an address is refused before it comes to us.
+    asked.path.parse::<axum::http::Uri>().ok()?;
+    let mut request = client.request(&asked.method, &asked.path);
+    let headers = request.headers_mut();
+    if let Some((name, value)) = asked.header {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(kind) = asked.kind.as_ref().filter(|kind| !kind.is_empty()) {
+        headers.insert(CONTENT_TYPE, kind.parse().unwrap());
+    }
+    *request.body_mut() = Body::from(asked.body.clone());
+    Some(client.ask(request).await)
+}
+
+/// What is wrong with an answer.
+fn wrong(api: &Schemas<'_>, about: &Value, asked: &Asked, answer: &Answer, folder: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    if answer.status.is_server_error() {
+        found.push("the server's own error".to_owned());
+    }
+    let text = String::from_utf8_lossy(&answer.bytes);
+    for secret in [folder, SECRET] {
+        // Organisers wrote the file that has the seed in it.
+        let own = secret == SECRET && asked.who >= 4;
+        if text.contains(secret) && !own {
+            found.push(format!("it tells `{secret}`"));
+        }
+    }
+    if answer.header("x-content-type-options") != "nosniff" || answer.header("content-security-policy").is_empty() {
+        found.push("its headers are missing".to_owned());
+    }
+    let Some(response) = about["responses"].get(answer.status.as_str()) else {
+        found.push("the status is not described".to_owned());
+        return found;
+    };
+    let kind = answer.header("content-type").split(';').next().unwrap_or_default().trim().to_owned();
+    let Some(content) = response["content"].as_object().filter(|content| !content.is_empty()) else {
+        if !answer.bytes.is_empty() {
+            found.push(format!("a body ({kind}) where none is described"));
+        }
+        return found;
+    };
+    let Some(described) = content.get(&kind) else {
+        found.push(format!("it is {kind:?}; {:?} is described", content.keys().collect::<Vec<_>>()));
+        return found;
+    };
+    if kind == "application/json" {
+        match serde_json::from_slice(&answer.bytes) {
+            Ok(value) => {
+                let value: Value = value;
+                api.misfits(&described["schema"], &value, "", &mut found);
+            }
+            Err(error) => found.push(format!("no JSON: {error}")),
+        }
+    }
+    found.truncate(5);
+    found
+}
+
+/// How many of what came.
+#[derive(Default)]
+struct Count {
+    requests: usize,
+    by_class: BTreeMap<u16, usize>,
+    done: BTreeSet<usize>,
+    findings: BTreeMap<String, (usize, String)>,
+}
+
+impl Count {
+    fn find(&mut self, operation: &Operation<'_>, asked: &Asked, answer: &Answer, wrong: Vec<String>) {
+        for what in wrong {
+            let body: String = String::from_utf8_lossy(&answer.bytes).chars().take(300).collect();
+            // One place of many in a list is as good as the other.
+            let what: String = what.split(|c: char| c.is_ascii_digit()).collect::<Vec<_>>().join("#");
+            let key = format!("{} {}: {} {what}", operation.method, operation.path, answer.status.as_u16());
+            let entry = self.findings.entry(key).or_insert_with(|| (0, format!("{}\n    -> {body}", asked.told())));
+            entry.0 += 1;
+        }
+    }
+}
+
+async fn run(seed: u64, time: Duration) {
+    let description = serde_json::to_value(agon_server::description()).unwrap();
+    let api = Schemas(&description);
+    let all = operations(&description);
+    let mut world = World::new().await;
+    let folder = world.site.app.config.data.display().to_string();
+    let mut chance = Chance::new(seed);
+    let mut count = Count::default();
+    let begin = Instant::now();
+    // Every operation is asked as often as any other, the first rounds whatever the time.
+    for round in 0.. {
+        if begin.elapsed() > time && round >= 4 {
+            break;
+        }
+        let (mut changed, mut signs) = (false, false);
+        for (at, operation) in all.iter().enumerate() {
+            for _ in 0..6 {
+                let asked = ask(&api, &all, at, &world, &mut chance);
+                let Some(answer) = send(&world, &asked).await else { continue };
+                count.requests += 1;
+                *count.by_class.entry(answer.status.as_u16()).or_default() += 1;
+                if answer.status.is_success() {
+                    count.done.insert(asked.operation);
+                    changed |= operation.method != "GET";
+                    signs |= operation.method != "GET";
+                }
+                count.find(operation, &asked, &answer, wrong(&api, operation.about, &asked, &answer, &folder));
+                if std::mem::take(&mut signs) {
+                    world.come_back().await;
+                }
+            }
+        }
+        if changed {
+            world.look_around().await;
+        }
+    }
+    told(&count, &all, begin.elapsed());
+}
+
+fn told(count: &Count, all: &[Operation<'_>], took: Duration) {
+    println!("{} requests for {} operations in {took:.1?}: {:?}", count.requests, all.len(), count.by_class);
+    let never: Vec<String> = all
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !count.done.contains(at))
+        .map(|(_, one)| format!("{} {}", one.method, one.path))
+        .collect();
+    let lines: Vec<String> =
+        count.findings.iter().map(|(what, (times, example))| format!("{what} ({times} times)\n    {example}")).collect();
+    assert!(lines.is_empty(), "{} findings\n{}", lines.len(), lines.join("\n"));
+    assert_eq!(never, Vec::<String>::new(), "nobody ever got these done");
+}
+
+fn soaks() -> bool {
+    std::env::var_os("AGON_SOAK").is_some()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_answer_is_one_that_is_described() {
+    let time = Duration::from_secs(if soaks() { 600 } else { 10 });
+    run(20_261_115, time).await;
+}
