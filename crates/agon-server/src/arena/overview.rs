@@ -218,16 +218,18 @@ pub fn limits(row: &office::Competition, sitting: Option<&Sitting>) -> (u32, u64
     (most, row.limits.max_bytes.unwrap_or(intake::MOST_BYTES))
 }
 
-/// How many more bots this one may hand in; `None` for who may not.
+/// How many more bots this one may hand in, of a competition that takes some or not; `None` for who may not.
 pub fn left(
     row: &office::Competition,
     sitting: Option<&Sitting>,
     overview: &Overview,
+    accepts: bool,
     caller: &Caller,
 ) -> Option<u32> {
-    let me = caller.me().filter(|me| me.role >= Role::Author)?;
+    let me = caller.me().filter(|me| me.role >= Role::Author && accepts)?;
+    // Before a later phase only new versions are taken.
     if row.state != State::Open {
-        return accepts(row, overview).then_some(0);
+        return Some(0);
     }
     let own = overview.takers.iter().filter(|one| one.account == Some(me.id) && !one.shown.withdrawn).count();
     Some(limits(row, sitting).0.saturating_sub(own as u32))
