@@ -283,10 +283,12 @@ async fn takers(
         let spec = one.number.and_then(|number| sitting?.competition.entrants.get(number as usize));
         let mut contributor = spec.and_then(|spec| spec.contributor.clone());
         if let (None, Some(account)) = (&contributor, one.account) {
-            if !names.contains_key(&account.0) {
-                names.insert(account.0, office.account(account).await?.name);
-            }
-            contributor = names.get(&account.0).cloned();
+            let name = match names.get(&account.0) {
+                Some(name) => name.clone(),
+                None => office.account(account).await?.name,
+            };
+            names.insert(account.0, name.clone());
+            contributor = Some(name);
         }
         let marks = spec.map_or_else(Vec::new, |spec| {
             spec.marks.iter().map(|own| Mark { mark: own.mark.clone(), note: own.note.clone() }).collect()
