@@ -8,8 +8,8 @@ use std::thread;
 use agon_runner::{Boards, Ended, Gallery, Listener, Local, Stop};
 use agon_server::arena::reopen;
 use agon_store::office::{
-    Checked, Limits, NewCompetition, NewEntrant, NewSubmission, Origin, State, SubmissionId,
-    SubmissionState, token_hash,
+    Checked, Limits, NewCompetition, NewEntrant, NewSubmission, Origin, State, SubmissionId, SubmissionState,
+    token_hash,
 };
 use agon_store::{SqliteLedger, Time};
 use agon_venue::Sitting;
@@ -22,8 +22,7 @@ use super::Site;
 pub fn play(file: &Path, listener: &mut dyn Listener, gallery: Option<Arc<Gallery>>, stop: &Stop) -> Ended {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
-    let ledger: SqliteLedger =
-        runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
+    let ledger: SqliteLedger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
     let boards = gallery.map_or_else(Boards::default, Boards::with_gallery);
     let means = Means { runtime: &runtime, local: Local { jobs: 2, pin: false }, stop, boards };
     let ended = carry_out(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
@@ -53,9 +52,8 @@ impl Once {
             }
             fs::write(home.path().join("cup.toml"), text).unwrap();
             played(&home.path().join("cup.toml"));
-            let files = ["cup.toml", "cup.ledger"].map(|name| {
-                (name.to_owned(), fs::read(home.path().join(name)).unwrap())
-            });
+            let files = ["cup.toml", "cup.ledger"]
+                .map(|name| (name.to_owned(), fs::read(home.path().join(name)).unwrap()));
             (files.to_vec(), home)
         });
         fs::create_dir_all(folder).unwrap();
