@@ -61,7 +61,9 @@ fn row(what: &str, bound: &str, measured: &str, beyond: bool) {
 }
 
 fn cup(path: &Path, game: &str, phase: &str, bots: &[&str], times: usize) -> PathBuf {
-    let mut text = format!("name = \"Load\"\ngame = \"{game}\"\nseed = \"load\"\n\n[[phase]]\nname = \"All\"\n{phase}\n");
+    let mut text = format!(
+        "name = \"Load\"\ngame = \"{game}\"\nseed = \"load\"\n\n[[phase]]\nname = \"All\"\n{phase}\n"
+    );
     for number in 0..times {
         for bot in bots {
             let _ = write!(text, "\n[[entrant]]\nname = \"{bot} {number}\"\nbot = \"house:{bot}\"\n");
@@ -181,7 +183,8 @@ impl Drop for Running {
 
 fn requests(home: &Path, core: usize) {
     let bots = ["random", "left", "right", "centre", "greedy"];
-    let file = cup(&home.join("table.toml"), "solitude-scramble", "format = \"groups\"\nmatches = 40", &bots, 8);
+    let file =
+        cup(&home.join("table.toml"), "solitude-scramble", "format = \"groups\"\nmatches = 40", &bots, 8);
     play(&file, &mut (), Boards::default(), &Stop::default());
     let server = Running::start(home, "table", &file, core, false);
     let table = "/api/v1/competitions/table/phases/1/table";
@@ -201,7 +204,12 @@ fn requests(home: &Path, core: usize) {
         let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
         let what = format!("{what}, {bytes} bytes");
         let bound = if path == table { 2_000.0 } else { 0.0 };
-        row(&format!("{what}: requests a second"), &format!("{bound:.0}"), &format!("{rate:.0}"), rate < bound);
+        row(
+            &format!("{what}: requests a second"),
+            &format!("{bound:.0}"),
+            &format!("{rate:.0}"),
+            rate < bound,
+        );
         row(&format!("  p50, {CONNECTIONS} connections"), "", &format!("{:.2} ms", at(0.5)), false);
         row("  p99", "50 ms", &format!("{:.2} ms", at(0.99)), at(0.99) > 50.0);
     }
@@ -279,7 +287,8 @@ fn load(address: SocketAddr, path: &str, extra: &str) -> Vec<u64> {
 
 fn watchers(home: &Path, core: usize) {
     let bots = ["random", "sweeper", "short-sighted", "seeker"];
-    let file = cup(&home.join("live.toml"), "colour-battle", "format = \"arena\"\ngames = 10000000", &bots, 1);
+    let file =
+        cup(&home.join("live.toml"), "colour-battle", "format = \"arena\"\ngames = 10000000", &bots, 1);
     let mut server = Running::start(home, "live", &file, core, true);
     thread::sleep(Duration::from_secs(2));
     let before = server.pace();
@@ -319,7 +328,11 @@ fn watch(address: SocketAddr, stop: &Arc<AtomicU64>, bytes: &Arc<AtomicU64>) -> 
                 stream.write_all(request.as_bytes()).await.unwrap();
                 let mut buffer = vec![0; 16 << 10];
                 let some = stream.read(&mut buffer).await.unwrap();
-                assert!(buffer[..some].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..some]));
+                assert!(
+                    buffer[..some].starts_with(b"HTTP/1.1 200"),
+                    "{}",
+                    String::from_utf8_lossy(&buffer[..some])
+                );
                 came.fetch_add(1, Relaxed);
                 while let Ok(some) = stream.read(&mut buffer).await
                     && some > 0

@@ -1,5 +1,6 @@
 //! How a server is set up.
 
+use std::ffi::OsString;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -158,7 +159,11 @@ impl Config {
     /// Takes the first organiser's password from the file that `AGON_ORGANISER_PASSWORD_FILE` names, or from
     /// `AGON_ORGANISER_PASSWORD`. Never from a command line: everybody on the machine can read that.
     pub fn take_secrets(&mut self) -> Result<(), StartError> {
-        if let Some(path) = std::env::var_os(PASSWORD_FILE) {
+        self.secrets_of(|name| std::env::var_os(name))
+    }
+
+    fn secrets_of(&mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), StartError> {
+        if let Some(path) = variable(PASSWORD_FILE) {
             let text = std::fs::read_to_string(&path).map_err(|error| {
                 let path = PathBuf::from(&path);
                 StartError::Other(format!(
@@ -167,8 +172,8 @@ impl Config {
                 ))
             })?;
             self.organiser_password = Some(Hidden::new(text.lines().next().unwrap_or_default()));
-        } else if let Ok(text) = std::env::var(PASSWORD) {
-            self.organiser_password = Some(Hidden::new(text));
+        } else if let Some(text) = variable(PASSWORD) {
+            self.organiser_password = Some(Hidden::new(text.to_string_lossy()));
         }
         Ok(())
     }
@@ -176,5 +181,43 @@ impl Config {
     /// Whether people come by TLS.
     pub fn secure(&self) -> bool {
         self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_wins_over_the_variable() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "from the file\n# more\n").unwrap();
+        let taken = |variables: &[(&str, &str)]| {
+            let mut config = Config::new("data");
+            let find =
+                |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
+            config.secrets_of(find).map(|()| config.organiser_password.map(|text| text.expose().to_owned()))
+        };
+        let path = file.path().to_string_lossy().into_owned();
+        assert_eq!(taken(&[]).unwrap(), None);
+        assert_eq!(taken(&[(PASSWORD, "from the variable")]).unwrap().as_deref(), Some("from the variable"));
+        assert_eq!(
+            taken(&[(PASSWORD, "x"), (PASSWORD_FILE, &path)]).unwrap().as_deref(),
+            Some("from the file")
+        );
+        let missing = taken(&[(PASSWORD_FILE, "/nowhere/at/all")]).unwrap_err().to_string();
+        assert!(missing.contains(PASSWORD_FILE) && missing.contains("hint:"), "{missing}");
+    }
+
+    #[test]
+    fn the_address_people_use() {
+        let mut config = Config::new("data");
+        assert_eq!(config.url(), "http://127.0.0.1:8080");
+        config.listen = "0.0.0.0:80".parse().unwrap();
+        assert_eq!(config.url(), "http://127.0.0.1:80");
+        config.listen = "[::]:80".parse().unwrap();
+        assert_eq!(config.url(), "http://[::1]:80");
+        config.public_url = Some("https://agon.example.org/".to_owned());
+        assert_eq!((config.url().as_str(), config.secure()), ("https://agon.example.org", true));
     }
 }

@@ -79,7 +79,16 @@ impl World {
             people[2].post("me/tokens", json!({"label": "laptop"})).await.json["id"].as_i64().unwrap();
         let made = people[4].post("invitations", json!({"role": "author", "uses": 3})).await.json;
         let invitation = (made["id"].as_i64().unwrap(), made["code"].as_str().unwrap().to_owned());
-        Self { _site: site, people, token, invitation }
+        CUP_PLAYED.lay(site.cup_file("cup").parent().unwrap(), CUP, &[("Trips.py", TRIPS)]);
+        site.host("cup", State::Waiting, &[("Trips", people[2].id)]).await;
+        std::fs::create_dir_all(site.cup_file("draft").parent().unwrap()).unwrap();
+        std::fs::write(site.cup_file("draft"), CUP).unwrap();
+        site.host("draft", State::Draft, &[]).await;
+        let bots = people[2].get("competitions/cup").await.json;
+        let bot = bots["entrants"][0]["bot"].as_i64().unwrap();
+        let faults = people[2].get(&format!("competitions/cup/bots/{bot}/faults")).await.json;
+        let bot = (bot, faults["items"][0]["id"].as_u64().unwrap());
+        Self { _site: site, people, token, invitation, bot }
     }
 }
 
@@ -194,21 +203,43 @@ fn rows() -> Vec<Row> {
 fn reading() -> Vec<Row> {
     const DRAFT: [u16; 5] = [404, 404, 404, 404, 200];
     const AUTHORS: [u16; 5] = [401, 403, 200, 403, 403];
-    let read = |route: &'static str, path: fn(&World) -> String, expected: [u16; 5]| row(route, path, none, expected);
+    let read = |route: &'static str, path: fn(&World) -> String, expected: [u16; 5]| {
+        row(route, path, none, expected)
+    };
     vec![
         read("GET /competitions", |_| at("competitions"), [200; 5]),
         read("GET /competitions/{id}", |_| at("competitions/cup"), [200; 5]),
         read("GET /competitions/{id}", |_| at("competitions/draft"), DRAFT),
-        read("GET /competitions/{id}/phases/{phase}/table", |_| at("competitions/cup/phases/1/table"), [200; 5]),
+        read(
+            "GET /competitions/{id}/phases/{phase}/table",
+            |_| at("competitions/cup/phases/1/table"),
+            [200; 5],
+        ),
         read(
             "GET /competitions/{id}/phases/{phase}/table",
             |_| at("competitions/draft/phases/1/table"),
             [404, 404, 404, 404, 409],
         ),
-        read("GET /competitions/{id}/phases/{phase}/ratings", |_| at("competitions/cup/phases/1/ratings"), [200; 5]),
-        read("GET /competitions/{id}/phases/{phase}/schedule", |_| at("competitions/cup/phases/1/schedule"), [200; 5]),
-        read("GET /competitions/{id}/phases/{phase}/bracket", |_| at("competitions/cup/phases/1/bracket"), [404; 5]),
-        read("GET /competitions/{id}/phases/{phase}/matches", |_| at("competitions/cup/phases/1/matches"), [200; 5]),
+        read(
+            "GET /competitions/{id}/phases/{phase}/ratings",
+            |_| at("competitions/cup/phases/1/ratings"),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/phases/{phase}/schedule",
+            |_| at("competitions/cup/phases/1/schedule"),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/phases/{phase}/bracket",
+            |_| at("competitions/cup/phases/1/bracket"),
+            [404; 5],
+        ),
+        read(
+            "GET /competitions/{id}/phases/{phase}/matches",
+            |_| at("competitions/cup/phases/1/matches"),
+            [200; 5],
+        ),
         read(
             "GET /competitions/{id}/phases/{phase}/matches/{match}",
             |_| at("competitions/cup/phases/1/matches/1-1"),
@@ -224,9 +255,21 @@ fn reading() -> Vec<Row> {
             |_| at("competitions/cup/phases/1/matches/1-1/games/1/record"),
             [403; 5],
         ),
-        read("GET /competitions/{id}/downloads/{file}", |_| at("competitions/cup/downloads/games.csv"), [200; 5]),
-        read("GET /competitions/{id}/downloads/{file}", |_| at("competitions/cup/downloads/records.agon"), [403; 5]),
-        read("GET /competitions/{id}/bots/{bot}", |world| format!("competitions/cup/bots/{}", world.bot.0), [200; 5]),
+        read(
+            "GET /competitions/{id}/downloads/{file}",
+            |_| at("competitions/cup/downloads/games.csv"),
+            [200; 5],
+        ),
+        read(
+            "GET /competitions/{id}/downloads/{file}",
+            |_| at("competitions/cup/downloads/records.agon"),
+            [403; 5],
+        ),
+        read(
+            "GET /competitions/{id}/bots/{bot}",
+            |world| format!("competitions/cup/bots/{}", world.bot.0),
+            [200; 5],
+        ),
         read(
             "GET /competitions/{id}/bots/{bot}/faults",
             |world| format!("competitions/cup/bots/{}/faults", world.bot.0),
@@ -245,7 +288,11 @@ fn reading() -> Vec<Row> {
         read("GET /competitions/{id}/events", |_| at("competitions/cup/events"), [200; 5]),
         read("GET /competitions/{id}/events", |_| at("competitions/draft/events"), DRAFT),
         read("GET /competitions/{id}/boards", |_| at("competitions/cup/boards"), [200; 5]),
-        read("GET /competitions/{id}/boards/{board}/watch", |_| at("competitions/cup/boards/0/watch"), [404; 5]),
+        read(
+            "GET /competitions/{id}/boards/{board}/watch",
+            |_| at("competitions/cup/boards/0/watch"),
+            [404; 5],
+        ),
     ]
 }
 
@@ -267,12 +314,16 @@ async fn what_a_bot_prints_is_for_its_author_alone() {
         assert_eq!(page["versions"][0]["submission"].is_string(), mine || place == 4, "{page}");
         let whole = client.get("competitions/cup").await.json;
         assert_eq!(whole["entrants"][0]["mine"], mine);
-        let mine_there = client.get("competitions/cup/phases/1/table").await.json["entrants"][0]["mine"].clone();
+        let mine_there =
+            client.get("competitions/cup/phases/1/table").await.json["entrants"][0]["mine"].clone();
         assert_eq!(mine_there, false, "a table is the same for all");
     }
     let author = &world.people[2];
     let log = author.get(&format!("competitions/cup/bots/{bot}/logs/1/1-1/1")).await.json;
-    assert!(log["turns"][0]["text"].as_str().unwrap().starts_with("thinking") && log["cut"] == false, "{log}");
+    assert!(
+        log["turns"][0]["text"].as_str().unwrap().starts_with("thinking") && log["cut"] == false,
+        "{log}"
+    );
     let film = author.get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
     let nobodys = world.people[0].get("competitions/cup/phases/1/matches/1-1/games/1/film").await;
     assert_ne!(film.header("etag"), nobodys.header("etag"));

@@ -65,7 +65,7 @@ fn five() -> [(&'static str, String); 5] {
             "words",
             cup(
                 "word-racer",
-                "format = \"knockout\"\npairs = 1\nthird = true",
+                "format = \"knockout\"\nseeding = \"file\"\npairs = 1\nthird = true",
                 "",
                 &["random", "filler", "rows", "z-racer", "crossword"],
             ),
@@ -156,6 +156,9 @@ async fn table(reader: &Client, id: &str, bots: usize) {
     assert_ne!(packed.header("etag"), tag);
     let sheets = table["sheets"].as_array().unwrap();
     assert!(sheets[0]["official"].as_bool().unwrap() && sheets.len() >= 2, "{id}");
+    if id != "words" {
+        assert_eq!(sheets[0]["rows"][0]["medal"], "gold", "{id}");
+    }
     // The figures are those of `agon table --format json`.
     let plain = good(reader, &format!("competitions/{id}/downloads/table-1.json")).await;
     for (sheet, other) in sheets.iter().zip(plain["sheets"].as_array().unwrap()) {
@@ -170,9 +173,6 @@ async fn table(reader: &Client, id: &str, bots: usize) {
                 assert!(same, "{id} {} {name}: {} and {value}", sheet["id"], row[name]);
             }
         }
-        if sheet["official"] == true && sheet["columns"].as_array().unwrap().iter().any(|one| one["id"] == "rank") {
-            assert_eq!(rows[0]["medal"], "gold", "{id} {}", sheet["id"]);
-        }
         for column in sheet["columns"].as_array().unwrap() {
             assert!(["text", "number", "interval", "time"].contains(&column["kind"].as_str().unwrap()));
         }
@@ -181,7 +181,10 @@ async fn table(reader: &Client, id: &str, bots: usize) {
     let points = history["points"].as_array().unwrap();
     assert!(!points.is_empty() && points.len() <= 31, "{id}");
     assert_eq!(points.last().unwrap()["matches"], table["matches"]);
-    assert_eq!(points.last().unwrap()["ratings"].as_array().unwrap().len(), table["ratings"].as_array().unwrap().len());
+    assert_eq!(
+        points.last().unwrap()["ratings"].as_array().unwrap().len(),
+        table["ratings"].as_array().unwrap().len()
+    );
     for wrong in ["0", "2", "x", "-1", "99999999999"] {
         let answer = reader.get(&format!("competitions/{id}/phases/{wrong}/table")).await;
         assert_eq!((answer.status.as_u16(), answer.code()), (404, "not_found"), "{wrong}");
@@ -227,13 +230,16 @@ async fn matches(reader: &Client, id: &str) {
     assert_eq!((&shown["agon"], shown["contributors"][0].as_str()), (&json!("film"), Some("Ada")), "{id}");
     assert!(shown["seed"].is_string() && shown.get("logs").is_none(), "{id}");
     assert_eq!(good(reader, film).await, shown, "who takes no gzip gets the same");
-    let again = reader.clone().header("accept-encoding", "gzip").header("if-none-match", packed.header("etag"));
+    let again =
+        reader.clone().header("accept-encoding", "gzip").header("if-none-match", packed.header("etag"));
     assert_eq!(again.get(film).await.status, 304);
     let record = reader.get(&film.replace("/film", "/record")).await;
     assert_eq!(record.header("content-type"), "application/octet-stream");
     let (record, _) = agon_core::record::read(&record.bytes, 1).unwrap();
     assert_eq!(shown["digest"], serde_json::to_value(record.digest).unwrap());
-    for wrong in ["1-0", "0-1", "x", "1-999999", "1-1/games/0/film", "1-1/games/99/film", "1-1/games/99/record"] {
+    for wrong in
+        ["1-0", "0-1", "x", "1-999999", "1-1/games/0/film", "1-1/games/99/film", "1-1/games/99/record"]
+    {
         assert_eq!(reader.get(&format!("{path}/{wrong}")).await.status, 404, "{wrong}");
     }
     for wrong in ["limit=0", "limit=201", "after=x", "after=9-9", "entrant=x", "faulty=2"] {
@@ -272,12 +278,18 @@ async fn downloads(reader: &Client, id: &str, whole: &Value) {
         match file["name"].as_str().unwrap() {
             "games.csv" => {
                 let games = whole["phases"][0]["games"].as_u64().unwrap();
-                assert!(text.lines().count() as u64 > games && text.contains(",Ada") != text.contains("house"));
+                assert!(
+                    text.lines().count() as u64 > games
+                        && text.starts_with("phase,stage,match,game,part,seed,")
+                );
             }
             "history.json" => {
-                assert_eq!(answer.json["matches"].as_object().unwrap().len() as u64, matches.as_u64().unwrap());
+                assert_eq!(
+                    answer.json["matches"].as_object().unwrap().len() as u64,
+                    matches.as_u64().unwrap()
+                );
             }
-            "records.agon" => assert!(agon_core::record::read(&answer.bytes, 1).is_ok() || answer.bytes.len() > 100),
+            "records.agon" => assert!(answer.bytes.len() > 100),
             _ => {}
         }
     }
@@ -298,8 +310,10 @@ async fn bracket(reader: &Client, id: &str) {
     for tie in ties.filter(|tie| !tie["match"].is_null()) {
         let name = tie["match"].as_str().unwrap();
         let played = good(reader, &format!("competitions/{id}/phases/1/matches/{name}")).await;
-        let sides: BTreeSet<String> = tie["sides"].as_array().unwrap().iter().map(|one| one["entrant"].to_string()).collect();
-        let seats: BTreeSet<String> = played["entrants"].as_array().unwrap().iter().map(Value::to_string).collect();
+        let sides: BTreeSet<String> =
+            tie["sides"].as_array().unwrap().iter().map(|one| one["entrant"].to_string()).collect();
+        let seats: BTreeSet<String> =
+            played["entrants"].as_array().unwrap().iter().map(Value::to_string).collect();
         assert_eq!(sides, seats);
     }
     let none = reader.get("competitions/five/phases/1/bracket").await;
@@ -321,7 +335,12 @@ async fn boards_seeds_and_records_are_a_secret_until_the_end() {
         "[settings]\nsteps = 40",
         &["random-seeker", "random-hider"],
     );
-    let solitude = waiting("solitude-scramble", "format = \"groups\"\nmatches = 4", "", &["left", "right", "centre", "random"]);
+    let solitude = waiting(
+        "solitude-scramble",
+        "format = \"groups\"\nmatches = 4",
+        "",
+        &["left", "right", "centre", "random"],
+    );
     for (id, text) in [("hiding", hiding), ("solitude", solitude)] {
         lay(&site, id, &text);
         played(&site.cup_file(id));
@@ -353,10 +372,14 @@ async fn boards_seeds_and_records_are_a_secret_until_the_end() {
             assert_eq!(lines.next(), Some("seed"));
             assert!(lines.all(str::is_empty), "{text}");
             let to_come = good(reader, &format!("competitions/{id}/phases/2/schedule")).await;
-            assert!(to_come["fixtures"]["items"].as_array().unwrap().iter().all(|one| one["state"] == "to come"));
+            assert!(
+                to_come["fixtures"]["items"].as_array().unwrap().iter().all(|one| one["state"] == "to come")
+            );
             // Nothing of the seed is in anything that is read.
             let seed = format!("the seed of {}", whole["game"].as_str().unwrap());
-            for path in ["", "/phases/1/table", "/phases/1/ratings", "/phases/1/schedule", "/phases/1/matches"] {
+            for path in
+                ["", "/phases/1/table", "/phases/1/ratings", "/phases/1/schedule", "/phases/1/matches"]
+            {
                 let answer = reader.get(&format!("competitions/{id}{path}")).await;
                 let told = String::from_utf8_lossy(&answer.bytes).into_owned();
                 let file = reader.cookie.is_some() && path.is_empty();

@@ -315,7 +315,7 @@ fn wrong_words_are_told() {
 }
 
 /// What a bot does that was handed in to look around: it plays on only if it found nothing.
-const BURGLAR: &str = r#"
+const BURGLAR: &str = r##"
 import os
 import socket
 import sys
@@ -354,7 +354,7 @@ def burgle(data, port, other):
 
 
 burgle(DATA, PORT, OTHER)
-"#;
+"##;
 
 #[test]
 fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
@@ -373,7 +373,8 @@ fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
     let other = files_below(&data.join("competitions/cup/bots")).find(|path| path.ends_with("README.md"));
     let other = other.expect("the victim's files are there");
     let port = served.url.rsplit(':').next().unwrap();
-    let script = files_below(&bot).find(|path| path.extension().is_some_and(|ending| ending == "py")).unwrap();
+    let script =
+        files_below(&bot).find(|path| path.extension().is_some_and(|ending| ending == "py")).unwrap();
     let honest = fs::read_to_string(&script).unwrap();
     let code = |burglar: &str| {
         let burglar = burglar
@@ -384,9 +385,18 @@ fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
     };
     code(&BURGLAR.replace("    found = []", "    found = [\"the words of this bot\"]"));
     let (status, said) = burglar.submit(place.path(), &["cup", "mine", "--name", "Burglar"]);
-    assert!(status == 1 && said.contains("the words of this bot"), "its words would be heard: {status} {said}");
+    assert!(
+        status == 1 && said.contains("the words of this bot"),
+        "its words would be heard: {status} {said}"
+    );
     let heard: Vec<&str> = said.split("burgled: ").skip(1).collect();
-    assert!(heard.iter().all(|rest| rest.starts_with("the words of this bot") && !rest.lines().next().unwrap().contains(',')), "{said}");
+    assert!(
+        heard
+            .iter()
+            .all(|rest| rest.starts_with("the words of this bot")
+                && !rest.lines().next().unwrap().contains(',')),
+        "{said}"
+    );
     code(BURGLAR);
     let (status, said) = burglar.submit(place.path(), &["cup", "mine", "--name", "Burglar"]);
     assert_eq!(status, 0, "{said}");

@@ -214,7 +214,8 @@ export interface RatingHistory {
 export interface Schedule {
   stages: { stage: number; name: string; matches: number; done: number }[];
   fixtures: Page<Fixture>;
-  balance: { meetings: [number, number]; seats: [number, number]; matches: [number, number] } | null;
+  /** `meetings` is null in fields too large to count, `seats` where a role has its seat. */
+  balance: { meetings: [number, number] | null; seats: [number, number] | null; matches: [number, number] } | null;
 }
 
 export interface Fixture {

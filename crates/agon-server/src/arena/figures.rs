@@ -76,7 +76,7 @@ pub struct Column {
     /// Whether it holds measured times.
     pub time: bool,
     /// What its cells are.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// So many digits after the point.
     pub decimals: usize,
     /// `%`, or nothing.
@@ -86,7 +86,7 @@ pub struct Column {
 /// What cells are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ColumnKind {
     /// Words.
     Text,
     /// A number.
@@ -366,18 +366,18 @@ fn sheet(sheet: &standings::Sheet) -> Sheet {
 }
 
 /// By the first cell of the column that has something in it.
-fn kind(sheet: &standings::Sheet, at: usize) -> (Kind, usize, &'static str) {
+fn kind(sheet: &standings::Sheet, at: usize) -> (ColumnKind, usize, &'static str) {
     let cells = sheet.rows.iter().filter_map(|row| row.cells.get(at));
     let known = cells.filter_map(|cell| match cell {
         standings::Cell::Empty => None,
-        standings::Cell::Text(_) => Some((Kind::Text, 0, "")),
-        standings::Cell::Int(_) => Some((Kind::Number, 0, "")),
-        standings::Cell::Real(_, decimals, unit) => Some((Kind::Number, *decimals, *unit)),
-        standings::Cell::Interval(_, _, decimals) => Some((Kind::Interval, *decimals, "")),
-        standings::Cell::Time(_) => Some((Kind::Time, 1, "")),
+        standings::Cell::Text(_) => Some((ColumnKind::Text, 0, "")),
+        standings::Cell::Int(_) => Some((ColumnKind::Number, 0, "")),
+        standings::Cell::Real(_, decimals, unit) => Some((ColumnKind::Number, *decimals, *unit)),
+        standings::Cell::Interval(_, _, decimals) => Some((ColumnKind::Interval, *decimals, "")),
+        standings::Cell::Time(_) => Some((ColumnKind::Time, 1, "")),
     });
     let right = sheet.columns.get(at).is_some_and(|column| column.right);
-    known.into_iter().next().unwrap_or((if right { Kind::Number } else { Kind::Text }, 0, ""))
+    known.into_iter().next().unwrap_or((if right { ColumnKind::Number } else { ColumnKind::Text }, 0, ""))
 }
 
 fn cell(cell: &standings::Cell) -> Cell {

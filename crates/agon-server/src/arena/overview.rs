@@ -7,7 +7,7 @@ use agon_core::GameInfo;
 use agon_league::MatchKey;
 use agon_league::competition::Competition;
 use agon_runner::tables;
-use agon_store::office::{self, Office, Origin, State};
+use agon_store::office::{self, Office, State};
 use agon_store::{Counts, Ledger as _, PhaseState, RulingKind, SqliteLedger};
 use agon_venue::Sitting;
 use serde::Serialize;
@@ -18,12 +18,8 @@ use super::shelf::Kept;
 use super::{Arena, Seen};
 use crate::caller::{Caller, Role};
 use crate::error::{ApiError, ApiResult};
+use crate::intake;
 use crate::state::App;
-
-/// Bots of one account, where nothing else is said.
-pub const MOST_BOTS: u32 = 100;
-/// Bytes of an upload, where nothing else is said.
-pub const MOST_BYTES: u64 = 16 << 20;
 
 /// Who takes part.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -218,18 +214,8 @@ pub fn match_key(phase: u32, name: &str) -> ApiResult<MatchKey> {
 /// How many bots, and how large ones, may be handed in.
 pub fn limits(row: &office::Competition, sitting: Option<&Sitting>) -> (u32, u64) {
     let by_file = sitting.and_then(|sitting| sitting.competition.most_by_contributor);
-    let most = row.limits.per_contributor.or(by_file).unwrap_or(MOST_BOTS);
-    (most, row.limits.max_bytes.unwrap_or(MOST_BYTES))
-}
-
-/// Whether bots can be handed in just now: new ones while it is open, new versions before a phase that is for them.
-pub fn accepts(row: &office::Competition, overview: &Overview) -> bool {
-    let next = || overview.phases.iter().find(|phase| phase.state == PhaseState::Waiting.name());
-    match row.state {
-        State::Open => true,
-        State::Waiting => row.origin == Origin::Hosted && next().is_some_and(|phase| phase.resubmit),
-        _ => false,
-    }
+    let most = row.limits.per_contributor.or(by_file).unwrap_or(intake::PER_CONTRIBUTOR);
+    (most, row.limits.max_bytes.unwrap_or(intake::MOST_BYTES))
 }
 
 /// How many more bots this one may hand in; `None` for who may not.
@@ -257,7 +243,11 @@ impl Seen {
 /// The same, of any.
 pub async fn of(app: &App, arena: &Arc<Arena>, row: &Arc<office::Competition>) -> ApiResult<Kept<Overview>> {
     let moves = row.state == State::Running;
-    arena.overviews.get((), arena.revision(), moves, || make(app, arena, row)).await
+    // While bots come in, the office changes without the arena's knowing: good for a second.
+    let taking = matches!(row.state, State::Draft | State::Open | State::Closed | State::Waiting);
+    let seconds = if taking { app.started.elapsed().as_secs() + 1 } else { 0 };
+    let revision = (arena.revision() << 24) | (seconds & 0xff_ffff);
+    arena.overviews.get((), revision, moves, || make(app, arena, row)).await
 }
 
 async fn make(app: &App, arena: &Arc<Arena>, row: &Arc<office::Competition>) -> ApiResult<Overview> {

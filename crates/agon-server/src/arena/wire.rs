@@ -17,9 +17,10 @@ struct Table {
 }
 
 #[derive(Serialize)]
-struct State<'e> {
-    state: &'e str,
-    message: Option<&'e str>,
+struct State {
+    state: &'static str,
+    /// Words about a failure are for organisers, who find them in the competition: everybody reads the feed.
+    message: Option<String>,
 }
 
 /// An event. `data` is JSON without line ends.
@@ -49,8 +50,8 @@ pub fn feed(id: u64, happened: &FeedEvent) -> Bytes {
         FeedEvent::Table { phase, revision } => {
             event_of("table", Some(id), &Table { phase: phase + 1, revision: *revision })
         }
-        FeedEvent::State { state, message } => {
-            event_of("state", Some(id), &State { state: state.name(), message: message.as_deref() })
+        FeedEvent::State { state, .. } => {
+            event_of("state", Some(id), &State { state: state.name(), message: None })
         }
     }
 }
@@ -65,9 +66,9 @@ mod tests {
         assert_eq!(&bytes[..], b"id: 7\nevent: table\ndata: {\"phase\":1,\"revision\":12}\n\n");
         let failed = FeedEvent::State {
             state: agon_store::office::State::Failed,
-            message: Some("line one\nline two".to_owned()),
+            message: Some("a path\nand a line".to_owned()),
         };
         let text = String::from_utf8(feed(8, &failed).to_vec()).unwrap();
-        assert_eq!(text.lines().count(), 4, "a line end in words does not end the data: {text}");
+        assert_eq!(text, "id: 8\nevent: state\ndata: {\"state\":\"failed\",\"message\":null}\n\n");
     }
 }

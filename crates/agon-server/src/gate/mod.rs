@@ -55,7 +55,7 @@ async fn admit(app: &App, request: &mut Request) -> ApiResult<()> {
     request.extensions_mut().insert(From(address));
     let path = request.uri().path();
     if request.method().is_safe() {
-        if app.config.private && !is_open(request.method(), path) {
+        if app.config.private && !is_open(path) {
             let caller = known(app, request.headers()).await?;
             caller.signed_in()?;
             request.extensions_mut().insert(caller);
@@ -83,12 +83,12 @@ async fn admit(app: &App, request: &mut Request) -> ApiResult<()> {
 }
 
 /// What anybody may read on a private site: the pages themselves, and what they need to let somebody in.
-fn is_open(method: &Method, path: &str) -> bool {
-    if matches!(path, "/api/v1/site" | "/api/v1/session" | "/healthz") {
+fn is_open(path: &str) -> bool {
+    if matches!(path, "/api/v1/site" | "/healthz") {
         return true;
     }
     if let Some(code) = path.strip_prefix("/api/v1/invitations/") {
-        return !code.is_empty() && *method != Method::DELETE;
+        return !code.is_empty();
     }
     !path.starts_with("/api") && path != "/metrics"
 }

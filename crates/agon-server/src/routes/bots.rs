@@ -253,8 +253,7 @@ fn of_phase(overview: &Overview, phase: &PhaseItem, figures: &Figures, entrant: 
         }
         let other = overview.taker(if forwards { met.other.0 } else { met.one.0 })?;
         let (won, lost) = if forwards { (met.won, met.lost) } else { (met.lost, met.won) };
-        let (mine, theirs) =
-            if forwards { met.scores } else { (met.scores.1, met.scores.0) };
+        let (mine, theirs) = if forwards { met.scores } else { (met.scores.1, met.scores.0) };
         Some(Opponent {
             bot: other.shown.bot,
             name: other.shown.name.clone(),
@@ -432,7 +431,8 @@ async fn log(
         .map(|one| LogTurn { turn: one.turn, text: one.text })
         .collect();
     let cut = turns.iter().any(|one| {
-        let middle = one.text.strip_prefix("\n... ").and_then(|text| text.strip_suffix(" bytes left out ...\n"));
+        let middle =
+            one.text.strip_prefix("\n... ").and_then(|text| text.strip_suffix(" bytes left out ...\n"));
         middle.is_some_and(|count| count.bytes().all(|b| b.is_ascii_digit()))
     });
     let MatchKey { phase, .. } = played.key();

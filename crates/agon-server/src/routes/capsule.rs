@@ -20,7 +20,13 @@ use crate::state::App;
 const RECORD: &str = "game.agon";
 
 /// The capsule of a fault. `name` is that of the folder in it.
-pub async fn pack(app: &App, played: Arc<Played>, bot: &str, fault: &KeptFault, name: &str) -> ApiResult<Bytes> {
+pub async fn pack(
+    app: &App,
+    played: Arc<Played>,
+    bot: &str,
+    fault: &KeptFault,
+    name: &str,
+) -> ApiResult<Bytes> {
     let info = played.sitting.table.info();
     // A bot that lives for a match has seen the games before this one, and must see them again.
     let first = if info.lifetime == Lifetime::Match { 0 } else { played.game };
@@ -30,15 +36,14 @@ pub async fn pack(app: &App, played: Arc<Played>, bot: &str, fault: &KeptFault, 
         let missing = || ApiError::not_found("record").hint("this competition keeps no records");
         records.push(bytes.ok_or_else(missing)?);
     }
-    let log = played.ledger.log(played.key(), played.game, fault.fault.seat).await.map_err(ApiError::broke)?;
+    let log =
+        played.ledger.log(played.key(), played.game, fault.fault.seat).await.map_err(ApiError::broke)?;
     let (bot, fault, name) = (bot.to_owned(), fault.clone(), name.to_owned());
     let work = move |_: &Handle| {
         let assets = assets(&played, records.last().map(Vec::as_slice).unwrap_or_default())?;
         let readme = readme(&played, &bot, &fault, records.len(), &assets);
-        let mut files = vec![
-            ("README.txt".to_owned(), readme.into_bytes()),
-            (RECORD.to_owned(), records.concat()),
-        ];
+        let mut files =
+            vec![("README.txt".to_owned(), readme.into_bytes()), (RECORD.to_owned(), records.concat())];
         if let Some(log) = &log {
             files.push(("log.txt".to_owned(), log_text(log).into_bytes()));
         }

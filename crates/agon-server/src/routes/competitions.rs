@@ -15,6 +15,7 @@ use crate::arena::{Seen, is_shown};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Query};
+use crate::intake;
 use crate::paging::{Page, Paging};
 use crate::state::App;
 
@@ -161,13 +162,10 @@ pub async fn whole(app: &App, seen: &Seen, caller: &Caller) -> ApiResult<Competi
     let overview = seen.overview(app).await?;
     let sitting = seen.arena.sitting();
     let (per_contributor, max_bytes) = overview::limits(&seen.row, sitting.as_deref());
-    let file = match (&sitting, caller.is_organiser()) {
-        (_, false) => None,
-        (Some(sitting), true) => Some(sitting.text.clone()),
-        (None, true) => Some(seen.row.preset.clone()),
-    };
+    let item = item(app, seen, &overview, caller).await?;
     Ok(Competition {
-        item: item(app, seen, &overview, caller).await?,
+        left: overview::left(&seen.row, sitting.as_deref(), &overview, item.accepts, caller),
+        item,
         about: info(&seen.row)?.summary.to_owned(),
         phases: overview.phases.clone(),
         entrants: overview.entrants(caller),
@@ -175,9 +173,8 @@ pub async fn whole(app: &App, seen: &Seen, caller: &Caller) -> ApiResult<Competi
         seed: overview.seed.clone(),
         rulings: overview.rulings.clone(),
         limits: SubmissionLimits { per_contributor, max_bytes },
-        left: overview::left(&seen.row, sitting.as_deref(), &overview, caller),
         downloads: downloads::list(seen, &overview),
-        file,
+        file: caller.is_organiser().then(|| seen.row.preset.clone()),
     })
 }
 
@@ -213,6 +210,6 @@ async fn item(app: &App, seen: &Seen, overview: &Overview, caller: &Caller) -> A
         matches: now.map_or(0, |now| now.matches),
         expected: now.and_then(|now| Some(now.expected?[0].max(now.matches))),
         leaders,
-        accepts: overview::accepts(row, overview),
+        accepts: intake::accepts(app, row).await,
     })
 }

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use bytes::{Bytes, BytesMut};
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
@@ -31,6 +31,9 @@ use crate::state::App;
 const PIECE: usize = 64 << 10;
 /// So many pieces wait for a slow reader.
 const WAITING: usize = 4;
+
+/// So many are sent at once.
+static ROOM: Semaphore = Semaphore::const_new(16);
 
 /// Its routes.
 pub fn router() -> OpenApiRouter<App> {
@@ -139,10 +142,12 @@ async fn download(
         What::History => phases_told(&overview).collect(),
         _ => overview.phases.iter().filter(|phase| phase.matches > 0).map(|phase| phase.number - 1).collect(),
     };
+    let room = ROOM.try_acquire().map_err(|_| ApiError::busy("too many take files home just now", 10))?;
     let (sender, receiver) = mpsc::channel(WAITING);
     let out = Out { sender, gathered: BytesMut::new() };
     let stopped = app.clone();
     tokio::spawn(async move {
+        let _room = room;
         tokio::select! {
             () = send(what, &sitting, &ledger, &phases, out) => {}
             () = stopped.stopped() => {}

@@ -105,7 +105,8 @@ async fn boards(State(app): State<App>, seen: Seen) -> ApiResult<Json<Page<Board
     if let (Some(gallery), Some(sitting)) = (seen.arena.gallery(), seen.arena.sitting()) {
         let overview = seen.overview(&app).await?;
         let info = sitting.table.info();
-        items = gallery.boards().iter().map(|now| Board::of(now, info, overview.hides(now.key.phase))).collect();
+        items =
+            gallery.boards().iter().map(|now| Board::of(now, info, overview.hides(now.key.phase))).collect();
     }
     Ok(Json(Page { items, next: None }))
 }
@@ -297,7 +298,11 @@ impl Source for Watching {
         (status = 404, description = "There is no such competition, or nothing is played on such a board.", body = ErrorBody),
     ),
 )]
-async fn watch(State(app): State<App>, seen: Seen, Path(OfBoard { board }): Path<OfBoard>) -> ApiResult<Response> {
+async fn watch(
+    State(app): State<App>,
+    seen: Seen,
+    Path(OfBoard { board }): Path<OfBoard>,
+) -> ApiResult<Response> {
     let idle = || ApiError::not_found("board").hint("nothing is played there just now");
     let gallery = seen.arena.gallery().ok_or_else(idle)?;
     let overview = seen.overview(&app).await?;
