@@ -146,12 +146,11 @@ pub fn set(head: &str, key: &str, value: &str) -> String {
         let rest = line.trim_start().strip_prefix(key);
         rest.is_some_and(|rest| rest.trim_start().starts_with('='))
     };
-    match lines[..top].iter().position(|line| is_key(line)) {
-        Some(at) => lines[at] = &line,
-        None => {
-            let at = lines[..top].iter().position(|line| !line.trim_start().starts_with('#')).unwrap_or(top);
-            lines.insert(at, &line);
-        }
+    if let Some(at) = lines[..top].iter().position(is_key) {
+        lines[at] = &line;
+    } else {
+        let at = lines[..top].iter().position(|line| !line.trim_start().starts_with('#')).unwrap_or(top);
+        lines.insert(at, &line);
     }
     lines.join("\n") + "\n"
 }
@@ -344,14 +343,17 @@ mod tests {
     fn what_reaches_into_the_machine_is_refused_by_line() {
         let cases = [
             ("seed = { file = \"/etc/passwd\" }", "seed"),
-            ("seed = { env = \"HOME\" }", "seed"),
+            ("seed = { variable = \"HOME\" }", "seed"),
             ("sandbox = \"off\"", "sandbox"),
             ("[settings]\nwords = \"/etc/passwd\"", "words"),
             ("[[entrant]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
             ("[[entrant]]\nname = \"x\"\ngit = \"https://example.org/x\"", "house bots"),
             ("[[\"entrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
             ("[['entrant']]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
-            ("entrant = [{ name = \"x\", bot = \"sh -c id\" }, { name = \"y\", bot = \"/bin/sh\" }]", "entrants are written"),
+            (
+                "entrant = [{ name = \"x\", bot = \"sh -c id\" }, { name = \"y\", bot = \"/bin/sh\" }]",
+                "entrants are written",
+            ),
             ("[[entrant ]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
             ("[[\"\\u0065ntrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
         ];
