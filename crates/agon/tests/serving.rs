@@ -413,3 +413,13 @@ fn files_below(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> + use<
     files.sort();
     files.into_iter()
 }
+
+#[test]
+fn the_demo_plays_five_competitions_and_prints_their_tables() {
+    let place = folder();
+    let output = command(place.path(), &["demo", "--house", "--no-serve", "--json"]).output().unwrap();
+    let told: Value = serde_json::from_str(&common::good(&output)).unwrap();
+    let tables = told["tables"].as_array().unwrap();
+    assert_eq!(tables.len(), 5, "{told}");
+    assert!(tables.iter().all(|table| table["matches"].as_u64().unwrap() > 0), "{told}");
+}
