@@ -30,7 +30,7 @@ test: web ## Run every test
 	cd web && npm test
 	@scripts/leftovers.sh since target/before-test.txt
 
-soak: web ## The slow proofs: clocks on a loaded machine, 10,000 games in a row (about half an hour)
+soak: web ## The slow proofs: clocks on a loaded machine, 10,000 games in a row, a server under fuzzing (about an hour)
 	@scripts/setup.sh tests
 	CARGO="$(CARGO)" scripts/soak.sh
 

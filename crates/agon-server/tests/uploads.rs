@@ -340,3 +340,43 @@ async fn the_desk_says_what_is_wrong_and_where() {
     assert_eq!(author.post("competitions", json!({"game": "connect-five", "name": "x"})).await.status, 403);
     assert_eq!(author.post("competitions/my-cup/actions", json!({"action": "open"})).await.status, 403);
 }
+
+#[tokio::test]
+async fn a_form_without_an_end_is_given_up_and_not_kept_in_memory() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    const PIECE: usize = 64 * 1024;
+    let site = Site::new().await;
+    open_competition(&site, "connect-five", &json!({"max_bytes": 100_000})).await;
+    let author = site.person("ada", Role::Author).await;
+    let data = site.app.config.data.clone();
+    // Beginnings that are never left: before the first part, in a part's head, in a text, in a file, in a part nobody knows.
+    let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=");
+    for start in [
+        String::new(),
+        head.clone(),
+        format!("{head}\"class\"\r\n\r\n"),
+        format!("{head}\"file\"\r\n\r\n"),
+        format!("{head}\"\"\r\n\r\n"),
+    ] {
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&sent);
+        let begin = futures_util::stream::iter([Ok::<_, std::io::Error>(bytes::Bytes::from(start.clone()))]);
+        let rest = futures_util::stream::iter((0..4_000).map(move |_| {
+            counted.fetch_add(PIECE, Ordering::Relaxed);
+            Ok(bytes::Bytes::from(vec![b'x'; PIECE]))
+        }));
+        let mut request = author.request("POST", "competitions/cup/bots");
+        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
+        request.headers_mut().insert(header::CONTENT_TYPE, kind.parse().unwrap());
+        *request.body_mut() = Body::from_stream(futures_util::StreamExt::chain(begin, rest));
+        let answer = author.ask(request).await;
+        assert!([413, 422].contains(&answer.status.as_u16()), "{start:?}: {} {}", answer.status, answer.json);
+        assert!(
+            sent.load(Ordering::Relaxed) < 2 << 20,
+            "{start:?}: {} bytes were taken",
+            sent.load(Ordering::Relaxed)
+        );
+        assert_eq!(std::fs::read_dir(data.join("incoming")).unwrap().count(), 0, "{start:?}");
+    }
+}

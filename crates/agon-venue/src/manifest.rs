@@ -333,6 +333,33 @@ mod tests {
     }
 
     #[test]
+    fn folders_that_are_not_the_bots_are_never_read() {
+        let place = tempfile::tempdir().unwrap();
+        let (bot, outside) = (place.path().join("bot"), place.path().join("outside"));
+        fs::create_dir_all(bot.join("classes")).unwrap();
+        fs::create_dir_all(&outside).unwrap();
+        let hash = |path: &str| {
+            let text = format!("command = \"sh -cp {path}\"\n");
+            fs::write(bot.join(FILE), text).unwrap();
+            let manifest = Manifest::of("connect-five", "bot", place.path()).unwrap().unwrap();
+            manifest.content_hash(&["sh", "-cp", path].map(str::to_owned)).unwrap()
+        };
+        let whole = outside.display().to_string();
+        for (path, counts) in
+            [("classes", true), ("../outside", false), (&whole, false), ("classes/../../outside", false)]
+        {
+            for folder in [bot.join("classes"), outside.clone()] {
+                fs::write(folder.join("Bot.class"), "one").unwrap();
+            }
+            let before = hash(path);
+            for folder in [bot.join("classes"), outside.clone()] {
+                fs::write(folder.join("Bot.class"), "two").unwrap();
+            }
+            assert_eq!(before != hash(path), counts, "{path}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_is_told_by_line_with_what_to_do() {
         for (text, wanted) in [
             (

@@ -313,3 +313,103 @@ fn wrong_words_are_told() {
         );
     }
 }
+
+/// What a bot does that was handed in to look around: it plays on only if it found nothing.
+const BURGLAR: &str = r##"
+import os
+import socket
+import sys
+
+
+def burgle(data, port, other):
+    found = []
+
+    def attempt(what, deed):
+        try:
+            if deed() is not False:
+                found.append(what)
+        except BaseException:
+            pass
+
+    here = os.path.dirname(os.path.abspath(__file__))
+    attempt("changed its own file", lambda: open(os.path.abspath(__file__), "a").write("#"))
+    attempt("put a file beside it", lambda: open(os.path.join(here, "new.txt"), "w"))
+    attempt("took a file away", lambda: os.remove(os.path.join(here, "README.md")))
+    attempt("linked out of its folder", lambda: os.symlink("/etc", os.path.join(here, "etc")))
+    attempt("read the office", lambda: open(data + "/office.db", "rb").read(1))
+    attempt("saw the office", lambda: "office.db" in os.listdir(data))
+    attempt("read the competition", lambda: open(data + "/competitions/cup/cup.toml").read())
+    attempt("read another's bot", lambda: open(other).read())
+    attempt("read a slip", lambda: [open(os.path.join(here, "..", name)) for name in os.listdir(here + "/..") if "slip" in name] or False)
+    attempt("called the server", lambda: socket.create_connection(("127.0.0.1", port), 2))
+    attempt("saw the server's environment", lambda: "XDG_CACHE_HOME" in os.environ)
+    for pid in filter(str.isdigit, os.listdir("/proc")) if os.path.isdir("/proc") else []:
+        attempt("read the environment of " + pid, lambda: b"XDG_CACHE_HOME" in open(f"/proc/{pid}/environ", "rb").read())
+    up = here
+    while up != "/":
+        up = os.path.dirname(up)
+        attempt("saw secrets in " + up, lambda: bool({"office.db", "cup.toml", "cup.ledger", "incoming", "uploads"} & set(os.listdir(up))))
+    if found:
+        raise RuntimeError("burgled: " + ", ".join(found))
+
+
+burgle(DATA, PORT, OTHER)
+"##;
+
+#[test]
+fn a_bot_that_looks_around_while_it_is_checked_finds_nothing() {
+    let place = folder();
+    let served = serve(place.path(), &[]);
+    let organiser = Person::new(&served, "olga", served.invitation.as_deref());
+    let made = json!({"game": "solitude-scramble", "name": "Cup", "file": PHASES, "house": ["random", "greedy", "counter"]});
+    assert_eq!(organiser.post("competitions", &made).0, 201);
+    organiser.act("cup", "open");
+    let (victim, burglar) = (Person::new(&served, "ada", None), Person::new(&served, "bob", None));
+    let bot = place.path().join("mine");
+    write_starter("solitude-scramble", &bot);
+    assert_eq!(victim.submit(place.path(), &["cup", "mine", "--name", "Victim"]).0, 0);
+    // The burglar has been told where everything is.
+    let data = place.path().join("data").canonicalize().unwrap();
+    let other = files_below(&data.join("competitions/cup/bots")).find(|path| path.ends_with("README.md"));
+    let other = other.expect("the victim's files are there");
+    let port = served.url.rsplit(':').next().unwrap();
+    let script =
+        files_below(&bot).find(|path| path.extension().is_some_and(|ending| ending == "py")).unwrap();
+    let honest = fs::read_to_string(&script).unwrap();
+    let code = |burglar: &str| {
+        let burglar = burglar
+            .replace("DATA,", &format!("{data:?},"))
+            .replace("PORT,", &format!("{port},"))
+            .replace("OTHER)", &format!("{other:?})"));
+        fs::write(&script, format!("{burglar}\n\n{honest}")).unwrap();
+    };
+    code(&BURGLAR.replace("    found = []", "    found = [\"the words of this bot\"]"));
+    let (status, said) = burglar.submit(place.path(), &["cup", "mine", "--name", "Burglar"]);
+    assert!(
+        status == 1 && said.contains("the words of this bot"),
+        "its words would be heard: {status} {said}"
+    );
+    let heard: Vec<&str> = said.split("burgled: ").skip(1).collect();
+    assert!(
+        heard
+            .iter()
+            .all(|rest| rest.starts_with("the words of this bot")
+                && !rest.lines().next().unwrap().contains(',')),
+        "{said}"
+    );
+    code(BURGLAR);
+    let (status, said) = burglar.submit(place.path(), &["cup", "mine", "--name", "Burglar"]);
+    assert_eq!(status, 0, "{said}");
+}
+
+fn files_below(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> + use<> {
+    let (mut folders, mut files) = (vec![folder.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap().flatten() {
+            let list = if entry.path().is_dir() { &mut folders } else { &mut files };
+            list.push(entry.path());
+        }
+    }
+    files.sort();
+    files.into_iter()
+}

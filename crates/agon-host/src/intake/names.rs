@@ -63,8 +63,8 @@ pub(super) fn read(name: &str) -> Result<Name, Refusal> {
 fn is_reserved(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let numbered = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
-    let port = numbered.is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit());
-    port || matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") || part.ends_with(['.', ' '])
+    let is_numbered = numbered.is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit());
+    is_numbered || matches!(stem.as_str(), "con" | "prn" | "aux" | "nul") || part.ends_with(['.', ' '])
 }
 
 /// All names so far, by what they are to a machine that knows no case and only one form of each letter.

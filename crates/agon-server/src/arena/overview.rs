@@ -223,11 +223,12 @@ pub fn left(
     row: &office::Competition,
     sitting: Option<&Sitting>,
     overview: &Overview,
+    accepts: bool,
     caller: &Caller,
 ) -> Option<u32> {
     let me = caller.me().filter(|me| me.role >= Role::Author)?;
     if row.state != State::Open {
-        return accepts(row, overview).then_some(0);
+        return accepts.then_some(0);
     }
     let own = overview.takers.iter().filter(|one| one.account == Some(me.id) && !one.shown.withdrawn).count();
     Some(limits(row, sitting).0.saturating_sub(own as u32))

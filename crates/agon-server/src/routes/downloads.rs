@@ -106,7 +106,9 @@ struct OfFile {
     get, path = "/competitions/{id}/downloads/{file}", tag = "competitions", operation_id = "download",
     params(("id" = String, Path, description = "The competition."), ("file" = String, Path, description = "As the competition lists it.")),
     responses(
-        (status = 200, description = "The file.", body = Vec<u8>, content_type = "application/octet-stream"),
+        (status = 200, description = "The file.", content(
+            (Vec<u8> = "application/octet-stream"), (String = "text/csv"), (String = "text/markdown"), (Object = "application/json"),
+        )),
         (status = 403, description = "Seeds are still a secret (code `secret`).", body = ErrorBody),
         (status = 409, description = "The competition was not started yet.", body = ErrorBody),
     ),

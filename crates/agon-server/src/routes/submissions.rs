@@ -174,13 +174,19 @@ async fn submit_version(
     if waiting && entrant.number.is_none() {
         return Err(ApiError::conflict("not_open", "this bot does not take part"));
     }
-    let from_phase = if waiting { next_phase(&app, &id).await? } else { 0 };
     let upload = received(&app, &competition, request).await?;
     if upload.name.is_some() || upload.role.is_some() {
         return Err(ApiError::invalid("name", "a new version has the bot's name and role")
             .hint("leave the fields `name` and `role` out"));
     }
     let (upload, slip) = unpacked(upload).await?;
+    // It may have taken minutes to come: what was true before need not be so now.
+    let competition = seen(&app, &caller, &id).await?;
+    if !intake::accepts(&app, &competition).await || waiting != (competition.state == office::State::Waiting)
+    {
+        return Err(not_open(&competition));
+    }
+    let from_phase = if waiting { next_phase(&app, &id).await? } else { 0 };
     let state = [competition.state];
     let queued = keep(&app, me, &entrant, &upload, &slip, from_phase, &state).await?;
     Ok((StatusCode::CREATED, Json(shown(&app, &queued).await?)))

@@ -344,14 +344,17 @@ mod tests {
     fn what_reaches_into_the_machine_is_refused_by_line() {
         let cases = [
             ("seed = { file = \"/etc/passwd\" }", "seed"),
-            ("seed = { env = \"HOME\" }", "seed"),
+            ("seed = { variable = \"HOME\" }", "seed"),
             ("sandbox = \"off\"", "sandbox"),
             ("[settings]\nwords = \"/etc/passwd\"", "words"),
             ("[[entrant]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
             ("[[entrant]]\nname = \"x\"\ngit = \"https://example.org/x\"", "house bots"),
             ("[[\"entrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
             ("[['entrant']]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
-            ("entrant = [{ name = \"x\", bot = \"sh -c id\" }, { name = \"y\", bot = \"/bin/sh\" }]", "entrants are written"),
+            (
+                "entrant = [{ name = \"x\", bot = \"sh -c id\" }, { name = \"y\", bot = \"/bin/sh\" }]",
+                "entrants are written",
+            ),
             ("[[entrant ]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
             ("[[\"\\u0065ntrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants are written"),
         ];

@@ -1,14 +1,41 @@
 //! What the API's description says of values: whether one fits, and values that do (or nearly do).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::chance::Chance;
 
 /// The kinds of schema that are read here. A word that is not one of them could say anything, so it is refused.
 const KNOWN: &[&str] = &[
-    "$ref", "type", "properties", "required", "items", "enum", "oneOf", "allOf", "anyOf", "format", "minimum", "maximum",
-    "minLength", "maxLength", "minItems", "maxItems", "pattern", "additionalProperties", "propertyNames", "description", "title",
-    "example", "examples", "default", "contentMediaType", "prefixItems", "const", "deprecated",
+    "$ref",
+    "type",
+    "properties",
+    "required",
+    "items",
+    "enum",
+    "oneOf",
+    "allOf",
+    "anyOf",
+    "format",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "pattern",
+    "additionalProperties",
+    "propertyNames",
+    "description",
+    "title",
+    "example",
+    "examples",
+    "default",
+    "contentMediaType",
+    "prefixItems",
+    "const",
+    "deprecated",
 ];
 
 /// A description.
@@ -18,13 +45,41 @@ impl<'a> Schemas<'a> {
     /// Where references lead in the end.
     pub fn at(&self, mut schema: &'a Value) -> &'a Value {
         while let Some(target) = schema["$ref"].as_str() {
-            schema = self.0.pointer(target.trim_start_matches('#')).expect("a reference that leads somewhere");
+            schema =
+                self.0.pointer(target.trim_start_matches('#')).expect("a reference that leads somewhere");
         }
         schema
     }
 
-    /// What does not fit, each with its place. `strict`: also fields nobody told of.
+    /// What does not fit, each with its place; also fields that nobody told of.
     pub fn misfits(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
+        if let (Some(fields), Some(known)) = (value.as_object(), self.all_fields(schema)) {
+            for name in fields.keys().filter(|name| !known.contains(name.as_str())) {
+                found.push(format!("{place}.{name}: nobody told of it"));
+            }
+        }
+        self.part_misfits(schema, value, place, found);
+    }
+
+    /// The names of all fields an object of this schema can have; none if it may have any.
+    fn all_fields(&self, schema: &'a Value) -> Option<BTreeSet<&'a str>> {
+        let schema = self.at(schema);
+        let rest = &schema["additionalProperties"];
+        if rest.is_object() || rest == true || schema.get("oneOf").is_some() || schema.get("anyOf").is_some()
+        {
+            return None;
+        }
+        let mut all = BTreeSet::new();
+        for part in schema["allOf"].as_array().into_iter().flatten() {
+            all.extend(self.all_fields(part)?);
+        }
+        let own = schema["properties"].as_object();
+        all.extend(own.into_iter().flatten().map(|(name, _)| name.as_str()));
+        (own.is_some() || !all.is_empty()).then_some(all)
+    }
+
+    /// The same without fields that nobody told of: a schema in parts knows only its part.
+    fn part_misfits(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
         let schema = self.at(schema);
         let Some(words) = schema.as_object() else { return };
         for word in words.keys() {
@@ -73,7 +128,7 @@ impl<'a> Schemas<'a> {
 
     fn choices(&self, schema: &'a Value, value: &Value, place: &str, found: &mut Vec<String>) {
         for all in schema["allOf"].as_array().into_iter().flatten() {
-            self.misfits(all, value, place, found);
+            self.part_misfits(all, value, place, found);
         }
         for word in ["oneOf", "anyOf"] {
             let Some(list) = schema[word].as_array() else { continue };
@@ -110,10 +165,6 @@ impl<'a> Schemas<'a> {
             match known.and_then(|known| known.get(name)) {
                 Some(schema) => self.misfits(schema, value, &place, found),
                 None if rest.is_object() => self.misfits(rest, value, &place, found),
-                // A schema in parts knows only its part.
-                None if known.is_some() && rest != true && schema.get("allOf").is_none() => {
-                    found.push(format!("{place}: nobody told of it"));
-                }
                 None => {}
             }
         }
@@ -177,7 +228,9 @@ fn of_type(kind: &Value, value: &Value) -> bool {
 }
 
 fn numbers(schema: &Value, number: f64, place: &str, found: &mut Vec<String>) {
-    if schema["minimum"].as_f64().is_some_and(|least| number < least) || schema["maximum"].as_f64().is_some_and(|most| number > most) {
+    if schema["minimum"].as_f64().is_some_and(|least| number < least)
+        || schema["maximum"].as_f64().is_some_and(|most| number > most)
+    {
         found.push(format!("{place}: {number} is out of bounds"));
     }
 }
@@ -192,7 +245,9 @@ fn number(schema: &Value, chance: &mut Chance) -> Value {
     match chance.below(4) {
         0 => json!(least),
         1 => json!(most),
-        _ => json!(least + i64::try_from(chance.below(usize::try_from(most - least + 1).unwrap_or(1))).unwrap()),
+        _ => json!(
+            least + i64::try_from(chance.below(usize::try_from(most - least + 1).unwrap_or(1))).unwrap()
+        ),
     }
 }
 
@@ -202,7 +257,12 @@ fn text(schema: &Value, name: &str, chance: &mut Chance) -> String {
         "game" => &["connect-five", "solitude-scramble", "word-racer", "colour-battle", "hide-and-seek"],
         "house" => &["random", "tactician", "house:random"],
         "match" => &["1-1", "1-2", "2-1"],
-        "file" => &["", "game = \"connect-five\"\n[[phase]]\nformat = \"round-robin\"\n", "name = 3\n[[phase", "[[entrant]]\n"],
+        "file" => &[
+            "",
+            "game = \"connect-five\"\n[[phase]]\nformat = \"round-robin\"\n",
+            "name = 3\n[[phase",
+            "[[entrant]]\n",
+        ],
         "password" | "old" | "new" => &["a good long password", "another long password"],
         "reason" | "note" | "label" => &["because", "it crashed the machine"],
         _ => &["a", "b-2", "Ada", "some name", "cup"],

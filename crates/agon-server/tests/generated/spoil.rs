@@ -3,22 +3,101 @@
 use serde_json::{Map, Value, json};
 
 use super::chance::Chance;
+use super::common::PASSWORD;
 
 /// What stands in a path where something else should; percent-encoded where it must be.
 pub const ODD_PARTS: &[&str] = &[
-    "0", "-1", "1", "2", "x", "1-1", "1-0", "0-1", "1-4294967296", "4294967296", "9223372036854775807", "9223372036854775808",
-    "99999999999999999999999", "-9223372036854775809", "1.0", "1e3", "+1", "%201", "01", "%00", "a%00b", "%0A", "%0D%0Ax:y", "%ff", "%c3%28",
-    "..%2f..%2fetc%2fpasswd", "%2e%2e", "..%5c..", "%2fetc%2fpasswd", "%25", "%F0%9F%98%80", "%E2%80%AE", "%D9%A1", "null", "true", "{}",
-    "table-1.csv", "games.csv", "history.json", "records.zip", "table-0.json", "table-99.md", "python", "'", "%22", "1%20or%201=1", "%3Cscript%3E",
-    "CON", "~", "*", "0x10", "1_000", "NaN", "inf",
+    "0",
+    "-1",
+    "1",
+    "2",
+    "x",
+    "1-1",
+    "1-0",
+    "0-1",
+    "1-4294967296",
+    "4294967296",
+    "9223372036854775807",
+    "9223372036854775808",
+    "99999999999999999999999",
+    "-9223372036854775809",
+    "1.0",
+    "1e3",
+    "+1",
+    "%201",
+    "01",
+    "%00",
+    "a%00b",
+    "%0A",
+    "%0D%0Ax:y",
+    "%ff",
+    "%c3%28",
+    "..%2f..%2fetc%2fpasswd",
+    "%2e%2e",
+    "..%5c..",
+    "%2fetc%2fpasswd",
+    "%25",
+    "%F0%9F%98%80",
+    "%E2%80%AE",
+    "%D9%A1",
+    "null",
+    "true",
+    "{}",
+    "table-1.csv",
+    "games.csv",
+    "history.json",
+    "records.zip",
+    "table-0.json",
+    "table-99.md",
+    "python",
+    "'",
+    "%22",
+    "1%20or%201=1",
+    "%3Cscript%3E",
+    "CON",
+    "~",
+    "*",
+    "0x10",
+    "1_000",
+    "NaN",
+    "inf",
 ];
 
 /// Texts that break things.
 fn odd_texts(chance: &mut Chance) -> String {
     const ODD: &[&str] = &[
-        "", " ", "\0", "a\0b", "\n", "\r\nSet-Cookie: x=y", "\u{202e}evil", "\u{feff}", "😀", "e\u{301}", "İ", "ß", "\u{fffd}", "\u{10ffff}",
-        "../../etc/passwd", "/etc/passwd", "C:\\con", "'; DROP TABLE accounts; --", "<script>alert(1)</script>", "${jndi:x}", "%s%n", "{{7*7}}",
-        "house:random", "json:sh -c id", "sh -c id", "a.zip", "\u{7f}", "\u{85}", "\u{2028}", "null", "-1", "0",
+        "",
+        " ",
+        "\0",
+        "a\0b",
+        "\n",
+        "\r\nSet-Cookie: x=y",
+        "\u{202e}evil",
+        "\u{feff}",
+        "😀",
+        "e\u{301}",
+        "İ",
+        "ß",
+        "\u{fffd}",
+        "\u{10ffff}",
+        "../../etc/passwd",
+        "/etc/passwd",
+        "C:\\con",
+        "'; DROP TABLE accounts; --",
+        "<script>alert(1)</script>",
+        "${jndi:x}",
+        "%s%n",
+        "{{7*7}}",
+        "house:random",
+        "json:sh -c id",
+        "sh -c id",
+        "a.zip",
+        "\u{7f}",
+        "\u{85}",
+        "\u{2028}",
+        "null",
+        "-1",
+        "0",
     ];
     match chance.below(8) {
         0 => "x".repeat(1 + chance.below(70)),
@@ -43,6 +122,17 @@ pub fn anything(chance: &mut Chance) -> Value {
         9 => json!({}),
         10 => json!([[1, {"a": [null]}]]),
         _ => json!(odd_texts(chance)),
+    }
+}
+
+/// Bodies that a schema alone does not lead to.
+pub fn known_body(operation: &str, chance: &mut Chance) -> Option<Value> {
+    let name = format!("1-{}", 1 + chance.below(4));
+    match operation {
+        "make_ruling" => Some(json!({"kind": "void", "phase": 1, "match": name, "reason": "it was dark"})),
+        "sign_in" => Some(json!({"name": "signer", "password": PASSWORD})),
+        "change_password" => Some(json!({"old": PASSWORD, "new": PASSWORD})),
+        _ => None,
     }
 }
 
@@ -102,17 +192,40 @@ fn twice(good: &Value) -> Vec<u8> {
 /// What stands behind the `?`.
 pub fn odd_query(name: &str, chance: &mut Chance) -> String {
     let value = *chance.pick(&[
-        "", "0", "-1", "1", "200", "201", "4294967296", "99999999999999999999", "x", "true", "%00", "%ff", "%", "1&limit=2", "a%26b", "%F0%9F%98%80",
-        "'", "%2e%2e%2f", "9223372036854775807", "18446744073709551615", "1-1", "null", "[]", "01",
+        "",
+        "0",
+        "-1",
+        "1",
+        "200",
+        "201",
+        "4294967296",
+        "99999999999999999999",
+        "x",
+        "true",
+        "%00",
+        "%ff",
+        "%",
+        "1&limit=2",
+        "a%26b",
+        "%F0%9F%98%80",
+        "'",
+        "%2e%2e%2f",
+        "9223372036854775807",
+        "18446744073709551615",
+        "1-1",
+        "null",
+        "[]",
+        "01",
     ]);
     format!("{name}={value}")
 }
 
 /// The form of a bot that can be handed in; and the type it says it is of.
-pub fn good_form(name: &str) -> (String, Vec<u8>) {
+pub fn good_form(name: &str, named: bool) -> (String, Vec<u8>) {
+    let name = format!("--XoX\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\n{name}\r\n");
+    let name = if named { name.as_str() } else { "" };
     let body = format!(
-        "--XoX\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\n{name}\r\n--XoX\r\nContent-Disposition: form-data; \
-         name=\"file\"; filename=\"bot.py\"\r\n\r\nclass Bot: pass\r\n--XoX--\r\n"
+        "{name}--XoX\r\nContent-Disposition: form-data; name=\"file\"; filename=\"bot.py\"\r\n\r\nclass Bot: pass\r\n--XoX--\r\n"
     );
     ("multipart/form-data; boundary=XoX".to_owned(), body.into_bytes())
 }
@@ -123,7 +236,9 @@ pub fn form(chance: &mut Chance, name: &str) -> (String, Vec<u8>) {
     let mut kind = format!("multipart/form-data; boundary={boundary}");
     let mut body = Vec::new();
     let mut part = |head: &str, content: &[u8]| {
-        body.extend_from_slice(format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes());
+        body.extend_from_slice(
+            format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n\r\n").as_bytes(),
+        );
         body.extend_from_slice(content);
         body.extend_from_slice(b"\r\n");
     };
@@ -158,5 +273,12 @@ pub fn form(chance: &mut Chance, name: &str) -> (String, Vec<u8>) {
 }
 
 /// What a body may say it is.
-pub const ODD_KINDS: &[&str] =
-    &["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/json; charset=utf-16", "application/json5", "\u{7e}"];
+pub const ODD_KINDS: &[&str] = &[
+    "",
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data",
+    "application/json; charset=utf-16",
+    "application/json5",
+    "\u{7e}",
+];

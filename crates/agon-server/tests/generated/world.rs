@@ -14,8 +14,19 @@ use super::common::{Client, Site};
 /// Words that must never be in an answer, whoever asks: where the data lies, and the seed of a competition that is not over.
 pub const SECRET: &str = "a seed that nobody may know";
 
+/// A bot that comes up and ends when it is to play.
+const BROKEN: &str = r#"json:sh -c 'read x; echo "{\"id\": 1}"; echo oops >&2; exit 3'"#;
+
 /// Who asks, in the order of [`World::people`].
-pub const PEOPLE: [&str; 6] = ["nobody", "spectator", "author", "other author", "organiser", "organiser's program"];
+pub const PEOPLE: [&str; 7] = [
+    "nobody",
+    "spectator",
+    "author",
+    "other author",
+    "organiser",
+    "somebody with a password",
+    "organiser's program",
+];
 
 pub struct World {
     pub site: Site,
@@ -23,11 +34,17 @@ pub struct World {
     pub people: Vec<Client>,
     /// What can stand in a path, by the word before it.
     pub known: BTreeMap<String, Vec<String>>,
+    /// Whole addresses, by the operation: where chance alone would hardly ever find one.
+    pub addresses: BTreeMap<&'static str, Vec<String>>,
+    /// The code of an invitation.
+    code: String,
     rounds: usize,
 }
 
 fn cup(game: &str, head: &str, phase: &str, bots: &[&str]) -> String {
-    let mut text = format!("name = \"A {game} cup\"\ngame = \"{game}\"\n{head}\n\n[[phase]]\nname = \"First\"\n{phase}\n");
+    let mut text = format!(
+        "name = \"A {game} cup\"\ngame = \"{game}\"\n{head}\n\n[[phase]]\nname = \"First\"\n{phase}\n"
+    );
     for bot in bots {
         let bot = if bot.contains(' ') { format!("{bot:?}") } else { format!("\"house:{bot}\"") };
         let name = if bot.contains("json:") { "name = \"broken\"\n" } else { "" };
@@ -39,15 +56,44 @@ fn cup(game: &str, head: &str, phase: &str, bots: &[&str]) -> String {
 fn over() -> Vec<(&'static str, String)> {
     let five = "format = \"round-robin\"\nlegs = 2\nparts = [{ games = 1, seconds = 1 }]";
     vec![
-        ("solitude", cup("solitude-scramble", "", "format = \"groups\"\nmatches = 4", &["random", "left", "greedy", "centre"])),
-        ("colours", cup("colour-battle", "[settings]\nrounds = 30", "format = \"arena\"\ngames = 2", &["random", "sweeper", "seeker"])),
+        (
+            "solitude",
+            cup(
+                "solitude-scramble",
+                "",
+                "format = \"groups\"\nmatches = 4",
+                &["random", "left", "greedy", "centre"],
+            ),
+        ),
+        (
+            "colours",
+            cup(
+                "colour-battle",
+                "[settings]\nrounds = 30",
+                "format = \"arena\"\ngames = 2",
+                &["random", "sweeper", "seeker"],
+            ),
+        ),
         // One of them ends at once: there are faults to see.
-        ("five", cup("connect-five", "sandbox = \"off\"", five, &["random", "stacker", "json:sh -c 'echo oops >&2; exit 3'"])),
+        ("five", cup("connect-five", "sandbox = \"off\"", five, &["random", "stacker", BROKEN])),
         (
             "hiding",
-            cup("hide-and-seek", "[settings]\nsteps = 60", "format = \"cross\"\nboards = 2", &["random-seeker", "random-hider", "still-hider"]),
+            cup(
+                "hide-and-seek",
+                "[settings]\nsteps = 60",
+                "format = \"cross\"\nboards = 2",
+                &["random-seeker", "random-hider", "still-hider"],
+            ),
         ),
-        ("words", cup("word-racer", "", "format = \"knockout\"\npairs = 1\nthird = true", &["random", "filler", "rows", "z-racer"])),
+        (
+            "words",
+            cup(
+                "word-racer",
+                "",
+                "format = \"knockout\"\nseeding = \"file\"\npairs = 1\nthird = true",
+                &["random", "filler", "rows", "z-racer"],
+            ),
+        ),
     ]
 }
 
@@ -55,9 +101,19 @@ impl World {
     pub async fn new() -> Self {
         let site = Site::new().await;
         let mut accounts = Vec::new();
-        for (name, role) in [("spectator", Role::Spectator), ("author", Role::Author), ("other", Role::Author), ("organiser", Role::Organiser)] {
+        for (name, role) in [
+            ("spectator", Role::Spectator),
+            ("author", Role::Author),
+            ("other", Role::Author),
+            ("organiser", Role::Organiser),
+        ] {
             accounts.push((site.account(name, role).await, role));
         }
+        // With a password that works.
+        let mut signer = site.nobody();
+        assert_eq!(signer.sign_up("signer", None).await.status, 201);
+        let signer = site.app.office.account_by_name("signer").await.unwrap();
+        accounts.push((signer, Role::Author));
         // Two, so that one can go.
         site.account("second", Role::Organiser).await;
         let author = accounts[1].0.id.0;
@@ -71,7 +127,15 @@ impl World {
         lay(&site, "waiting", &cup("hide-and-seek", &seed, two, &["random-seeker", "random-hider"]));
         played(&site.cup_file("waiting"));
         site.host("waiting", State::Waiting, &[("random-hider", author)]).await;
-        let mut world = Self { site, accounts, people: Vec::new(), known: BTreeMap::new(), rounds: 0 };
+        let mut world = Self {
+            site,
+            accounts,
+            people: Vec::new(),
+            known: BTreeMap::new(),
+            addresses: BTreeMap::new(),
+            code: String::new(),
+            rounds: 0,
+        };
         world.come_back().await;
         world.fill().await;
         world.look_around().await;
@@ -93,20 +157,19 @@ impl World {
         program.token = token.json["token"].as_str().map(str::to_owned);
         assert!(program.token.is_some(), "{}", token.json);
         // There is a limit to how many one may have.
-        if let Some(old) = self.people.last() {
-            let tokens = people[4].get("me/tokens").await.json;
-            for one in tokens["items"].as_array().into_iter().flatten().filter(|one| one["id"] != token.json["id"]) {
-                people[4].delete(&format!("me/tokens/{}", one["id"])).await;
-            }
-            drop(old.clone());
+        let tokens = people[4].get("me/tokens").await.json;
+        for one in
+            tokens["items"].as_array().into_iter().flatten().filter(|one| one["id"] != token.json["id"])
+        {
+            people[4].delete(&format!("me/tokens/{}", one["id"])).await;
         }
         people.push(program);
         self.people = people;
     }
 
     /// What is made over the API.
-    async fn fill(&self) {
-        let (author, organiser) = (&self.people[2], &self.people[4]);
+    async fn fill(&mut self) {
+        let (author, organiser) = (self.people[2].clone(), self.people[4].clone());
         for (id, action) in [("open", Some("open")), ("closed", Some("open")), ("draft", None)] {
             let body = json!({"game": "connect-five", "name": format!("The {id} one"), "id": id, "house": ["random", "stacker"], "max_bytes": 100_000});
             let made = organiser.post("competitions", body).await;
@@ -116,7 +179,8 @@ impl World {
             }
         }
         organiser.post("competitions/closed/actions", json!({"action": "close"})).await;
-        organiser.post("invitations", json!({"role": "author", "uses": 3})).await;
+        let made = organiser.post("invitations", json!({"role": "author", "uses": 100})).await;
+        made.json["code"].as_str().unwrap().clone_into(&mut self.code);
         author.post("me/tokens", json!({"label": "laptop"})).await;
         let body = "--X\r\nContent-Disposition: form-data; name=\"name\"\r\n\r\nmine\r\n--X\r\nContent-Disposition: form-data; name=\"file\"; \
             filename=\"bot.py\"\r\n\r\nclass Bot: pass\r\n--X--\r\n";
@@ -153,12 +217,29 @@ impl World {
                 put("downloads", &json!(name));
             }
         }
-        for (path, word, field) in [
-            ("games", "games", "id"),
-            ("invitations", "invitations", "code"),
-            ("invitations", "invitations", "id"),
-            ("accounts", "accounts", "id"),
-        ] {
+        put("invitations", &json!(self.code));
+        let mut addresses: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
+        let broken = organiser.get("competitions/five").await.json;
+        let broken =
+            broken["entrants"].as_array().unwrap().iter().find(|one| one["name"] == "broken").unwrap()["bot"]
+                .clone();
+        let of_broken = format!("/api/v1/competitions/five/bots/{broken}");
+        for one in self.people[2].get(&format!("{of_broken}/faults")).await.json["items"].as_array().unwrap()
+        {
+            let capsule = one["capsule"].as_str().expect("its author has it").to_owned();
+            addresses
+                .entry("/api/v1/competitions/{id}/bots/{bot}/faults/{fault}/capsule")
+                .or_default()
+                .push(capsule);
+            let log = format!("{of_broken}/logs/1/{}/{}", one["match"].as_str().unwrap(), one["game"]);
+            addresses
+                .entry("/api/v1/competitions/{id}/bots/{bot}/logs/{phase}/{match}/{game}")
+                .or_default()
+                .push(log);
+        }
+        for (path, word, field) in
+            [("games", "games", "id"), ("invitations", "invitations", "id"), ("accounts", "accounts", "id")]
+        {
             for one in organiser.get(path).await.json["items"].as_array().unwrap() {
                 put(word, &one[field]);
             }
@@ -168,8 +249,14 @@ impl World {
                 put("tokens", &one["id"]);
             }
             for bot in person.get("me/bots").await.json["items"].as_array().into_iter().flatten() {
-                for one in bot["submissions"].as_array().into_iter().flatten() {
-                    put("submissions", &one["id"]);
+                put("submissions", &bot["latest"]["id"]);
+                if bot["accepts"] == true {
+                    let path = format!(
+                        "/api/v1/competitions/{}/bots/{}/versions",
+                        bot["competition"].as_str().unwrap(),
+                        bot["bot"]
+                    );
+                    addresses.entry("/api/v1/competitions/{id}/bots/{bot}/versions").or_default().push(path);
                 }
             }
         }
@@ -187,6 +274,7 @@ impl World {
             values.iter().for_each(|value| put(word, &json!(value)));
         }
         self.known = known;
+        self.addresses = addresses;
     }
 }
 

@@ -3,6 +3,7 @@
 import { plural, whole } from '../format';
 
 export const texts = {
+  title: 'Bot',
   what: 'the bot',
   by: (name: string) => `by ${name}`,
   house: 'house bot',

@@ -1,0 +1,140 @@
+"""Prepares a server for Schemathesis (run as a program), and gives its requests their callers (as its hooks).
+
+A server limits how often one account or address may change something. So there are many organisers and authors, and each request is
+another one's, from another address (the server runs with `--proxies 1`). The limits are the usual ones all the while.
+"""
+
+import itertools
+import json
+import os
+import sys
+import threading
+import urllib.error
+import urllib.request
+from http import HTTPStatus
+
+PEOPLE = 40
+COMPETITION = "cup"
+BOT = """\
+import random
+
+
+class Bot:
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def make_move(self, *args, **kwargs):
+        return 0
+"""
+addresses = (f"10.{a}.{b}.{c}" for a, b, c in itertools.product(range(1, 250), range(250), range(1, 250)))
+
+
+class Caller:
+    """Somebody who asks, by cookie or token."""
+
+    def __init__(self, server, token=None):
+        self.server, self.token, self.cookie, self.csrf = server, token, None, None
+
+    def ask(self, method, path, body=None, kind="application/json"):
+        """The answer's JSON; what is refused ends the program."""
+        data = json.dumps(body).encode() if isinstance(body, dict) else body
+        headers = {"X-Forwarded-For": next(addresses)}
+        if data is not None:
+            headers["Content-Type"] = kind
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        if self.cookie:
+            headers |= {"Cookie": self.cookie, "X-CSRF-Token": self.csrf}
+        request = urllib.request.Request(f"{self.server}/api/v1/{path}", data, headers, method=method)  # noqa: S310
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:  # noqa: S310
+                text = answer.read()
+                if answer.headers["Set-Cookie"]:
+                    self.cookie = answer.headers["Set-Cookie"].split(";")[0]
+                found = json.loads(text) if text else None
+        except urllib.error.HTTPError as error:
+            sys.exit(f"{method} {path}: {error.code} {error.read().decode()}")
+        if isinstance(found, dict) and "csrf" in found:
+            self.csrf = found["csrf"]
+        return found
+
+    def make_token(self):
+        """A token of this caller's, for a program."""
+        return self.ask("POST", "me/tokens", {"label": "schemathesis"})["token"]
+
+
+def prepare(server, password, to):
+    """Fills a new server, and writes the tokens of its people into a file."""
+    first = Caller(server)
+    first.ask("POST", "session", {"name": "organiser", "password": password})
+    tokens = {"organiser": [first.make_token()], "author": []}
+    for role, list_ in tokens.items():
+        code = first.ask("POST", "invitations", {"role": role, "uses": PEOPLE})["code"]
+        for number in range(PEOPLE):
+            one = Caller(server)
+            one.ask("POST", "accounts", {"name": f"{role} {number}", "password": password, "invitation": code})
+            list_.append(one.make_token())
+    desk = Caller(server, tokens["organiser"][0])
+    for id_ in (COMPETITION, "open"):
+        body = {"game": "connect-five", "name": f"The {id_}", "id": id_, "house": ["random", "stacker", "tactician"]}
+        desk.ask("POST", "competitions", body)
+        desk.ask("POST", f"competitions/{id_}/actions", {"action": "open"})
+    author = Caller(server, tokens["author"][0])
+    form = (
+        '--X\r\nContent-Disposition: form-data; name="name"\r\n\r\nmine\r\n'
+        f'--X\r\nContent-Disposition: form-data; name="file"; filename="bot.py"\r\n\r\n{BOT}\r\n--X--\r\n'
+    )
+    author.ask("POST", "competitions/open/bots", form.encode(), "multipart/form-data; boundary=X")
+    desk.ask("POST", f"competitions/{COMPETITION}/actions", {"action": "start"})
+    with open(to, "w", encoding="utf-8") as file:
+        json.dump(tokens, file)
+
+
+def install():
+    """As hooks: each request is another caller's, and many name what there is."""
+    import random  # noqa: PLC0415
+
+    import schemathesis  # noqa: PLC0415
+
+    role = os.environ["AGON_ROLE"]
+    with open(os.environ["AGON_TOKENS"], encoding="utf-8") as file:
+        tokens = json.load(file).get(role, [])
+    turn, lock = itertools.count(), threading.Lock()
+    known = {"game": "connect-five", "phase": 1, "match": "1-1", "board": 0, "n": 1, "ruling": 1, "fault": 1, "language": "python"}
+    chance = random.Random(5)  # noqa: S311
+
+    @schemathesis.hook
+    def before_call(context, case, kwargs):  # noqa: ARG001
+        with lock:
+            number, address = next(turn), next(addresses)
+            likely = chance.random() < 0.6
+        headers = kwargs.setdefault("headers", {})
+        headers["X-Forwarded-For"] = address
+        if tokens and "Authorization" not in headers:
+            headers["Authorization"] = f"Bearer {tokens[number % len(tokens)]}"
+        if not likely:
+            return
+        for name in case.path_parameters or {}:
+            if name == "id" and "/competitions/" in case.path:
+                case.path_parameters[name] = chance.choice([COMPETITION, COMPETITION, "open"])
+            elif name in known:
+                in_match = name == "game" and "/competitions/" in case.path
+                case.path_parameters[name] = 1 if in_match else known[name]
+            elif name == "bot":
+                case.path_parameters[name] = chance.randint(1, 8)
+
+    @schemathesis.hook
+    def after_call(context, case, response):  # noqa: ARG001
+        # Somebody was disabled, or a token revoked: that is no caller any more.
+        if response.status_code == HTTPStatus.UNAUTHORIZED and len(tokens) > 1:
+            sent = response.request.headers.get("Authorization", [""])
+            sent = (sent if isinstance(sent, str) else sent[0]).removeprefix("Bearer ")
+            with lock:
+                if sent in tokens and len(tokens) > 1:
+                    tokens.remove(sent)
+
+
+if __name__ == "__main__":
+    prepare(*sys.argv[1:])
+elif "AGON_TOKENS" in os.environ:
+    install()
