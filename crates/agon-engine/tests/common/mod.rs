@@ -97,10 +97,7 @@ pub fn watched<G: Hosted>(script: &Script<G>, time: Duration, reporter: Option<&
     let mut chairs: Vec<Chair<G>> = script.replies.iter().map(player).collect();
     let mut recorder = Recorder::new();
     // Spelt out: what is behind the reference may live longer than the room.
-    let reporter = match reporter {
-        Some(reporter) => Some(&mut *reporter as &mut dyn Reporter),
-        None => None,
-    };
+    let reporter = reporter.map(|reporter| &mut *reporter as &mut dyn Reporter);
     let mut room = Room { reporter, console: None, recorder: Some(&mut recorder), log: None };
     referee::play(&script.game, 0, &header, &names, &mut chairs, &mut room).unwrap()
 }

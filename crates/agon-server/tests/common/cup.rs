@@ -1,4 +1,5 @@
 //! Competitions that were really played, put before a site.
+#![allow(clippy::unwrap_used, reason = "a benchmark uses it too")]
 
 use std::fs;
 use std::path::Path;
