@@ -70,7 +70,7 @@ struct Person {
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(Duration::from_secs(60)))
+        .timeout_global(Some(Duration::from_mins(1)))
         .build()
         .into()
 }
@@ -134,7 +134,7 @@ impl Person {
                 return;
             }
             assert!(state == "running", "{id} is {state}, not {wanted}");
-            assert!(begun.elapsed() < Duration::from_secs(120), "{id} is still {state}");
+            assert!(begun.elapsed() < Duration::from_mins(2), "{id} is still {state}");
             sleep(Duration::from_millis(100));
         }
     }

@@ -28,12 +28,11 @@ const CUPS: [(&str, &str); 5] = [
 /// Plays them, and shows them until CTRL-C.
 pub fn run(args: &Demo) -> Result<(), Failure> {
     let private;
-    let data = match &args.data {
-        Some(data) => data.clone(),
-        None => {
-            private = PrivateFolder::new("agon-demo")?;
-            private.path().to_owned()
-        }
+    let data = if let Some(data) = &args.data {
+        data.clone()
+    } else {
+        private = PrivateFolder::new("agon-demo")?;
+        private.path().to_owned()
     };
     let mut config = Config::new(data.join("server"));
     config.files = lay_out(&data.join("cups"), args)?;

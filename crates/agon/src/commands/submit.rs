@@ -99,7 +99,7 @@ fn whither(args: &Submit) -> Result<(String, String), Failure> {
         args.competition.split_once("/c/").filter(|(origin, _)| origin.contains("://"))
     {
         server.get_or_insert_with(|| origin.to_owned());
-        id = rest.split(['/', '?', '#']).next().unwrap_or_default().to_owned();
+        rest.split(['/', '?', '#']).next().unwrap_or_default().clone_into(&mut id);
     }
     let server = server.unwrap_or_else(|| SERVER.to_owned());
     if !server.starts_with("http://") && !server.starts_with("https://") {

@@ -45,7 +45,7 @@ pub struct Serve {
     /// Show nothing to who is not signed in
     #[arg(long)]
     pub private: bool,
-    /// The address people use, such as https://agon.example.org; with https, cookies are for TLS only
+    /// The address people use, such as `https://agon.example.org`; with https, cookies are for TLS only
     #[arg(long, value_name = "URL")]
     pub public_url: Option<String>,
     /// Proxies in front of it that are believed when they say who asks (X-Forwarded-For)
@@ -72,7 +72,7 @@ pub struct Submit {
     /// The bot: a .py, a .zip or a folder
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// The server [default: that of the page's address, or http://127.0.0.1:8080]
+    /// The server [default: that of the page's address, or `http://127.0.0.1:8080`]
     #[arg(long, value_name = "URL")]
     pub server: Option<String>,
     /// The name of a new bot [default: that of the file]
