@@ -25,7 +25,8 @@ export const GAMES = {
   'word-racer': ['house:planner', 'house:crossword'],
 };
 
-function program() {
+/** The program under test. */
+export function program() {
   const target = process.env.CARGO_TARGET_DIR ?? resolve(dirname(fileURLToPath(import.meta.url)), '../../target');
   const known = [process.env.AGON, join(target, 'debug/agon'), join(target, 'release/agon')];
   const found = known.find((path) => path !== undefined && existsSync(path));

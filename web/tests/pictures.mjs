@@ -1,7 +1,10 @@
-// Takes the pictures of the README: `npm run pictures -- FOLDER`.
+// Takes the pictures of the README: `npm run pictures -- FOLDER`; `npm run pictures -- site FOLDER` those of every page of a server.
 
+import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { CHROMIUM, FLAGS, Pages } from './agon.mjs';
+import { fill } from './site/filled.mjs';
+import { PASSWORD, Place } from './site/place.mjs';
 
 const BOTS = ['planner', 'drawn', 'seeker', 'short-sighted', 'sweeper'].map((name) => `house:${name}`);
 /** @type {[string, string, string[], number, number, boolean, boolean][]} Name, game, bots, seed, turn, dark, phone. */
@@ -13,22 +16,75 @@ const SHOTS = [
   ['word', 'word-racer', ['house:planner', 'house:crossword'], 7, 60, false, false],
   ['phone', 'connect-five', ['house:line-counter', 'house:tactician'], 8, 31, true, true],
 ];
-const folder = process.argv[2] ?? '../docs/pictures';
-const pages = new Pages();
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 try {
-  for (const [name, game, bots, seed, turn, dark, phone] of SHOTS) {
-    const url = pages.make(game, bots, seed);
-    const viewport = phone ? { width: 320, height: 620 } : { width: 1060, height: 760 };
-    const context = await browser.newContext({ viewport, colorScheme: dark ? 'dark' : 'light' });
-    const page = await context.newPage();
-    await page.goto(`${url}#t=${turn}`);
-    await page.waitForSelector(`.replay[data-told="${turn}"]`);
-    await page.waitForTimeout(500);
-    await page.screenshot({ path: `${folder}/web-${name}.png` });
-    await context.close();
-  }
+  if (process.argv[2] === 'site') await site(process.argv[3] ?? 'pictures', process.argv[4] ?? '');
+  else await viewer(process.argv[2] ?? '../docs/pictures');
 } finally {
   await browser.close();
-  pages.remove();
+}
+
+/** @param {string} folder */
+async function viewer(folder) {
+  const pages = new Pages();
+  try {
+    for (const [name, game, bots, seed, turn, dark, phone] of SHOTS) {
+      const url = pages.make(game, bots, seed);
+      const viewport = phone ? { width: 320, height: 620 } : { width: 1060, height: 760 };
+      const context = await browser.newContext({ viewport, colorScheme: dark ? 'dark' : 'light' });
+      const page = await context.newPage();
+      await page.goto(`${url}#t=${turn}`);
+      await page.waitForSelector(`.replay[data-told="${turn}"]`);
+      await page.waitForTimeout(500);
+      await page.screenshot({ path: `${folder}/web-${name}.png` });
+      await context.close();
+    }
+  } finally {
+    pages.remove();
+  }
+}
+
+/**
+ * Every page, wide and on a phone, in light and dark.
+ * @param {string} folder
+ * @param {string} only Pages whose names begin so.
+ */
+async function site(folder, only) {
+  mkdirSync(folder, { recursive: true });
+  const place = await Place.start();
+  try {
+    const { pages } = await fill(place);
+    for (const phone of [false, true]) {
+      for (const dark of [false, true]) {
+        for (const who of [null, 'Ada', 'Olga']) {
+          const viewport = phone ? { width: 390, height: 844 } : { width: 1280, height: 900 };
+          const context = await browser.newContext({ baseURL: place.url, viewport, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+          const page = await context.newPage();
+          if (who !== null) await signIn(page, who);
+          for (const { name, path, shows } of pages.filter((one) => one.who === who && one.name.startsWith(only))) {
+            await page.goto(path.replace('#t=4', '#t=9'));
+            await page.waitForSelector(shows?.replace('"4"', '"9"') ?? 'h1', { timeout: 10_000 }).catch(() => console.error(`${name}: ${shows} is not there`));
+            // Charts and late answers.
+            await page.waitForTimeout(400);
+            await page.screenshot({ path: `${folder}/${name}-${phone ? 'phone' : 'wide'}-${dark ? 'dark' : 'light'}.png`, fullPage: true });
+          }
+          await context.close();
+        }
+      }
+    }
+  } finally {
+    await place.stop();
+  }
+}
+
+/**
+ * @param {import('playwright-core').Page} page
+ * @param {string} name
+ */
+async function signIn(page, name) {
+  await page.goto('/signin');
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.waitForURL('**/me');
 }

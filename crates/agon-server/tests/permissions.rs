@@ -88,7 +88,13 @@ impl World {
         let bot = bots["entrants"][0]["bot"].as_i64().unwrap();
         let faults = people[2].get(&format!("competitions/cup/bots/{bot}/faults")).await.json;
         let bot = (bot, faults["items"][0]["id"].as_u64().unwrap());
-        Self { _site: site, people, token, invitation, bot }
+        let made =
+            json!({"game": "connect-five", "name": "Open", "id": "open", "house": ["random", "tactician"]});
+        assert_eq!(people[4].post("competitions", made).await.status, 201);
+        people[4].post("competitions/open/actions", json!({"action": "open"})).await;
+        let made = people[2].hand_in("competitions/open/bots", "Mine", b"class Mine:\n    pass\n").await.json;
+        let entry = (made["bot"].as_i64().unwrap(), made["id"].as_str().unwrap().to_owned());
+        Self { _site: site, people, token, invitation, bot, entry }
     }
 }
 

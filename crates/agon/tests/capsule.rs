@@ -76,7 +76,7 @@ fn a_fault_happens_again_by_the_command_in_its_capsule() {
     let mut zip = zip::ZipArchive::new(Cursor::new(zip)).unwrap();
     for number in 0..zip.len() {
         let mut file = zip.by_index(number).unwrap();
-        let name = file.name().rsplit('/').next().unwrap().to_owned();
+        let name = file.name().unwrap().rsplit('/').next().unwrap().to_owned();
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).unwrap();
         fs::write(home.path().join(name), bytes).unwrap();

@@ -32,20 +32,20 @@ impl Films {
 
     /// Keeps one; those that were not asked for longest make room.
     pub fn put(&self, name: &str, film: &Arc<Ready>) {
-        if film.len() > MOST / 4 {
+        if film.size() > MOST / 4 {
             return;
         }
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         inner.uses += 1;
         let now = inner.uses;
-        inner.bytes += film.len();
+        inner.bytes += film.size();
         if let Some((old, _)) = inner.kept.insert(name.to_owned(), (Arc::clone(film), now)) {
-            inner.bytes -= old.len();
+            inner.bytes -= old.size();
         }
         while inner.bytes > MOST {
             let oldest = inner.kept.iter().min_by_key(|(_, (_, used))| *used).map(|(name, _)| name.clone());
             let Some((gone, _)) = oldest.and_then(|name| inner.kept.remove(&name)) else { break };
-            inner.bytes -= gone.len();
+            inner.bytes -= gone.size();
         }
     }
 }
@@ -65,8 +65,8 @@ mod tests {
         };
         let numbers: Vec<u64> = (0..1_000_000).map(|_| noise()).collect();
         let film = Arc::new(Ready::large(&numbers, "film").unwrap());
-        let fit = MOST / film.len();
-        assert!(fit > 3 && film.len() < MOST / 4, "{}", film.len());
+        let fit = MOST / film.size();
+        assert!(fit > 3 && film.size() < MOST / 4, "{}", film.size());
         films.put("first", &film);
         films.put("second", &film);
         for number in 2..fit {

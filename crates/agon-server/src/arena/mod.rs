@@ -91,7 +91,7 @@ pub struct Arena {
 }
 
 struct Row {
-    row: Arc<Competition>,
+    says: Arc<Competition>,
     revision: u64,
     at: Instant,
 }
@@ -182,6 +182,7 @@ impl Arena {
     }
 
     /// Tells whoever listens. Nobody is waited for.
+    #[allow(clippy::needless_pass_by_value, reason = "it is over with what is told")]
     pub fn tell(&self, event: FeedEvent) {
         if matches!(event, FeedEvent::State { .. }) {
             self.changed();
@@ -209,11 +210,11 @@ impl Arena {
             if let Some(kept) =
                 kept.as_ref().filter(|kept| kept.revision == revision && kept.at.elapsed() < ROW)
             {
-                return Ok(Arc::clone(&kept.row));
+                return Ok(Arc::clone(&kept.says));
             }
         }
         let row = Arc::new(office.competition(&self.id).await?);
-        write(&self.row, Some(Row { row: Arc::clone(&row), revision, at: Instant::now() }));
+        write(&self.row, Some(Row { says: Arc::clone(&row), revision, at: Instant::now() }));
         Ok(row)
     }
 

@@ -1,6 +1,6 @@
 //! From the office's rows, and from files, to arenas.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use agon_league::competition::Bot;
@@ -128,7 +128,7 @@ async fn find(office: &Office, file: &Path) -> Result<Option<String>, StartError
 }
 
 /// From the file's name; with a number behind it if another has that.
-async fn free_id(office: &Office, file: &PathBuf) -> Result<String, StartError> {
+async fn free_id(office: &Office, file: &Path) -> Result<String, StartError> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
     let mut slug: String =
         stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();

@@ -218,7 +218,7 @@ pub fn limits(row: &office::Competition, sitting: Option<&Sitting>) -> (u32, u64
     (most, row.limits.max_bytes.unwrap_or(intake::MOST_BYTES))
 }
 
-/// How many more bots this one may hand in; `None` for who may not.
+/// How many more bots this one may hand in, of a competition that takes some or not; `None` for who may not.
 pub fn left(
     row: &office::Competition,
     sitting: Option<&Sitting>,
@@ -226,9 +226,10 @@ pub fn left(
     accepts: bool,
     caller: &Caller,
 ) -> Option<u32> {
-    let me = caller.me().filter(|me| me.role >= Role::Author)?;
+    let me = caller.me().filter(|me| me.role >= Role::Author && accepts)?;
+    // Before a later phase only new versions are taken.
     if row.state != State::Open {
-        return accepts.then_some(0);
+        return Some(0);
     }
     let own = overview.takers.iter().filter(|one| one.account == Some(me.id) && !one.shown.withdrawn).count();
     Some(limits(row, sitting).0.saturating_sub(own as u32))
@@ -282,10 +283,12 @@ async fn takers(
         let spec = one.number.and_then(|number| sitting?.competition.entrants.get(number as usize));
         let mut contributor = spec.and_then(|spec| spec.contributor.clone());
         if let (None, Some(account)) = (&contributor, one.account) {
-            if !names.contains_key(&account.0) {
-                names.insert(account.0, office.account(account).await?.name);
-            }
-            contributor = names.get(&account.0).cloned();
+            let name = match names.get(&account.0) {
+                Some(name) => name.clone(),
+                None => office.account(account).await?.name,
+            };
+            names.insert(account.0, name.clone());
+            contributor = Some(name);
         }
         let marks = spec.map_or_else(Vec::new, |spec| {
             spec.marks.iter().map(|own| Mark { mark: own.mark.clone(), note: own.note.clone() }).collect()

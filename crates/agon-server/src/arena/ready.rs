@@ -48,7 +48,7 @@ impl Ready {
     }
 
     /// How many bytes it keeps.
-    pub fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.packed.len() + self.plain.as_ref().map_or(0, Bytes::len)
     }
 

@@ -83,18 +83,17 @@ impl<K: Eq + Hash, V> Shelf<K, V> {
         if let Some(kept) = slot.good(revision, moving) {
             return Ok(kept);
         }
-        let _making = match slot.making.try_lock() {
-            Ok(making) => making,
-            Err(_) => {
-                if let Some(last) = slot.last().filter(|_| moving) {
-                    return Ok(last);
-                }
-                let making = slot.making.lock().await;
-                if let Some(kept) = slot.good(revision, moving) {
-                    return Ok(kept);
-                }
-                making
+        let _making = if let Ok(making) = slot.making.try_lock() {
+            making
+        } else {
+            if let Some(last) = slot.last().filter(|_| moving) {
+                return Ok(last);
             }
+            let making = slot.making.lock().await;
+            if let Some(kept) = slot.good(revision, moving) {
+                return Ok(kept);
+            }
+            making
         };
         let at = Instant::now();
         let value = Arc::new(make().await?);

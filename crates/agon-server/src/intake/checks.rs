@@ -23,7 +23,7 @@ use crate::running::{cup, lineup};
 use crate::state::App;
 
 /// A check is given up after this.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Whoever waits for work looks again after this, whatever happened.
 const NAP: Duration = Duration::from_secs(2);
 /// Settings that make a game long: the check has shorter ones of its own.

@@ -466,7 +466,7 @@ async fn fault_capsule(
     let entrant = own.shown.entrant.ok_or_else(missing)?;
     let filter = FaultFilter {
         entrant: Some(Number(entrant)),
-        before: Some(of.fault.checked_add(1).filter(|n| *n <= i64::MAX as u64).ok_or_else(missing)?),
+        before: Some(of.fault.checked_add(1).filter(|n| i64::try_from(*n).is_ok()).ok_or_else(missing)?),
         limit: Some(1),
         ..FaultFilter::default()
     };

@@ -290,7 +290,7 @@ async fn keep(
     let moved = tokio::task::spawn_blocking(move || -> std::io::Result<std::path::PathBuf> {
         if let Some((at, uploads)) = original {
             std::fs::create_dir_all(&uploads)?;
-            let name: String = hash.0.iter().map(|byte| format!("{byte:02x}")).collect();
+            let name = hash.to_string().replace("sha256:", "");
             std::fs::rename(at, uploads.join(name))?;
         }
         std::fs::create_dir_all(to.parent().unwrap_or(&to))?;

@@ -146,12 +146,11 @@ pub fn set(head: &str, key: &str, value: &str) -> String {
         let rest = line.trim_start().strip_prefix(key);
         rest.is_some_and(|rest| rest.trim_start().starts_with('='))
     };
-    match lines[..top].iter().position(|line| is_key(line)) {
-        Some(at) => lines[at] = &line,
-        None => {
-            let at = lines[..top].iter().position(|line| !line.trim_start().starts_with('#')).unwrap_or(top);
-            lines.insert(at, &line);
-        }
+    if let Some(at) = lines[..top].iter().position(is_key) {
+        lines[at] = &line;
+    } else {
+        let at = lines[..top].iter().position(|line| !line.trim_start().starts_with('#')).unwrap_or(top);
+        lines.insert(at, &line);
     }
     lines.join("\n") + "\n"
 }

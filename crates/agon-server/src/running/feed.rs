@@ -42,7 +42,8 @@ struct Progress<'p> {
 
 #[derive(Serialize)]
 struct Board {
-    board: usize,
+    #[serde(rename = "board")]
+    number: usize,
     phase: u32,
     #[serde(rename = "match")]
     key: String,
@@ -138,7 +139,7 @@ impl<'f> Feed<'f> {
             role: self.info.role(Seat(seat as u8)).name,
         };
         let board = |one: agon_runner::BoardNow| Board {
-            board: one.board,
+            number: one.board,
             phase: one.key.phase + 1,
             key: format!("{}-{}", one.key.stage + 1, one.key.number + 1),
             game: one.game + 1,

@@ -38,10 +38,10 @@ async fn lines(app: &App, id: &str, entrants: &[Entrant], phase: u32) -> ApiResu
         };
         let mut contributor = None;
         if let Some(account) = entrant.account {
-            if !names.contains_key(&account) {
-                names.insert(account, app.office.account(account).await?.name);
-            }
-            contributor = names.get(&account).cloned();
+            contributor = Some(match names.get(&account) {
+                Some(name) => name.clone(),
+                None => names.entry(account).or_insert(app.office.account(account).await?.name).clone(),
+            });
         }
         lines.push(Line { name: entrant.name.clone(), bot, role: entrant.role.clone(), contributor });
     }

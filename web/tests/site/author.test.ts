@@ -1,0 +1,163 @@
+// An author: comes by an invitation, hands in good and bad bots, sees what became of them, and has a fault happen again at home.
+
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environment, PASSWORD, Place, type Person } from './place.mjs';
+import { launch, open, there, type Open } from './window';
+import { unzipped, zipped } from './zip.mjs';
+
+/** Plays well until the second game of a match, and then falls over: no trial finds that. */
+const CLIMBER = `
+from lib.order import ORDER
+
+
+class Climber:
+    def get_move(self, board, player, T, N):
+        print("game", N)
+        if N == 1:
+            raise RuntimeError(f"game {N} is one too many")
+        return next(column for column in ORDER if board[0][column] == 0)
+`;
+const ORDER = 'ORDER = (4, 3, 5, 2, 6, 1, 7, 0, 8)\n';
+
+let place: Place;
+let browser: Browser;
+let olga: Person;
+let ada: Open;
+let page: Page;
+let climber = '';
+
+beforeAll(async () => {
+  if (!there) return;
+  [place, browser] = await Promise.all([Place.start(), launch()]);
+  olga = await place.organiser();
+  await olga.compete('connect-five', 'cup', '[[phase]]\nname = "League"\nformat = "round-robin"\nparts = [{ games = 3, first_to = 3, seconds = 1 }]', ['random', 'stacker'], 'The <b>Cup</b>');
+  await olga.act('cup', 'open');
+  ada = await open(browser, place, `/signup?invite=${await olga.invite('author')}`);
+  page = ada.page;
+});
+afterAll(async () => {
+  await browser?.close();
+  await place?.stop();
+});
+
+/** Hands in what is chosen, and waits for the answer's page. */
+async function handIn(name: string): Promise<void> {
+  await page.getByLabel('Name of the bot').fill(name);
+  await page.getByRole('button', { name: 'Hand it in' }).click();
+}
+
+async function choose(name: string, file: string, content: string | Buffer): Promise<void> {
+  await page.goto('/c/cup/submit');
+  await page.locator('input[type=file][multiple]').setInputFiles({ name: file, mimeType: 'text/plain', buffer: Buffer.from(content) });
+  await handIn(name);
+}
+
+describe.skipIf(!there)('an author', () => {
+  test('signs up by an invitation', async () => {
+    await page.getByText('You are invited as an author').waitFor();
+    await page.getByLabel('Name').fill('Ada <i>L.</i>');
+    await page.getByLabel('Password', { exact: true }).fill('short');
+    await page.keyboard.press('Enter');
+    await page.getByText('At least 10 characters: this has 5.').waitFor();
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/me');
+    await page.getByText('Signed in as Ada <i>L.</i>, author.').waitFor();
+    await page.getByText('You have not handed in a bot yet.').waitFor();
+  });
+
+  test('drops a folder, and the bot plays a trial at once', async () => {
+    climber = place.lay('Climber', { 'Climber.py': CLIMBER, 'lib/order.py': ORDER, 'lib/__init__.py': '# here\n', '__pycache__/order.pyc': 'x' });
+    await page.goto('/');
+    await page.getByRole('link', { name: 'The <b>Cup</b>', exact: true }).click();
+    await page.getByRole('link', { name: 'Hand in a bot' }).first().click();
+    const box = (await page.locator('.zone').boundingBox()) as { x: number; y: number };
+    const pointer = await ada.context.newCDPSession(page);
+    const drag = { x: box.x + 40, y: box.y + 40, data: { items: [], files: [climber], dragOperationsMask: 1 } };
+    for (const type of ['dragEnter', 'dragOver'] as const) await pointer.send('Input.dispatchDragEvent', { type, ...drag });
+    await page.getByText('Let go to take them').waitFor();
+    await pointer.send('Input.dispatchDragEvent', { type: 'drop', ...drag });
+    await page.getByText('1 file left out').waitFor();
+    expect((await page.locator('.zone li code').allInnerTexts()).sort()).toEqual(['Climber.py', 'lib/__init__.py', 'lib/order.py']);
+    expect(await page.getByLabel('Name of the bot').inputValue()).toBe('Climber');
+    await page.getByRole('button', { name: 'Hand it in' }).click();
+    await page.waitForURL('**/s/*');
+    await page.getByText('It takes part as version 1.').waitFor();
+    await page.getByRole('button', { name: 'Show the trial game' }).click();
+    await page.waitForSelector('.replay');
+    await page.keyboard.press('End');
+    await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
+  });
+
+  test('five kinds of bad bots: each is told what, where, and what to do', async () => {
+    const broken = 'class Broken:\n    def get_move(self, board, player, T, N):\n        return (4\n';
+    await choose('Broken', 'Broken.py', broken);
+    await page.getByText(/^Refused\./).waitFor();
+    await page.locator('.step.no .place', { hasText: 'Broken.py, line 3' }).waitFor();
+
+    await choose('Mute', 'Mute.py', 'class Mute:\n    def move(self):\n        return 4\n');
+    await page.getByText(/^Refused\./).waitFor();
+    expect(await page.locator('.step.no').innerText()).toContain('get_move');
+
+    await choose('Slip', 'Slip.zip', zipped({ '../Slip.py': 'class Slip:\n    pass\n' }));
+    await page.getByRole('alert').getByText('leaves the archive').waitFor();
+    expect(page.url(), 'nothing was taken').toMatch(/\/c\/cup\/submit$/);
+
+    await choose('Heavy', 'Heavy.py', `# ${'x'.repeat(70_000)}\n`);
+    await page.getByText('more than the 64 KiB that are allowed').waitFor();
+
+    await choose('Wild', 'Wild.py', 'class Wild:\n    def get_move(self, board, player, T, N):\n        print("help")\n        return board[7][0]\n');
+    await page.getByText(/^Refused\./).waitFor();
+    await page.locator('.step.no .place', { hasText: 'Wild.py, line 4' }).first().waitFor();
+    expect(await page.locator('.step.no').innerText()).toContain('IndexError');
+    await page.getByText('agon check connect-five Wild.py').waitFor();
+  });
+
+  test('sees results, faults and logs, and nobody else sees the logs', async () => {
+    await olga.act('cup', 'start');
+    await olga.reaches('cup', 'over');
+    await page.goto('/me');
+    await page.getByRole('link', { name: 'Climber', exact: true }).click();
+    await page.getByRole('heading', { name: 'Against each opponent in League' }).waitFor();
+    await page.getByRole('link', { name: /^Capsule of match/ }).first().waitFor();
+    expect(await page.locator('main').innerText()).toMatch(/[1-9] crash/);
+    await page.getByText('RuntimeError: game 1 is one too many').first().waitFor();
+    await page.getByRole('button', { name: /^Log of match 1-\d+, game 1$/ }).first().click();
+    await page.getByText('game 0').first().waitFor();
+    expect(await page.evaluate(() => document.querySelector('main b, main i'))).toBe(null);
+
+    const other = await open(browser, place, new URL(page.url()).pathname);
+    await other.page.getByText('RuntimeError: game 1 is one too many').first().waitFor();
+    expect(await other.page.getByRole('link', { name: /^Capsule/ }).count()).toBe(0);
+    expect(await other.page.getByRole('button', { name: /^Log of/ }).count()).toBe(0);
+    expect(other.complaints).toEqual([]);
+    await other.context.close();
+  });
+
+  test('a capsule has the fault happen again at home', async () => {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /^Capsule of match/ }).first().click()]);
+    const files = unzipped(readFileSync(await download.path()));
+    const inside = Object.fromEntries(Object.entries(files).map(([path, content]) => [path.replace(/^[^/]+\//, ''), content]));
+    expect(Object.keys(inside).sort()).toEqual(['README.txt', 'game.agon', 'log.txt']);
+    expect(inside['log.txt']?.toString()).toContain('game 1');
+    const home = place.lay('home', inside);
+    const command = /^ {4}agon (debug game\.agon .* --bot BOT .*)$/m.exec(inside['README.txt']?.toString() ?? '')?.[1] ?? '';
+    const words = command.replace('BOT', climber).split(' ');
+    const again = spawnSync(place.agon, words, { cwd: home, env: environment(), encoding: 'utf8' });
+    expect([again.status, again.stderr.includes('error')], again.stdout + again.stderr).toEqual([0, false]);
+    expect(again.stdout).toContain('game 1 is one too many');
+    // Mended, it is another bot.
+    const mended = place.lay('mended/Climber', { 'Climber.py': CLIMBER.replace('N == 1', 'N == 99'), 'lib/order.py': ORDER });
+    const other = spawnSync(place.agon, command.replace('BOT', mended).split(' '), { cwd: home, env: environment(), encoding: 'utf8' });
+    expect(other.status, other.stdout + other.stderr).toBe(1);
+    expect(join(home, 'game.agon')).toBeTruthy();
+  });
+
+  test('nothing was said in the console, nobody else was asked', () => {
+    expect(ada.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,127 @@
+// A server with something on every page: the five games played, one being played, one open, a draft, bots good and bad.
+
+import { thinker } from './bots.mjs';
+import { Person, until } from './place.mjs';
+
+/** @typedef {{ name: string, who: 'Ada' | 'Olga' | null, path: string, shows?: string }} Shown A page, who looks at it, and what must be on it. */
+/** @typedef {{ pages: Shown[], embed: string, replay: string, olga: Person, ada: Person, replays: { [game: string]: string } }} Filled */
+
+/** @type {{ [game: string]: { file: string, house: string[], name: string } }} */
+export const CUPS = {
+  'solitude-scramble': {
+    name: 'Solitude Scramble 2026',
+    file: '[[phase]]\nname = "Seeding"\nformat = "groups"\nmatches = 12\n[[phase]]\nname = "Finals"\nformat = "groups"\nmatches = 24',
+    house: ['random', 'second-best', 'equilibrium', 'greedy', 'counter', 'mastermind'],
+  },
+  'colour-battle': {
+    name: 'Colour Battle',
+    file: '[settings]\nrounds = 300\n[[phase]]\nname = "Tournament"\nformat = "arena"\ngames = 12',
+    house: ['random', 'sweeper', 'short-sighted', 'seeker', 'drawn', 'planner'],
+  },
+  'connect-five': {
+    name: 'Connect Five League',
+    file: '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 2\nparts = [{ games = 3, first_to = 2, seconds = 1 }]',
+    house: ['random', 'stacker', 'line-counter', 'tactician'],
+  },
+  'hide-and-seek': {
+    name: 'Competitive Hide and Seek',
+    file: '[settings]\nsteps = 400\n[[phase]]\nname = "Championship"\nformat = "cross"\nboards = 4',
+    house: ['roaming-seeker', 'chasing-seeker', 'hunting-seeker', 'still-hider', 'running-hider', 'shadow-hider'],
+  },
+  'word-racer': {
+    name: 'Word Racer',
+    file: '[[phase]]\nname = "Round robin"\nformat = "round-robin"\nletters = "AES"\nswap = true\n[[phase]]\nname = "Knockout"\nformat = "knockout"\ntop = 4\npairs = 2\nextra = 2\nthird = true',
+    house: ['random', 'filler', 'z-racer', 'rows', 'crossword', 'strategist'],
+  },
+};
+
+const CLIMBER = `
+class Climber:
+    """Takes the first column that is free, and has no idea what to do in a second game."""
+
+    def get_move(self, board, player, T, N):
+        free = [column for column in (4, 3, 5, 2, 6, 1, 7, 0, 8) if board[0][column] == 0]
+        print(f"game {N}: {len(free)} columns are free")
+        if N == 1 and board[6][4] != 0:
+            raise RuntimeError("I have not learnt to play a second game")
+        return free[0]
+`;
+
+/**
+ * @param {import('./place.mjs').Place} place
+ * @returns {Promise<Filled>}
+ */
+export async function fill(place) {
+  const olga = await place.organiser();
+  const ada = await Person.signUp(place.url, 'Ada', await olga.invite('author'));
+  // The last one is listed first.
+  for (const [game, { file, house, name }] of Object.entries(CUPS).reverse()) await olga.compete(game, game, file, house, name);
+  await olga.act('connect-five', 'open');
+  const bot = await ada.handIn('connect-five', 'Climber', { 'Climber.py': CLIMBER });
+  const stranger = 'import os\n\n\nclass Stranger:\n    def move(self):\n        return os.listdir("/")\n';
+  const refused = await ada.judged('connect-five', 'Stranger', { 'Stranger.py': stranger });
+  for (const game of Object.keys(CUPS)) await olga.act(game, 'start');
+  for (const game of Object.keys(CUPS)) await olga.reaches(game, 'over');
+  await olga.ask('POST', '/competitions/connect-five/rulings', { kind: 'disqualify', bot: (await entrant(olga, 'connect-five', 'stacker')).bot, reason: 'It was entered twice.' });
+
+  await olga.compete('connect-five', 'autumn', '[[phase]]\nformat = "round-robin"\nlegs = 2\nparts = [{ games = 9, seconds = 1 }]', ['random', 'tactician'], 'Autumn Cup');
+  await olga.act('autumn', 'open');
+  await ada.handIn('autumn', 'Climber', { 'Climber.py': CLIMBER });
+  await olga.compete('word-racer', 'idea', '[[phase]]\nformat = "swiss"\nrounds = 3', ['random', 'rows', 'filler', 'crossword'], 'Only an idea');
+  await olga.compete('connect-five', 'now', '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 50\nparts = [{ games = 9, seconds = 1 }]', ['tactician', 'line-counter'], 'Played just now');
+  await olga.act('now', 'open');
+  await ada.handIn('now', 'Thinker', thinker('connect-five', 400));
+  await olga.act('now', 'start');
+  await until(() => olga.get('/competitions/now/boards'), (boards) => boards.items.length > 0);
+
+  /** @type {{ [game: string]: string }} */
+  const replays = {};
+  for (const game of Object.keys(CUPS)) {
+    const { items } = await olga.get(`/competitions/${game}/phases/1/matches?limit=1`);
+    replays[game] = `/c/${game}/p/1/m/${items[0].match}/g/1`;
+  }
+  const replay = replays['connect-five'] ?? '';
+  const embed = replay.replace(/^\/c\/(.*)\/p\/(.*)\/m\/(.*)\/g\/(.*)$/, '/embed/$1/$2/$3/$4');
+  const unused = await olga.invite('author');
+  /** @type {Shown[]} */
+  const pages = [
+    { name: 'home', who: null, path: '/', shows: 'a[href="/c/autumn"]' },
+    ...Object.keys(CUPS).map((game) => ({ name: `table-${game}`, who: null, path: `/c/${game}`, shows: 'main table' })),
+    ...Object.entries(replays).map(([game, path]) => ({ name: `replay-${game}`, who: null, path: `${path}#t=4`, shows: '.replay[data-told="4"]' })),
+    { name: 'embed', who: null, path: `${embed}#t=4`, shows: '.replay[data-told="4"]' },
+    ...['games', 'phases', 'rules', 'downloads'].map((tab) => ({ name: tab, who: null, path: `/c/connect-five/${tab}`, shows: 'main h2' })),
+    ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/charts`, shows: 'main svg' })),
+    { name: 'bracket', who: null, path: '/c/word-racer/bracket', shows: 'rect.tie' },
+    { name: 'live', who: null, path: '/c/now/live', shows: '.replay' },
+    { name: 'live-over', who: null, path: '/c/word-racer/live' },
+    { name: 'bot', who: null, path: `/c/connect-five/bots/${bot.bot}`, shows: 'main table' },
+    { name: 'games-all', who: null, path: '/games', shows: 'main h2' },
+    ...Object.keys(CUPS).map((game) => ({ name: `game-${game}`, who: null, path: `/games/${game}`, shows: 'main h2' })),
+    { name: 'signin', who: null, path: '/signin', shows: 'form' },
+    { name: 'signup', who: null, path: `/signup?invite=${unused}`, shows: 'form' },
+    { name: 'signup-wrong', who: null, path: '/signup?invite=nothing-like-it' },
+    { name: 'nowhere', who: null, path: '/nowhere' },
+    { name: 'me', who: 'Ada', path: '/me', shows: 'main form' },
+    { name: 'my-bot', who: 'Ada', path: `/c/connect-five/bots/${bot.bot}`, shows: 'main table' },
+    { name: 'submit', who: 'Ada', path: '/c/autumn/submit', shows: '.zone' },
+    { name: 'submit-closed', who: 'Ada', path: '/c/word-racer/submit' },
+    { name: 'accepted', who: 'Ada', path: `/s/${bot.id}`, shows: '.step' },
+    { name: 'refused', who: 'Ada', path: `/s/${refused.id}`, shows: '.step.no' },
+    { name: 'desk', who: 'Olga', path: '/desk', shows: 'form' },
+    ...['idea', 'autumn', 'now', 'connect-five'].map((id) => ({ name: `desk-${id}`, who: /** @type {const} */ ('Olga'), path: `/desk/c/${id}`, shows: 'textarea' })),
+    { name: 'people', who: 'Olga', path: '/desk/people', shows: 'form' },
+    { name: 'machine', who: 'Olga', path: '/desk/machine', shows: 'main table' },
+    { name: 'audit', who: 'Olga', path: '/desk/audit', shows: 'main li' },
+  ];
+  return { pages, embed, replay, olga, ada, replays };
+}
+
+/**
+ * @param {Person} person
+ * @param {string} id
+ * @param {string} name
+ */
+async function entrant(person, id, name) {
+  const { entrants } = await person.get(`/competitions/${id}`);
+  return entrants.find((/** @type {{ name: string }} */ one) => one.name === name);
+}

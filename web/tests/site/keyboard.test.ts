@@ -1,0 +1,145 @@
+// Without a pointer: signing in, tabs, a replay's controls, and questions that take the focus and give it back.
+
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PASSWORD, Place, type Person } from './place.mjs';
+import { focused, launch, open, settled, there } from './window';
+
+let place: Place;
+let browser: Browser;
+let olga: Person;
+let replay = '';
+
+beforeAll(async () => {
+  if (!there) return;
+  [place, browser] = await Promise.all([Place.start(), launch()]);
+  olga = await place.organiser();
+  await olga.compete('connect-five', 'cup', '[[phase]]\nformat = "round-robin"\nparts = [{ games = 1, seconds = 1 }]', ['random', 'tactician'], 'The Cup');
+  await olga.act('cup', 'start');
+  await olga.reaches('cup', 'over');
+  const { items } = await olga.get('/competitions/cup/phases/1/matches');
+  replay = `/c/cup/p/1/m/${items[0].match}/g/1`;
+  await olga.compete('connect-five', 'idea', '[[phase]]\nformat = "round-robin"', ['random', 'tactician'], 'An Idea');
+});
+afterAll(async () => {
+  await browser?.close();
+  await place?.stop();
+});
+
+/** Presses Tab until this has the focus. */
+async function tabTo(page: Page, what: RegExp, key = 'Tab'): Promise<void> {
+  const passed: string[] = [];
+  for (let i = 0; i < 80; i += 1) {
+    await page.keyboard.press(key);
+    const now = await focused(page);
+    if (what.test(now)) return;
+    passed.push(now);
+  }
+  throw new Error(`${what} cannot be reached; passed ${passed.join(', ')}`);
+}
+
+/** Whether what has the focus is seen to have it. */
+const outlined = (page: Page): Promise<boolean> =>
+  page.evaluate(() => {
+    const element = document.activeElement;
+    return element !== null && element.matches(':focus-visible') && getComputedStyle(element).outlineStyle !== 'none';
+  });
+
+describe.skipIf(!there)('by keyboard only', () => {
+  test('from the first page to a replay, and all its controls', async () => {
+    const { page, context, complaints } = await open(browser, place, '/');
+    await settled(page);
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toBe('A Skip to the page');
+    await page.keyboard.press('Enter');
+    await tabTo(page, /^A The Cup/);
+    expect(await outlined(page)).toBe(true);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/c/cup');
+    await expect.poll(() => focused(page), { message: 'the new page is read from its head' }).toBe('H1 The Cup');
+
+    await tabTo(page, /^A Games$/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/c/cup/games');
+    expect(await focused(page), 'a tab keeps the focus').toBe('A Games');
+    await settled(page);
+    await page.getByRole('link', { name: /^Replay of match/ }).first().waitFor();
+    await tabTo(page, /^A Replay/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**${replay}`);
+    await page.waitForSelector('.replay');
+
+    const last = Number(await page.getByRole('slider').getAttribute('max'));
+    const standsAt = (turn: number): Promise<unknown> => page.waitForSelector(`.replay[data-turn="${turn}"][data-told="${turn}"]`);
+    await page.keyboard.press('Home');
+    await standsAt(0);
+    await page.keyboard.press('ArrowRight');
+    await standsAt(1);
+    await page.keyboard.press('ArrowRight');
+    await standsAt(2);
+    await page.keyboard.press('ArrowLeft');
+    await standsAt(1);
+    await tabTo(page, /^BUTTON .*Play/);
+    expect(await outlined(page)).toBe(true);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.replay[data-playing="true"]');
+    await page.keyboard.press(' ');
+    await page.waitForSelector('.replay[data-playing="false"]');
+    await page.keyboard.press('End');
+    await standsAt(last);
+    await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
+    expect(page.url()).toContain(`#t=${last}`);
+    await page.goBack();
+    await page.waitForURL('**/c/cup/games');
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test('signs in, is told what is wrong, and comes back to where it was', async () => {
+    const { page, context } = await open(browser, place, '/desk');
+    await settled(page);
+    await page.locator('main').getByRole('link', { name: 'Sign in' }).waitFor();
+    await page.locator('main').focus();
+    await tabTo(page, /^A Sign in/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/signin**');
+    await page.getByLabel('Name').waitFor();
+    await tabTo(page, /^INPUT username/);
+    await page.keyboard.type('Olga');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('not the password');
+    await page.keyboard.press('Enter');
+    await page.getByText(/wrong/i).first().waitFor();
+    await expect.poll(() => focused(page)).toBe('INPUT password');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/desk');
+
+    // A question: the focus is in it, stays in it, and goes back.
+    await page.goto('/desk/c/idea');
+    await settled(page);
+    await page.getByRole('button', { name: 'Delete' }).waitFor();
+    await tabTo(page, /^BUTTON Delete/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    const inside = (): Promise<boolean> => page.evaluate(() => document.activeElement?.closest('dialog') !== null || document.activeElement === document.body);
+    const visited = new Set<string>();
+    for (let i = 0; i < 8; i += 1) {
+      await page.keyboard.press('Tab');
+      expect(await inside(), `${await focused(page)} is outside of the question`).toBe(true);
+      visited.add(await focused(page));
+    }
+    expect([...visited]).toEqual(expect.arrayContaining(['BUTTON Cancel', 'BUTTON Delete it']));
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
+    expect(await focused(page), 'given back').toBe('BUTTON Delete');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await tabTo(page, /^BUTTON Delete it/);
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/desk');
+    await expect.poll(() => page.locator('main').getByText('An Idea').count()).toBe(0);
+    await context.close();
+  });
+});

@@ -1,0 +1,121 @@
+// Good manners of every page: nothing keeps anybody out, nothing sticks out, nobody else is asked, and the first view is small.
+
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { seriousFindings } from '../axe';
+import { fill, type Filled } from './filled.mjs';
+import { Place } from './place.mjs';
+import { launch, listened, open, overflow, settled, signIn, there } from './window';
+
+const LOOKS = [
+  ['wide and light', { width: 1280, height: 900 }, 'light'],
+  ['wide and dark', { width: 1280, height: 900 }, 'dark'],
+  ['a phone in the light', { width: 390, height: 844 }, 'light'],
+  ['a phone in the dark', { width: 390, height: 844 }, 'dark'],
+] as const;
+
+let place: Place;
+let browser: Browser;
+let filled: Filled;
+
+beforeAll(async () => {
+  if (!there) return;
+  [place, browser] = await Promise.all([Place.start(), launch()]);
+  filled = await fill(place);
+});
+afterAll(async () => {
+  await browser?.close();
+  await place?.stop();
+});
+
+describe.skipIf(!there)('every page', () => {
+  test.each(LOOKS)('%s: axe finds nothing serious, nothing sticks out, nothing is complained about', async (_, viewport, colorScheme) => {
+    const wrong: string[] = [];
+    for (const who of [null, 'Ada', 'Olga'] as const) {
+      const context = await browser.newContext({ baseURL: place.url, viewport, colorScheme, reducedMotion: 'reduce' });
+      context.setDefaultTimeout(15_000);
+      const page = await context.newPage();
+      const complaints = listened(page, place.url);
+      if (who !== null) await signIn(page, who);
+      for (const { name, path, shows } of filled.pages.filter((one) => one.who === who)) {
+        await page.goto(path);
+        await settled(page);
+        if (shows !== undefined) await page.locator(shows).first().waitFor().catch(() => wrong.push(`${name}: ${shows} is not there`));
+        const out = await overflow(page);
+        if (out > 0) wrong.push(`${name}: ${out} pixels stick out`);
+        for (const finding of await seriousFindings(page)) wrong.push(`${name}: ${finding}`);
+        for (const complaint of complaints.splice(0)) wrong.push(`${name}: ${complaint}`);
+        if ((await page.title()) === '') wrong.push(`${name}: no title`);
+      }
+      await context.close();
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('the first view is under 200 KB on the wire, without a cookie and without a word to anybody else', async () => {
+    for (const path of ['/', '/c/connect-five', '/c/word-racer/bracket']) {
+      const { page, context, complaints } = await open(browser, place, 'about:blank');
+      const network = await context.newCDPSession(page);
+      await network.send('Network.enable');
+      let bytes = 0;
+      network.on('Network.loadingFinished', (event) => (bytes += event.encodedDataLength));
+      await page.goto(path);
+      await settled(page);
+      await page.locator('main a').first().waitFor();
+      expect(bytes, path).toBeGreaterThan(20_000);
+      expect(bytes, path).toBeLessThan(200_000);
+      expect(await context.cookies()).toEqual([]);
+      expect(complaints).toEqual([]);
+      await context.close();
+    }
+  });
+
+  test('a page that is not there says so, and one that may not be seen says what to do', async () => {
+    const { page, context } = await open(browser, place, '/nowhere');
+    await page.getByText('There is nothing here.').waitFor();
+    await page.goto('/c/no-such');
+    await page.getByRole('alert').waitFor();
+    for (const path of ['/desk', '/me', '/desk/audit']) {
+      await page.goto(path);
+      await page.locator('main').getByRole('link', { name: 'Sign in' }).waitFor();
+    }
+    await signIn(page, 'Ada', '/desk');
+    await page.getByText('The desk is for organisers.').or(page.getByText('You may not see this.')).first().waitFor();
+    await context.close();
+  });
+});
+
+describe.skipIf(!there)('in somebody else’s page', () => {
+  let other: Server;
+  beforeAll(async () => {
+    other = createServer((request, answer) => {
+      const path = new URL(request.url ?? '/', 'http://x').searchParams.get('path') ?? '';
+      answer.setHeader('Content-Type', 'text/html');
+      answer.end(`<!doctype html><title>A blog</title><iframe src="${place.url}${path}" width="900" height="700"></iframe>`);
+    });
+    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
+  });
+  afterAll(() => void other?.close());
+
+  test('a replay can be embedded, other pages refuse to be framed', async () => {
+    const blog = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { page, context } = await open(browser, place, 'about:blank');
+    const said: string[] = [];
+    page.on('console', (message) => said.push(message.text()));
+    await page.goto(`${blog}/?path=${filled.embed}`);
+    const frame = page.frameLocator('iframe');
+    await frame.locator('.replay').waitFor();
+    await frame.getByRole('button', { name: 'To the end' }).click();
+    await expect.poll(() => frame.locator('.story').innerText()).toContain('Ended:');
+    expect(said).toEqual([]);
+    for (const path of ['/', '/signin', filled.replay]) {
+      said.splice(0);
+      await page.goto(`${blog}/?path=${path}`);
+      await expect.poll(() => said.join('\n')).toMatch(/frame-ancestors/);
+      expect(page.frames()[1]?.url(), path).not.toContain(path);
+    }
+    await context.close();
+  });
+});

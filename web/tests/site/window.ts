@@ -1,0 +1,67 @@
+// Pages of a real server in a real browser, and whatever they said or asked for that they should not have.
+
+import { existsSync } from 'node:fs';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { CHROMIUM, FLAGS } from '../agon.mjs';
+import { PASSWORD, type Place } from './place.mjs';
+
+export const there = existsSync(CHROMIUM);
+if (!there) console.warn(`no Chromium at ${CHROMIUM}: the browser tests are skipped (AGON_CHROMIUM names another)`);
+
+export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
+export interface Open {
+  page: Page;
+  context: BrowserContext;
+  /** Errors in the console (broken policies are told there, too), and requests to anybody else. */
+  complaints: string[];
+}
+
+export async function open(browser: Browser, place: Place, path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Open> {
+  const context = await browser.newContext({ baseURL: place.url, viewport: { width: 1280, height: 900 }, ...options });
+  context.setDefaultTimeout(20_000);
+  const page = await context.newPage();
+  const complaints = listened(page, place.url);
+  await page.goto(path);
+  return { page, context, complaints };
+}
+
+/** Keeps what a page should not have said. What the server refused is part of a test, not a complaint: but for what it broke. */
+export function listened(page: Page, url: string): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() !== 'error' && message.type() !== 'warning') return;
+    if (/the server responded with a status of 4\d\d/.test(message.text())) return;
+    complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`) && !/^(data|blob|about):/.test(request.url())) complaints.push(`asked for ${request.url()}`);
+  });
+  return complaints;
+}
+
+/** Signs in by the page, and comes to this path. */
+export async function signIn(page: Page, name: string, to = '/me'): Promise<void> {
+  await page.goto(`/signin?to=${encodeURIComponent(to)}`);
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**${to}`);
+}
+
+/** What has the focus: its tag, and its name or its first words. */
+export const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const element = document.activeElement;
+    return `${element?.tagName} ${element?.getAttribute('name') ?? (element?.textContent ?? '').trim().slice(0, 40)}`;
+  });
+
+/** How far a page is wider than the window. */
+export const overflow = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Waits until a page shows what it has to show. */
+export async function settled(page: Page): Promise<void> {
+  await page.waitForSelector('h1');
+  await page.waitForFunction(() => document.querySelector('main .loading') === null);
+}
