@@ -107,11 +107,11 @@ def install():
     def before_call(context, case, kwargs):  # noqa: ARG001
         with lock:
             number, address = next(turn), next(addresses)
-            likely = chance.random() < 0.6
-        headers = kwargs.setdefault("headers", {})
-        headers["X-Forwarded-For"] = address
-        if tokens and "Authorization" not in headers:
+            likely, as_made = chance.random() < 0.6, chance.random() < 0.05
+        headers = {**(case.headers or {}), "X-Forwarded-For": address}
+        if tokens and not as_made:
             headers["Authorization"] = f"Bearer {tokens[number % len(tokens)]}"
+        case.headers = headers
         if not likely:
             return
         for name in case.path_parameters or {}:

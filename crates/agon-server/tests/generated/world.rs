@@ -113,7 +113,7 @@ impl World {
         let mut signer = site.nobody();
         assert_eq!(signer.sign_up("signer", None).await.status, 201);
         let signer = site.app.office.account_by_name("signer").await.unwrap();
-        accounts.push((signer, Role::Author));
+        accounts.push((signer.unwrap(), Role::Author));
         // Two, so that one can go.
         site.account("second", Role::Organiser).await;
         let author = accounts[1].0.id.0;
