@@ -1,6 +1,11 @@
 //! Requests made by chance from the API's own description, good ones, nearly good ones and wrong ones, by everybody, against a site
 //! with something of everything: every answer must be one that is described. `AGON_SOAK=1` asks many more.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a test that cannot go on fails"
+)]
 
 #[path = "generated/chance.rs"]
 mod chance;

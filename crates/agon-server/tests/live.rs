@@ -1,4 +1,5 @@
 //! Games as they are played: streams of events, for each of the five games.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
@@ -55,12 +56,13 @@ impl Events {
                     data: serde_json::from_str(&field("data").unwrap()).unwrap(),
                     id: field("id").and_then(|id| id.parse().ok()),
                 });
-                self.text = rest.to_owned();
+                let rest = rest.to_owned();
+                self.text = rest;
                 if event.is_some() {
                     return event;
                 }
             }
-            let more = tokio::time::timeout(Duration::from_secs(60), self.body.next()).await.unwrap()?;
+            let more = tokio::time::timeout(Duration::from_mins(1), self.body.next()).await.unwrap()?;
             self.text += std::str::from_utf8(&more.unwrap()).unwrap();
         }
     }
@@ -91,7 +93,9 @@ async fn run(site: &Site, id: &str) -> (Arc<Stop>, thread::JoinHandle<()>) {
     let stop = Arc::new(Stop::default());
     let running = {
         let (gallery, stop, file) = (Arc::clone(&gallery), Arc::clone(&stop), file.clone());
-        thread::spawn(move || drop(play(&file, &mut (), Some(gallery), &stop)))
+        thread::spawn(move || {
+            play(&file, &mut (), Some(gallery), &stop);
+        })
     };
     // Until there is something to see.
     while gallery.boards().is_empty() || !file.with_extension("ledger").exists() {

@@ -69,7 +69,7 @@ fn link() -> Vec<u8> {
 
 /// An archive that says a file is small, and it is not.
 fn liar() -> Vec<u8> {
-    let mut bytes = zipped(&[("bot.py", &[b'x'; 50_000])]);
+    let mut bytes = zipped(&[("bot.py", &vec![b'x'; 50_000])]);
     let declared = 50_000u32.to_le_bytes();
     let at: Vec<usize> = (0..bytes.len() - 4).filter(|&at| bytes[at..at + 4] == declared).collect();
     for at in at {
@@ -92,6 +92,7 @@ async fn open_competition(site: &Site, game: &str, more: &serde_json::Value) -> 
 const GOOD: &[u8] = b"class Bot:\n    pass\n";
 
 /// Thirty hostile uploads: what, the body, the status and some of the words.
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
     let one = |file: &str, content: &[u8]| form(&[("name", None, b"Bot"), ("file", Some(file), content)]);
     let zip = |content: Vec<u8>| one("bot.zip", &content);

@@ -39,7 +39,10 @@ pub fn played(file: &Path) -> Ended {
 }
 
 /// A file with its ledger, played once for all tests of a program.
-pub struct Once(OnceLock<(Vec<(String, Vec<u8>)>, tempfile::TempDir)>);
+pub struct Once(OnceLock<(Files, tempfile::TempDir)>);
+
+/// Names and contents.
+type Files = Vec<(String, Vec<u8>)>;
 
 impl Once {
     pub const fn new() -> Self {

@@ -1,4 +1,5 @@
 //! A site in a folder of its own, and people who use it: requests go to the router, no port is needed.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark uses it too")]
 #![allow(dead_code, reason = "each test uses its part")]
 
 pub mod cup;

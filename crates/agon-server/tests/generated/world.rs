@@ -271,7 +271,9 @@ impl World {
             ("logs", &["1"]),
             ("n", &["1", "2", "0"]),
         ] {
-            values.iter().for_each(|value| put(word, &json!(value)));
+            for value in values {
+                put(word, &json!(value));
+            }
         }
         self.known = known;
         self.addresses = addresses;
