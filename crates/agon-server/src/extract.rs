@@ -76,6 +76,11 @@ where
             .hint("send the header Content-Type: application/json"));
         }
         let bytes = whole(request.into_body()).await?;
+        // A list would do for serde, by the order of the fields: nobody is told of that, and nobody may rely on it.
+        if bytes.trim_ascii_start().starts_with(b"[") {
+            return Err(ApiError::invalid("body", "the body is a list, not an object")
+                .hint("write {\"field\": value}"));
+        }
         let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
         let value = T::deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
         value.map(Self).map_err(|error| unreadable(&error))
@@ -114,8 +119,11 @@ async fn whole(body: Body) -> Result<bytes::Bytes, ApiError> {
 fn unreadable(error: &serde_json::Error) -> ApiError {
     if error.is_data() {
         let words = error.to_string();
-        // serde puts the names of fields into back quotes.
-        let field = words.split('`').nth(1).unwrap_or("body").to_owned();
+        // serde puts the names of fields into back quotes; values too, but then it begins otherwise.
+        let named = ["missing field", "unknown field", "duplicate field"]
+            .iter()
+            .any(|start| words.starts_with(start));
+        let field = words.split('`').nth(1).filter(|_| named).unwrap_or("body").to_owned();
         return ApiError::invalid(&field, words);
     }
     ApiError::bad_request("not_json", format!("the body is no JSON: {error}"))

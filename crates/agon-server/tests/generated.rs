@@ -208,6 +208,18 @@ async fn send(world: &World, asked: &Asked) -> Option<Answer> {
     Some(client.ask(request).await)
 }
 
+/// Whether what was sent is what is described; true where only handlers know.
+fn body_fits(api: &Schemas<'_>, about: &Value, asked: &Asked) -> bool {
+    let content = &about["requestBody"]["content"]["application/json"];
+    if !content.is_object() {
+        return true;
+    }
+    let Ok(value) = serde_json::from_slice::<Value>(&asked.body) else { return false };
+    let mut misfits = Vec::new();
+    api.misfits(&content["schema"], &value, "", &mut misfits);
+    misfits.is_empty()
+}
+
 /// What is wrong with an answer.
 fn wrong(api: &Schemas<'_>, about: &Value, asked: &Asked, answer: &Answer, folder: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -226,6 +238,9 @@ fn wrong(api: &Schemas<'_>, about: &Value, asked: &Asked, answer: &Answer, folde
         || answer.header("content-security-policy").is_empty()
     {
         found.push("its headers are missing".to_owned());
+    }
+    if answer.status.is_success() && !body_fits(api, about, asked) {
+        found.push("a body that does not fit was taken".to_owned());
     }
     let Some(response) = about["responses"].get(answer.status.as_str()) else {
         found.push("the status is not described".to_owned());

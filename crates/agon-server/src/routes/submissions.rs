@@ -76,7 +76,7 @@ pub struct UploadForm {
     /// The class that is the bot, if its files leave that open.
     class: Option<String>,
     /// Once: a `.py` or a `.zip`. Several times: the files of a folder, each named by its path in it.
-    #[schema(content_media_type = "application/octet-stream")]
+    #[schema(content_media_type = "application/octet-stream", min_items = 1)]
     file: Vec<String>,
 }
 

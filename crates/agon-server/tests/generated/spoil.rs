@@ -148,7 +148,9 @@ pub fn nearly(mut value: Value, chance: &mut Chance) -> Value {
                 1 => {
                     fields.insert(odd_texts(chance), anything(chance));
                 }
-                2 => return anything(chance),
+                2 if chance.percent(50) => return anything(chance),
+                // The values alone, in their order.
+                2 => return Value::Array(fields.values().cloned().collect()),
                 _ if !names.is_empty() => {
                     let name = chance.pick(&names).clone();
                     let new = if chance.percent(60) { json!(odd_texts(chance)) } else { anything(chance) };
