@@ -188,6 +188,32 @@ async fn a_game_of_each_kind_is_watched_to_its_end() {
     }
 }
 
+/// Games are shown slower than they are played: whoever watches the last one sees how it ends, and then the stream ends, too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_game_is_seen_to_its_end() {
+    let site = Site::new().await;
+    let phase = "format = \"round-robin\"\nlegs = 10000";
+    lay(&site, "words", &cup("word-racer", phase, "", ["random", "filler", "", ""]));
+    let (stop, running) = run(&site, "words").await;
+    let reader = site.nobody();
+    let mut events = loop {
+        let boards = reader.get("competitions/words/boards").await.json;
+        if let Some(board) = boards["items"].as_array().unwrap().first() {
+            break open(&reader, &format!("competitions/words/boards/{}/watch", board["board"])).await;
+        }
+    };
+    while events.next().await.unwrap().name != "head" {}
+    stop.ask();
+    running.join().unwrap();
+    site.app.arenas.get("words").unwrap().show(None);
+    let mut names = Vec::new();
+    while let Some(event) = events.next().await {
+        names.push(event.name);
+    }
+    assert_eq!(names.last().map(String::as_str), Some("end"), "{names:?}");
+    assert_eq!(reader.get("competitions/words/boards/0/watch").await.status, 404);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn boards_that_are_a_secret_are_not_shown() {
     let site = Site::new().await;

@@ -152,9 +152,10 @@ export function listen(path: string, options: EventOptions): Listening {
     own.onerror = () => {
       if (source !== own) return;
       close();
-      options.lost?.();
       timer = setTimeout(open, backOff(tries, Math.random()));
       tries += 1;
+      // Last: whoever hears it may have had enough.
+      options.lost?.();
     };
     for (const [name, handle] of Object.entries(options.on)) {
       own.addEventListener(name, (event) => {

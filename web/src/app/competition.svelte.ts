@@ -10,6 +10,9 @@ import type { Competition, Entrant, PhaseItem, Progress, State, Table } from './
 /** What is said of the whole competition is fetched anew at most so often while games are played. */
 const WHOLE_MS = 15_000;
 
+/** And so soon when it must have changed. */
+const SOON_MS = 500;
+
 /** A table is fetched anew at most so often, however many games end. */
 const TABLE_MS = 2_000;
 
@@ -87,8 +90,8 @@ export class CompetitionView {
         progress: (progress: Progress) => {
           const known = this.it.value?.phase?.number;
           this.progress = progress;
-          // The next phase began.
-          if (known !== undefined && known !== progress.phase && Date.now() > this.#wholeAt + TABLE_MS) void this.load();
+          // The next phase began, or the first: only now is it known who has which number.
+          if ((!this.begun || (known !== undefined && known !== progress.phase)) && Date.now() > this.#wholeAt + SOON_MS) void this.load();
         },
         table: (said: { phase: number; revision: number }) => this.#newTable(said),
         state: (said: { state: State; message: string | null }) => {
@@ -116,7 +119,7 @@ export class CompetitionView {
 
   #newTable(said: { phase: number; revision: number }): void {
     this.changes += 1;
-    if (Date.now() > this.#wholeAt + WHOLE_MS) void this.load();
+    if (Date.now() > this.#wholeAt + (this.begun ? WHOLE_MS : SOON_MS)) void this.load();
     if (said.phase !== this.phase || said.revision === this.table.value?.revision || this.#timer !== undefined) return;
     const wait = Math.max(0, this.#tableAt + TABLE_MS - Date.now());
     this.#timer = setTimeout(() => {

@@ -7,7 +7,7 @@ use std::sync::{PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use agon_core::settings::Kind;
+use agon_core::settings::{Kind, Value};
 use agon_engine::film::json::LogLine;
 use agon_host::intake::Refusal;
 use agon_store::Time;
@@ -26,8 +26,8 @@ use crate::state::App;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Whoever waits for work looks again after this, whatever happened.
 const NAP: Duration = Duration::from_secs(2);
-/// Settings that make a game long: the check has shorter ones of its own.
-const LONG: [&str; 2] = ["rounds", "steps"];
+/// Settings that make a game long, and from what on the check has shorter ones of its own.
+const LONG: [(&str, i64); 2] = [("rounds", 200), ("steps", 400)];
 
 /// Starts the threads.
 pub fn begin(app: &App) -> Result<(), StartError> {
@@ -174,7 +174,10 @@ fn asked(app: &App, handle: &Handle, one: &Submission) -> Result<Job, String> {
     let usual = agon_core::Settings::defaults(specs);
     let own = settings.iter().filter(|(name, value)| {
         let asset = specs.iter().any(|spec| spec.name == *name && spec.kind == Kind::Asset);
-        !asset && !LONG.contains(name) && usual.get(name) != Some(*value)
+        let long = LONG
+            .iter()
+            .any(|(long, most)| long == name && !matches!(value, Value::Int(count) if count <= most));
+        !asset && !long && usual.get(name) != Some(*value)
     });
     let settings = own.map(|(name, value)| format!("{name}={value}")).collect();
     Ok(Job { game: competition.game, home, below, settings, data })

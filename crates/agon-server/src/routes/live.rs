@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_core::Seat;
 use agon_runner::gallery::{NotFollowed, ShownGame};
-use agon_runner::{BoardNow, Follower, Update};
+use agon_runner::{BoardNow, Follower, Gallery, Update};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -25,7 +25,7 @@ use utoipa_axum::routes;
 
 use super::matches::{film_path, hidden};
 use crate::arena::overview::{Overview, match_name};
-use crate::arena::{FeedEvent, Seen, wire};
+use crate::arena::{Arena, FeedEvent, Seen, wire};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
 use crate::paging::Page;
@@ -33,6 +33,10 @@ use crate::state::App;
 
 /// So often a stream says that it is still there.
 const PING: Duration = Duration::from_secs(15);
+/// So often a board whose run has ended is looked at: whether there is still something to see.
+const LOOK: Duration = Duration::from_secs(1);
+/// After so many looks without anything new its stream ends in any case.
+const LOOKS: u32 = 10;
 /// So many streams at once.
 const MOST: i64 = 2_000;
 
@@ -233,6 +237,13 @@ struct End {
 /// Someone at a board.
 struct Watching {
     follower: Follower,
+    /// Kept until the last game was seen to its end: it is shown slower than it was played.
+    gallery: Arc<Gallery>,
+    arena: Arc<Arena>,
+    /// Nothing is shown just now.
+    idle: bool,
+    /// How often nothing new was there.
+    looks: u32,
     competition: String,
     overview: Arc<Overview>,
     /// The game whose end was told.
@@ -261,9 +272,26 @@ impl Watching {
     }
 }
 
+impl Watching {
+    /// The next thing to see; nothing when there will be none.
+    async fn update(&mut self) -> Option<Update> {
+        loop {
+            if let Ok(update) = tokio::time::timeout(LOOK, self.follower.next()).await {
+                (self.looks, self.idle) = (0, matches!(update, Some(Update::Idle)));
+                return update;
+            }
+            self.looks += 1;
+            let runs = self.arena.gallery().is_some_and(|now| Arc::ptr_eq(&now, &self.gallery));
+            if !runs && (self.idle || self.looks >= LOOKS) {
+                return None;
+            }
+        }
+    }
+}
+
 impl Source for Watching {
     async fn next(&mut self, waiting: &mut VecDeque<Bytes>) -> bool {
-        let Some(update) = self.follower.next().await else { return false };
+        let Some(update) = self.update().await else { return false };
         match update {
             // The next phase may be one whose boards are a secret.
             Update::Film { game, .. } | Update::Part { game, .. } if self.overview.hides(game.key.phase) => {
@@ -315,6 +343,8 @@ async fn watch(
         NotFollowed::NotThere => idle(),
         NotFollowed::Projector(error) => ApiError::broke(error),
     })?;
-    let watching = Watching { follower, competition: seen.arena.id.clone(), overview, ended: None };
+    let (arena, competition) = (Arc::clone(&seen.arena), seen.arena.id.clone());
+    let watching =
+        Watching { follower, gallery, arena, idle: false, looks: 0, competition, overview, ended: None };
     Ok(answer(&app, watcher, watching, Vec::new()))
 }
