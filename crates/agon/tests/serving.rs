@@ -65,6 +65,7 @@ struct Person {
     agent: ureq::Agent,
     url: String,
     token: String,
+    cookie: String,
 }
 
 fn agent() -> ureq::Agent {
@@ -95,11 +96,49 @@ impl Person {
             .header("x-csrf-token", site["csrf"].as_str().unwrap());
         let (_, token) = read(request.send_json(json!({"label": "tests"})).unwrap());
         let token = token["token"].as_str().unwrap().to_owned();
-        Self { agent, url: served.url.clone(), token }
+        Self { agent, url: served.url.clone(), token, cookie }
     }
 
     fn moved(&self, served: &Served) -> Self {
-        Self { agent: agent(), url: served.url.clone(), token: self.token.clone() }
+        let (token, cookie) = (self.token.clone(), self.cookie.clone());
+        Self { agent: agent(), url: served.url.clone(), token, cookie }
+    }
+
+    /// What the site says to who comes with the cookie.
+    fn session(&self) -> Value {
+        let request = self.agent.get(format!("{}/api/v1/site", self.url)).header("cookie", &self.cookie);
+        read(request.call().unwrap()).1
+    }
+
+    fn matches(&self, id: &str) -> u64 {
+        self.get(&format!("competitions/{id}")).1["matches"].as_u64().unwrap()
+    }
+
+    /// Waits until so many matches are kept; says how many.
+    fn wait_for_matches(&self, id: &str, wanted: u64) -> u64 {
+        let begun = Instant::now();
+        loop {
+            let matches = self.matches(id);
+            if matches >= wanted {
+                return matches;
+            }
+            assert!(begun.elapsed() < Duration::from_mins(2), "{id} has only {matches} matches");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits until nothing more is played, though not all was.
+    fn rests(&self, id: &str) {
+        let begun = Instant::now();
+        let mut last = (self.matches(id), Instant::now());
+        while last.1.elapsed() < Duration::from_secs(2) {
+            sleep(Duration::from_millis(100));
+            let matches = self.matches(id);
+            if matches != last.0 {
+                last = (matches, Instant::now());
+            }
+            assert!(begun.elapsed() < Duration::from_mins(1), "{id} goes on");
+        }
     }
 
     fn get(&self, path: &str) -> (u16, Value) {
@@ -222,21 +261,31 @@ fn table(folder: &Path, file: &str) -> String {
     common::good(&command(folder, &["table", file, "--format", "json", "--no-times"]).output().unwrap())
 }
 
+/// The same, long enough to be stopped in the middle of it.
+fn long_league() -> String {
+    LEAGUE.replace("legs = 2", "legs = 400")
+}
+
 #[test]
 fn a_server_that_is_killed_goes_on_and_nothing_is_lost() {
     let place = folder();
-    fs::write(place.path().join("league.toml"), LEAGUE).unwrap();
-    fs::write(place.path().join("alone.toml"), LEAGUE).unwrap();
+    fs::write(place.path().join("league.toml"), long_league()).unwrap();
+    fs::write(place.path().join("alone.toml"), long_league()).unwrap();
     let mut served = serve(place.path(), &["league.toml"]);
     let mut organiser = Person::new(&served, "olga", served.invitation.as_deref());
     organiser.act("league", "start");
-    for pause in [30, 150] {
-        sleep(Duration::from_millis(pause));
+    let mut kept = 0;
+    for more in [1, 150, 150] {
+        kept = organiser.wait_for_matches("league", kept + more);
         served.child.kill().unwrap();
         served.child.wait().unwrap();
         served = serve(place.path(), &["league.toml"]);
         assert!(served.invitation.is_none(), "there is an organiser already");
         organiser = organiser.moved(&served);
+        assert_eq!(organiser.session()["me"]["name"], "olga", "the session is there");
+        let (_, now) = organiser.get("competitions/league");
+        assert_eq!(now["state"], "running", "it was cut off in the middle, and goes on by itself");
+        assert!(now["matches"].as_u64().unwrap() >= kept, "{kept} matches had been seen: {now}");
     }
     organiser.wait_for("league", "over");
     let run = command(place.path(), &["run", "alone.toml", "--json"]).stdout(Stdio::null()).output().unwrap();
@@ -247,7 +296,7 @@ fn a_server_that_is_killed_goes_on_and_nothing_is_lost() {
 #[test]
 fn pausing_rulings_and_a_good_end() {
     let place = folder();
-    fs::write(place.path().join("league.toml"), LEAGUE.replace("games = 4", "games = 40")).unwrap();
+    fs::write(place.path().join("league.toml"), long_league()).unwrap();
     let mut served = serve(place.path(), &["league.toml"]);
     let organiser = Person::new(&served, "olga", served.invitation.as_deref());
     let ruling = json!({"kind": "void", "phase": 1, "match": "1-1", "reason": "a test"});
@@ -255,11 +304,9 @@ fn pausing_rulings_and_a_good_end() {
     assert_eq!((status, &early["error"]["code"]), (409, &json!("not_started")));
     organiser.act("league", "start");
     assert_eq!(organiser.act("league", "pause")["state"], "paused");
-    sleep(Duration::from_millis(300));
-    assert!(["paused", "over"].contains(&organiser.state("league").as_str()));
-    if organiser.state("league") == "paused" {
-        organiser.act("league", "resume");
-    }
+    organiser.rests("league");
+    assert_eq!(organiser.state("league"), "paused");
+    organiser.act("league", "resume");
     organiser.wait_for("league", "over");
     let (status, made) = organiser.post("competitions/league/rulings", &ruling);
     assert_eq!((status, &made["match"]), (201, &json!("1-1")), "{made}");
