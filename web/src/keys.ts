@@ -5,7 +5,8 @@ import type { Playback } from './playback.svelte';
 export function handleKey(event: KeyboardEvent, root: HTMLElement, playback: Playback, fault: (direction: 1 | -1) => void): void {
   if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented) return;
   const target = event.target instanceof Element ? event.target : document.body;
-  const nowhere = target === document.body || target === document.documentElement;
+  // A heading has the focus for being read, when a page was come to by a link.
+  const nowhere = target === document.body || target === document.documentElement || target.matches('h1[tabindex="-1"], main[tabindex="-1"]');
   if (!root.contains(target) && !(nowhere && document.querySelector('.agon-replay') === root)) return;
   const kind = target instanceof HTMLInputElement ? target.type : target.tagName.toLowerCase();
   if (kind === 'text' || kind === 'select' || kind === 'textarea') return;

@@ -53,7 +53,7 @@ async function site(folder, only) {
   mkdirSync(folder, { recursive: true });
   const place = await Place.start();
   try {
-    const { pages } = await fill(place);
+    const { pages } = await fill(place, true);
     for (const phone of [false, true]) {
       for (const dark of [false, true]) {
         for (const who of [null, 'Ada', 'Olga']) {

@@ -6,44 +6,48 @@ import { Person, until } from './place.mjs';
 /** @typedef {{ name: string, who: 'Ada' | 'Olga' | null, path: string, shows?: string }} Shown A page, who looks at it, and what must be on it. */
 /** @typedef {{ pages: Shown[], embed: string, replay: string, olga: Person, ada: Person, replays: { [game: string]: string } }} Filled */
 
-/** @type {{ [game: string]: { file: string, house: string[], name: string } }} */
-export const CUPS = {
+/**
+ * The five games, in a few seconds or with enough games for pictures.
+ * @param {boolean} large
+ * @returns {{ [game: string]: { name: string, file: string, house: string[] } }}
+ */
+const cups = (large) => ({
   'solitude-scramble': {
     name: 'Solitude Scramble 2026',
-    file: '[[phase]]\nname = "Seeding"\nformat = "groups"\nmatches = 12\n[[phase]]\nname = "Finals"\nformat = "groups"\nmatches = 24',
+    file: `[[phase]]\nname = "Seeding"\nformat = "groups"\nmatches = ${large ? 40 : 4}\n[[phase]]\nname = "Finals"\nformat = "groups"\nmatches = ${large ? 80 : 8}`,
     house: ['random', 'second-best', 'equilibrium', 'greedy', 'counter', 'mastermind'],
   },
   'colour-battle': {
     name: 'Colour Battle',
-    file: '[settings]\nrounds = 300\n[[phase]]\nname = "Tournament"\nformat = "arena"\ngames = 12',
+    file: `[settings]\nrounds = ${large ? 600 : 100}\n[[phase]]\nname = "Tournament"\nformat = "arena"\ngames = ${large ? 20 : 4}`,
     house: ['random', 'sweeper', 'short-sighted', 'seeker', 'drawn', 'planner'],
   },
   'connect-five': {
     name: 'Connect Five League',
-    file: '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 2\nparts = [{ games = 3, first_to = 2, seconds = 1 }]',
+    file: `[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = ${large ? 4 : 1}\nparts = [{ games = 3, first_to = 3, seconds = 1 }]`,
     house: ['random', 'stacker', 'line-counter', 'tactician'],
   },
   'hide-and-seek': {
     name: 'Competitive Hide and Seek',
-    file: '[settings]\nsteps = 400\n[[phase]]\nname = "Championship"\nformat = "cross"\nboards = 4',
+    file: `[settings]\nsteps = ${large ? 1500 : 200}\n[[phase]]\nname = "Championship"\nformat = "cross"\nboards = ${large ? 6 : 1}`,
     house: ['roaming-seeker', 'chasing-seeker', 'hunting-seeker', 'still-hider', 'running-hider', 'shadow-hider'],
   },
   'word-racer': {
     name: 'Word Racer',
-    file: '[[phase]]\nname = "Round robin"\nformat = "round-robin"\nletters = "AES"\nswap = true\n[[phase]]\nname = "Knockout"\nformat = "knockout"\ntop = 4\npairs = 2\nextra = 2\nthird = true',
+    file: `[[phase]]\nname = "Round robin"\nformat = "round-robin"\nletters = "${large ? 'AES' : 'A'}"\nswap = true\n[[phase]]\nname = "Knockout"\nformat = "knockout"\ntop = 4\npairs = 2\nextra = 2\nthird = true`,
     house: ['random', 'filler', 'z-racer', 'rows', 'crossword', 'strategist'],
   },
-};
+});
 
 const CLIMBER = `
 class Climber:
-    """Takes the first column that is free, and has no idea what to do in a second game."""
+    """Takes the first column that is free, and has no idea what to do in a third game."""
 
     def get_move(self, board, player, T, N):
         free = [column for column in (4, 3, 5, 2, 6, 1, 7, 0, 8) if board[0][column] == 0]
         print(f"game {N}: {len(free)} columns are free")
-        if N == 1 and board[6][4] != 0:
-            raise RuntimeError("I have not learnt to play a second game")
+        if N == 2 and board[6][4] != 0:
+            raise RuntimeError("I have not learnt to play a third game")
         return free[0]
 `;
 
@@ -51,7 +55,8 @@ class Climber:
  * @param {import('./place.mjs').Place} place
  * @returns {Promise<Filled>}
  */
-export async function fill(place) {
+export async function fill(place, large = false) {
+  const CUPS = cups(large);
   const olga = await place.organiser();
   const ada = await Person.signUp(place.url, 'Ada', await olga.invite('author'));
   // The last one is listed first.
@@ -89,7 +94,8 @@ export async function fill(place) {
     ...Object.keys(CUPS).map((game) => ({ name: `table-${game}`, who: null, path: `/c/${game}`, shows: 'main table' })),
     ...Object.entries(replays).map(([game, path]) => ({ name: `replay-${game}`, who: null, path: `${path}#t=4`, shows: '.replay[data-told="4"]' })),
     { name: 'embed', who: null, path: `${embed}#t=4`, shows: '.replay[data-told="4"]' },
-    ...['games', 'phases', 'rules', 'downloads'].map((tab) => ({ name: tab, who: null, path: `/c/connect-five/${tab}`, shows: 'main h2' })),
+    { name: 'games', who: null, path: '/c/connect-five/games', shows: 'main table' },
+    ...['phases', 'rules', 'downloads'].map((tab) => ({ name: tab, who: null, path: `/c/connect-five/${tab}`, shows: 'main h2' })),
     ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/charts`, shows: 'main svg' })),
     { name: 'bracket', who: null, path: '/c/word-racer/bracket', shows: 'rect.tie' },
     { name: 'live', who: null, path: '/c/now/live', shows: '.replay' },
