@@ -28,12 +28,14 @@ export class Place {
   #said = '';
 
   /**
-   * Starts a server and waits until it says where it is.
+   * Starts a server and waits until it says where it is. `files` are competitions (their names, what stands in them) that it shows, too.
    * @param {string[]} options
+   * @param {{ [name: string]: string }} files
    */
-  static async start(options = []) {
+  static async start(options = [], files = {}) {
     const place = new Place();
-    await place.#start(options);
+    const folder = place.lay('cups', Object.fromEntries(Object.entries(files).map(([name, text]) => [`${name}.toml`, text])));
+    await place.#start([...options, ...Object.keys(files).map((name) => join(folder, `${name}.toml`))]);
     return place;
   }
 

@@ -50,11 +50,11 @@ export async function signIn(page: Page, name: string, to = '/me'): Promise<void
   await page.waitForURL(`**${to}`);
 }
 
-/** What has the focus: its tag, and its name or its first words. */
+/** What has the focus: its tag, and its name, its label or its first words. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement;
-    return `${element?.tagName} ${element?.getAttribute('name') ?? (element?.textContent ?? '').trim().slice(0, 40)}`;
+    return `${element?.tagName} ${element?.getAttribute('name') ?? element?.getAttribute('aria-label') ?? (element?.textContent ?? '').trim().slice(0, 40)}`;
   });
 
 /** How far a page is wider than the window. */
