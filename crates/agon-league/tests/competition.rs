@@ -28,6 +28,21 @@ fn only_boards_that_everybody_plays_are_hidden() {
     }
 }
 
+#[test]
+fn a_file_says_whether_boards_are_hidden() {
+    let said = |game: &str, said: &str| {
+        let text = own(game).unwrap().replace("format = \"cross\"\n", &format!("format = \"cross\"\n{said}"));
+        let text = text.replace("format = \"round-robin\"\n", &format!("format = \"round-robin\"\n{said}"));
+        let competition = Competition::read(&text).unwrap();
+        let info = agon_games::infos().into_iter().find(|info| info.id == game).unwrap();
+        (competition.hidden(info, 0), competition.normalised()["phases"][0].get("hidden").cloned())
+    };
+    assert_eq!(said("hide-and-seek", ""), (true, None));
+    assert_eq!(said("hide-and-seek", "hidden = false\n"), (false, Some(false.into())));
+    assert_eq!(said("connect-five", ""), (false, None));
+    assert_eq!(said("connect-five", "hidden = true\n"), (true, Some(true.into())));
+}
+
 /// Every broken file has its messages in a snapshot: what somebody would like to be told.
 #[test]
 fn broken_files_are_told_what_is_wrong_and_what_to_do() {

@@ -184,6 +184,7 @@ fn phase(format: Format, most: u32) -> Phase {
         variants: Vec::new(),
         settings,
         resubmit: false,
+        hidden: None,
     }
 }
 

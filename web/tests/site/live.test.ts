@@ -7,6 +7,8 @@ import { Place, type Person } from './place.mjs';
 import { launch, open, there } from './window';
 
 interface Cup {
+  /** The game's, unless it is said. */
+  id?: string;
   game: string;
   file: string;
   house: string[];
@@ -20,6 +22,7 @@ const CUPS: Cup[] = [
   { game: 'colour-battle', file: '[settings]\nrounds = 120\n[[phase]]\nformat = "arena"\ngames = 3', house: ['drawn', 'seeker', 'sweeper'], ms: 15 },
   { game: 'connect-five', file: '[[phase]]\nformat = "round-robin"\nlegs = 3\nparts = [{ games = 1, seconds = 1 }]', house: ['random'], ms: 200 },
   { game: 'hide-and-seek', file: '[settings]\nsteps = 40\n[[phase]]\nformat = "cross"\nboards = 3', house: ['running-hider'], ms: 30, role: 'seeker', hidden: true },
+  { id: 'open-hide-and-seek', game: 'hide-and-seek', file: '[settings]\nsteps = 40\n[[phase]]\nformat = "cross"\nboards = 3\nhidden = false', house: ['running-hider'], ms: 30, role: 'seeker' },
   { game: 'word-racer', file: '[[phase]]\nformat = "round-robin"\nlegs = 3', house: ['filler'], ms: 40 },
 ];
 
@@ -32,11 +35,11 @@ beforeAll(async () => {
   [place, browser] = await Promise.all([Place.start(['--jobs', '1']), launch()]);
   olga = await place.organiser();
   await Promise.all(
-    CUPS.map(async ({ game, file, house, ms, role }) => {
-      await olga.compete(game, game, file, house);
-      await olga.act(game, 'open');
-      await olga.handIn(game, 'Thinker', thinker(game, ms), role);
-      await olga.act(game, 'close');
+    CUPS.map(async ({ game, id = game, file, house, ms, role }) => {
+      await olga.compete(game, id, file, house);
+      await olga.act(id, 'open');
+      await olga.handIn(id, 'Thinker', thinker(game, ms), role);
+      await olga.act(id, 'close');
     }),
   );
 });
@@ -50,19 +53,19 @@ const matches = async (page: Page): Promise<number> =>
   Number(await page.locator('dl.facts div', { hasText: 'Matches' }).locator('dd').innerText({ timeout: 1_000 }));
 
 describe.skipIf(!there)('live', () => {
-  test.each(CUPS)('$game', async ({ game, house, hidden }) => {
-    const live = await open(browser, place, `/c/${game}/live`);
+  test.each(CUPS)('$game $id', async ({ game, id = game, house, role, hidden }) => {
+    const live = await open(browser, place, `/c/${id}/live`);
     await live.page.getByText('It has not begun: games are shown here as they are played.').waitFor();
     await keepWhatIsShown(live.page);
     const table = await live.context.newPage();
-    await table.goto(`/c/${game}`);
+    await table.goto(`/c/${id}`);
     await table.getByText('No games have been played yet.').waitFor();
-    await olga.act(game, 'start');
+    await olga.act(id, 'start');
     const seen = hidden ? live.page.getByText('Boards of this phase are a secret until its end.').waitFor() : watch(live.page);
     await Promise.all([seen, grows(table)]);
     if (hidden) expect(await live.page.locator('.replay').count()).toBe(0);
-    expect(await table.locator('main table').first().locator('tbody tr').count()).toBe(hidden ? 1 : house.length + 1);
-    await olga.reaches(game, 'over');
+    expect(await table.locator('main table').first().locator('tbody tr').count()).toBe(role ? 1 : house.length + 1);
+    await olga.reaches(id, 'over');
     await table.getByText('The seed is revealed', { exact: false }).waitFor();
     await live.page.getByText('It is over.').waitFor();
     if (hidden) {

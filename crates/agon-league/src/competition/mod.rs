@@ -44,10 +44,12 @@ pub struct Competition {
 }
 
 impl Competition {
-    /// Whether a phase (from 0) is played on boards that must stay hidden until the seed is shown: everybody plays the same ones.
+    /// Whether a phase (from 0) is played on boards that must stay hidden until the seed is shown: everybody plays the same ones, and
+    /// the file does not say that they may be seen.
     pub fn hidden(&self, game: &GameInfo, phase: u32) -> bool {
-        let format = self.phases.get(phase as usize).map(|phase| &phase.format);
-        matches!(format, Some(Format::Cross { .. })) || game.id == "hide-and-seek"
+        let phase = self.phases.get(phase as usize);
+        let same = matches!(phase.map(|phase| &phase.format), Some(Format::Cross { .. }));
+        phase.and_then(|phase| phase.hidden).unwrap_or(same || game.id == "hide-and-seek")
     }
 }
 
@@ -108,6 +110,8 @@ pub struct Phase {
     pub settings: Settings,
     /// Whether to stop before it, so that bots can be handed in anew; the next run starts it.
     pub resubmit: bool,
+    /// Whether its boards are a secret until the end, where the file says so.
+    pub hidden: Option<bool>,
 }
 
 /// When a phase is over.

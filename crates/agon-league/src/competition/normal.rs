@@ -62,7 +62,7 @@ fn phase(phase: &Phase) -> Json {
             |part| json!({"games": part.games, "first_to": part.first_to, "settings": pairs(&part.settings)}),
         )
         .collect();
-    json!({
+    let mut normal = json!({
         "name": phase.name,
         "format": phase.format,
         "stop": match phase.stop {
@@ -73,7 +73,12 @@ fn phase(phase: &Phase) -> Json {
         "variants": phase.variants.iter().map(|variant| pairs(variant)).collect::<Vec<_>>(),
         "settings": phase.settings,
         "resubmit": phase.resubmit,
-    })
+    });
+    // Only where it is said: files that were begun before there was such a key stay what they are.
+    if let Some(hidden) = phase.hidden {
+        normal["hidden"] = json!(hidden);
+    }
+    normal
 }
 
 /// Something that differs between two versions of a file.
@@ -201,7 +206,7 @@ fn phases(changes: &mut Vec<Change>, old: &[Json], new: &[Json]) {
         } else {
             walk(changes, &format!("{place}, format"), kind, now, matters);
         }
-        for key in ["stop", "parts", "settings", "resubmit"] {
+        for key in ["stop", "parts", "settings", "resubmit", "hidden"] {
             walk(changes, &format!("{place}, {key}"), &before[key], &after[key], matters);
         }
         leaf(

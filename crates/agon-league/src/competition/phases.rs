@@ -15,7 +15,8 @@ use crate::format::{Format, Ties};
 use crate::result::Entrant;
 
 /// Keys of every phase.
-const KEYS: [&str; 8] = ["name", "format", "stop", "most", "parts", "letters", "settings", "resubmit"];
+const KEYS: [&str; 9] =
+    ["name", "format", "stop", "most", "parts", "letters", "settings", "resubmit", "hidden"];
 /// Formats, and the keys of each.
 pub const FORMATS: [(&str, &[&str]); 8] = [
     ("groups", &["size", "matches"]),
@@ -87,6 +88,7 @@ fn phase(
     let format = format(fields, played, listed);
     let stop = stop(fields);
     let resubmit = fields.flag("resubmit").is_some_and(|flag| flag.value);
+    let hidden = fields.flag("hidden").map(|flag| flag.value);
     let played = played?;
     let own = fields
         .below("settings", "write settings = { name = value }, or [phase.settings] on a line of its own");
@@ -101,7 +103,7 @@ fn phase(
     };
     let parts = parts(fields, played, &[base, &pairs]);
     let variants = letters(fields, played, &[base, &pairs]);
-    Some(Phase { name, format: format?, stop, parts, variants, settings, resubmit })
+    Some(Phase { name, format: format?, stop, parts, variants, settings, resubmit, hidden })
 }
 
 fn format(fields: &Fields<'_>, played: Option<&Played>, listed: &[Listed]) -> Option<Format> {

@@ -26,6 +26,7 @@ impl Competition {
             variants: Vec::new(),
             settings: settings.clone(),
             resubmit: false,
+            hidden: None,
         };
         Self {
             name: name.to_owned(),
