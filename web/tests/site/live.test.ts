@@ -18,7 +18,7 @@ interface Cup {
   hidden?: boolean;
 }
 const CUPS: Cup[] = [
-  { game: 'solitude-scramble', file: '[settings]\nturns = 12\n[[phase]]\nformat = "groups"\nmatches = 3', house: ['greedy', 'random', 'left'], ms: 150 },
+  { game: 'solitude-scramble', file: '[settings]\nturns = 12\n[[phase]]\nformat = "groups"\nmatches = 12', house: ['greedy', 'random', 'left'], ms: 60 },
   { game: 'colour-battle', file: '[settings]\nrounds = 120\n[[phase]]\nformat = "arena"\ngames = 3', house: ['drawn', 'seeker', 'sweeper'], ms: 15 },
   { game: 'connect-five', file: '[[phase]]\nformat = "round-robin"\nlegs = 3\nparts = [{ games = 1, seconds = 1 }]', house: ['random'], ms: 200 },
   { game: 'hide-and-seek', file: '[settings]\nsteps = 40\n[[phase]]\nformat = "cross"\nboards = 3', house: ['running-hider'], ms: 30, role: 'seeker', hidden: true },
