@@ -361,6 +361,7 @@ fn what_a_killed_run_left_is_cleared_by_the_next() {
     assert!(other.status.success() && place.left().len() == 1, "{other:?} {:?}", place.left());
     killed.kill().unwrap();
     killed.wait().unwrap();
-    assert_eq!(place.left().len(), 1);
+    // The bot's launcher clears it as soon as it sees that the engine is gone; what it does not get to is left for the next run.
+    assert!(place.left().len() <= 1, "{:?}", place.left());
     place.good(&["play", "connect-five", "Ana.zip", "house:random"]);
 }
