@@ -203,6 +203,12 @@ impl From<OfficeError> for ApiError {
     }
 }
 
+/// What a panic said.
+pub fn panic_words(panic: &(dyn std::any::Any + Send)) -> &str {
+    let words = panic.downcast_ref::<String>().map(String::as_str);
+    words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
+}
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(ErrorBody { error: *self.words })).into_response();

@@ -85,10 +85,5 @@ fn described(description: bytes::Bytes) -> Response {
 /// A handler that panics breaks its own answer, nothing else.
 #[allow(clippy::needless_pass_by_value, reason = "the layer hands it over")]
 fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
-    let words = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied())
-        .unwrap_or("a panic without words");
-    error::ApiError::broke(format!("a handler panicked: {words}")).into_response()
+    error::ApiError::broke(format!("a handler panicked: {}", error::panic_words(&*panic))).into_response()
 }

@@ -33,7 +33,7 @@ use crate::error::{ApiError, ApiResult, StartError};
 use films::Films;
 use shelf::Shelf;
 
-pub use open::reopen;
+pub use open::{free_id, reopen, show};
 pub use seen::{Seen, is_shown};
 
 /// Events that wait for a slow reader; whoever is slower than that misses some.

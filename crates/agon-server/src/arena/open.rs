@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agon_league::competition::Bot;
 use agon_store::office::{
-    Limits, NewCompetition, NewEntrant, Office, OfficeError, Origin, Page, Shown, State,
+    Competition, Limits, NewCompetition, NewEntrant, Office, OfficeError, Origin, Page, Shown, State,
 };
 use agon_store::{Ledger as _, PhaseState, SqliteLedger, Time};
 use agon_venue::Sitting;
@@ -14,26 +14,32 @@ use super::{Arena, Arenas};
 use crate::config::Config;
 use crate::error::StartError;
 
-/// Every competition of the office. One whose file cannot be read is known all the same: its state says what is wrong.
-pub async fn known(office: &Office, arenas: &Arenas) -> Result<(), StartError> {
-    let mut page = Page { after: None, limit: 100 };
+/// Every competition of the office.
+async fn every(office: &Office) -> Result<Vec<Competition>, StartError> {
+    let (mut all, mut page) = (Vec::new(), Page { after: None, limit: 100 });
     loop {
         let listed = office.competitions(Shown::All, page).await?;
-        for one in listed.items {
-            let Ok(info) = agon_engine::table(&one.game).map(|table| table.info()) else { continue };
-            let arena = arenas.add(&one.id, info.id);
-            // A draft has no file yet, or one that is not whole: that is no failure.
-            if let Err(words) = reopen(&arena, Path::new(&one.file)).await
-                && !matches!(one.state, State::Draft | State::Open | State::Closed)
-            {
-                office.set_message(&one.id, Some(&words)).await?;
-            }
-        }
+        all.extend(listed.items);
         match listed.next {
             Some(after) => page.after = Some(after),
-            None => return Ok(()),
+            None => return Ok(all),
         }
     }
+}
+
+/// Opens them all. One whose file cannot be read is known all the same: its state says what is wrong.
+pub async fn known(office: &Office, arenas: &Arenas) -> Result<(), StartError> {
+    for one in every(office).await? {
+        let Ok(info) = agon_engine::table(&one.game).map(|table| table.info()) else { continue };
+        let arena = arenas.add(&one.id, info.id);
+        // A draft has no file yet, or one that is not whole: that is no failure.
+        if let Err(words) = reopen(&arena, Path::new(&one.file)).await
+            && !matches!(one.state, State::Draft | State::Open | State::Closed)
+        {
+            office.set_message(&one.id, Some(&words)).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Reads an arena's file and opens its ledger, if there is one. In words what is wrong.
@@ -41,25 +47,31 @@ pub async fn reopen(arena: &Arena, file: &Path) -> Result<(), String> {
     let path = file.to_owned();
     let read = tokio::task::spawn_blocking(move || Sitting::read(&path)).await;
     let sitting = read.map_err(|error| error.to_string())?.map_err(|failure| failure.message)?;
+    show(arena, Arc::new(sitting)).await
+}
+
+/// The same, of a file that was read.
+pub async fn show(arena: &Arena, sitting: Arc<Sitting>) -> Result<(), String> {
     let ledger = if sitting.place.ledger.exists() {
         let ledger = SqliteLedger::open_to_read(&sitting.place.ledger).await;
         Some(Arc::new(ledger.map_err(|error| error.to_string())?))
     } else {
         None
     };
-    arena.replace(Some(Arc::new(sitting)), ledger);
+    arena.replace(Some(sitting), ledger);
     Ok(())
 }
 
 /// The files the server was started with become rows of the office, entrants and all, if they are not yet.
 pub async fn files(config: &Config, office: &Office) -> Result<(), StartError> {
+    let mut known = if config.files.is_empty() { Vec::new() } else { every(office).await? };
     for file in &config.files {
         let whole = file.canonicalize().unwrap_or_else(|_| file.clone());
         let sitting = Sitting::read(&whole).map_err(|failure| StartError::Other(failure.message))?;
-        if find(office, &whole).await?.is_some() {
+        if known.iter().any(|one| Path::new(&one.file) == whole) {
             continue;
         }
-        let id = free_id(office, &whole).await?;
+        let id = id_of(office, &whole).await?;
         let competition = &sitting.competition;
         let new = NewCompetition {
             id: id.clone(),
@@ -74,7 +86,7 @@ pub async fn files(config: &Config, office: &Office) -> Result<(), StartError> {
             by: None,
             at: Time::now(),
         };
-        office.create_competition(&new).await?;
+        known.push(office.create_competition(&new).await?);
         for entrant in &competition.entrants {
             let one = NewEntrant {
                 competition: id.clone(),
@@ -113,36 +125,25 @@ async fn state(sitting: &Sitting) -> Result<State, StartError> {
     Ok(if begun { State::Paused } else { State::Closed })
 }
 
-async fn find(office: &Office, file: &Path) -> Result<Option<String>, StartError> {
-    let mut page = Page { after: None, limit: 100 };
-    loop {
-        let listed = office.competitions(Shown::All, page).await?;
-        if let Some(one) = listed.items.iter().find(|one| Path::new(&one.file) == file) {
-            return Ok(Some(one.id.clone()));
-        }
-        match listed.next {
-            Some(after) => page.after = Some(after),
-            None => return Ok(None),
-        }
-    }
+/// From the file's name; with a number behind it if another has that.
+async fn id_of(office: &Office, file: &Path) -> Result<String, StartError> {
+    let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
+    let slug: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
+    let free = free_id(office, slug.trim_matches('-'), 10_000).await?;
+    free.ok_or_else(|| StartError::Other(format!("no id is free for {}", file.display())))
 }
 
-/// From the file's name; with a number behind it if another has that.
-async fn free_id(office: &Office, file: &Path) -> Result<String, StartError> {
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
-    let mut slug: String =
-        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-    slug = slug.trim_matches('-').to_owned();
-    if slug.is_empty() {
-        "cup".clone_into(&mut slug);
-    }
-    for number in 1..10_000 {
-        let id = if number == 1 { slug.clone() } else { format!("{slug}-{number}") };
+/// The first that is free of `slug`, `slug-2`, ... before `slug-end`; `cup` in place of nothing.
+pub async fn free_id(office: &Office, slug: &str, end: u32) -> Result<Option<String>, OfficeError> {
+    let slug = if slug.is_empty() { "cup" } else { slug };
+    for number in 1..end {
+        let id = if number == 1 { slug.to_owned() } else { format!("{slug}-{number}") };
         match office.competition(&id).await {
             Ok(_) => {}
-            Err(OfficeError::NotFound { .. }) => return Ok(id),
-            Err(error) => return Err(error.into()),
+            Err(OfficeError::NotFound { .. }) => return Ok(Some(id)),
+            Err(error) => return Err(error),
         }
     }
-    Err(StartError::Other(format!("no id is free for {}", file.display())))
+    Ok(None)
 }

@@ -10,6 +10,7 @@ use agon_runner::tables;
 use agon_store::office::{self, Office, State};
 use agon_store::{Counts, Ledger as _, PhaseState, RulingKind, SqliteLedger};
 use agon_venue::Sitting;
+use agon_venue::report::gather::hex;
 use serde::Serialize;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
@@ -422,11 +423,6 @@ fn rule(overview: &mut Overview, one: agon_store::Ruling) {
         }
     }
     overview.rulings.push(shown);
-}
-
-/// As `sha256sum` prints it.
-pub fn hex(digest: agon_core::record::Digest) -> String {
-    digest.to_string().trim_start_matches("sha256:").to_owned()
 }
 
 #[cfg(test)]

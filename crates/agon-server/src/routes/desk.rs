@@ -13,7 +13,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::submissions::next_phase;
-use crate::arena::FeedEvent;
+use crate::arena::{self, FeedEvent};
 use crate::caller::{Caller, Me};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
@@ -198,7 +198,7 @@ async fn make_competition(
     }
     let id = match body.id.clone() {
         Some(id) => id,
-        None => free_id(&app, &body.name).await?,
+        None => id_of(&app, &body.name).await?,
     };
     let limits = Limits {
         per_contributor: Some(per_contributor),
@@ -282,24 +282,15 @@ async fn house_enters(app: &App, made: &Competition, house: &[Line]) -> ApiResul
 }
 
 /// From the name; with a number behind it if another has that.
-async fn free_id(app: &App, name: &str) -> ApiResult<String> {
+async fn id_of(app: &App, name: &str) -> ApiResult<String> {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
     let words: String = name.chars().map(plain).collect();
     let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
-    let mut slug: String = words.join("-").chars().take(40).collect();
-    slug.truncate(slug.trim_end_matches('-').len());
-    if slug.is_empty() {
-        "cup".clone_into(&mut slug);
-    }
-    for number in 1..1000 {
-        let id = if number == 1 { slug.clone() } else { format!("{slug}-{number}") };
-        match app.office.competition(&id).await {
-            Ok(_) => {}
-            Err(office::OfficeError::NotFound { .. }) => return Ok(id),
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Err(ApiError::conflict("taken", "too many competitions have this name").hint("choose another"))
+    let slug: String = words.join("-").chars().take(40).collect();
+    let free = arena::free_id(&app.office, slug.trim_end_matches('-'), 1000).await?;
+    free.ok_or_else(|| {
+        ApiError::conflict("taken", "too many competitions have this name").hint("choose another")
+    })
 }
 
 /// A competition that was made on the desk.

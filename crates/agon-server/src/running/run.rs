@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 
 use super::feed::Feed;
 use super::lineup;
-use crate::arena::{FeedEvent, reopen};
+use crate::arena::{FeedEvent, show};
 use crate::state::App;
 
 /// How a turn of playing ended.
@@ -60,10 +60,10 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
     }
     let arena = app.arenas.get(id).map_err(|error| broke(error.message()))?;
     let file = Path::new(&competition.file);
-    let sitting = Sitting::read(file)?;
+    let sitting = Arc::new(Sitting::read(file)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     let ledger = runtime.block_on(sitting.ledger())?;
-    handle.block_on(reopen(&arena, file)).map_err(broke)?;
+    handle.block_on(show(&arena, Arc::clone(&sitting))).map_err(broke)?;
     let allowed = handle.block_on(lineup::allowed(app, id)).map_err(broke)?;
     if let Some(phase) = waits(&sitting.competition, &runtime.block_on(ledger.phases())?, allowed) {
         return Ok(Turn::Ended(Ended::Waiting(phase)));
@@ -147,7 +147,6 @@ fn broke(error: impl std::fmt::Display) -> Failure {
 }
 
 fn panicked(panic: &(dyn std::any::Any + Send)) -> Failure {
-    let words = panic.downcast_ref::<String>().map(String::as_str);
-    let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words");
+    let words = crate::error::panic_words(panic);
     broke(format!("the run broke: {words}\nhint: resume it; if it breaks again, it is a bug of Agon's"))
 }

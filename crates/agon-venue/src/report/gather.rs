@@ -81,7 +81,7 @@ pub async fn report(sitting: &Sitting, ledger: &dyn Ledger, wanted: Wanted) -> R
 }
 
 /// As `sha256sum` prints it.
-fn hex(digest: Digest) -> String {
+pub fn hex(digest: Digest) -> String {
     digest.to_string().trim_start_matches("sha256:").to_owned()
 }
 
