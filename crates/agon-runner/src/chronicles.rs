@@ -41,13 +41,31 @@ pub struct Chronicles<'c> {
     table: &'c dyn Table,
     assets: &'c Assets,
     readers: Vec<(Entrant, PathBuf)>,
+    /// The number of the first game that each of them has not read about yet, when this began.
+    firsts: Vec<u32>,
 }
 
 impl<'c> Chronicles<'c> {
     /// For these members.
-    pub fn new(table: &'c dyn Table, assets: &'c Assets, members: &[Member]) -> Self {
+    pub fn new(table: &'c dyn Table, assets: &'c Assets, members: &[Member]) -> io::Result<Self> {
         let reader = |(number, one): (usize, &Member)| Some((Entrant(number as u32), one.logs()?.to_owned()));
-        Self { table, assets, readers: members.iter().enumerate().filter_map(reader).collect() }
+        let readers: Vec<(Entrant, PathBuf)> = members.iter().enumerate().filter_map(reader).collect();
+        let firsts =
+            readers.iter().map(|(_, folder)| chronicle::next_number(folder)).collect::<Result<_, _>>()?;
+        Ok(Self { table, assets, readers, firsts })
+    }
+
+    /// Removes all that was written: some of it does not count any more.
+    pub fn forget(&self) -> io::Result<()> {
+        for ((_, folder), first) in self.readers.iter().zip(&self.firsts) {
+            for number in *first..chronicle::next_number(folder)? {
+                match fs::remove_file(folder.join(format!("game-{number:04}.json"))) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether nobody reads.

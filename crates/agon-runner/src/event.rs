@@ -65,6 +65,15 @@ pub enum Event<'e> {
         /// What went wrong in it.
         faults: &'e [MatchFault],
     },
+    /// A worker is not believed any more.
+    Barred {
+        /// Its name.
+        worker: &'e str,
+        /// What it did, in words.
+        why: &'e str,
+        /// So many matches are played again.
+        again: u64,
+    },
     /// A phase is over and its table published.
     Published {
         /// From 0.

@@ -1,6 +1,6 @@
 //! Where the matches of a phase are played: everything that is the same for all of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_core::record::{Digest, Recorder};
 use agon_core::{Assets, Lifetime, Settings, SettingsError};
@@ -27,6 +27,8 @@ pub struct Member {
     pub seating: Seating,
     /// The commit it was taken from.
     pub commit: Option<String>,
+    /// A file that it finds in its folder though it did not bring it: what was published of the competition so far.
+    pub beside: Option<PathBuf>,
 }
 
 impl Member {
@@ -89,6 +91,21 @@ impl<'h> Hall<'h> {
         self.table.info().lifetime == Lifetime::Match && self.members.iter().any(|one| one.data().is_some())
     }
 
+    /// Whether a match has parts that give points.
+    pub const fn in_parts(&self) -> bool {
+        self.in_parts
+    }
+
+    /// The parts of a match, for each variant. There is at least one variant.
+    pub fn variants(&self) -> &[Vec<PlayedPart>] {
+        &self.variants
+    }
+
+    /// The seed of a board.
+    pub fn seed(&self, board: u64) -> u64 {
+        secret::board(self.secret, self.phase, board)
+    }
+
     /// Plays a match to its end.
     pub fn play<'p>(
         &self,
@@ -97,16 +114,45 @@ impl<'h> Hall<'h> {
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
-        let members: Vec<&Member> =
-            fixture.seats.iter().filter_map(|seat| self.members.get(seat.index())).collect();
-        let seats: Vec<Seating> = members.iter().map(|one| one.seating.clone()).collect();
-        let names = members.iter().map(|one| one.name.clone()).collect();
+        let seats: Vec<(Entrant, &Member)> =
+            fixture.seats.iter().filter_map(|&seat| Some((seat, self.members.get(seat.index())?))).collect();
         let parts = self.variants.get(fixture.variant as usize).or(self.variants.first());
         let parts = parts.map_or(&[][..], |parts| parts);
+        let bout = Bout { table: self.table, assets: self.assets, parts, in_parts: self.in_parts };
+        bout.play(key, &seats, self.seed(fixture.board), recorder, reporter)
+    }
+}
+
+/// How a match is played, wherever that is.
+#[derive(Clone, Copy)]
+pub struct Bout<'b> {
+    /// The game.
+    pub table: &'b dyn Table,
+    /// Files in place of what games ship.
+    pub assets: &'b Assets,
+    /// Its parts; at least one.
+    pub parts: &'b [PlayedPart],
+    /// Whether they give points.
+    pub in_parts: bool,
+}
+
+impl Bout<'_> {
+    /// Plays a match to its end. What bots keep after it is read from their folders.
+    pub fn play<'p>(
+        &self,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        let entrants: Vec<Entrant> = members.iter().map(|(entrant, _)| *entrant).collect();
+        let seats: Vec<Seating> = members.iter().map(|(_, one)| one.seating.clone()).collect();
+        let names = members.iter().map(|(_, one)| one.name.clone()).collect();
+        let parts = self.parts;
         let Some(first) = parts.first() else {
             return Err(PlayError::Io(std::io::ErrorKind::InvalidInput.into()));
         };
-        let seed = secret::board(self.secret, self.phase, fixture.board);
         let plan = Plan { settings: &first.settings, seed, seats: &seats, assets: self.assets };
         let mut course = Course::new(parts, names);
         let mut transcript = Transcript::of(&seats);
@@ -119,25 +165,25 @@ impl<'h> Hall<'h> {
         let mut room = Room { reporter, console: None, recorder: Some(recorder), log };
         self.table.play_match(&plan, &mut course, &mut room)?;
         let points = course.points(self.in_parts);
-        let mut finished = finished(key, &fixture.seats, course.played, points);
-        finished.data = self.belongings(&fixture.seats)?;
+        let mut finished = finished(key, &entrants, course.played, points);
+        finished.data = belongings_of(members)?;
         finished.logs = transcript.map_or_else(Vec::new, |log| log.logs);
         Ok(finished)
     }
+}
 
-    /// What the bots of a match keep after it.
-    fn belongings(&self, seats: &[Entrant]) -> Result<Vec<DataFolder>, PlayError> {
-        let mut kept: Vec<DataFolder> = Vec::new();
-        for &entrant in seats {
-            let Some(folder) = self.members.get(entrant.index()).and_then(Member::data) else { continue };
-            if kept.iter().all(|one| one.entrant != entrant) {
-                let bytes = belongings::pack(folder)?;
-                let hash = Digest(Sha256::digest(&bytes).into());
-                kept.push(DataFolder { entrant, hash, bytes });
-            }
+/// What the bots of a match keep after it.
+fn belongings_of(members: &[(Entrant, &Member)]) -> Result<Vec<DataFolder>, PlayError> {
+    let mut kept: Vec<DataFolder> = Vec::new();
+    for &(entrant, member) in members {
+        let Some(folder) = member.data() else { continue };
+        if kept.iter().all(|one| one.entrant != entrant) {
+            let bytes = belongings::pack(folder)?;
+            let hash = Digest(Sha256::digest(&bytes).into());
+            kept.push(DataFolder { entrant, hash, bytes });
         }
-        Ok(kept)
     }
+    Ok(kept)
 }
 
 /// The parts of a match of a phase on one of its variants.
@@ -177,7 +223,15 @@ fn finished(
         }
     }
     let (games, faults) = finished;
-    FinishedMatch { result, games, faults, data: Vec::new(), logs: Vec::new(), finished: Time::now() }
+    FinishedMatch {
+        result,
+        games,
+        faults,
+        data: Vec::new(),
+        logs: Vec::new(),
+        finished: Time::now(),
+        worker: None,
+    }
 }
 
 fn game_result(seats: &[Entrant], part: u8, game: &Played) -> GameResult {

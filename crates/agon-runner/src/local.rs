@@ -6,11 +6,11 @@ use std::thread;
 use std::time::Instant;
 
 use agon_core::record::Recorder;
-use agon_engine::table::PlayError;
 use agon_engine::{Reporter, Seating};
 use agon_league::{Entrant, MatchKey};
-use agon_store::FinishedMatch;
 
+use crate::RunError;
+use crate::executor::{Executor, Lot};
 use crate::gallery::{Gallery, Pen};
 use crate::hall::Hall;
 use crate::queue::Queue;
@@ -84,20 +84,15 @@ pub struct Local {
     pub pin: bool,
 }
 
-/// What a thread hands in.
-pub type Lot = Result<Vec<FinishedMatch>, PlayError>;
-
-impl Local {
-    /// Plays all the queue holds. `take` gets what was played, in whatever order it comes, until everything was played, the queue
-    /// was stopped or `take` fails.
-    pub fn play<E: From<PlayError>>(
-        self,
+impl Executor for Local {
+    fn play(
+        &self,
         hall: &Hall<'_>,
         stage: u32,
         queue: &Queue<'_>,
         boards: &Boards,
-        take: impl FnOnce(Receiver<Lot>) -> Result<(), E>,
-    ) -> Result<(), E> {
+        take: &mut dyn FnMut(Receiver<Lot>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
         let cores = self.cores(hall);
         let (sender, receiver) = sync_channel(WAITING);
         thread::scope(|scope| {
@@ -117,6 +112,12 @@ impl Local {
         })
     }
 
+    fn is_here(&self) -> bool {
+        true
+    }
+}
+
+impl Local {
     /// What one thread does.
     fn work(
         self,
@@ -160,10 +161,11 @@ impl Local {
             last = Some(begun.elapsed() / count);
             // What was played counts, whatever came after it.
             let numbers: Vec<u64> = played.iter().map(|one| one.result.key.number).collect();
-            let mut sent = played.is_empty() || sender.send(Ok(played)).is_ok();
+            let mut sent =
+                played.is_empty() || sender.send(Lot::Played { matches: played, kept: None }).is_ok();
             if let Some(error) = failed {
                 // Nobody listens any more if that fails: the run has ended already.
-                let _ = sender.send(Err(error));
+                let _ = sender.send(Lot::Failed(error.into()));
                 sent = false;
             }
             for number in numbers {

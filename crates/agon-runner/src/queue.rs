@@ -69,6 +69,44 @@ impl<'q> Queue<'q> {
         lot
     }
 
+    /// Up to so many matches, without waiting: where bots keep something from match to match, one, if there is one whose bots have no earlier
+    /// one to finish. Empty when there is nothing to begin just now.
+    pub fn next_lot(&self, most: u64) -> Vec<(u64, Fixture)> {
+        let mut state = self.lock();
+        if self.stop.soon() {
+            return Vec::new();
+        }
+        if self.in_order {
+            let found = state.ready(self.stage);
+            if let Some((number, fixture)) = &found {
+                state.playing.insert(*number, fixture.seats.clone());
+            }
+            return found.into_iter().collect();
+        }
+        let mut lot = Vec::new();
+        while (lot.len() as u64) < most {
+            let Some(number) = state.take() else { break };
+            lot.extend(self.stage.fixture(number).map(|fixture| (number, fixture)));
+        }
+        lot
+    }
+
+    /// How many matches were not handed out yet.
+    pub fn left(&self) -> u64 {
+        let state = self.lock();
+        state.todo.iter().map(|range| range.end - range.start).sum::<u64>() + state.waiting.len() as u64
+    }
+
+    /// Whether a bot's matches must be played one after the other.
+    pub const fn in_order(&self) -> bool {
+        self.in_order
+    }
+
+    /// Whether nothing more is to be begun: somebody asked for a stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.soon()
+    }
+
     /// A match whose bots have no earlier one to finish. Waits for one.
     fn claim_one(&self) -> Option<(u64, Fixture)> {
         let mut state = self.lock();

@@ -8,7 +8,7 @@ use agon_core::{Assets, GameInfo};
 use agon_engine::Table;
 use agon_engine::table::seat_hash;
 use agon_league::competition::{Competition, Phase, Stop as PhaseStop};
-use agon_league::format::{Past, Stage, Verdict};
+use agon_league::format::{Past, Plan, Stage, Verdict};
 use agon_league::standings::{self, Standings};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey};
@@ -21,13 +21,14 @@ use tokio::runtime::Runtime;
 
 use crate::chronicles::{Chronicles, Told};
 use crate::event::{Event, Listener};
+use crate::executor::{Executor, Lot};
 use crate::hall::{Hall, Member};
-use crate::local::{Boards, Local, Lot};
+use crate::local::Boards;
 use crate::queue::Queue;
 use crate::rulings::Rulings;
 use crate::stop::Stop;
 use crate::tables::Played;
-use crate::{RunError, belongings, tables};
+use crate::{RunError, belongings, tables, withdraw};
 
 /// A snapshot is kept every so many matches: reading so many one by one takes no time anybody would notice.
 const SNAPSHOT: u64 = 16_384;
@@ -61,8 +62,8 @@ pub struct Run<'r> {
     pub ledger: &'r dyn Ledger,
     /// What the ledger is used with.
     pub runtime: &'r Runtime,
-    /// How matches are spread over this machine.
-    pub local: Local,
+    /// Where matches are played.
+    pub executor: &'r dyn Executor,
     /// Who may ask it to stop.
     pub stop: &'r Stop,
     /// What is being played.
@@ -75,7 +76,22 @@ struct Going<'g> {
     played: Played,
     /// Of the stages that are over, if the plan looks back.
     verdicts: Vec<Vec<Verdict>>,
-    chronicles: Chronicles<'g>,
+    chronicles: &'g Chronicles<'g>,
+    /// Whether what a stage shows depends on the stages before it.
+    looks_back: bool,
+    /// Whether something that was played does not count any more: the phase goes on from what is left.
+    again: bool,
+}
+
+/// How a stage, or a phase, ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All was played.
+    Over,
+    /// Somebody asked for it.
+    Stopped,
+    /// Something that was played does not count any more.
+    Again,
 }
 
 impl Run<'_> {
@@ -174,21 +190,43 @@ impl Run<'_> {
             secret,
         ))?;
         let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
+        let chronicles = Chronicles::new(self.table, self.assets, members)?;
+        loop {
+            match self.stages(number, phase, &*plan, &hall, &chronicles, listener)? {
+                End::Over => return Ok(true),
+                End::Stopped => return Ok(false),
+                End::Again => chronicles.forget()?,
+            }
+        }
+    }
+
+    /// Plays what is missing of a phase's stages, and publishes its table.
+    fn stages(
+        &self,
+        number: u32,
+        phase: &Phase,
+        plan: &dyn Plan,
+        hall: &Hall<'_>,
+        chronicles: &Chronicles<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<End, RunError> {
         let played = self.runtime.block_on(tables::all_played(self.ledger, self.game(), number))?;
         let done = played.matches();
         listener.event(&Event::Phase { phase: number, name: &phase.name, expected: plan.expected(), done });
         let mut going = Going {
-            hall: &hall,
+            hall,
             played,
             verdicts: Vec::new(),
-            chronicles: Chronicles::new(self.table, self.assets, members),
+            chronicles,
+            looks_back: plan.looks_back() || phase.stop != PhaseStop::Played,
+            again: false,
         };
         // Counting millions of fixtures would hold up the first of them.
         let told = plan.expected().1 <= BALANCED;
         if told && !plan.looks_back() {
             listener.event(&Event::Balance { phase: number, report: &plan.balance(&Past::default()) });
         }
-        self.bring_back(&going, members)?;
+        self.bring_back(&going)?;
         for stage_number in 0.. {
             let stage = {
                 let (open, order) = self.still_open(number, phase, stage_number, &going)?;
@@ -196,8 +234,9 @@ impl Run<'_> {
                 plan.stage(stage_number, &past)
             };
             let Some(stage) = stage else { break };
-            if !self.stage(stage_number, &*stage, &mut going, listener)? {
-                return Ok(false);
+            let end = self.stage(stage_number, &*stage, &mut going, listener)?;
+            if end != End::Over {
+                return Ok(end);
             }
             if plan.looks_back() {
                 going.verdicts.push(self.verdicts(number, phase, stage_number)?);
@@ -208,7 +247,7 @@ impl Run<'_> {
             listener.event(&Event::Balance { phase: number, report: &plan.balance(&past) });
         }
         self.publish(number, phase, &going.played, listener)?;
-        Ok(true)
+        Ok(End::Over)
     }
 
     /// What a stage that is over means for who goes on.
@@ -281,14 +320,14 @@ impl Run<'_> {
         Ok(standings.await?.without_times())
     }
 
-    /// Plays what is missing of a stage; `false` if it was stopped before its end.
+    /// Plays what is missing of a stage.
     fn stage(
         &self,
         number: u32,
         stage: &dyn Stage,
         going: &mut Going<'_>,
         listener: &mut dyn Listener,
-    ) -> Result<bool, RunError> {
+    ) -> Result<End, RunError> {
         let phase = going.hall.phase;
         going.played.stages.resize(going.played.stages.len().max(number as usize + 1), Ranges::new());
         let done = &going.played.stages[number as usize];
@@ -302,17 +341,21 @@ impl Run<'_> {
         if !todo.is_empty() {
             let queue = Queue::new(stage, todo, going.hall.in_order(), self.stop);
             let hall = going.hall;
-            self.local
-                .play(hall, number, &queue, &self.boards, |played| self.keep(&played, going, listener))?;
+            self.executor.play(hall, number, &queue, &self.boards, &mut |played| {
+                self.keep(&played, going, listener)
+            })?;
+            if going.again {
+                return Ok(End::Again);
+            }
             if going.played.stages[number as usize].len() < stage.len() {
-                return Ok(false);
+                return Ok(End::Stopped);
             }
         }
         if !going.chronicles.is_empty() {
             let games = self.told(phase, number..number + 1)?;
             going.chronicles.add(&games, false)?;
         }
-        Ok(true)
+        Ok(End::Over)
     }
 
     /// Keeps what was played, as much of it at once as there is.
@@ -334,25 +377,58 @@ impl Run<'_> {
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
-            let mut batch = Vec::new();
-            let mut failed = None;
+            let (mut batch, mut kept, mut last) = (Vec::new(), Vec::new(), None);
             for lot in std::iter::once(lot).chain(std::iter::from_fn(|| played.try_recv().ok())) {
                 match lot {
-                    Ok(lot) => batch.extend(lot),
-                    Err(error) => failed = Some(error),
+                    Lot::Played { matches, kept: then } => {
+                        batch.extend(matches);
+                        kept.extend(then);
+                    }
+                    other => last = Some(other),
                 }
-                if batch.len() >= GATHERED || failed.is_some() {
+                if batch.len() >= GATHERED || last.is_some() {
                     break;
                 }
             }
             self.append(&batch, going)?;
+            if !self.executor.is_here() && !going.chronicles.is_empty() {
+                going.chronicles.add_own(&told_of(&batch))?;
+            }
+            for then in kept {
+                then();
+            }
             for one in &batch {
                 listener.event(&Event::Match { result: &one.result, faults: &one.faults });
             }
-            if let Some(error) = failed {
-                return Err(error.into());
+            match last {
+                None | Some(Lot::Played { .. }) => {}
+                Some(Lot::Failed(error)) => return Err(error),
+                Some(Lot::Barred { worker, why }) => {
+                    going.again = self.bar(&worker, &why, going, listener)?;
+                    if going.again {
+                        return Ok(());
+                    }
+                }
             }
         }
+    }
+
+    /// Nobody believes this worker any more; says whether something of this phase is to be played again because of it.
+    fn bar(
+        &self,
+        worker: &str,
+        why: &str,
+        going: &Going<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<bool, RunError> {
+        let phase = going.hall.phase;
+        let depends = withdraw::Depends {
+            stages: going.looks_back || going.hall.in_order(),
+            bots: going.hall.in_order(),
+        };
+        let again = self.runtime.block_on(withdraw::bar(self.ledger, phase, worker, why, depends))?;
+        listener.event(&Event::Barred { worker, why, again });
+        Ok(again > 0)
     }
 
     fn append(&self, batch: &[FinishedMatch], going: &mut Going<'_>) -> Result<(), RunError> {
@@ -372,10 +448,10 @@ impl Run<'_> {
     }
 
     /// Gives bots back what they kept, and what they may read of earlier phases. Of this one they are told stage by stage.
-    fn bring_back(&self, going: &Going<'_>, members: &[Member]) -> Result<(), RunError> {
+    fn bring_back(&self, going: &Going<'_>) -> Result<(), RunError> {
         let phase = going.hall.phase;
         let versions = self.wait(self.ledger.bots())?;
-        for (number, member) in members.iter().enumerate() {
+        for (number, member) in going.hall.members.iter().enumerate() {
             let (entrant, Some(folder)) = (Entrant(number as u32), member.data()) else { continue };
             let kept = self.wait(self.ledger.data_before(entrant, phase, u32::MAX))?;
             let Some((key, data)) = kept else { continue };
@@ -422,4 +498,15 @@ impl Run<'_> {
             Ok(games)
         })
     }
+}
+
+/// The games of matches that were just played, for those who played them.
+fn told_of(batch: &[FinishedMatch]) -> Vec<Told> {
+    let mut games = Vec::new();
+    for one in batch {
+        let seats = one.result.entrants();
+        let records = one.games.iter().filter_map(|game| game.record.clone());
+        games.extend(records.map(|record| Told { seats: seats.clone(), record }));
+    }
+    games
 }

@@ -70,7 +70,7 @@ impl Cup {
             assets: &assets,
             ledger: &self.ledger,
             runtime: &self.runtime,
-            local: Local { jobs: 1, pin: false },
+            executor: &Local { jobs: 1, pin: false },
             stop,
             boards: Boards::default(),
         };
@@ -78,6 +78,7 @@ impl Cup {
             name: (*bot).to_owned(),
             seating: Seating::House((*bot).to_owned()),
             commit: None,
+            beside: None,
         };
         let mut lineup = |_| Ok::<_, RunError>(BOTS.iter().map(member).collect());
         run.go(&mut lineup, listener).unwrap()

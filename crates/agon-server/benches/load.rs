@@ -81,7 +81,7 @@ fn play(file: &Path, listener: &mut dyn Listener, boards: Boards, stop: &Stop) {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
-    let means = Means { runtime: &runtime, local: Local { jobs: 1, pin: false }, stop, boards };
+    let means = Means { runtime: &runtime, executor: &Local { jobs: 1, pin: false }, stop, boards };
     carry_out(&sitting, &ledger, means, listener, &mut |_| {}).map_err(|failure| failure.message).unwrap();
 }
 

@@ -244,6 +244,8 @@ pub struct FinishedMatch {
     pub logs: Vec<MatchLog>,
     /// When it was over.
     pub finished: Time,
+    /// The machine that played it, where there are many. Not part of the digest.
+    pub worker: Option<String>,
 }
 
 impl FinishedMatch {
@@ -257,6 +259,17 @@ impl FinishedMatch {
         hash.update(packing::points(&self.result.points));
         Digest(hash.finalize().into())
     }
+}
+
+/// A machine that nobody believes any more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Barred {
+    /// Its name.
+    pub worker: String,
+    /// What it did, in words.
+    pub why: String,
+    /// Since when.
+    pub at: Time,
 }
 
 /// What a phase's matches come to so far, in the words of whoever computes it. It covers every match of its phase that was

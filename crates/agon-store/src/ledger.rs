@@ -7,8 +7,8 @@ use futures_util::stream::BoxStream;
 
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::kept::{
-    Appended, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, KeptFault, KeptMatch,
-    KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
+    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, KeptFault,
+    KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
 };
 use crate::log::GameLog;
 use crate::ruling::{Lifted, NewRuling, Ruling};
@@ -111,6 +111,19 @@ pub trait Ledger: Send + Sync {
 
     /// What a bot printed in a game. `None` if that was nothing, if it is no program, and when it was dropped to make room.
     async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>>;
+
+    /// A worker is not believed any more, and why. It stays barred; a second time changes nothing.
+    async fn bar(&self, worker: &str, why: &str, at: Time) -> Result<()>;
+
+    /// Who is not believed any more, the first first.
+    async fn barred(&self) -> Result<Vec<Barred>>;
+
+    /// The matches of a phase that a worker has played, in the order of the schedule.
+    async fn played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>>;
+
+    /// Takes matches of a running phase back, all or none, with everything that belongs to them; gives how many there were. They can be
+    /// appended again, with another outcome too. That they were there, who played them and why they went is kept. Void ones stay.
+    async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64>;
 
     /// Looks at everything that is kept; gives what is wrong, in words. Slow.
     async fn check(&self) -> Result<Vec<String>>;

@@ -23,9 +23,9 @@ pub use claim::Claim;
 pub use error::StoreError;
 pub use filter::{FaultFilter, MatchFilter, Order};
 pub use kept::{
-    Appended, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding, KeptFault,
-    KeptGame, KeptMatch, KeptRecord, MatchFault, PhaseState, PhaseStatus, Progress, Secret, Snapshot,
-    Submission, Time,
+    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
+    KeptFault, KeptGame, KeptMatch, KeptRecord, MatchFault, PhaseState, PhaseStatus, Progress, Secret,
+    Snapshot, Submission, Time,
 };
 pub use ledger::{Ledger, Rows};
 pub use log::{GameLog, LogWriter, MatchLog, Printed};

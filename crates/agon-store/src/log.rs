@@ -59,6 +59,16 @@ pub struct MatchLog {
 }
 
 impl MatchLog {
+    /// Packed elsewhere, by [`Self::into_packed`].
+    pub const fn from_packed(game: u32, seat: u8, packed: Vec<u8>) -> Self {
+        Self { game, seat, packed }
+    }
+
+    /// For sending it elsewhere.
+    pub fn into_packed(self) -> Vec<u8> {
+        self.packed
+    }
+
     /// Of this seat in this game; `None` if it printed nothing.
     pub fn new(game: u32, seat: u8, log: &GameLog) -> Option<Self> {
         if log.printed.is_empty() {

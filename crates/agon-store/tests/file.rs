@@ -74,7 +74,7 @@ fn a_newer_ledger_is_refused() {
         // Still in the log beside the file, as after a newer Agon was killed.
         assert_eq!(
             refusal(&path).await,
-            "FILE was written by a newer Agon (ledger version 7, known here: 2)"
+            "FILE was written by a newer Agon (ledger version 7, known here: 3)"
         );
         newer.close().await.unwrap();
         assert!(refusal(&path).await.contains("newer Agon"));

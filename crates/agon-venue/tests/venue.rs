@@ -84,7 +84,8 @@ fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
         let runtime = runtime();
         let ledger = runtime.block_on(sitting.ledger()).unwrap();
         let local = Local { jobs: 1, pin: false };
-        let means = Means { runtime: &runtime, local, stop: &Stop::new(), boards: Boards::default() };
+        let means =
+            Means { runtime: &runtime, executor: &local, stop: &Stop::new(), boards: Boards::default() };
         let ended = carry_out(&sitting, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
         assert!(matches!(ended, Ended::Over));
         let bots = runtime.block_on(ledger.bots()).unwrap();

@@ -151,6 +151,7 @@ async fn fill(path: &Path, text: &str) {
             data: Vec::new(),
             logs: Vec::new(),
             finished: Time(0),
+            worker: None,
         });
         if batch.len() == BATCH || number + 1 == last {
             since += batch.len();

@@ -18,10 +18,11 @@ use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
+use crate::Stop;
+use crate::executor::{Executor as _, Lot};
 use crate::hall::{Hall, Member};
 use crate::local::{Boards, Local};
 use crate::queue::Queue;
-use crate::{RunError, Stop};
 
 /// Quick enough to test, with time enough to compute everything in one tick, and without a rest.
 const QUICK: Pace = Pace {
@@ -414,8 +415,12 @@ fn a_stage_is_played_with_spectators_and_ends_while_they_look_on() {
     let competition = Competition::read(&text).unwrap();
     let (phase, seed, assets) = (&competition.phases[0], Secret::new("b"), Assets::none());
     let seating = Seating::House("line-counter".to_owned());
-    let members =
-        ["a", "b"].map(|name| Member { name: name.to_owned(), seating: seating.clone(), commit: None });
+    let members = ["a", "b"].map(|name| Member {
+        name: name.to_owned(),
+        seating: seating.clone(),
+        commit: None,
+        beside: None,
+    });
     let table = table("connect-five").unwrap();
     let hall = Hall::new(table.as_ref(), &assets, 0, phase, &members, &seed).unwrap();
     let entrants = vec![Entrant(0), Entrant(1)];
@@ -432,9 +437,10 @@ fn a_stage_is_played_with_spectators_and_ends_while_they_look_on() {
     let mut results = Vec::new();
     let local = Local { jobs: 1, pin: false };
     local
-        .play::<RunError>(&hall, 0, &queue, &boards, |lots| {
+        .play(&hall, 0, &queue, &boards, &mut |lots| {
             for lot in lots {
-                results.extend(lot?.into_iter().map(|one| one.result));
+                let Lot::Played { matches, .. } = lot else { panic!("{lot:?}") };
+                results.extend(matches.into_iter().map(|one| one.result));
             }
             Ok(())
         })

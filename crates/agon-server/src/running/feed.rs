@@ -180,7 +180,7 @@ impl Listener for Feed<'_> {
                 self.dirty = true;
                 false
             }
-            Event::Published { .. } | Event::Waiting { .. } | Event::Over { .. } => {
+            Event::Published { .. } | Event::Barred { .. } | Event::Waiting { .. } | Event::Over { .. } => {
                 self.dirty = true;
                 true
             }

@@ -80,7 +80,7 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
     let mut feed = Feed::new(arena.clone(), &sitting.competition, info, Arc::clone(&gallery), figures);
     let means = Means {
         runtime: &runtime,
-        local: Local { jobs: places, pin: app.config.pin },
+        executor: &Local { jobs: places, pin: app.config.pin },
         stop,
         boards: Boards::with_gallery(gallery),
     };

@@ -27,7 +27,7 @@ pub fn play(file: &Path, listener: &mut dyn Listener, gallery: Option<Arc<Galler
     // One board, so that who follows it misses nothing.
     let jobs = if gallery.is_some() { 1 } else { 2 };
     let boards = gallery.map_or_else(Boards::default, Boards::with_gallery);
-    let means = Means { runtime: &runtime, local: Local { jobs, pin: false }, stop, boards };
+    let means = Means { runtime: &runtime, executor: &Local { jobs, pin: false }, stop, boards };
     let ended = carry_out(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
     runtime.block_on(ledger.disconnect()).unwrap();
     ended.map_err(|failure| failure.message).unwrap()

@@ -13,7 +13,7 @@ use crate::{Result, StoreError, packing};
 
 static MATCHES: LazyLock<Insert> = LazyLock::new(|| {
     Insert::new(
-        "match (id, phase, stage, number, finished, entrants, faults, digest, points)",
+        "match (id, phase, stage, number, finished, entrants, faults, digest, points, worker)",
         "ON CONFLICT (phase, stage, number) DO NOTHING",
     )
 });
@@ -77,10 +77,12 @@ impl SqliteLedger {
                 coming.retain(|one| one.key().phase != number);
             }
         }
-        let last: i64 = sqlx::query_scalar("SELECT coalesce(max(id), 0) FROM match")
-            .fetch_one(&mut *change)
-            .await
-            .map_err(&failed)?;
+        let last: i64 = sqlx::query_scalar(
+            "SELECT max(coalesce((SELECT max(id) FROM match), 0), coalesce(max(last_match), 0)) FROM phase",
+        )
+        .fetch_one(&mut *change)
+        .await
+        .map_err(&failed)?;
         for (one, id) in coming.iter_mut().zip(last + 1..) {
             one.id = id;
         }
@@ -200,7 +202,8 @@ fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
     values
         .add(one.finished.faults.len() as i64)
         .add(&one.digest.0[..])
-        .add(packing::points(&one.finished.result.points));
+        .add(packing::points(&one.finished.result.points))
+        .add(one.finished.worker.as_deref());
 }
 
 /// A game on its way in.

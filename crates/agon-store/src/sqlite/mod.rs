@@ -11,6 +11,7 @@ mod progress;
 mod rulings;
 mod state;
 pub(crate) mod trouble;
+mod workers;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -26,8 +27,8 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::kept::{
-    Appended, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding, KeptFault,
-    KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
+    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
+    KeptFault, KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
 };
 use crate::ledger::{Ledger, Rows};
 use crate::log::GameLog;
@@ -259,6 +260,22 @@ impl Ledger for SqliteLedger {
 
     async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>> {
         self.read_log(key, game, seat).await
+    }
+
+    async fn bar(&self, worker: &str, why: &str, at: Time) -> Result<()> {
+        self.write_barred(worker, why, at).await
+    }
+
+    async fn barred(&self) -> Result<Vec<Barred>> {
+        self.read_barred().await
+    }
+
+    async fn played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
+        self.read_played_by(phase, worker).await
+    }
+
+    async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64> {
+        self.write_withdrawal(phase, keys, why, at).await
     }
 
     async fn check(&self) -> Result<Vec<String>> {

@@ -17,9 +17,10 @@ use crate::{Founding, Result, StoreError};
 /// In the file's header, so that `file` and we know it: `Agon`.
 const APPLICATION: u32 = u32::from_be_bytes(*b"Agon");
 /// Every step from an empty file to the ledger of today. One that was released never changes.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../migrations/0001_ledger.sql"),
     include_str!("../../migrations/0002_rulings_and_logs.sql"),
+    include_str!("../../migrations/0003_workers.sql"),
 ];
 /// The version written: how many steps were taken.
 const VERSION: i64 = MIGRATIONS.len() as i64;

@@ -68,6 +68,7 @@ pub fn finished(key: MatchKey, shape: Shape) -> FinishedMatch {
         faults,
         data: Vec::new(),
         logs: Vec::new(),
+        worker: None,
         finished: Time(10_000 + key.number as i64),
     }
 }

@@ -8,7 +8,7 @@ use agon_host::intake::Refusal;
 use agon_host::intake::git::Repository;
 use agon_host::intake::survey::survey;
 use agon_host::python::{Stateless, forget};
-use agon_league::competition::{Bot, Competition, SandboxRule};
+use agon_league::competition::{Bot, Competition, EntrantSpec, SandboxRule};
 use agon_runner::Member;
 
 use super::Sitting;
@@ -62,7 +62,13 @@ pub fn load(
     furnish(competition.game, &mut seats, settings, assets, &place.folder)?;
     try_all(sitting, phase, &seats)?;
     let members = seats.into_iter().zip(commits).zip(&competition.entrants);
-    Ok(members.map(|((seating, commit), one)| Member { name: one.name.clone(), seating, commit }).collect())
+    let member = |((seating, commit), one): ((Seating, Option<String>), &EntrantSpec)| Member {
+        name: one.name.clone(),
+        seating,
+        commit,
+        beside: history.map(Path::to_owned),
+    };
+    Ok(members.map(member).collect())
 }
 
 /// The BOT of an entrant, and the commit it is of.

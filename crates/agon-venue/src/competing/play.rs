@@ -1,7 +1,7 @@
 //! Carrying a competition out: its bots are read for each phase, with what was published of the phases before.
 
 use agon_host::intake::PrivateFolder;
-use agon_runner::{Boards, Ended, Listener, Local, Run, Stop};
+use agon_runner::{Boards, Ended, Executor, Listener, Run, Stop};
 use agon_store::Ledger;
 use tokio::runtime::Runtime;
 
@@ -12,8 +12,8 @@ use crate::{Failure, Tell};
 pub struct Means<'m> {
     /// What the ledger is asked in. It is waited for: not from inside a runtime.
     pub runtime: &'m Runtime,
-    /// How matches are spread over this machine.
-    pub local: Local,
+    /// Where matches are played.
+    pub executor: &'m dyn Executor,
     /// Who may ask it to stop.
     pub stop: &'m Stop,
     /// What is being played, for others to look at.
@@ -28,14 +28,14 @@ pub fn carry_out(
     listener: &mut dyn Listener,
     tell: Tell<'_>,
 ) -> Result<Ended, Failure> {
-    let Means { runtime, local, stop, boards } = means;
+    let Means { runtime, executor, stop, boards } = means;
     let run = Run {
         competition: &sitting.competition,
         table: sitting.table.as_ref(),
         assets: &sitting.assets,
         ledger,
         runtime,
-        local,
+        executor,
         stop,
         boards,
     };

@@ -81,7 +81,7 @@ fn carry_out(sitting: &Sitting, runtime: &Runtime, local: Local, json: bool) -> 
     let ledger = runtime.block_on(sitting.ledger())?;
     let stop = signals::listen(STOPPING)?;
     let mut listener = line::listener(&sitting.competition, sitting.table.info(), json);
-    let means = Means { runtime, local, stop: &stop, boards: Boards::default() };
+    let means = Means { runtime, executor: &local, stop: &stop, boards: Boards::default() };
     let ended = play::carry_out(sitting, &ledger, means, &mut *listener, &mut output::note);
     drop(listener);
     let ended = ended?;

@@ -69,6 +69,9 @@ fn words(competition: &Competition, event: &Event<'_>) -> Option<String> {
         Event::Published { phase, name, matches } => {
             format!("phase {}, {name}: over after {matches} matches, table published", phase + 1)
         }
+        Event::Barred { worker, why, again } => {
+            format!("worker {worker} is not believed any more: {why}; {again} matches are played again")
+        }
         Event::Waiting { phase, name } => format!(
             "phase {}, {name}, waits for new versions of bots: put them in place and run again to start it",
             phase + 1
@@ -169,6 +172,9 @@ impl Listener for Events<'_> {
             }
             Event::Published { phase, name, matches } => {
                 json!({"event": "published", "phase": phase + 1, "name": name, "matches": matches})
+            }
+            Event::Barred { worker, why, again } => {
+                json!({"event": "barred", "worker": worker, "why": why, "again": again})
             }
             Event::Waiting { phase, name } => json!({"event": "waiting", "phase": phase + 1, "name": name}),
             Event::Over { seed } => json!({"event": "over", "seed": seed}),

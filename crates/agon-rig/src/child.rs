@@ -1,0 +1,75 @@
+//! A process that does not outlive who started it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "for tests: what cannot be started is told at once"
+)]
+
+use std::net::{SocketAddr, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a server may take until it listens.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A server that runs.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    /// Keeps the thread that started it: with it the kernel ends the server.
+    _holder: mpsc::Sender<()>,
+}
+
+impl Server {
+    /// Starts a program behind `setpriv`, which has the kernel end it with us.
+    pub fn start(user: Option<&str>, words: &[&str]) -> Self {
+        let mut command = Command::new("setpriv");
+        command.arg("--pdeathsig").arg("KILL");
+        if let Some(user) = user {
+            command.args(["--reuid", user, "--regid", user, "--clear-groups"]);
+        }
+        command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let (hold, held) = mpsc::channel::<()>();
+        let (started, child) = mpsc::channel();
+        // The kernel ends it with the thread that started it, and a test's thread may end before the test program.
+        thread::spawn(move || {
+            started.send(command.spawn()).unwrap();
+            let _ = held.recv();
+        });
+        let child = child.recv().unwrap().unwrap_or_else(|error| panic!("cannot start {words:?}: {error}"));
+        Self { child, _holder: hold }
+    }
+
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits until somebody can connect.
+    #[must_use]
+    pub fn listening(mut self, port: u16) -> Self {
+        let (address, begun) = (SocketAddr::from(([127, 0, 0, 1], port)), Instant::now());
+        while TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_err() {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                panic!("the server on port {port} ended: {status}");
+            }
+            assert!(begun.elapsed() < PATIENCE, "nobody listens on port {port}");
+            thread::sleep(Duration::from_millis(20));
+        }
+        self
+    }
+
+    /// Ends it at once, as a power cut would.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

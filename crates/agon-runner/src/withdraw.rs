@@ -1,0 +1,50 @@
+//! Taking back what a worker has played that nobody believes any more, and what depends on it.
+
+use std::collections::BTreeSet;
+
+use agon_league::{Entrant, MatchKey};
+use agon_store::{Ledger, MatchFilter, Time};
+use futures_util::StreamExt as _;
+
+use crate::RunError;
+
+/// What depends on a match.
+#[derive(Clone, Copy)]
+pub struct Depends {
+    /// All later stages.
+    pub stages: bool,
+    /// Later matches of those who played it: they keep something from match to match.
+    pub bots: bool,
+}
+
+/// Bars a worker, and takes its matches of a running phase back; gives how many matches are to be played again.
+pub async fn bar(
+    ledger: &dyn Ledger,
+    phase: u32,
+    worker: &str,
+    why: &str,
+    depends: Depends,
+) -> Result<u64, RunError> {
+    ledger.bar(worker, why, Time::now()).await?;
+    let own = ledger.played_by(phase, worker).await?;
+    let Some(first) = own.first().copied() else { return Ok(0) };
+    let mut gone: BTreeSet<MatchKey> = own.into_iter().collect();
+    if depends.stages || depends.bots {
+        let filter = MatchFilter { stages: first.stage..u32::MAX, ..MatchFilter::default() };
+        let mut tainted: BTreeSet<Entrant> = BTreeSet::new();
+        let mut matches = ledger.matches(phase, filter);
+        while let Some(one) = matches.next().await {
+            let result = one?.result;
+            let seats = result.entrants();
+            let late = depends.stages && result.key.stage > first.stage;
+            if late || (depends.bots && seats.iter().any(|seat| tainted.contains(seat))) {
+                gone.insert(result.key);
+            }
+            if gone.contains(&result.key) {
+                tainted.extend(seats);
+            }
+        }
+    }
+    let keys: Vec<MatchKey> = gone.into_iter().collect();
+    Ok(ledger.withdraw(phase, &keys, &format!("{worker}: {why}"), Time::now()).await?)
+}

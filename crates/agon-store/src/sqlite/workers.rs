@@ -1,0 +1,132 @@
+//! Who played what where many machines play, and taking back what a machine has played that is not believed any more.
+
+use agon_league::MatchKey;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::{SqliteLedger, state, trouble};
+use crate::kept::{Barred, PhaseState, Time};
+use crate::{Result, StoreError};
+
+impl SqliteLedger {
+    pub(super) async fn write_barred(&self, worker: &str, why: &str, at: Time) -> Result<()> {
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        sqlx::query("INSERT INTO barred (worker, why, at) VALUES (?, ?, ?) ON CONFLICT (worker) DO NOTHING")
+            .bind(worker)
+            .bind(why)
+            .bind(at.0)
+            .execute(&mut *change)
+            .await
+            .map_err(trouble::at(&self.path))?;
+        self.commit(change).await
+    }
+
+    pub(super) async fn read_barred(&self) -> Result<Vec<Barred>> {
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.acquire().await.map_err(&failed)?;
+        let rows: Vec<(String, String, i64)> =
+            sqlx::query_as("SELECT worker, why, at FROM barred ORDER BY at, worker")
+                .fetch_all(&mut *reader)
+                .await
+                .map_err(&failed)?;
+        Ok(rows.into_iter().map(|(worker, why, at)| Barred { worker, why, at: Time(at) }).collect())
+    }
+
+    pub(super) async fn read_played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.acquire().await.map_err(&failed)?;
+        let sql = "SELECT stage, number FROM match WHERE worker = ? AND phase = ? ORDER BY stage, number";
+        let rows: Vec<(u32, i64)> =
+            sqlx::query_as(sql).bind(worker).bind(phase).fetch_all(&mut *reader).await.map_err(&failed)?;
+        let key = |(stage, number): (u32, i64)| MatchKey { phase, stage, number: number as u64 };
+        Ok(rows.into_iter().map(key).collect())
+    }
+
+    pub(super) async fn write_withdrawal(
+        &self,
+        phase: u32,
+        keys: &[MatchKey],
+        why: &str,
+        at: Time,
+    ) -> Result<u64> {
+        let failed = trouble::at(&self.path);
+        let mut writer = self.writer().await?;
+        let mut change = writer.begin(true, &self.path).await?;
+        let status = state::phase(self, &mut change, phase).await?;
+        if status.state != PhaseState::Running {
+            return Err(StoreError::Phase {
+                phase,
+                state: status.state,
+                refused: "its matches stay as they are",
+                hint: "only matches of a running phase can be played again",
+            });
+        }
+        let mut gone = 0;
+        for key in keys.iter().filter(|key| key.phase == phase) {
+            gone += u64::from(withdraw(&mut change, *key, why, at).await.map_err(&failed)?);
+        }
+        // It covers what is gone.
+        sqlx::query("DELETE FROM snapshot WHERE phase = ?")
+            .bind(phase)
+            .execute(&mut *change)
+            .await
+            .map_err(&failed)?;
+        self.commit(change).await?;
+        Ok(gone)
+    }
+}
+
+/// Takes one match out, with all that belongs to it; `false` if it is not there, or void by a ruling.
+async fn withdraw(
+    change: &mut SqliteConnection,
+    key: MatchKey,
+    why: &str,
+    at: Time,
+) -> Result<bool, sqlx::Error> {
+    let MatchKey { phase, stage, number } = key;
+    let row = sqlx::query(
+        "INSERT INTO withdrawn (match, phase, stage, number, worker, digest, why, at) \
+         SELECT id, phase, stage, number, worker, digest, ?, ? FROM match \
+         WHERE phase = ? AND stage = ? AND number = ? AND id NOT IN (SELECT match FROM ruling WHERE match IS NOT NULL) \
+         RETURNING match",
+    )
+    .bind(why)
+    .bind(at.0)
+    .bind(phase)
+    .bind(stage)
+    .bind(number as i64)
+    .fetch_optional(&mut *change)
+    .await?;
+    let Some(row) = row else { return Ok(false) };
+    let id: i64 = row.try_get(0)?;
+    sqlx::query(
+        "UPDATE phase SET matches = matches - 1, games = games - (SELECT count(*) FROM game WHERE match = ?1), \
+         faults = faults - (SELECT count(*) FROM fault WHERE match = ?1) WHERE phase = ?2",
+    )
+    .bind(id)
+    .bind(phase)
+    .execute(&mut *change)
+    .await?;
+    sqlx::query(
+        "UPDATE log_size SET bytes = bytes - (SELECT coalesce(sum(length(bytes)), 0) FROM log WHERE match = ?)",
+    )
+    .bind(id)
+    .execute(&mut *change)
+    .await?;
+    sqlx::query("DELETE FROM data WHERE phase = ? AND stage = ? AND number = ?")
+        .bind(phase)
+        .bind(stage)
+        .bind(number as i64)
+        .execute(&mut *change)
+        .await?;
+    for sql in [
+        "DELETE FROM log WHERE match = ?",
+        "DELETE FROM fault WHERE match = ?",
+        "DELETE FROM record WHERE match = ?",
+        "DELETE FROM game WHERE match = ?",
+        "DELETE FROM match WHERE id = ?",
+    ] {
+        sqlx::query(sql).bind(id).execute(&mut *change).await?;
+    }
+    Ok(true)
+}
