@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use agon_league::competition::Competition;
 use agon_runner::{Boards, Ended, Gallery, Local, Stop};
 use agon_store::office::State;
-use agon_store::{Ledger as _, PhaseState};
+use agon_store::{PhaseState};
 use agon_venue::competing::play::{Means, carry_out};
 use agon_venue::{Failure, Sitting};
 use tokio::runtime::Handle;
@@ -61,8 +61,8 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
     let arena = app.arenas.get(id).map_err(|error| broke(error.message()))?;
     let file = Path::new(&competition.file);
     let sitting = Arc::new(Sitting::read(file)?);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let ledger = runtime.block_on(sitting.ledger())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ledger = runtime.block_on(sitting.ledger_at(&app.config.ledgers))?;
     handle.block_on(show(&arena, Arc::clone(&sitting))).map_err(broke)?;
     let allowed = handle.block_on(lineup::allowed(app, id)).map_err(broke)?;
     if let Some(phase) = waits(&sitting.competition, &runtime.block_on(ledger.phases())?, allowed) {
@@ -85,7 +85,7 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
         boards: Boards::with_gallery(gallery),
     };
     count(app);
-    let ended = carry_out(&sitting, &ledger, means, &mut feed, &mut |_| {});
+    let ended = carry_out(&sitting, &*ledger, means, &mut feed, &mut |_| {});
     drop(feed);
     arena.show(None);
     arena.changed();
