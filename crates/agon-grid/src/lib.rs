@@ -7,6 +7,7 @@
 
 pub mod blobs;
 mod error;
+pub mod fleet;
 
 pub mod link;
 
@@ -14,5 +15,6 @@ pub mod subjects;
 pub mod wire;
 
 pub use error::GridError;
+pub use fleet::{Fleet, FleetOptions, SetAside};
 
 pub use link::{Link, NatsOptions};
