@@ -9,9 +9,11 @@ pub mod blobs;
 mod error;
 
 pub mod link;
+pub mod live;
 
 pub mod subjects;
 pub mod wire;
+pub mod worker;
 
 pub use error::GridError;
 
