@@ -84,6 +84,16 @@ pub enum GridError {
         "a message over NATS is not understood: {0}\nhint: do all machines run the same version of Agon?"
     )]
     Wire(String),
+    /// A worker was told something and did not answer.
+    #[error("worker {worker} does not answer: {what}\nhint: {hint}")]
+    NoAnswer {
+        /// Which.
+        worker: String,
+        /// What was seen.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// The coordinator said no.
     #[error("{why}")]
     Refused {

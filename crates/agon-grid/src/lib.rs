@@ -9,6 +9,9 @@ pub mod blobs;
 mod error;
 
 pub mod link;
+pub mod probe;
+mod refusal;
+pub mod roster;
 
 pub mod subjects;
 pub mod wire;
@@ -16,3 +19,5 @@ pub mod wire;
 pub use error::GridError;
 
 pub use link::{Link, NatsOptions};
+
+pub use roster::Roster;
