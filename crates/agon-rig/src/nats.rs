@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
 
 use std::fs;
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -73,6 +74,11 @@ impl Nats {
     pub fn pid(&self) -> Option<u32> {
         self.server.as_ref().map(Server::pid)
     }
+}
+
+/// Whether it is installed.
+pub fn is_there() -> bool {
+    Command::new(program()).arg("--version").output().is_ok()
 }
 
 /// Debian has it where only root looks.
