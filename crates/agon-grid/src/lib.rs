@@ -9,16 +9,20 @@
 pub mod access;
 pub mod blobs;
 mod error;
+pub mod fleet;
 
 pub mod link;
+pub mod live;
 pub mod probe;
 mod refusal;
 pub mod roster;
 
 pub mod subjects;
 pub mod wire;
+pub mod worker;
 
 pub use error::GridError;
+pub use fleet::{Fleet, FleetOptions, SetAside};
 
 pub use link::{Link, NatsOptions};
 
