@@ -226,6 +226,9 @@ pub enum StartError {
     /// Its office cannot be opened.
     #[error(transparent)]
     Office(#[from] OfficeError),
+    /// The machines that should play cannot be met.
+    #[error(transparent)]
+    Grid(#[from] agon_grid::GridError),
     /// Anything else: what, and behind `hint:` what to do about it.
     #[error("{0}")]
     Other(String),

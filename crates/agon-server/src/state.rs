@@ -10,6 +10,7 @@ use crate::arena::Arenas;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::gate::limits::Limiter;
+use crate::grid::Grid;
 use crate::intake::Intake;
 use crate::meters::Meters;
 use crate::passwords::Passwords;
@@ -29,6 +30,8 @@ pub struct Shared {
     pub arenas: Arenas,
     /// Bots that were handed in, on their way to being checked.
     pub intake: Intake,
+    /// Other machines, if games are played there.
+    pub grid: Option<Grid>,
     /// Competitions that are played just now.
     pub running: Running,
     /// What is counted.
@@ -50,9 +53,14 @@ impl App {
         let office =
             Office::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
         let arenas = Arenas::open(&config, &office).await?;
+        let grid = match &config.nats {
+            Some(options) => Some(Grid::open(options).await?),
+            None => None,
+        };
         Ok(Self(Arc::new(Shared {
             intake: Intake::new(&config),
             running: Running::new(&config),
+            grid,
             limiter: Limiter::new(config.limits),
             meters: Meters::default(),
             passwords: Passwords::new(),

@@ -56,5 +56,8 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 /// Why it did not start.
 #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 pub fn failure(error: StartError) -> Failure {
-    Failure { code: BROKE, message: error.to_string() }
+    match error {
+        StartError::Grid(error) => error.into(),
+        other => Failure { code: BROKE, message: other.to_string() },
+    }
 }
