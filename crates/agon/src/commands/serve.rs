@@ -13,12 +13,6 @@ pub fn run(args: &Serve) -> Result<(), Failure> {
 }
 
 fn config(args: &Serve) -> Result<Config, Failure> {
-    if args.nats.is_some() {
-        return Err(Failure::wrong_use(
-            "--nats is not there yet",
-            "games are played on this machine: leave it out",
-        ));
-    }
     let mut config = Config::new(&args.data);
     if let Some(url) = &args.database {
         let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) else {
@@ -45,6 +39,7 @@ fn config(args: &Serve) -> Result<Config, Failure> {
     }
     config.proxies = args.proxies;
     config.jobs = setup::jobs(args.jobs)?;
+    config.nats = args.nats.options("coordinator")?;
     Ok(config)
 }
 
