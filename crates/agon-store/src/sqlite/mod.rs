@@ -33,7 +33,7 @@ use crate::kept::{
 use crate::ledger::{Ledger, Rows};
 use crate::log::GameLog;
 use crate::ruling::{Lifted, NewRuling, Ruling};
-use crate::{Claim, Result, StoreError, claim};
+use crate::{Claim, Result, StoreError, claim, pages};
 
 /// Matches wait for the disk this often, and not each time: a power cut costs at most what was played since.
 const SYNC: Duration = Duration::from_secs(1);
@@ -214,11 +214,11 @@ impl Ledger for SqliteLedger {
     }
 
     async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
-        self.read_match(key).await
+        pages::find(self, key).await
     }
 
     fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
-        self.stream_matches(phase, filter)
+        pages::matches(self, phase, filter)
     }
 
     async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
@@ -226,11 +226,11 @@ impl Ledger for SqliteLedger {
     }
 
     fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
-        self.stream_records(phase, filter)
+        pages::records(self, phase, filter)
     }
 
     fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
-        self.stream_faults(filter)
+        pages::faults(self, filter)
     }
 
     async fn data_before(
