@@ -79,7 +79,7 @@ impl From<Finding> for Check {
 /// The NATS server that was named: everything that coordinator and workers need is tried.
 fn nats(args: &Doctor) -> Result<Vec<Check>, Failure> {
     let Some(options) = args.nats.options("coordinator")? else { return Ok(Vec::new()) };
-    let findings = grid::runtime()?.block_on(probe::nats(&options));
+    let findings = grid::with_runtime(|runtime| Ok(runtime.block_on(probe::nats(&options))))?;
     Ok(findings.into_iter().map(Check::from).collect())
 }
 

@@ -80,7 +80,7 @@ fn is_over(sitting: &Sitting, runtime: &Runtime) -> Result<bool, Failure> {
 fn carry_out(sitting: &Sitting, runtime: &Runtime, local: Local, json: bool) -> Result<Ended, Failure> {
     let ledger = runtime.block_on(sitting.ledger())?;
     let stop = signals::listen(STOPPING)?;
-    let mut listener = line::listener(&sitting.competition, sitting.table.info(), json);
+    let mut listener = line::listener(&sitting.competition, sitting.table.info(), json, None);
     let means = Means { runtime, executor: &local, stop: &stop, boards: Boards::default() };
     let ended = play::carry_out(sitting, &ledger, means, &mut *listener, &mut output::note);
     drop(listener);
