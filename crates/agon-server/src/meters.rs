@@ -115,9 +115,13 @@ pub async fn metrics(State(app): State<App>) -> Response {
     let queued = app.office.count_queued().await.unwrap_or_default();
     let sessions = app.office.count_sessions(agon_store::Time::now()).await.unwrap_or_default();
     let gauge = |value: &AtomicI64| value.load(Ordering::Relaxed).max(0) as u64;
+    let games = match &app.grid {
+        Some(_) => app.running.all().iter().map(|(_, one)| one.games.load(Ordering::Relaxed)).sum(),
+        None => gauge(&app.meters.games),
+    };
     for (name, about, value) in [
         ("agon_sessions", "Sessions that have not ended.", sessions),
-        ("agon_games_running", "Games that are played just now.", gauge(&app.meters.games)),
+        ("agon_games_running", "Games that are played just now.", games),
         ("agon_submissions_queued", "Bots that wait for their check.", queued),
         ("agon_watchers", "Live streams that are open.", gauge(&app.meters.watchers)),
         ("agon_connections", "Connections that are open.", gauge(&app.meters.connections)),
