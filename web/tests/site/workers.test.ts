@@ -40,7 +40,7 @@ describe.skipIf(!ready)('workers', () => {
     machines.worker('w1');
     const row = desk.page.getByRole('row', { name: /^w1/ });
     await row.getByText('playing').waitFor();
-    await expect.poll(() => row.locator('td').nth(1).innerText()).toBe('1 of 1');
+    await expect.poll(() => row.locator('td').nth(2).innerText()).toBe('1 of 1');
     expect(await seriousFindings(desk.page)).toEqual([]);
 
     const live = await open(browser, place, '/c/words/live');

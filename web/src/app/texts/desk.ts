@@ -334,7 +334,7 @@ export const desk = {
     states: { playing: 'playing', idle: 'idle', draining: 'draining', refused: 'refused', lost: 'lost' },
     busy: 'Games at once',
     rate: 'Games a second',
-    used: 'Use of its cores',
+    used: 'In use',
     pace: 'Speed',
     paceAbout: 'How fast its cores are, by its own measure: 2 is twice as fast as 1.',
     version: 'Version',
