@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use agon_grid::NatsOptions;
 use agon_store::office::Hidden;
+use agon_venue::competing::Where;
 
 use crate::error::StartError;
 
@@ -46,6 +47,8 @@ pub struct Config {
     pub data: PathBuf,
     /// Where `office.db` is, if not in the data folder.
     pub database: Option<PathBuf>,
+    /// Where the competitions' ledgers are kept.
+    pub ledgers: Where,
     /// Files of competitions that are shown (and can be run) where they lie.
     pub files: Vec<PathBuf>,
     /// The site's name.
@@ -132,6 +135,7 @@ impl Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data: data.into(),
             database: None,
+            ledgers: Where::File,
             files: Vec::new(),
             name: "Agon".to_owned(),
             sign_up: SignUp::default(),

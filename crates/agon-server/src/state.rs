@@ -4,7 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
+use agon_store::PostgresLedger;
 use agon_store::office::Office;
+use agon_venue::competing::Where;
 
 use crate::arena::Arenas;
 use crate::config::Config;
@@ -52,6 +54,10 @@ impl App {
         std::fs::create_dir_all(&config.data).map_err(|error| StartError::folder(&config.data, &error))?;
         let office =
             Office::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
+        if let Where::Database(url) = &config.ledgers {
+            // Better now than when the first competition is started.
+            PostgresLedger::list(url).await.map_err(|error| StartError::Ledgers(error.into()))?;
+        }
         let arenas = Arenas::open(&config, &office).await?;
         let grid = match &config.nats {
             Some(options) => Some(Grid::open(options).await?),

@@ -3,7 +3,6 @@
 use agon_grid::GridError;
 use agon_grid::roster::Seen;
 use agon_grid::wire::{Done, Order};
-use agon_store::Ledger as _;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};

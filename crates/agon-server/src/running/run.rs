@@ -10,7 +10,7 @@ use agon_grid::live::Mirror;
 use agon_league::competition::Competition;
 use agon_runner::{Boards, Ended, Executor, Gallery, Local, Stop};
 use agon_store::office::State;
-use agon_store::{Ledger as _, PhaseState};
+use agon_store::{PhaseState};
 use agon_venue::competing::play::{Means, carry_out};
 use agon_venue::{Failure, Sitting};
 use tokio::runtime::Handle;
@@ -91,7 +91,7 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
     let file = Path::new(&competition.file);
     let sitting = Arc::new(Sitting::read(file)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let ledger = runtime.block_on(sitting.ledger())?;
+    let ledger = runtime.block_on(sitting.ledger_at(&app.config.ledgers))?;
     handle.block_on(show(&arena, Arc::clone(&sitting))).map_err(broke)?;
     let allowed = handle.block_on(lineup::allowed(app, id)).map_err(broke)?;
     if let Some(phase) = waits(&sitting.competition, &runtime.block_on(ledger.phases())?, allowed) {
@@ -103,7 +103,7 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
     let players = match &app.grid {
         Some(grid) => {
             let fleet =
-                Fleet::open(grid.link.clone(), handle.clone(), &sitting, &ledger, FleetOptions::default())?;
+                Fleet::open(grid.link.clone(), handle.clone(), &sitting, &*ledger, FleetOptions::default())?;
             let mirror = Mirror::open(grid.link.clone(), handle.clone(), fleet.cup(), contributors, 0);
             gallery.add(mirror);
             Players::There(grid, Box::new(fleet))
@@ -125,7 +125,7 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
         boards: Boards::with_gallery(gallery),
     };
     count(app);
-    let ended = carry_out(&sitting, &ledger, means, &mut feed, &mut |_| {});
+    let ended = carry_out(&sitting, &*ledger, means, &mut feed, &mut |_| {});
     drop(feed);
     players.look(id);
     arena.show(None);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use agon_host::intake::players;
 use agon_runner::{Boards, Ended, Local};
-use agon_store::Ledger as _;
+use agon_venue::competing::Where;
 use agon_venue::competing::play::{self, Means};
 use agon_venue::failure::{Failure, NO};
 use agon_venue::{Sitting, report};
@@ -29,18 +29,22 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
         Some(base) => Sitting::of_players(&args.file, base)?,
     };
     let runtime = competing::runtime()?;
-    if args.fresh || (args.base.is_some() && is_over(&sitting, &runtime)?) {
-        put_aside(&sitting.place.ledger)?;
+    let place = args.kept.place();
+    if args.fresh || (args.base.is_some() && is_over(&sitting, &place, &runtime)?) {
+        put_aside(&sitting, &place, &runtime)?;
     }
     let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
-    let ended = carry_out(&sitting, &runtime, local, args.json)?;
+    let ended = carry_out(&sitting, &place, &runtime, local, args.json)?;
     if let (Ended::Over, Some(_)) = (&ended, &args.base) {
-        return results(&sitting, &runtime, args.json);
+        return results(&sitting, &place, &runtime, args.json);
     }
     if args.json {
         return stopped(ended, "");
     }
-    let file = agon_venue::manifest::quoted(&sitting.place.named);
+    let mut file = agon_venue::manifest::quoted(&sitting.place.named);
+    if place != Where::File {
+        file += " --database URL";
+    }
     let next = match ended {
         Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
         Ended::Waiting(_) => {
@@ -55,8 +59,11 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
 }
 
 /// The pages of a competition from a `players.yml`, where its document has them: all games can be watched.
-fn results(sitting: &Sitting, runtime: &Runtime, quiet: bool) -> Result<(), Failure> {
-    let written = runtime.block_on(report::beside_ledger(sitting, &sitting.place.folder.join("results")))?;
+fn results(sitting: &Sitting, place: &Where, runtime: &Runtime, quiet: bool) -> Result<(), Failure> {
+    let written = runtime.block_on(async {
+        let ledger = sitting.ledger_to_read_at(place).await?;
+        report::beside_ledger(sitting, &*ledger, &sitting.place.folder.join("results")).await
+    })?;
     if !quiet {
         output::note(&format!(
             "open {}: the table, and each of {} games",
@@ -68,21 +75,27 @@ fn results(sitting: &Sitting, runtime: &Runtime, quiet: bool) -> Result<(), Fail
 }
 
 /// Whether everything was played.
-fn is_over(sitting: &Sitting, runtime: &Runtime) -> Result<bool, Failure> {
-    if !sitting.place.ledger.exists() {
+fn is_over(sitting: &Sitting, place: &Where, runtime: &Runtime) -> Result<bool, Failure> {
+    if !runtime.block_on(sitting.is_begun_at(place))? {
         return Ok(false);
     }
-    let ledger = runtime.block_on(sitting.ledger_to_read())?;
+    let ledger = runtime.block_on(sitting.ledger_to_read_at(place))?;
     Ok(runtime.block_on(ledger.competition())?.revealed.is_some())
 }
 
 /// Plays until it is over, waits or is stopped.
-fn carry_out(sitting: &Sitting, runtime: &Runtime, local: Local, json: bool) -> Result<Ended, Failure> {
-    let ledger = runtime.block_on(sitting.ledger())?;
+fn carry_out(
+    sitting: &Sitting,
+    place: &Where,
+    runtime: &Runtime,
+    local: Local,
+    json: bool,
+) -> Result<Ended, Failure> {
+    let ledger = runtime.block_on(sitting.ledger_at(place))?;
     let stop = signals::listen(STOPPING)?;
     let mut listener = line::listener(&sitting.competition, sitting.table.info(), json, None);
     let means = Means { runtime, executor: &local, stop: &stop, boards: Boards::default() };
-    let ended = play::carry_out(sitting, &ledger, means, &mut *listener, &mut output::note);
+    let ended = play::carry_out(sitting, &*ledger, means, &mut *listener, &mut output::note);
     drop(listener);
     let ended = ended?;
     runtime.block_on(ledger.disconnect())?;
@@ -102,7 +115,15 @@ fn stopped(ended: Ended, words: &str) -> Result<(), Failure> {
 }
 
 /// Moves an old ledger out of the way: nothing that was played is lost.
-fn put_aside(ledger: &Path) -> Result<(), Failure> {
+fn put_aside(sitting: &Sitting, place: &Where, runtime: &Runtime) -> Result<(), Failure> {
+    let Where::Database(url) = place else { return move_away(&sitting.place.ledger) };
+    if let Some(name) = runtime.block_on(sitting.put_aside_in(url))? {
+        output::note(&format!("the old ledger is now called {name}"));
+    }
+    Ok(())
+}
+
+fn move_away(ledger: &Path) -> Result<(), Failure> {
     if !ledger.exists() {
         return Ok(());
     }

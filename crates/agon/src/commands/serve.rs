@@ -1,6 +1,7 @@
 //! `agon serve`: a place on the web for competitions.
 
 use agon_server::{Config, StartError};
+use agon_venue::competing::Where;
 use agon_venue::failure::{BROKE, Failure};
 
 use crate::serving::cli::{Serve, SignUp};
@@ -15,11 +16,17 @@ pub fn run(args: &Serve) -> Result<(), Failure> {
 fn config(args: &Serve) -> Result<Config, Failure> {
     let mut config = Config::new(&args.data);
     if let Some(url) = &args.database {
-        let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) else {
-            let what = format!("--database: `{url}` is no database that is known here");
-            return Err(Failure::wrong_use(what, "write sqlite:PATH, or leave it out"));
-        };
-        config.database = Some(path.trim_start_matches("//").into());
+        match (url.strip_prefix("sqlite:"), url.split_once("://")) {
+            (Some(path), _) if !path.is_empty() => {
+                config.database = Some(path.trim_start_matches("//").into());
+            }
+            (None, Some(("postgres" | "postgresql", _))) => config.ledgers = Where::Database(url.clone()),
+            _ => {
+                // There may be a password in it: it is not said again.
+                let hint = "write postgres://USER@HOST/NAME for the ledgers, or sqlite:PATH for accounts and submissions";
+                return Err(Failure::wrong_use("--database: this is no database that is known here", hint));
+            }
+        }
     }
     config.listen = args.listen;
     config.files.clone_from(&args.files);
@@ -53,6 +60,7 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 pub fn failure(error: StartError) -> Failure {
     match error {
         StartError::Grid(error) => error.into(),
+        StartError::Ledgers(failure) => failure,
         other => Failure { code: BROKE, message: other.to_string() },
     }
 }

@@ -35,8 +35,8 @@ pub struct Serve {
     /// Where everything is kept
     #[arg(long, value_name = "DIR", default_value = "agon-data")]
     pub data: PathBuf,
-    /// Accounts and submissions elsewhere: sqlite:PATH [default: office.db in the data folder]
-    #[arg(long, value_name = "URL")]
+    /// Ledgers in a database: `postgres://USER@HOST/NAME` [default: AGON_DATABASE, or a file for each competition]; or accounts and submissions elsewhere: sqlite:PATH
+    #[arg(long, value_name = "URL", env = "AGON_DATABASE", hide_env_values = true)]
     pub database: Option<String>,
     /// The site's name
     #[arg(long, value_name = "NAME", default_value = "Agon")]
