@@ -35,8 +35,8 @@ pub struct Serve {
     /// Where everything is kept
     #[arg(long, value_name = "DIR", default_value = "agon-data")]
     pub data: PathBuf,
-    /// Ledgers in a database: `postgres://USER@HOST/NAME` [default: AGON_DATABASE, or a file for each competition]; or accounts and submissions elsewhere: sqlite:PATH
-    #[arg(long, value_name = "URL", env = "AGON_DATABASE", hide_env_values = true)]
+    /// Ledgers in a database: `postgres://USER@HOST/NAME` [default: a file for each competition]; or accounts and submissions elsewhere: sqlite:PATH
+    #[arg(long, value_name = "URL")]
     pub database: Option<String>,
     /// The site's name
     #[arg(long, value_name = "NAME", default_value = "Agon")]
