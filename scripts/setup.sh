@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks for what the build and the tests need: cargo with the pinned toolchain, a C compiler (for zstd), Node.js with npm (for
-# the replay viewer), and for tests a Python with NumPy in a virtual environment of its own (.venv) and Chromium.
+# the replay viewer), and for tests a Python with NumPy in a virtual environment of its own (.venv), Chromium, nats-server and PostgreSQL.
 # As root on Debian it installs what is missing; otherwise it says exactly what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,7 +35,7 @@ if ! cargo --version >/dev/null 2>&1; then
     fail "the pinned Rust toolchain $wanted is not installed" "rustup toolchain install $wanted --component clippy,rustfmt"
 fi
 
-# Chromium and Python are needed by tests only (`setup.sh tests`): without them the rest still builds and plays.
+# Chromium, Python, nats-server and PostgreSQL are needed by tests only (`setup.sh tests`): without them the rest still builds and plays.
 [ "${1:-}" = tests ] || exit 0
 if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
@@ -45,6 +45,39 @@ if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
     if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
         printf 'note: no Chromium; the tests of the replay viewer in a browser are skipped\n' >&2
         printf 'hint: Debian: sudo apt-get install chromium; or AGON_CHROMIUM=/path/to/chromium\n' >&2
+    fi
+fi
+
+# Tests of competitions on many machines start a nats-server and a PostgreSQL of their own, on free ports.
+nats_ready() { command -v nats-server >/dev/null 2>&1 || [ -x /usr/sbin/nats-server ] || [ -x /usr/local/bin/nats-server ]; }
+postgres_ready() { command -v initdb >/dev/null 2>&1 || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; }
+# Debian's packages start their services (and postgresql makes a cluster) as soon as they are installed. Nobody asked for those here: `policy-rc.d` is how
+# Debian is told to start nothing, and where systemd runs they are not to start with the machine either. What was there before stays as it is.
+install_servers() {
+    local policy=/usr/sbin/policy-rc.d ours=
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod 755 "$policy" && ours=1
+    fi
+    local failed=0
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"; } >&2 || failed=1
+    [ -z "$ours" ] || rm -f "$policy"
+    if [ -d /run/systemd/system ]; then
+        local package
+        for package in "$@"; do systemctl disable --quiet --now "$package" >&2 || true; done
+    fi
+    return "$failed"
+}
+missing=()
+nats_ready || missing+=(nats-server)
+postgres_ready || missing+=(postgresql)
+if [ "${#missing[@]}" -gt 0 ]; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "installing servers for tests (packages ${missing[*]}) ..." >&2
+        install_servers "${missing[@]}" || true
+    fi
+    if ! nats_ready || ! postgres_ready; then
+        printf 'note: no %s; tests of competitions on many machines are skipped\n' "${missing[*]}" >&2
+        printf 'hint: Debian, Ubuntu: sudo apt-get install %s; others: https://nats.io, https://postgresql.org\n' "${missing[*]}" >&2
     fi
 fi
 numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }

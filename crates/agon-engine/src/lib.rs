@@ -21,7 +21,7 @@ pub mod table;
 pub use again::{Request, Retold, Seen};
 pub use built_in::BuiltIn;
 pub use event::{Deeds, Event, Reporter, Scene};
-pub use film::live::{LiveFilm, LiveTurn, Reel};
+pub use film::live::{LiveFilm, LivePart, LiveTurn, Reel};
 pub use film::{Film, ReplayError};
 pub use referee::{Console, Played, SeatTally};
 pub use series::{Series, SeriesError};

@@ -10,7 +10,7 @@ use agon_core::{Assets, Outcome, QuickRng, Seat, Settings};
 use agon_engine::film::json::{Extras, to_json};
 use agon_engine::film::live::{PlayedTurn, part};
 use agon_engine::referee::Room;
-use agon_engine::{Event, LiveFilm, Plan, Reel, Reporter, Seating, Table, table};
+use agon_engine::{Event, LiveFilm, LivePart, Plan, Reel, Reporter, Seating, Table, table};
 use agon_games::{Hosted, Visitor};
 use serde_json::{Value as Json, json};
 
@@ -21,13 +21,15 @@ struct Spectator {
     faults: Vec<FaultRecord>,
     /// What a viewer holds that has appended every part.
     viewer: Json,
+    /// A film that was handed on from here after the third turn, and grows by parts.
+    elsewhere: Option<LiveFilm>,
     outcome: Option<Outcome>,
 }
 
 impl Spectator {
     fn new(id: &str) -> Self {
         let table = table(id).unwrap();
-        Self { table, shown: None, faults: Vec::new(), viewer: Json::Null, outcome: None }
+        Self { table, shown: None, faults: Vec::new(), viewer: Json::Null, elsewhere: None, outcome: None }
     }
 
     fn start(&mut self, header: &Header) {
@@ -35,6 +37,18 @@ impl Spectator {
         self.viewer = serde_json::from_slice(&film.json()).unwrap();
         assert_eq!(self.viewer["live"], true);
         self.shown = Some((film, reel));
+        self.elsewhere = None;
+    }
+
+    fn hand_on(&mut self, bytes: &[u8]) {
+        append(&mut self.viewer, &serde_json::from_slice(bytes).unwrap());
+        let Some(elsewhere) = &mut self.elsewhere else { return };
+        let part = LivePart::read(bytes).unwrap();
+        assert_eq!((part.from, part.json()), (elsewhere.turns() + 1, bytes.to_vec()));
+        part.turns.iter().for_each(|turn| elsewhere.push(turn));
+        if let Some(outcome) = part.outcome {
+            elsewhere.end(outcome);
+        }
     }
 }
 
@@ -53,17 +67,19 @@ impl Reporter for Spectator {
                 let shown =
                     reel.push(&PlayedTurn { answers, charged: &charged, faults: &faults, expired }).unwrap();
                 let bytes = part(film.turns() + 1, std::slice::from_ref(&shown), None);
-                append(&mut self.viewer, &serde_json::from_slice(&bytes).unwrap());
                 film.push(&shown);
                 assert_eq!(film.turns(), *turn as usize);
+                let so_far = (*turn == 3).then(|| LiveFilm::read(&film.json(), &[]).unwrap());
+                self.hand_on(&bytes);
+                self.elsewhere = so_far.or(self.elsewhere.take());
             }
             Event::Over { .. } => {
                 let (film, reel) = self.shown.as_mut().unwrap();
                 let outcome = reel.outcome().unwrap();
                 let bytes = part(film.turns() + 1, &[], Some(&outcome));
-                append(&mut self.viewer, &serde_json::from_slice(&bytes).unwrap());
                 film.end(outcome.clone());
                 self.outcome = Some(outcome);
+                self.hand_on(&bytes);
             }
         }
     }
@@ -115,6 +131,18 @@ fn check(spectator: &Spectator, record: Record) {
     let bytes = spectator.shown.as_ref().unwrap().0.json();
     let late: Json = serde_json::from_slice(&bytes).unwrap();
     assert_eq!(late, whole, "{id}, for who comes late");
+    for broken in [&b"{}"[..], b"[]", b"", &bytes[1..], b"{\"agon\":\"film\",\"first\":1}"] {
+        assert!(LiveFilm::read(broken, &[]).is_none() && LivePart::read(broken).is_none());
+    }
+    let Some(elsewhere) = &spectator.elsewhere else { return assert!(film.len() <= 3, "{id}") };
+    assert!(elsewhere.is_over());
+    let elsewhere: Json = serde_json::from_slice(&elsewhere.json()).unwrap();
+    assert_eq!(elsewhere, whole, "{id}, handed on");
+    let named = LiveFilm::read(&bytes, &[None, Some("Ann\nBo".to_owned())]).unwrap().json();
+    assert!(!named.contains(&b'\n'), "one line, whatever is in it");
+    let mut named: Json = serde_json::from_slice(&named).unwrap();
+    assert_eq!(named.as_object_mut().unwrap().remove("contributors"), Some(json!([null, "Ann\nBo"])));
+    assert_eq!(named, whole);
     assert!(late.get("seed").is_none() && !String::from_utf8(bytes).unwrap().contains(&seed), "{id}");
 }
 

@@ -69,6 +69,18 @@ pub enum GridError {
         /// What to do.
         hint: &'static str,
     },
+    /// The server lets us in, but not do this.
+    #[error("the NATS server at {url} does not let this user {doing}: {what}\nhint: {hint}")]
+    Permission {
+        /// Where.
+        url: String,
+        /// What was tried.
+        doing: String,
+        /// Its words.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// Something that is kept by its hash is not there, or is not what it should be.
     #[error(
         "{hash} cannot be had from the NATS server: {what}\nhint: the coordinator of the competition puts it there; is it running?"
@@ -84,6 +96,16 @@ pub enum GridError {
         "a message over NATS is not understood: {0}\nhint: do all machines run the same version of Agon?"
     )]
     Wire(String),
+    /// A worker was told something and did not answer.
+    #[error("worker {worker} does not answer: {what}\nhint: {hint}")]
+    NoAnswer {
+        /// Which.
+        worker: String,
+        /// What was seen.
+        what: String,
+        /// What to do.
+        hint: &'static str,
+    },
     /// The coordinator said no.
     #[error("{why}")]
     Refused {
@@ -105,6 +127,7 @@ impl GridError {
             self,
             Self::Credentials { .. }
                 | Self::Tls { .. }
+                | Self::Permission { .. }
                 | Self::File { .. }
                 | Self::WrongUse { .. }
                 | Self::Refused { .. }

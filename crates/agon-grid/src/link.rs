@@ -1,24 +1,30 @@
 //! The connection to NATS: how it is made, and what is said when it cannot be.
 
+use std::collections::VecDeque;
 use std::fmt;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_nats::jetstream;
-use async_nats::{Client, ConnectErrorKind, ConnectOptions};
+use async_nats::{Client, ConnectOptions, Event, ServerAddr, ServerError};
 
-use crate::GridError;
+use crate::{GridError, refusal};
 
 /// Nobody waits longer for a server that does not answer.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// A request is answered in this time, or was lost.
 pub const ANSWER: Duration = Duration::from_secs(5);
+/// So many complaints of the server are remembered.
+const COMPLAINTS: usize = 16;
 
 /// How to connect.
 #[derive(Clone, Default)]
 pub struct NatsOptions {
     /// `nats://host:4222` or `tls://host:4222`, several with commas between them; a user and password may stand in it.
     pub url: String,
+    /// A file with the password, where it shall not stand in the address.
+    pub password_file: Option<PathBuf>,
     /// A file with a JWT and its key (`nsc` writes them).
     pub credentials: Option<PathBuf>,
     /// A file with the certificates of who may vouch for the server.
@@ -54,6 +60,8 @@ pub struct Link {
     client: Client,
     jetstream: jetstream::Context,
     url: String,
+    /// What the server told us that we may not do: nobody is told by an answer.
+    complaints: Arc<Mutex<VecDeque<String>>>,
 }
 
 impl fmt::Debug for Link {
@@ -65,12 +73,19 @@ impl fmt::Debug for Link {
 impl Link {
     /// Connects, within [`PATIENCE`].
     pub async fn connect(options: &NatsOptions) -> Result<Self, GridError> {
-        let url = shown(&options.url);
-        let connecting =
-            tokio::time::timeout(PATIENCE, prepare(options).await?.connect(addresses(&options.url)?));
-        let client = match connecting.await {
+        let (url, begun) = (shown(&options.url), Instant::now());
+        let complaints = Arc::new(Mutex::new(VecDeque::new()));
+        let addresses = addresses(&options.url)?;
+        let prepared = prepare(options, &addresses).await?.event_callback({
+            let complaints = Arc::clone(&complaints);
+            move |event| {
+                remember(&complaints, &event);
+                std::future::ready(())
+            }
+        });
+        let client = match tokio::time::timeout(PATIENCE, prepared.connect(addresses)).await {
             Ok(Ok(client)) => client,
-            Ok(Err(error)) => return Err(refusal(&url, options, &error)),
+            Ok(Err(error)) => return Err(refusal::of(&url, options, &error, begun.elapsed())),
             Err(_) => {
                 let what = "it does not answer".to_owned();
                 return Err(GridError::Unreachable { url, what, seconds: PATIENCE.as_secs() });
@@ -78,7 +93,7 @@ impl Link {
         };
         let mut jetstream = jetstream::new(client.clone());
         jetstream.set_timeout(ANSWER);
-        Ok(Self { client, jetstream, url })
+        Ok(Self { client, jetstream, url, complaints })
     }
 
     /// For plain messages.
@@ -98,18 +113,31 @@ impl Link {
 
     /// JetStream said no.
     pub fn refused(&self, doing: &str, error: &dyn std::error::Error) -> GridError {
-        let mut what = error.to_string();
-        let mut inner = error.source();
-        while let Some(error) = inner {
-            what += &format!(": {error}");
-            inner = error.source();
-        }
-        let hint = "JetStream must be on (`nats-server -js`), and this user allowed to use it: docs/grid.md lists the subjects";
-        GridError::JetStream { url: self.url.clone(), doing: doing.to_owned(), what, hint }
+        refusal::of_jetstream(&self.url, doing, error, self.complaint().as_deref())
+    }
+
+    /// The latest thing that the server told us we may not do, in its words.
+    pub fn complaint(&self) -> Option<String> {
+        self.complaints.lock().unwrap_or_else(PoisonError::into_inner).back().cloned()
+    }
+
+    /// Everything it has complained about since it was last asked.
+    pub fn take_complaints(&self) -> Vec<String> {
+        self.complaints.lock().unwrap_or_else(PoisonError::into_inner).drain(..).collect()
     }
 }
 
-async fn prepare(options: &NatsOptions) -> Result<ConnectOptions, GridError> {
+fn remember(complaints: &Mutex<VecDeque<String>>, event: &Event) {
+    if let Event::ServerError(ServerError::Other(text)) = event {
+        let mut kept = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() == COMPLAINTS {
+            kept.pop_front();
+        }
+        kept.push_back(text.clone());
+    }
+}
+
+async fn prepare(options: &NatsOptions, addresses: &[ServerAddr]) -> Result<ConnectOptions, GridError> {
     let mut prepared = ConnectOptions::new()
         .name(format!("agon {}", options.name))
         .connection_timeout(ANSWER)
@@ -117,6 +145,9 @@ async fn prepare(options: &NatsOptions) -> Result<ConnectOptions, GridError> {
         .ping_interval(Duration::from_secs(10));
     if !options.name.is_empty() {
         prepared = prepared.custom_inbox_prefix(format!("_INBOX_{}", options.name));
+    }
+    if let Some((user, password)) = user(options, addresses)? {
+        prepared = prepared.user_and_password(user, password);
     }
     if let Some(path) = &options.credentials {
         prepared = prepared.credentials_file(path).await.map_err(|error| GridError::File {
@@ -126,14 +157,14 @@ async fn prepare(options: &NatsOptions) -> Result<ConnectOptions, GridError> {
         })?;
     }
     if let Some(path) = &options.ca {
-        readable(path)?;
+        readable(path, "-----BEGIN CERTIFICATE-----")?;
         prepared = prepared.add_root_certificates(path.clone()).require_tls(true);
     }
     match (&options.certificate, &options.key) {
         (Some(certificate), Some(key)) => {
-            readable(certificate)?;
-            readable(key)?;
-            prepared = prepared.add_client_certificate(certificate.clone(), key.clone());
+            readable(certificate, "-----BEGIN CERTIFICATE-----")?;
+            readable(key, "PRIVATE KEY-----")?;
+            prepared = prepared.add_client_certificate(certificate.clone(), key.clone()).require_tls(true);
         }
         (None, None) => {}
         (certificate, _) => {
@@ -151,15 +182,66 @@ async fn prepare(options: &NatsOptions) -> Result<ConnectOptions, GridError> {
     Ok(prepared)
 }
 
-fn readable(path: &PathBuf) -> Result<(), GridError> {
-    std::fs::read(path).map(|_| ()).map_err(|error| GridError::File {
-        path: path.clone(),
+/// Who we are: the client itself does not look for it in addresses.
+fn user(options: &NatsOptions, addresses: &[ServerAddr]) -> Result<Option<(String, String)>, GridError> {
+    let named = addresses.iter().find(|one| one.username().is_some());
+    let user = named.and_then(|one| one.username()).map(plain);
+    let password = match &options.password_file {
+        None => named.and_then(|one| one.password()).map(plain),
+        Some(path) => Some(read(path)?.trim_end_matches(['\n', '\r']).to_owned()),
+    };
+    match (user, password) {
+        (Some(user), password) => Ok(Some((user, password.unwrap_or_default()))),
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(GridError::WrongUse {
+            what: "a password for NATS, but nobody whose it is".to_owned(),
+            hint: "name the user in the address: nats://USER@HOST:4222".to_owned(),
+        }),
+    }
+}
+
+/// The user that an address names.
+pub fn user_of(url: &str) -> Option<String> {
+    addresses(url).ok()?.iter().find_map(|one| one.username().map(plain))
+}
+
+/// Without the `%40` that stand for characters with a meaning in addresses.
+fn plain(text: &str) -> String {
+    let (mut bytes, mut rest) = (Vec::with_capacity(text.len()), text.as_bytes());
+    while let [first, after @ ..] = rest {
+        let code = (*first == b'%')
+            .then(|| after.get(..2).and_then(|two| std::str::from_utf8(two).ok()))
+            .flatten()
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn read(path: &Path) -> Result<String, GridError> {
+    std::fs::read_to_string(path).map_err(|error| GridError::File {
+        path: path.to_owned(),
         what: error.to_string(),
         hint: "is the path right, and may you read it?",
     })
 }
 
-fn addresses(url: &str) -> Result<Vec<async_nats::ServerAddr>, GridError> {
+/// What TLS needs is text with such a line in it. Else the client would say something dark, much later.
+fn readable(path: &Path, mark: &str) -> Result<(), GridError> {
+    if read(path)?.contains(mark) {
+        return Ok(());
+    }
+    let what = if mark.contains("PRIVATE") {
+        "there is no private key in it"
+    } else {
+        "there is no certificate in it"
+    };
+    let hint = "a PEM file is wanted: text with lines that say BEGIN and END";
+    Err(GridError::File { path: path.to_owned(), what: what.to_owned(), hint })
+}
+
+fn addresses(url: &str) -> Result<Vec<ServerAddr>, GridError> {
     url.split(',')
         .map(|one| {
             one.trim().parse().map_err(|error| GridError::WrongUse {
@@ -170,35 +252,43 @@ fn addresses(url: &str) -> Result<Vec<async_nats::ServerAddr>, GridError> {
         .collect()
 }
 
-/// Why it could not be done, in words that say what to do.
-fn refusal(url: &str, options: &NatsOptions, error: &async_nats::ConnectError) -> GridError {
-    let url = url.to_owned();
-    let mut what = error.to_string();
-    let mut inner = std::error::Error::source(error);
-    while let Some(error) = inner {
-        let more = error.to_string();
-        if !what.contains(&more) {
-            what += &format!(": {more}");
-        }
-        inner = error.source();
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_is_read_from_the_address_and_its_password_from_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("password");
+        std::fs::write(&file, "from the file\n").unwrap();
+        let who = |url: &str, password_file: Option<&Path>| {
+            let options = NatsOptions {
+                url: url.to_owned(),
+                password_file: password_file.map(Path::to_owned),
+                ..NatsOptions::default()
+            };
+            user(&options, &addresses(url).unwrap())
+        };
+        let pair = |user: &str, password: &str| Some((user.to_owned(), password.to_owned()));
+        assert_eq!(who("nats://a.example", None).unwrap(), None);
+        assert_eq!(who("nats://a.example,w1:p%40%25ss@b.example", None).unwrap(), pair("w1", "p@%ss"));
+        assert_eq!(who("nats://w1:other@a.example", Some(&file)).unwrap(), pair("w1", "from the file"));
+        assert!(
+            who("nats://a.example", Some(&file)).unwrap_err().to_string().contains("hint: name the user")
+        );
+        let missing = who("nats://w1@a.example", Some(&folder.path().join("none"))).unwrap_err();
+        assert!(missing.to_string().contains("none: No such file"), "{missing}");
+        assert_eq!(user_of("tls://w%311@a.example").as_deref(), Some("w11"));
+        assert_eq!((plain("100%"), plain("%zz%4")), ("100%".to_owned(), "%zz%4".to_owned()));
     }
-    match error.kind() {
-        ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-            let hint = if options.credentials.is_some() {
-                "does the server know the account of these credentials?"
-            } else {
-                "give a user and password in the address, or --nats-creds FILE"
-            };
-            GridError::Credentials { url, what, hint }
-        }
-        ConnectErrorKind::Tls => {
-            let hint = if options.ca.is_some() {
-                "does --nats-ca hold the certificate of who signed the server's, and is the name in the address the one it is for?"
-            } else {
-                "--nats-ca FILE names the certificate of who signed the server's; a server that wants a certificate of ours gets --nats-cert and --nats-key"
-            };
-            GridError::Tls { url, what, hint }
-        }
-        _ => GridError::Unreachable { url, what, seconds: PATIENCE.as_secs() },
+
+    #[test]
+    fn passwords_are_not_shown() {
+        let options = NatsOptions {
+            url: "w1:secret@a.example,tls://w1:secret@b.example".to_owned(),
+            ..NatsOptions::default()
+        };
+        let text = format!("{options:?} {}", shown(&options.url));
+        assert!(!text.contains("secret") && text.contains("nats://a.example,tls://b.example"), "{text}");
     }
 }

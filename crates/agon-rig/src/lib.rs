@@ -6,7 +6,7 @@ mod nats;
 mod postgres;
 
 pub use child::Server;
-pub use nats::Nats;
+pub use nats::{Nats, program as nats_server};
 pub use postgres::{Database, Postgres};
 
 use std::net::TcpListener;
@@ -18,4 +18,20 @@ use std::net::TcpListener;
 #[allow(clippy::unwrap_used, reason = "for tests")]
 pub fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// Whether nats-server or PostgreSQL is not on this machine; a test that needs them says so and passes. Where `CI` is set they must be there.
+///
+/// # Panics
+/// If they are missing and `CI` is set.
+#[allow(clippy::print_stderr, reason = "for tests: what is left out is said")]
+pub fn missing() -> bool {
+    let what = match (nats::is_there(), postgres::is_there()) {
+        (true, true) => return false,
+        (false, _) => "nats-server",
+        (true, false) => "PostgreSQL",
+    };
+    assert!(std::env::var_os("CI").is_none(), "{what} is missing; scripts/setup.sh tests installs it");
+    eprintln!("skipped: no {what}; scripts/setup.sh tests says how to install it");
+    true
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
 
 use std::fs;
+use std::process::Command;
 
 use tempfile::TempDir;
 
@@ -75,8 +76,13 @@ impl Nats {
     }
 }
 
-/// Debian has it where only root looks.
-fn program() -> String {
+/// Whether it is installed.
+pub fn is_there() -> bool {
+    Command::new(program()).arg("--version").output().is_ok()
+}
+
+/// The program. Debian has it where only root looks.
+pub fn program() -> String {
     let known = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
     let found = known.iter().find(|path| fs::metadata(path).is_ok());
     found.map_or_else(|| "nats-server".to_owned(), |path| (*path).to_owned())

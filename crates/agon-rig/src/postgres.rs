@@ -158,6 +158,11 @@ fn broom(folder: &Path) -> ChildStdin {
     sweeper.stdin.take().unwrap()
 }
 
+/// Whether it is installed.
+pub fn is_there() -> bool {
+    Command::new(tool("initdb")).arg("--version").output().is_ok()
+}
+
 fn user() -> Option<&'static str> {
     rustix::process::geteuid().is_root().then_some("postgres")
 }

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_grid::NatsOptions;
 use agon_store::office::Hidden;
 use agon_venue::competing::Where;
 
@@ -60,8 +61,10 @@ pub struct Config {
     pub public_url: Option<String>,
     /// How many proxies in front of it are believed when they say who asks (`X-Forwarded-For`).
     pub proxies: usize,
-    /// Games at once, of all competitions together.
+    /// Games at once, of all competitions together, where they are played on this machine.
     pub jobs: usize,
+    /// Where workers are met; without it games are played on this machine.
+    pub nats: Option<NatsOptions>,
     /// Whether each game stays on a core of its own.
     pub pin: bool,
     /// Bots checked at once.
@@ -140,6 +143,7 @@ impl Config {
             public_url: None,
             proxies: 0,
             jobs: cores,
+            nats: None,
             pin: false,
             checks: 1.max(cores / 2),
             grace: Duration::from_secs(20),

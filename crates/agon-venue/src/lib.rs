@@ -10,6 +10,7 @@ pub mod document;
 pub mod failure;
 pub mod manifest;
 pub mod neighbours;
+pub mod parcel;
 pub mod report;
 pub mod seating;
 pub mod setup;

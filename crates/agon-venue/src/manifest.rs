@@ -133,6 +133,17 @@ impl Manifest {
     /// What the bot is made of: the files at the top of its folder, and those in folders of its own that its command names.
     /// Records and hidden files lie there by chance.
     pub fn content_hash(&self, words: &[String]) -> Result<String, Failure> {
+        let mut content = Vec::new();
+        for file in self.files(words)? {
+            content.extend(file.strip_prefix(&self.folder).unwrap_or(&file).as_os_str().as_encoded_bytes());
+            content.push(0);
+            content.extend(content_hash(&fs::read(&file)?).into_bytes());
+        }
+        Ok(content_hash(&content))
+    }
+
+    /// The files that [`Self::content_hash`] is about, in order.
+    pub fn files(&self, words: &[String]) -> Result<Vec<PathBuf>, Failure> {
         let mut files = files_in(&self.folder)?;
         for product in products(words) {
             // A bot that came from somebody else may name any folder of this machine: none of that is the bot's, or is read.
@@ -142,13 +153,12 @@ impl Manifest {
             }
         }
         files.sort();
-        let mut content = Vec::new();
-        for file in files {
-            content.extend(file.strip_prefix(&self.folder).unwrap_or(&file).as_os_str().as_encoded_bytes());
-            content.push(0);
-            content.extend(content_hash(&fs::read(&file)?).into_bytes());
-        }
-        Ok(content_hash(&content))
+        Ok(files)
+    }
+
+    /// Where the bot is: a whole path.
+    pub fn folder(&self) -> &Path {
+        &self.folder
     }
 
     /// A changed source that was not built again is the commonest way to wonder why nothing changes.

@@ -21,18 +21,22 @@ pub fn keep_apart(seats: &mut [Seating]) -> Result<(), Failure> {
         let is_own = |path: &PathBuf| own.iter().any(|own| own.starts_with(path) || path.starts_with(own));
         let others =
             named.iter().enumerate().filter(|(other, _)| *other != index).flat_map(|(_, paths)| paths);
-        let mut hidden: Vec<PathBuf> = others.filter(|path| !is_own(path)).cloned().collect();
-        hidden.sort();
-        hidden.dedup();
-        // It may be run from a copy of its folder.
-        let copies: Vec<PathBuf> = hidden.iter().flat_map(|path| copies(path, &seat.program)).collect();
-        hidden.extend(copies);
-        let compiled: Vec<PathBuf> = hidden.iter().flat_map(|path| compiled(path)).collect();
-        hidden.extend(compiled);
-        seat.program.hidden = hidden;
-        check(seat)?;
+        hide(seat, others.filter(|path| !is_own(path)).cloned().collect())?;
     }
     Ok(())
+}
+
+/// Hides these files and folders from a program, and all that is as good as them.
+pub fn hide(seat: &mut ProgramSeat, mut hidden: Vec<PathBuf>) -> Result<(), Failure> {
+    hidden.sort();
+    hidden.dedup();
+    // It may be run from a copy of its folder.
+    let copies: Vec<PathBuf> = hidden.iter().flat_map(|path| copies(path, &seat.program)).collect();
+    hidden.extend(copies);
+    let compiled: Vec<PathBuf> = hidden.iter().flat_map(|path| compiled(path)).collect();
+    hidden.extend(compiled);
+    seat.program.hidden = hidden;
+    check(seat)
 }
 
 /// Where a file lies in the private copy of the folder that a program is run from.

@@ -112,14 +112,14 @@ pub fn read_bot(order: &Order<'_>, tell: Tell<'_>) -> Result<Seating, Trouble> {
 }
 
 /// What kind of program a BOT is. Paths are as they were named.
-enum Kind<'b> {
+pub(crate) enum Kind<'b> {
     Listed(&'b Path, Option<&'b str>),
     Python(&'b Path, Option<&'b str>),
     Packed(&'b Path, Option<&'b str>),
     Command(&'b str, bool),
 }
 
-fn kind_of<'b>(bot: &'b str, folder: &Path) -> Result<Kind<'b>, Trouble> {
+pub(crate) fn kind_of<'b>(bot: &'b str, folder: &Path) -> Result<Kind<'b>, Trouble> {
     let whole = Path::new(bot);
     let ends =
         |path: &Path, endings: &[&str]| path.extension().is_some_and(|e| endings.iter().any(|x| e == *x));
@@ -295,8 +295,7 @@ impl Order<'_> {
         let program = self.guard(program)?;
         players::named_files(&program)?;
         // The files a command names are what the bot is made of; its name is that of the last of them.
-        let files: Vec<PathBuf> =
-            program.words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect();
+        let files = named_files(&program.words, &folder);
         let name = files
             .last()
             .map(|path| stem(path))
@@ -347,6 +346,11 @@ impl Order<'_> {
         require_layers()?;
         Ok(program)
     }
+}
+
+/// The files that a command names.
+pub(crate) fn named_files(words: &[String], folder: &Path) -> Vec<PathBuf> {
+    words.iter().map(|word| folder.join(word)).filter(|path| path.is_file()).collect()
 }
 
 const WORD_RACER: &str = "word-racer";

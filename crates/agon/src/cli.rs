@@ -6,7 +6,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub use agon_venue::Sandbox;
 
+use crate::grid::cli::Nats;
+
 pub use crate::competing::cli::{Export, Init, Report, Run, Table, Update};
+pub use crate::grid::cli::{Worker, Workers};
 pub use crate::serving::cli::{Serve, Submit};
 
 /// Plays programming-bot competitions: five games, your bots, fair play, true records.
@@ -63,9 +66,13 @@ pub enum Command {
     Serve(Serve),
     /// Hand a bot in at a server and wait for the answer of its check
     Submit(Submit),
+    /// Play matches for competitions that are run on another machine, through NATS
+    Worker(Worker),
+    /// Who plays for the competitions of a NATS server, and having one of them leave
+    Workers(Workers),
     /// Bring entrants that are git repositories up to date and say what changed
     Update(Update),
-    /// Check this machine for what Agon needs
+    /// Check this machine for what Agon needs; with --nats and --database, those servers too
     Doctor(Doctor),
 }
 
@@ -427,7 +434,18 @@ pub struct Debug {
 
 /// `agon doctor`
 #[derive(Args, Debug)]
+#[command(
+    after_help = "With --nats, everything that a league on many machines needs is tried as the user that the address names, under names of its own, and cleared away \
+                  again: reaching it, TLS, the user's rights, JetStream with its limits, a queue, files, who else is there. With --database likewise. No check waits \
+                  longer than 10 seconds. Exit code 1: something is missing."
+)]
 pub struct Doctor {
+    /// A database to look at, such as `postgres://USER:PASSWORD@HOST/NAME` [default: AGON_DATABASE]
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
+    /// A NATS server to look at.
+    #[command(flatten)]
+    pub nats: Nats,
     /// For programs
     #[arg(long)]
     pub json: bool,

@@ -6,6 +6,7 @@ mod competing;
 mod console;
 mod errors;
 mod files;
+mod grid;
 mod logs;
 mod output;
 mod pretty;
@@ -63,6 +64,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Report(args) => commands::report::run(&args),
         Command::Table(args) => commands::table::run(&args),
         Command::Init(args) => commands::init::run(&args),
+        Command::Worker(args) => commands::worker::run(&args),
+        Command::Workers(args) => commands::workers::run(&args),
         Command::Update(args) => commands::update::run(&args),
         Command::Doctor(args) => commands::doctor::run(&args),
     }

@@ -1,12 +1,13 @@
 //! A film of a game that is not over yet. A reel computes every turn again from the answers, beside the game and never from its bots;
 //! what it gives is shown as it comes ([`part`]) and added to what was shown before ([`LiveFilm`]). `docs/film.md` describes both.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use agon_core::game::View;
 use agon_core::record::{Expiry, FaultRecord, Header, SITS_OUT};
 use agon_core::{Assets, Outcome, SeatSet, frame};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::json::{head, short_number, short_time};
@@ -26,18 +27,42 @@ pub struct PlayedTurn<'t> {
 }
 
 /// A turn as it is shown: an element of the `turns` of a part.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LiveTurn {
     delta: Json,
     answers: String,
     /// Nothing when all seats were asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     movers: Option<Vec<u8>>,
     /// In the order of the answers; `null` for a seat that is no longer asked.
     micros: Vec<Json>,
     standing: Vec<Json>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     faults: Vec<FaultRecord>,
+}
+
+/// A part that was made elsewhere ([`part`]), read again.
+#[derive(Clone, Debug, Deserialize)]
+pub struct LivePart {
+    /// The number of its first turn, counted from 1.
+    pub from: usize,
+    /// Its turns.
+    pub turns: Vec<LiveTurn>,
+    /// The last part of a game brings it.
+    #[serde(default)]
+    pub outcome: Option<Outcome>,
+}
+
+impl LivePart {
+    /// From its bytes; nothing if they are none.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    /// Its bytes again, made here: one line of JSON whoever wrote it.
+    pub fn json(&self) -> Vec<u8> {
+        part(self.from, &self.turns, self.outcome.as_ref())
+    }
 }
 
 /// Computes the turns of a game again, one by one.
@@ -136,7 +161,7 @@ pub struct LiveFilm {
     movers: Option<List>,
     micros: Vec<List>,
     faults: List,
-    standing_of: &'static str,
+    standing_of: Cow<'static, str>,
     lines: Vec<List>,
     outcome: Option<Outcome>,
 }
@@ -159,10 +184,56 @@ impl LiveFilm {
             movers: None,
             micros: vec![List::default(); seats],
             faults: List::default(),
-            standing_of,
+            standing_of: Cow::Borrowed(standing_of),
             lines: standing.iter().map(line).collect(),
             outcome: None,
         }
+    }
+
+    /// A live film that was made elsewhere, to be shown on from here, by these contributors (in seat order); nothing if it is none.
+    pub fn read(bytes: &[u8], contributors: &[Option<String>]) -> Option<Self> {
+        let Json::Object(mut film) = serde_json::from_slice(bytes).ok()? else { return None };
+        if film.get("agon")? != "film" || !film.contains_key("first") {
+            return None;
+        }
+        let mut list = |name: &str| Some(List::of(film.remove(name)?.as_array()?));
+        let (deltas, answers, faults) = (list("deltas")?, list("answers")?, list("faults")?);
+        let movers = list("movers");
+        let lists = |value: &Json| -> Option<Vec<List>> {
+            value.as_array()?.iter().map(|one| one.as_array().map(|one| List::of(one))).collect()
+        };
+        let micros = lists(&film.remove("micros")?)?;
+        let standing = film.remove("standing")?;
+        let lines = lists(standing.get("lines")?)?;
+        let of = standing.get("of")?.as_str()?.to_owned();
+        let outcome = film.remove("outcome").map(serde_json::from_value).transpose().ok()?;
+        // What only those may see who play, or nobody yet, is not for who looks on.
+        for key in ["live", "contributors", "seed", "logs", "digest"] {
+            film.remove(key);
+        }
+        if contributors.iter().any(Option::is_some) {
+            film.insert("contributors".to_owned(), serde_json::json!(contributors));
+        }
+        let mut start = written(&film);
+        start.pop();
+        Some(Self {
+            start,
+            seats: micros.len(),
+            turns: deltas.1,
+            deltas,
+            answers,
+            movers,
+            micros,
+            faults,
+            standing_of: Cow::Owned(of),
+            lines,
+            outcome,
+        })
+    }
+
+    /// Whether its end was shown.
+    pub fn is_over(&self) -> bool {
+        self.outcome.is_some()
     }
 
     /// How many turns were shown.
@@ -236,12 +307,21 @@ impl LiveFilm {
     }
 }
 
-/// The elements of a JSON list, without its brackets.
+/// The elements of a JSON list, without its brackets, and how many they are.
 #[derive(Clone, Debug, Default)]
-struct List(Vec<u8>);
+struct List(Vec<u8>, usize);
 
 impl List {
+    fn of(elements: &[Json]) -> Self {
+        let mut list = Self::default();
+        for element in elements {
+            list.push(element);
+        }
+        list
+    }
+
     fn push(&mut self, element: &impl Serialize) {
+        self.1 += 1;
         if !self.0.is_empty() {
             self.0.push(b',');
         }

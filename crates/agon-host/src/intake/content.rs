@@ -18,11 +18,13 @@ const BYTES: u64 = 256 << 20;
 /// The hash of a folder, or of a file and what beside it the file mentions. `more` are words that belong to it, such as
 /// a class or a command.
 pub fn hash(path: &Path, more: &[&str]) -> io::Result<String> {
-    let (root, files) = match path.parent() {
-        Some(folder) if path.is_file() => (folder, mentioned(path)?),
-        _ => (path, all(path)),
-    };
-    hash_files(root, &files, more)
+    let root = path.parent().filter(|_| path.is_file()).unwrap_or(path);
+    hash_files(root, &files(path)?, more)
+}
+
+/// The files that [`hash`] is about.
+pub fn files(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
+    if path.is_file() && path.parent().is_some() { mentioned(path) } else { Ok(all(path)) }
 }
 
 /// The hash of these files, named as seen from a folder.

@@ -7,7 +7,8 @@ use agon_league::{Entrant, MatchKey, MatchResult};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Board, projector};
+use super::Board;
+use super::elsewhere::{Here, Window};
 
 /// A game that is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,20 +64,38 @@ pub enum NotFollowed {
     Projector(#[from] io::Error),
 }
 
+/// Games of other matches that somebody who waits for one lets pass, where it is not known which comes when.
+const PASSED: u32 = 3;
+
 /// Follows a board, or a match. Dropping it is enough to leave.
 pub struct Follower {
-    board: Arc<Board>,
+    window: Box<dyn Window>,
     receiver: Receiver<Update>,
     /// To be seen before anything else.
     next: Option<Update>,
-    /// The match, and the number of the game by which it was found.
-    only: Option<(MatchKey, u64)>,
+    only: Option<Only>,
+}
+
+/// One match, and no other.
+struct Only {
+    key: MatchKey,
+    /// The number of the game by which it was found, or was first seen.
+    number: Option<u64>,
+    /// How many games of others went by before its number was known.
+    passed: u32,
 }
 
 impl Follower {
-    pub(super) fn new(board: Arc<Board>, only: Option<(MatchKey, u64)>) -> Result<Self, NotFollowed> {
-        let (receiver, next) = projector::join(&board)?;
-        Ok(Self { board, receiver, next, only })
+    pub(super) fn here(board: &Arc<Board>, only: Option<(MatchKey, u64)>) -> Result<Self, NotFollowed> {
+        let (window, (receiver, next)) = Here::open(board)?;
+        let only = only.map(|(key, number)| Only { key, number: Some(number), passed: 0 });
+        Ok(Self { window: Box::new(window), receiver, next, only })
+    }
+
+    pub(super) fn there(window: Box<dyn Window>, only: Option<MatchKey>) -> Result<Self, NotFollowed> {
+        let (receiver, next) = window.tune_in().ok_or(NotFollowed::NotThere)?;
+        let only = only.map(|key| Only { key, number: None, passed: 0 });
+        Ok(Self { window, receiver, next, only })
     }
 
     /// The next thing to see, as soon as there is one. `None` when there will be none: the match is over, or the gallery is closed.
@@ -88,30 +107,47 @@ impl Follower {
                 None => match self.receiver.recv().await {
                     Ok(update) => update,
                     Err(RecvError::Lagged(_)) => {
-                        (self.receiver, self.next) = self.board.screen().tune_in()?;
+                        (self.receiver, self.next) = self.window.tune_in()?;
                         continue;
                     }
                     Err(RecvError::Closed) => return None,
                 },
             };
-            let Some((key, number)) = self.only else { return Some(update) };
-            match &update {
-                Update::Film { game, .. } | Update::Part { game, .. } if game.key != key => {
-                    // The projector may still be at a game before the match; once it is past it, there is no more.
-                    if game.number > number {
-                        return None;
-                    }
-                }
-                Update::Match(result) if result.key != key => {}
-                Update::Idle => return None,
-                _ => return Some(update),
+            let Some(only) = &mut self.only else { return Some(update) };
+            match only.look(&update) {
+                Look::Show => return Some(update),
+                Look::Skip => {}
+                Look::End => return None,
             }
         }
     }
 }
 
-impl Drop for Follower {
-    fn drop(&mut self) {
-        projector::leave(&self.board);
+enum Look {
+    Show,
+    Skip,
+    End,
+}
+
+impl Only {
+    fn look(&mut self, update: &Update) -> Look {
+        match update {
+            Update::Film { game, .. } | Update::Part { game, .. } if game.key == self.key => {
+                self.number.get_or_insert(game.number);
+                Look::Show
+            }
+            // The projector may still be at a game before the match; once it is past it, there is no more.
+            Update::Film { game, .. } | Update::Part { game, .. } => match self.number {
+                Some(number) if game.number > number => Look::End,
+                Some(_) => Look::Skip,
+                None => {
+                    self.passed += u32::from(matches!(update, Update::Film { .. }));
+                    if self.passed > PASSED { Look::End } else { Look::Skip }
+                }
+            },
+            Update::Match(result) if result.key != self.key => Look::Skip,
+            Update::Match(_) => Look::Show,
+            Update::Idle => Look::End,
+        }
     }
 }

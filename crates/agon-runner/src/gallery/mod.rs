@@ -2,8 +2,10 @@
 //!
 //! The thread that plays writes each turn's answers on a sheet and knows nothing of who reads it (`sheet.rs`). For each board that somebody
 //! follows one projector computes the game again beside it and makes the film, part by part, once for all (`projector.rs`); followers
-//! are handed the same bytes, and one that is slow is given the film so far instead of being waited for (`follower.rs`).
+//! are handed the same bytes, and one that is slow is given the film so far instead of being waited for (`follower.rs`). Games that
+//! other machines play are seen through the same gallery (`elsewhere.rs`).
 
+mod elsewhere;
 mod follower;
 mod projector;
 mod sheet;
@@ -12,16 +14,17 @@ mod tests;
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_core::Assets;
 use agon_core::record::Header;
 use agon_league::{Entrant, MatchKey};
 
+pub use elsewhere::{Elsewhere, Window};
 pub use follower::{Follower, NotFollowed, ShownGame, Update};
 use projector::Screen;
-pub(crate) use sheet::Pen;
+pub use sheet::Pen;
 use sheet::Sheet;
 
 /// How a board is shown.
@@ -61,6 +64,8 @@ impl Default for Pace {
 pub struct Gallery {
     boards: Mutex<Vec<Arc<Board>>>,
     house: Arc<House>,
+    /// What other machines play of it.
+    elsewhere: OnceLock<Arc<dyn Elsewhere>>,
 }
 
 /// What all boards have in common.
@@ -98,18 +103,35 @@ impl Gallery {
 
     /// The same at another pace.
     pub fn paced(assets: Assets, contributors: Vec<Option<String>>, pace: Pace) -> Arc<Self> {
-        Arc::new(Self { boards: Mutex::default(), house: Arc::new(House { assets, contributors, pace }) })
+        let house = Arc::new(House { assets, contributors, pace });
+        Arc::new(Self { boards: Mutex::default(), house, elsewhere: OnceLock::new() })
+    }
+
+    /// Shows the boards of other machines too. Once: a gallery that has some keeps them.
+    pub fn add(&self, elsewhere: Arc<dyn Elsewhere>) {
+        let _ = self.elsewhere.set(elsewhere);
+    }
+
+    /// Who wrote the bots, by entrant.
+    pub fn contributors(&self) -> &[Option<String>] {
+        &self.house.contributors
     }
 
     /// What is being played.
     pub fn boards(&self) -> Vec<BoardNow> {
-        self.all().iter().filter_map(|board| board.now()).collect()
+        let mut boards: Vec<BoardNow> = self.all().iter().filter_map(|board| board.now()).collect();
+        boards.extend(self.elsewhere.get().into_iter().flat_map(|there| there.boards()));
+        boards
     }
 
     /// Follows a board: its games one after the other.
     pub fn follow(&self, board: usize) -> Result<Follower, NotFollowed> {
-        let board = self.all().get(board).cloned().ok_or(NotFollowed::NotThere)?;
-        Follower::new(board, None)
+        let here = self.all().get(board).cloned();
+        match (here, self.elsewhere.get()) {
+            (Some(board), _) => Follower::here(&board, None),
+            (None, Some(there)) => Follower::there(there.window(board)?, None),
+            (None, None) => Err(NotFollowed::NotThere),
+        }
     }
 
     /// Follows a match that is being played, to its end. Where matches take milliseconds and others look on already, it may be passed over: then
@@ -120,12 +142,17 @@ impl Gallery {
             let sheet = slot.sheet.as_ref().filter(|sheet| sheet.key == key && !slot.resting)?;
             Some((Arc::clone(board), sheet.number))
         };
-        let (board, number) = self.all().iter().find_map(playing).ok_or(NotFollowed::NotThere)?;
-        Follower::new(board, Some((key, number)))
+        let here = self.all().iter().find_map(playing);
+        if let Some((board, number)) = here {
+            return Follower::here(&board, Some((key, number)));
+        }
+        let there = self.elsewhere.get().ok_or(NotFollowed::NotThere)?;
+        let now = there.boards().into_iter().find(|now| now.key == key).ok_or(NotFollowed::NotThere)?;
+        Follower::there(there.window(now.board)?, Some(key))
     }
 
-    /// The board of a thread.
-    pub(crate) fn board(&self, thread: usize) -> Arc<Board> {
+    /// The board of a thread, from 0.
+    pub fn board(&self, thread: usize) -> Arc<Board> {
         let mut boards = self.all();
         while boards.len() <= thread {
             let board = Board::new(boards.len(), Arc::clone(&self.house));
@@ -155,7 +182,7 @@ impl fmt::Debug for Gallery {
 }
 
 /// Where one thread plays.
-pub(crate) struct Board {
+pub struct Board {
     number: usize,
     house: Arc<House>,
     /// For the thread that plays: never locked for longer than a few copies.
@@ -224,7 +251,7 @@ impl Board {
     }
 
     /// The thread has nothing more to play.
-    pub(crate) fn rest(&self) {
+    pub fn rest(&self) {
         self.slot().resting = true;
     }
 

@@ -132,8 +132,8 @@ fn copy<T: Clone>(from: &[T], to: &mut Vec<T>) -> usize {
     if new.len() == most { AT_ONCE } else { 0 }
 }
 
-/// Writes down the games of one match.
-pub(crate) struct Pen<'p> {
+/// Writes down the games of one match, as the reporter of whoever plays them.
+pub struct Pen<'p> {
     board: &'p Board,
     key: MatchKey,
     seats: &'p [Entrant],
@@ -141,12 +141,13 @@ pub(crate) struct Pen<'p> {
 }
 
 impl<'p> Pen<'p> {
-    pub(crate) fn new(board: &'p Board, key: MatchKey, seats: &'p [Entrant]) -> Self {
+    /// For a match that is about to begin there, between these (in seat order).
+    pub fn new(board: &'p Board, key: MatchKey, seats: &'p [Entrant]) -> Self {
         Self { board, key, seats, sheet: None }
     }
 
     /// The match is over.
-    pub(crate) fn finished(&self, result: &MatchResult) {
+    pub fn finished(&self, result: &MatchResult) {
         if let Some(sheet) = &self.sheet
             && self.board.followers() > 0
         {

@@ -23,3 +23,5 @@ pub mod table;
 pub mod trial;
 mod tried;
 pub mod update;
+pub mod worker;
+pub mod workers;

@@ -1,0 +1,335 @@
+//! Is a NATS server fit for a league? Everything that coordinator and workers need is tried, under names of its own, and cleared away again.
+
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::{consumer, stream};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+
+use crate::access::{Role, may, settle};
+use crate::wire::{self, Call, PIECE};
+use crate::{GridError, Link, NatsOptions, link, refusal, roster, subjects};
+
+/// How a check went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Health {
+    /// As it should be.
+    Good,
+    /// It works, something is less than it could be.
+    Note,
+    /// Something is missing.
+    Bad,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How it went.
+    pub health: Health,
+    /// What was seen.
+    pub found: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Finding {
+    fn good(check: &'static str, found: impl Into<String>) -> Self {
+        Self { check, health: Health::Good, found: found.into(), hint: String::new() }
+    }
+
+    fn note(check: &'static str, found: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { check, health: Health::Note, found: found.into(), hint: hint.into() }
+    }
+
+    /// An error, cut into what and what to do.
+    pub fn bad(check: &'static str, error: &GridError) -> Self {
+        let text = error.to_string();
+        let (found, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
+        Self { check, health: Health::Bad, found: found.to_owned(), hint: hint.to_owned() }
+    }
+}
+
+/// Looks at a server, as the user that the options name. Takes some three seconds where all is well; no single check waits longer than
+/// [`link::PATIENCE`].
+pub async fn nats(options: &NatsOptions) -> Vec<Finding> {
+    let link = match Link::connect(options).await {
+        Ok(link) => link,
+        Err(error) => return vec![Finding::bad("nats", &error)],
+    };
+    let mut findings = Vec::new();
+    match round_trip(&link).await {
+        Ok(took) => {
+            let version = link.client().server_info().version;
+            let found = format!("nats-server {version} at {}, {} a round trip", link.url(), millis(took));
+            findings.push(Finding::good("nats", found));
+        }
+        Err(error) => return vec![Finding::bad("nats", &error)],
+    }
+    findings.extend([privacy(options, &link), user(options, &link), payload(&link)]);
+    let coordinates = may(&link, Role::Coordinator).await;
+    let works = may(&link, Role::Worker(&options.name)).await.is_ok();
+    let watches = may(&link, Role::Spectator).await.is_ok();
+    let roles = [
+        (coordinates.is_ok(), Role::Coordinator),
+        (works, Role::Worker(&options.name)),
+        (watches, Role::Spectator),
+    ];
+    let able: Vec<String> = roles.into_iter().filter(|one| one.0).map(|one| one.1.words()).collect();
+    findings.push(match &coordinates {
+        Err(error) if able.is_empty() => Finding::bad("nats rights", error),
+        _ => Finding::good("nats rights", format!("this user may {}", able.join(", "))),
+    });
+    if coordinates.is_ok() {
+        findings.extend(streams(&link).await);
+    } else if works {
+        findings.push(files_of_worker(&link).await);
+    }
+    if watches {
+        findings.extend(company(&link).await);
+    }
+    findings
+}
+
+/// The best of some.
+async fn round_trip(link: &Link) -> Result<Duration, GridError> {
+    let mut best = settle(link).await?;
+    for _ in 0..4 {
+        best = best.min(settle(link).await?);
+    }
+    Ok(best)
+}
+
+fn privacy(options: &NatsOptions, link: &Link) -> Finding {
+    let asked = options.ca.is_some() || options.certificate.is_some() || options.url.contains("tls://");
+    if asked || link.client().server_info().tls_required {
+        return Finding::good("nats tls", "the connection is encrypted");
+    }
+    if near(link) {
+        return Finding::good("nats tls", "not encrypted, and never leaves this machine");
+    }
+    let hint =
+        "others on the network can read and change what is said: docs/deploying.md has TLS in three commands";
+    Finding::note("nats tls", "not encrypted", hint)
+}
+
+/// Whether the server is on this machine.
+fn near(link: &Link) -> bool {
+    let host = |url: &str| {
+        let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+        let host = rest.rsplit_once(':').map_or(rest, |(host, _)| host);
+        host == "localhost" || host.starts_with("127.") || host == "[::1]"
+    };
+    link.url().split(',').all(host)
+}
+
+fn user(options: &NatsOptions, link: &Link) -> Finding {
+    let info = link.client().server_info();
+    match (info.auth_required, link::user_of(&options.url)) {
+        (true, Some(user)) => Finding::good("nats user", format!("let in as {user}")),
+        (true, None) => Finding::good("nats user", "let in by its credentials"),
+        (false, _) => {
+            let hint = "anybody who reaches this server may do anything: docs/deploying.md has users for it";
+            Finding::note("nats user", "the server asks nobody who they are", hint)
+        }
+    }
+}
+
+fn payload(link: &Link) -> Finding {
+    let (most, needed) = (link.client().server_info().max_payload, PIECE + (64 << 10));
+    if most >= needed {
+        return Finding::good("nats payload", format!("messages of {} KiB and less", most >> 10));
+    }
+    let hint = "max_payload: 1MB in the server's configuration".to_owned();
+    let found = format!("messages of {} KiB at most; {} KiB are needed", most >> 10, needed >> 10);
+    Finding { check: "nats payload", health: Health::Bad, found, hint }
+}
+
+/// JetStream, a queue and a stream of files, as a coordinator uses them.
+async fn streams(link: &Link) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    match link.jetstream().query_account().await {
+        Ok(account) => findings.push(room(&account)),
+        Err(error) => return vec![Finding::bad("jetstream", &link.refused("say how JetStream is", &error))],
+    }
+    let id = format!("{:x}{:x}", std::process::id(), nanos());
+    for (check, tried) in
+        [("jetstream queue", queue(link, &id).await), ("jetstream files", files(link, &id).await)]
+    {
+        findings.push(match tried {
+            Ok(found) => Finding::good(check, found),
+            Err(error) => Finding::bad(check, &error),
+        });
+    }
+    findings
+}
+
+fn nanos() -> u32 {
+    std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos())
+}
+
+fn room(account: &async_nats::jetstream::account::Account) -> Finding {
+    /// Bots of a large league and some minutes of work.
+    const ENOUGH: i64 = 256 << 20;
+    let limits = &account.limits;
+    let used = account.storage >> 20;
+    let found = match limits.max_storage {
+        None => format!("on, {used} MiB used, {} streams", account.streams),
+        Some(most) => format!("on, {used} of {} MiB used, {} streams", most >> 20, account.streams),
+    };
+    let left = limits.max_storage.map_or(i64::MAX, |most| most.saturating_sub_unsigned(account.storage));
+    let streams = limits.max_streams.is_none_or(|most| most >= 2);
+    match (left >= ENOUGH, streams) {
+        (true, true) => Finding::good("jetstream", found),
+        (false, _) => Finding::note(
+            "jetstream",
+            found,
+            "little room is left: max_file_store in the server's configuration",
+        ),
+        (_, false) => Finding::note("jetstream", found, "two streams are needed: max_streams of the account"),
+    }
+}
+
+/// A work queue: the same thing twice is there once, is handed out, acked, and gone.
+async fn queue(link: &Link, id: &str) -> Result<String, GridError> {
+    let (name, subject) = (format!("AGON_DOCTOR_{id}_Q"), format!("agon.doctor.{id}.work"));
+    let config = stream::Config {
+        name: name.clone(),
+        subjects: vec![subject.clone()],
+        retention: stream::RetentionPolicy::WorkQueue,
+        storage: stream::StorageType::File,
+        max_bytes: 1 << 20,
+        ..stream::Config::default()
+    };
+    let begun = Instant::now();
+    let made = link.jetstream().create_stream(config).await;
+    let stream = made.map_err(|error| link.refused("make a stream", &error))?;
+    let used = use_queue(link, &stream, subject).await;
+    let cleared = link.jetstream().delete_stream(&name).await;
+    used?;
+    cleared.map_err(|error| link.refused("remove a stream", &error))?;
+    Ok(format!("made, used and removed in {}", millis(begun.elapsed())))
+}
+
+async fn use_queue(link: &Link, stream: &stream::Stream, subject: String) -> Result<(), GridError> {
+    let config = consumer::pull::Config {
+        durable_name: Some("doctor".to_owned()),
+        ..consumer::pull::Config::default()
+    };
+    let consumer =
+        stream.create_consumer(config).await.map_err(|error| link.refused("make a consumer", &error))?;
+    let mut twice = false;
+    for _ in 0..2 {
+        let message = PublishMessage::build().payload("a job".into()).message_id("one");
+        let sent = link.jetstream().send_publish(subject.clone(), message).await;
+        let sent = sent.map_err(|error| link.refused("take a job", &error))?;
+        twice = sent.await.map_err(|error| link.refused("take a job", &error))?.duplicate;
+    }
+    if !twice {
+        return Err(strange(link, "tell the same job twice from two", "it took both"));
+    }
+    let handed = consumer.fetch().max_messages(2).expires(Duration::from_secs(1)).messages().await;
+    let mut handed = handed.map_err(|error| link.refused("hand a job out", &error))?;
+    let Some(Ok(job)) = handed.next().await else {
+        return Err(strange(link, "hand a job out", "it did not come"));
+    };
+    job.double_ack().await.map_err(|error| link.refused("take an ack", &*error))?;
+    Ok(())
+}
+
+/// A file of the largest piece, there and back.
+async fn files(link: &Link, id: &str) -> Result<String, GridError> {
+    let (name, subject) = (format!("AGON_DOCTOR_{id}_F"), format!("agon.doctor.{id}.file"));
+    let config = stream::Config {
+        name: name.clone(),
+        subjects: vec![subject.clone()],
+        max_messages_per_subject: 1,
+        storage: stream::StorageType::File,
+        allow_direct: true,
+        max_bytes: 4 << 20,
+        ..stream::Config::default()
+    };
+    let made = link.jetstream().create_stream(config).await;
+    let stream = made.map_err(|error| link.refused("make a stream", &error))?;
+    let (bytes, begun) = (Bytes::from(vec![7; PIECE]), Instant::now());
+    let used = there_and_back(link, &stream, subject, bytes).await;
+    let took = begun.elapsed();
+    let cleared = link.jetstream().delete_stream(&name).await;
+    used?;
+    cleared.map_err(|error| link.refused("remove a stream", &error))?;
+    Ok(format!("{} KiB there and back in {}", PIECE >> 10, millis(took)))
+}
+
+async fn there_and_back(
+    link: &Link,
+    stream: &stream::Stream,
+    subject: String,
+    bytes: Bytes,
+) -> Result<(), GridError> {
+    let sent = link.jetstream().publish(subject.clone(), bytes.clone()).await;
+    let sent = sent.map_err(|error| link.refused("take a file", &error))?;
+    sent.await.map_err(|error| link.refused("take a file", &error))?;
+    let back = stream.direct_get_last_for_subject(subject).await;
+    let back = back.map_err(|error| link.refused("give a file", &error))?;
+    if back.payload == bytes { Ok(()) } else { Err(strange(link, "keep a file", "it gave back another one")) }
+}
+
+fn strange(link: &Link, doing: &str, what: &str) -> GridError {
+    refusal::of_jetstream(link.url(), doing, &std::io::Error::other(what), None)
+}
+
+/// A worker fetches files; before the first coordinator there is nowhere to fetch them from.
+async fn files_of_worker(link: &Link) -> Finding {
+    use async_nats::jetstream::stream::DirectGetErrorKind as Kind;
+    let Ok(stream) = link.jetstream().get_stream_no_info(subjects::BLOB_STREAM).await else {
+        return Finding::note("jetstream files", "cannot be asked for", "");
+    };
+    match stream.direct_get_last_for_subject(subjects::blob("doctor", 0)).await {
+        Ok(_) => Finding::good("jetstream files", "can be fetched"),
+        Err(error) if error.kind() == Kind::NotFound => Finding::good("jetstream files", "can be fetched"),
+        Err(error) => match link.refused("give a file", &error) {
+            GridError::JetStream { what, .. } if !what.to_lowercase().contains("permissions") => {
+                let hint = "the first `agon run --nats` makes it; if there was one: is JetStream on?";
+                Finding::note("jetstream files", "there is no stream of files yet", hint)
+            }
+            denied => Finding::bad("jetstream files", &denied),
+        },
+    }
+}
+
+/// Who else is there: a little longer than one beat is listened for.
+async fn company(link: &Link) -> Vec<Finding> {
+    let (Ok(heard), Ok(mut calls)) =
+        (roster::Roster::listen(link).await, link.client().subscribe(subjects::CALL).await)
+    else {
+        return Vec::new();
+    };
+    let mut cups = std::collections::BTreeSet::new();
+    let until = tokio::time::Instant::now() + roster::EVERY + Duration::from_millis(500);
+    while let Ok(Some(message)) = tokio::time::timeout_at(until, calls.next()).await {
+        if let Ok(call) = wire::decode::<Call>(&message.payload) {
+            cups.insert(call.name);
+        }
+    }
+    let workers = heard.workers();
+    let cores: u32 = workers.iter().map(|one| one.beat.cores).sum();
+    let names: Vec<&str> = workers.iter().map(|one| one.beat.worker.as_str()).take(8).collect();
+    let more = if workers.len() > 8 { format!(" and {} more", workers.len() - 8) } else { String::new() };
+    let there = match workers.len() {
+        0 => Finding::note("workers", "nobody is there", "start some: agon worker --nats URL"),
+        1 => Finding::good("workers", format!("1, with {cores} cores: {}", names.join(", "))),
+        many => Finding::good("workers", format!("{many}, with {cores} cores: {}{more}", names.join(", "))),
+    };
+    let called = if cups.is_empty() {
+        Finding::good("competitions", "none is being played just now")
+    } else {
+        Finding::good("competitions", cups.into_iter().collect::<Vec<_>>().join(", "))
+    };
+    vec![there, called]
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}

@@ -1,0 +1,259 @@
+//! Who is there: everybody whose beat was heard, and how to tell one of them what to do.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_nats::client::RequestErrorKind;
+use futures_util::StreamExt as _;
+use tokio::task::JoinHandle;
+
+use crate::wire::{self, Beat, Done, Order};
+use crate::{GridError, Link, link, subjects};
+
+/// How often workers say that they are there.
+pub const EVERY: Duration = Duration::from_secs(2);
+/// Who was not heard for so long is lost: three beats and a little.
+pub const LOST: Duration = Duration::from_secs(7);
+/// Who was lost for so long is forgotten.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
+/// More are not remembered: whoever may publish beats cannot fill the memory.
+const MOST: usize = 10_000;
+
+/// How a worker is, in a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// It plays.
+    Playing,
+    /// It waits for something to play.
+    Idle,
+    /// It finishes what it has and leaves.
+    Draining,
+    /// A coordinator does not want it, and it has nothing else to do.
+    Refused,
+    /// It was not heard for too long.
+    Lost,
+}
+
+impl State {
+    /// For people and programs.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Playing => "playing",
+            Self::Idle => "idle",
+            Self::Draining => "draining",
+            Self::Refused => "refused",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// A worker as it was last heard.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Seen {
+    /// What it said.
+    pub beat: Beat,
+    /// How long ago that was, by our own clock.
+    pub ago: Duration,
+    /// How it is.
+    pub state: State,
+}
+
+/// What was heard, by name and session: two workers that bear one name by mistake are both seen.
+#[derive(Debug, Default)]
+struct Book(BTreeMap<(String, String), (Beat, Instant)>);
+
+impl Book {
+    /// Takes note of a beat that came on the subject of `worker`.
+    fn hear(&mut self, worker: &str, beat: Beat, now: Instant) {
+        // Who may publish there is decided by the subject; what the message says of itself is worth nothing.
+        if beat.worker != worker || beat.protocol != wire::PROTOCOL {
+            return;
+        }
+        let key = (beat.worker.clone(), beat.session.clone());
+        if beat.gone {
+            self.0.remove(&key);
+            return;
+        }
+        // Who was started anew does not stay lost beside itself.
+        self.0.retain(|known, (_, heard)| {
+            let ago = now.saturating_duration_since(*heard);
+            ago < FORGOTTEN && (known.0 != key.0 || known.1 == key.1 || ago < LOST)
+        });
+        if self.0.len() < MOST || self.0.contains_key(&key) {
+            self.0.insert(key, (beat, now));
+        }
+    }
+
+    fn list(&self, now: Instant) -> Vec<Seen> {
+        let seen = |(beat, heard): &(Beat, Instant)| {
+            let ago = now.saturating_duration_since(*heard);
+            Seen { beat: beat.clone(), ago, state: state(beat, ago) }
+        };
+        self.0.values().map(seen).filter(|one| one.ago < FORGOTTEN).collect()
+    }
+}
+
+fn state(beat: &Beat, ago: Duration) -> State {
+    if ago >= LOST {
+        State::Lost
+    } else if beat.draining {
+        State::Draining
+    } else if beat.busy > 0 {
+        State::Playing
+    } else if !beat.refused.is_empty() {
+        State::Refused
+    } else {
+        State::Idle
+    }
+}
+
+/// Everybody whose beat was heard since it began to listen.
+#[derive(Clone)]
+pub struct Roster {
+    link: Link,
+    book: Arc<Mutex<Book>>,
+    /// Listens as long as somebody has the roster.
+    _listening: Arc<Listening>,
+}
+
+struct Listening(JoinHandle<()>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl fmt::Debug for Roster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Roster({})", self.link.url())
+    }
+}
+
+impl Roster {
+    /// Begins to listen, in the runtime that this is called in.
+    pub async fn listen(link: &Link) -> Result<Self, GridError> {
+        let heard = link.client().subscribe(subjects::ALL_BEATS).await;
+        let mut heard = heard.map_err(|error| link.refused("let us hear the workers", &error))?;
+        let book = Arc::new(Mutex::new(Book::default()));
+        let kept = Arc::clone(&book);
+        let listening = tokio::spawn(async move {
+            while let Some(message) = heard.next().await {
+                // What is not understood comes from another version: its hello is where it is told so.
+                let Ok(beat) = wire::decode::<Beat>(&message.payload) else { continue };
+                let worker = message.subject.split('.').nth(2).unwrap_or_default();
+                let mut book = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                book.hear(worker, beat, Instant::now());
+            }
+        });
+        Ok(Self { link: link.clone(), book, _listening: Arc::new(Listening(listening)) })
+    }
+
+    /// Everybody, by name.
+    pub fn workers(&self) -> Vec<Seen> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner).list(Instant::now())
+    }
+
+    /// Tells a worker to do something, and waits for its answer.
+    pub async fn order(&self, worker: &str, order: &Order) -> Result<Done, GridError> {
+        let bytes = wire::encode(order)?;
+        // Nobody but workers may hear it: a name that is none would go to all of them.
+        if !subjects::is_name(worker) {
+            let hint = "letters, digits, - and _; `agon workers` lists the names".to_owned();
+            return Err(GridError::WrongUse {
+                what: format!("`{worker}` cannot be the name of a worker"),
+                hint,
+            });
+        }
+        match self.link.client().request(subjects::order(worker), bytes.into()).await {
+            Ok(answer) => wire::decode(&answer.payload),
+            Err(error) if error.kind() == RequestErrorKind::NoResponders => Err(GridError::NoAnswer {
+                worker: worker.to_owned(),
+                what: "it is not there".to_owned(),
+                hint: "`agon workers` lists who is",
+            }),
+            Err(_) => {
+                let may_not = self.link.complaint().filter(|text| text.contains("agon.down"));
+                let hint = if may_not.is_some() {
+                    "this user needs the permission to publish on agon.down.*.order: docs/grid.md"
+                } else {
+                    "`agon workers` says when it was last heard"
+                };
+                let silent = || format!("waited {} s", link::ANSWER.as_secs());
+                let what = may_not.unwrap_or_else(silent);
+                Err(GridError::NoAnswer { worker: worker.to_owned(), what, hint })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beat(worker: &str, session: &str) -> Beat {
+        Beat {
+            protocol: wire::PROTOCOL,
+            worker: worker.to_owned(),
+            session: session.to_owned(),
+            engine: "0.1.0".to_owned(),
+            layers: Vec::new(),
+            cores: 2,
+            busy: 0,
+            games: 0,
+            rate: 0.0,
+            used: 0.0,
+            speed: 1.0,
+            faults: 0,
+            failed: 0,
+            since_ms: 0,
+            draining: false,
+            gone: false,
+            refused: Vec::new(),
+            boards: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_worker_is_seen_until_it_leaves_and_lost_when_it_falls_silent() {
+        let (mut book, start) = (Book::default(), Instant::now());
+        book.hear("a", beat("a", "1"), start);
+        book.hear(
+            "b",
+            Beat { busy: 1, refused: vec![("cup".into(), "old".into())], ..beat("b", "1") },
+            start,
+        );
+        book.hear("c", Beat { refused: vec![("cup".into(), "old".into())], ..beat("c", "1") }, start);
+        book.hear("d", Beat { draining: true, busy: 2, ..beat("d", "1") }, start);
+        let words = |book: &Book, now| {
+            book.list(now).iter().map(|one| format!("{}:{}", one.beat.worker, one.state)).collect::<Vec<_>>()
+        };
+        assert_eq!(words(&book, start + EVERY), ["a:idle", "b:playing", "c:refused", "d:draining"]);
+        book.hear("d", Beat { gone: true, ..beat("d", "1") }, start + EVERY);
+        book.hear("a", beat("a", "1"), start + LOST);
+        assert_eq!(words(&book, start + LOST), ["a:idle", "b:lost", "c:lost"]);
+        assert_eq!(words(&book, start + FORGOTTEN), ["a:lost"]);
+    }
+
+    #[test]
+    fn nobody_speaks_for_another_and_twins_are_both_seen() {
+        let (mut book, start) = (Book::default(), Instant::now());
+        book.hear("a", beat("b", "1"), start);
+        book.hear("a", Beat { protocol: 99, ..beat("a", "1") }, start);
+        assert!(book.list(start).is_empty());
+        book.hear("a", beat("a", "1"), start);
+        book.hear("a", beat("a", "2"), start + EVERY);
+        assert_eq!(book.list(start + EVERY).len(), 2);
+        // The first one has ended: the second was only started anew.
+        book.hear("a", beat("a", "2"), start + LOST);
+        assert_eq!(book.list(start + LOST).len(), 1);
+    }
+}

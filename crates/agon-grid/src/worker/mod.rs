@@ -1,0 +1,3 @@
+//! Whoever plays.
+
+pub mod live;

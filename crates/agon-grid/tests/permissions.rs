@@ -1,0 +1,247 @@
+//! The users of deploy/nats/users.conf may do what their part needs, and nothing else. Against a real nats-server.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use agon_grid::blobs::Blobs;
+use agon_grid::subjects::{self, WORK_STREAM};
+use agon_grid::wire::{self, Beat, Done, Order};
+use agon_grid::{Link, NatsOptions, Roster};
+use agon_rig::Nats;
+use async_nats::jetstream::{AckKind, consumer, stream};
+use futures_util::StreamExt as _;
+
+/// nats-server with the users that we tell people to make.
+fn server() -> Nats {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/nats/users.conf");
+    let mut users = std::fs::read_to_string(file).unwrap();
+    for name in ["COORDINATOR", "SPECTATOR", "W1", "W2"] {
+        users = users.replace(&format!("${name}_PASSWORD"), "\"secret\"");
+    }
+    Nats::with(&users)
+}
+
+async fn enter(nats: &Nats, name: &str) -> Link {
+    let url = format!("nats://{name}:secret@127.0.0.1:{}", nats.port());
+    let options = NatsOptions { url, name: name.to_owned(), ..NatsOptions::default() };
+    Link::connect(&options).await.unwrap()
+}
+
+/// What the server says to this user about publishing, or hearing, such a thing.
+async fn objections(link: &Link, publish: &str, subscribe: &str) -> Vec<String> {
+    link.take_complaints();
+    let heard = if subscribe.is_empty() {
+        None
+    } else {
+        Some(link.client().subscribe(subscribe.to_owned()).await.unwrap())
+    };
+    if !publish.is_empty() {
+        link.client().publish(publish.to_owned(), "x".into()).await.unwrap();
+    }
+    settle(link).await;
+    drop(heard);
+    link.take_complaints()
+}
+
+/// Until the server has read everything that was said so far: what it has to say about it comes before our own word comes back.
+async fn settle(link: &Link) {
+    let inbox = link.client().new_inbox();
+    let mut back = link.client().subscribe(inbox.clone()).await.unwrap();
+    link.client().publish(inbox, "".into()).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(10), back.next()).await.unwrap().unwrap();
+    // Events have a task of their own.
+    tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+fn run(doing: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(doing);
+}
+
+async fn queue(coordinator: &Link) {
+    let config = stream::Config {
+        name: WORK_STREAM.to_owned(),
+        subjects: vec![subjects::ALL_WORK.to_owned()],
+        retention: stream::RetentionPolicy::WorkQueue,
+        ..stream::Config::default()
+    };
+    let stream = coordinator.jetstream().create_stream(config).await.unwrap();
+    let config = consumer::pull::Config {
+        durable_name: Some("cup".to_owned()),
+        filter_subject: subjects::work("cup"),
+        ..consumer::pull::Config::default()
+    };
+    stream.create_consumer(config).await.unwrap();
+    let sent = coordinator.jetstream().publish(subjects::work("cup"), "job".into()).await.unwrap();
+    sent.await.unwrap();
+}
+
+#[test]
+fn each_user_may_do_its_part() {
+    if agon_rig::missing() {
+        return;
+    }
+    let nats = server();
+    run(async {
+        let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
+        queue(&coordinator).await;
+        // Files: one puts them there, the other fetches them.
+        let hash = Blobs::make(&coordinator, 64 << 20).await.unwrap().put(b"a bot").await.unwrap();
+        assert_eq!(Blobs::open(&w1).await.unwrap().get(&hash).await.unwrap().unwrap(), b"a bot");
+        // A job: pulled, reported, acked.
+        let stream = w1.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
+        let consumer: consumer::PullConsumer = stream.get_consumer("cup").await.unwrap();
+        let mut jobs =
+            consumer.fetch().max_messages(1).expires(Duration::from_secs(5)).messages().await.unwrap();
+        let job = jobs.next().await.unwrap().unwrap();
+        job.ack_with(AckKind::Progress).await.unwrap();
+        let mut reports = coordinator.client().subscribe(subjects::report("*", "cup")).await.unwrap();
+        let answering = coordinator.clone();
+        tokio::spawn(async move {
+            let report = reports.next().await.unwrap();
+            answering.client().publish(report.reply.unwrap(), "kept".into()).await.unwrap();
+        });
+        settle(&coordinator).await;
+        let receipt = w1.client().request(subjects::report("w1", "cup"), "report".into()).await.unwrap();
+        assert_eq!(&receipt.payload[..], b"kept");
+        job.double_ack().await.unwrap();
+        assert_eq!((w1.complaint(), coordinator.complaint()), (None, None));
+    });
+}
+
+#[test]
+fn a_spectator_sees_workers_and_drains_one() {
+    if agon_rig::missing() {
+        return;
+    }
+    let nats = server();
+    run(async {
+        let (spectator, w1) = (enter(&nats, "spectator").await, enter(&nats, "w1").await);
+        let roster = Roster::listen(&spectator).await.unwrap();
+        settle(&spectator).await;
+        let beat = Beat {
+            protocol: wire::PROTOCOL,
+            worker: "w1".to_owned(),
+            session: "1".to_owned(),
+            engine: String::new(),
+            layers: Vec::new(),
+            cores: 2,
+            busy: 0,
+            games: 0,
+            rate: 0.0,
+            used: 0.0,
+            speed: 1.0,
+            faults: 0,
+            failed: 0,
+            since_ms: 0,
+            draining: false,
+            gone: false,
+            refused: Vec::new(),
+            boards: Vec::new(),
+        };
+        let mut orders = w1.client().subscribe(subjects::order("w1")).await.unwrap();
+        w1.client().publish(subjects::beat("w1"), wire::encode(&beat).unwrap().into()).await.unwrap();
+        settle(&w1).await;
+        settle(&spectator).await;
+        assert_eq!(roster.workers()[0].beat, beat);
+        let answering = w1.clone();
+        tokio::spawn(async move {
+            let order = orders.next().await.unwrap();
+            assert_eq!(wire::decode::<Order>(&order.payload).unwrap(), Order::Drain);
+            answering
+                .client()
+                .publish(order.reply.unwrap(), wire::encode(&Done::Yes).unwrap().into())
+                .await
+                .unwrap();
+        });
+        assert_eq!(roster.order("w1", &Order::Drain).await.unwrap(), Done::Yes);
+        let nobody = roster.order("w2", &Order::Drain).await.unwrap_err().to_string();
+        assert!(nobody.contains("worker w2 does not answer: it is not there"), "{nobody}");
+        assert!(roster.order("*", &Order::Drain).await.unwrap_err().is_wrong_use());
+        assert_eq!((w1.complaint(), spectator.complaint()), (None, None));
+    });
+}
+
+#[test]
+fn a_worker_may_do_nothing_else() {
+    if agon_rig::missing() {
+        return;
+    }
+    let nats = server();
+    run(async {
+        let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
+        queue(&coordinator).await;
+        let forbidden = [
+            // Speaking for somebody else.
+            "agon.up.w2.beat",
+            "agon.up.w2.report.cup",
+            "agon.call",
+            "agon.down.w2.order",
+            "agon.work.cup",
+            "agon.blob.0.0",
+            "_INBOX_w2.x",
+            "_INBOX_coordinator.x",
+            // Streams.
+            "$JS.API.STREAM.PURGE.AGON_WORK",
+            "$JS.API.STREAM.DELETE.AGON_WORK",
+            "$JS.API.STREAM.CREATE.MINE",
+            "$JS.API.STREAM.UPDATE.AGON_BLOBS",
+            "$JS.API.STREAM.MSG.DELETE.AGON_WORK",
+            "$JS.API.CONSUMER.DELETE.AGON_WORK.cup",
+            "$JS.API.CONSUMER.CREATE.AGON_WORK",
+            "$JS.API.DIRECT.GET.AGON_WORK",
+        ];
+        for subject in forbidden {
+            let said = objections(&w1, subject, "").await;
+            assert!(
+                said.len() == 1 && said[0].contains("Permissions Violation for Publish"),
+                "{subject}: {said:?}"
+            );
+        }
+        for subject in [
+            "agon.down.w2.order",
+            "agon.down.>",
+            "agon.up.>",
+            "agon.work.*",
+            "_INBOX_w2.>",
+            "_INBOX_coordinator.>",
+            ">",
+        ] {
+            let said = objections(&w1, "", subject).await;
+            assert!(
+                said.len() == 1 && said[0].contains("Permissions Violation for Subscription"),
+                "{subject}: {said:?}"
+            );
+        }
+        assert_eq!(objections(&w1, "agon.up.w1.beat", "agon.down.w1.order").await, Vec::<String>::new());
+        // And it is told why, where it tries by itself.
+        let error = Blobs::make(&w1, 1 << 20).await.unwrap_err().to_string();
+        assert!(
+            error.contains("Permissions Violation") && error.contains("hint: this user needs"),
+            "{error}"
+        );
+    });
+}
+
+#[test]
+fn a_spectator_may_do_nothing_else() {
+    if agon_rig::missing() {
+        return;
+    }
+    let nats = server();
+    run(async {
+        let spectator = enter(&nats, "spectator").await;
+        for subject in ["agon.up.w1.beat", "agon.call", "agon.work.cup", "$JS.API.STREAM.LIST", "_INBOX_w1.x"]
+        {
+            assert_eq!(objections(&spectator, subject, "").await.len(), 1, "{subject}");
+        }
+        for subject in ["agon.up.w1.report.cup", "agon.down.>", "_INBOX_w1.>"] {
+            assert_eq!(objections(&spectator, "", subject).await.len(), 1, "{subject}");
+        }
+    });
+}

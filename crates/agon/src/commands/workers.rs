@@ -1,0 +1,163 @@
+//! `agon workers`: who is there, and having one of them leave.
+
+use std::time::{Duration, Instant};
+
+use agon_grid::Roster;
+use agon_grid::access::Role;
+use agon_grid::roster::{EVERY, Seen};
+use agon_grid::wire::{Done, Order};
+use agon_venue::failure::{BROKE, Failure, NO};
+use serde_json::{Value as Json, json};
+use tokio::runtime::Runtime;
+
+use crate::grid::{self, cli};
+use crate::output;
+
+/// Everybody has said something after so long.
+const LISTEN: Duration = Duration::from_millis(2500);
+
+/// Lists them, or drains one.
+pub fn run(args: &cli::Workers) -> Result<(), Failure> {
+    let wait = args.wait.map(|given| cli::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
+    let nats = args.nats.needed("spectator")?;
+    grid::with_runtime(|runtime| {
+        let link = grid::connect(runtime, &nats, Role::Spectator)?;
+        let roster = runtime.block_on(Roster::listen(&link))?;
+        if let Some(name) = &args.drain {
+            return drain(runtime, &roster, name, wait, args.json);
+        }
+        std::thread::sleep(wait.unwrap_or(LISTEN));
+        list(&roster.workers(), args.json)
+    })
+}
+
+fn list(workers: &[Seen], json: bool) -> Result<(), Failure> {
+    if json {
+        return output::print_json(
+            "workers",
+            json!({"workers": workers.iter().map(for_programs).collect::<Vec<_>>()}),
+        );
+    }
+    if workers.is_empty() {
+        output::note("nobody is there; start some with `agon worker --nats URL`");
+        return Ok(());
+    }
+    output::print(&table(workers))?;
+    for one in workers {
+        for (cup, why) in &one.beat.refused {
+            output::note(&format!("{} is refused by {cup}: {why}", one.beat.worker));
+        }
+    }
+    Ok(())
+}
+
+fn table(workers: &[Seen]) -> String {
+    let titles = [
+        "Name",
+        "State",
+        ">Cores",
+        ">Busy",
+        ">Games/s",
+        ">Used",
+        ">Speed",
+        "Version",
+        ">Last seen",
+        ">Faults",
+        ">Failed",
+    ];
+    let row = |one: &Seen| {
+        let beat = &one.beat;
+        vec![
+            beat.worker.clone(),
+            one.state.to_string(),
+            beat.cores.to_string(),
+            beat.busy.to_string(),
+            format!("{:.1}", beat.rate),
+            format!("{:.0} %", 100.0 * beat.used),
+            format!("{:.2}", beat.speed),
+            beat.engine.clone(),
+            format!("{:.0} s ago", one.ago.as_secs_f64()),
+            beat.faults.to_string(),
+            beat.failed.to_string(),
+        ]
+    };
+    output::table(&titles, workers.iter().map(row).collect())
+}
+
+fn for_programs(one: &Seen) -> Json {
+    let beat = &one.beat;
+    json!({
+        "name": beat.worker, "session": beat.session, "state": one.state.word(), "cores": beat.cores, "busy": beat.busy,
+        "games": beat.games, "games_per_second": beat.rate, "used": beat.used, "speed": beat.speed,
+        "engine": beat.engine, "layers": beat.layers, "last_seen_ms": one.ago.as_millis() as u64, "since_ms": beat.since_ms,
+        "faults": beat.faults, "failed": beat.failed,
+        "refused": beat.refused.iter().map(|(cup, why)| json!({"competition": cup, "why": why})).collect::<Vec<_>>(),
+        "boards": beat.boards.iter().map(|board| json!({
+            "competition": board.cup, "board": board.board, "phase": board.key.0 + 1, "stage": board.key.1 + 1,
+            "match": board.key.2 + 1, "game": board.game + 1, "turn": board.turn, "for_ms": board.for_ms,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// Has one of them leave; with `wait`, sees it go.
+fn drain(
+    runtime: &Runtime,
+    roster: &Roster,
+    name: &str,
+    wait: Option<Duration>,
+    json: bool,
+) -> Result<(), Failure> {
+    match runtime.block_on(roster.order(name, &Order::Drain))? {
+        Done::Yes => {}
+        Done::No(why) => {
+            let message = format!("worker {name} does not leave: {why}\nhint: `agon workers` says how it is");
+            return Err(Failure { code: BROKE, message });
+        }
+    }
+    let (begun, mut left) = (Instant::now(), false);
+    if let Some(wait) = wait {
+        if !json {
+            output::note(&format!("{name} finishes what it plays and leaves; waiting for that"));
+        }
+        // Nothing was heard of anybody yet: it is there for at least one beat.
+        left = gone(roster, name, begun, wait);
+    }
+    if json {
+        output::print_json("drained", json!({"worker": name, "left": left}))?;
+    } else if wait.is_none() {
+        output::note(&format!("{name} finishes what it plays and leaves"));
+    } else if left {
+        output::note(&format!("{name} has left"));
+    }
+    match wait {
+        Some(wait) if !left => {
+            let message = format!(
+                "worker {name} has not left within {:.0} s\nhint: it finishes long games first; ask again, or end it where it runs",
+                wait.as_secs_f64()
+            );
+            Err(Failure { code: NO, message })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether it is gone before `wait` is over: it said so, or was silent for two beats.
+fn gone(roster: &Roster, name: &str, begun: Instant, wait: Duration) -> bool {
+    let mut seen = begun;
+    loop {
+        let there =
+            roster.workers().into_iter().filter(|one| one.beat.worker == name).map(|one| one.ago).min();
+        match there {
+            Some(ago) => seen = Instant::now().checked_sub(ago).unwrap_or(seen).max(seen),
+            None if seen > begun => return true,
+            None => {}
+        }
+        if seen.elapsed() > 2 * EVERY + Duration::from_millis(500) {
+            return true;
+        }
+        if begun.elapsed() > wait {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}

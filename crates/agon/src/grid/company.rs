@@ -1,0 +1,161 @@
+//! Who plays while a competition is run on many machines: in one line, and who came and went.
+
+use std::collections::BTreeMap;
+
+use agon_grid::Roster;
+use agon_grid::roster::{Seen, State};
+
+/// Who was there when it was last looked.
+pub struct Company {
+    roster: Roster,
+    known: BTreeMap<(String, String), State>,
+}
+
+/// Something about a worker that people want to know.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Change {
+    /// Which.
+    pub worker: String,
+    /// `came`, `left`, `lost`, `refused` or `draining`.
+    pub what: &'static str,
+    /// Why, if it was said.
+    pub why: String,
+}
+
+impl Change {
+    /// For people.
+    pub fn words(&self) -> String {
+        let Self { worker, what, why } = self;
+        match *what {
+            "came" => format!("worker {worker} is there: {why}"),
+            "lost" => format!("worker {worker} is not heard any more; what it played is played by others"),
+            "draining" => format!("worker {worker} finishes what it plays and leaves"),
+            "refused" => format!("worker {worker} is refused: {why}"),
+            _ => format!("worker {worker} has left"),
+        }
+    }
+}
+
+impl Company {
+    /// Of these.
+    pub const fn new(roster: Roster) -> Self {
+        Self { roster, known: BTreeMap::new() }
+    }
+
+    /// What is new since it was last asked.
+    pub fn changes(&mut self) -> Vec<Change> {
+        changes(&mut self.known, &self.roster.workers())
+    }
+
+    /// Everybody in a line.
+    pub fn summary(&self) -> String {
+        summary(&self.roster.workers())
+    }
+}
+
+fn changes(known: &mut BTreeMap<(String, String), State>, seen: &[Seen]) -> Vec<Change> {
+    let mut news = Vec::new();
+    let key = |one: &Seen| (one.beat.worker.clone(), one.beat.session.clone());
+    known.retain(|known, state| {
+        let stays = seen.iter().any(|one| key(one) == *known);
+        // Who was lost before was told to be; who comes back under a new session is told to come.
+        if !stays && *state != State::Lost {
+            news.push(Change { worker: known.0.clone(), what: "left", why: String::new() });
+        }
+        stays
+    });
+    for one in seen {
+        let before = known.insert(key(one), one.state);
+        let (worker, beat) = (one.beat.worker.clone(), &one.beat);
+        let (what, why) = match (before, one.state) {
+            (before, State::Refused) if before != Some(State::Refused) => {
+                ("refused", beat.refused.first().map_or_else(String::new, |(_, why)| why.clone()))
+            }
+            (before, State::Lost) if before.is_some_and(|before| before != State::Lost) => {
+                ("lost", String::new())
+            }
+            (before, State::Draining) if before.is_some_and(|before| before != State::Draining) => {
+                ("draining", String::new())
+            }
+            (None | Some(State::Lost), State::Playing | State::Idle | State::Draining) => {
+                ("came", format!("{}, speed {:.2}, Agon {}", cores(beat.cores), beat.speed, beat.engine))
+            }
+            _ => continue,
+        };
+        news.push(Change { worker, what, why });
+    }
+    news
+}
+
+fn cores(cores: u32) -> String {
+    if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
+}
+
+fn summary(seen: &[Seen]) -> String {
+    let there: Vec<&Seen> =
+        seen.iter().filter(|one| matches!(one.state, State::Playing | State::Idle)).collect();
+    if there.is_empty() {
+        return "no workers: start some with `agon worker --nats URL`".to_owned();
+    }
+    let rate: f64 = there.iter().map(|one| one.beat.rate).sum();
+    let busy: u32 = there.iter().map(|one| one.beat.busy).sum();
+    let all: u32 = there.iter().map(|one| one.beat.cores).sum();
+    let workers = if there.len() == 1 { "1 worker".to_owned() } else { format!("{} workers", there.len()) };
+    format!("{workers}, {busy} of {} busy, {rate:.1} games/s", cores(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agon_grid::wire::{Beat, PROTOCOL};
+    use std::time::Duration;
+
+    fn seen(worker: &str, session: &str, state: State) -> Seen {
+        let beat = Beat {
+            protocol: PROTOCOL,
+            worker: worker.to_owned(),
+            session: session.to_owned(),
+            engine: "0.1.0".to_owned(),
+            layers: Vec::new(),
+            cores: 2,
+            busy: u32::from(state == State::Playing),
+            games: 0,
+            rate: 1.5,
+            used: 0.5,
+            speed: 1.0,
+            faults: 0,
+            failed: 0,
+            since_ms: 0,
+            draining: state == State::Draining,
+            gone: false,
+            refused: vec![("cup".to_owned(), "too old".to_owned())],
+            boards: Vec::new(),
+        };
+        Seen { beat, ago: Duration::ZERO, state }
+    }
+
+    fn told(known: &mut BTreeMap<(String, String), State>, seen: &[Seen]) -> Vec<String> {
+        changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what)).collect()
+    }
+
+    #[test]
+    fn coming_and_going_is_told_once() {
+        let mut known = BTreeMap::new();
+        let (a, b) = (seen("a", "1", State::Idle), seen("b", "1", State::Refused));
+        assert_eq!(told(&mut known, &[a.clone(), b.clone()]), ["a came", "b refused"]);
+        assert_eq!(told(&mut known, &[seen("a", "1", State::Playing), b.clone()]), [""; 0]);
+        assert_eq!(told(&mut known, &[seen("a", "1", State::Lost), b.clone()]), ["a lost"]);
+        // Started anew: its old session is forgotten without a word.
+        assert_eq!(told(&mut known, &[seen("a", "2", State::Idle), b.clone()]), ["a came"]);
+        assert_eq!(told(&mut known, &[seen("a", "2", State::Draining), b.clone()]), ["a draining"]);
+        assert_eq!(told(&mut known, &[b]), ["a left"]);
+        assert_eq!(told(&mut known, &[seen("b", "1", State::Playing)]), [""; 0]);
+    }
+
+    #[test]
+    fn a_line_says_who_plays() {
+        let all = [seen("a", "1", State::Playing), seen("b", "1", State::Idle), seen("c", "1", State::Lost)];
+        assert_eq!(summary(&all), "2 workers, 1 of 4 cores busy, 3.0 games/s");
+        assert!(summary(&all[2..]).starts_with("no workers"));
+    }
+}
