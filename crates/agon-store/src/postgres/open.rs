@@ -46,7 +46,9 @@ pub(super) async fn look(
 ) -> Result<Vec<Found>, sqlx::Error> {
     // One that was put aside has kept its schema's name.
     let put_aside = |slug: &str| match slug.rsplit_once('.') {
-        Some((before, number)) if number.parse::<u32>().is_ok() => format!("({}|{})", folded(slug), folded(before)),
+        Some((before, number)) if number.parse::<u32>().is_ok() => {
+            format!("({}|{})", folded(slug), folded(before))
+        }
         _ => folded(slug),
     };
     let pattern = format!("^agon_{}_[0-9a-f]{{8}}$", slug.map_or_else(|| ".*".to_owned(), put_aside));
