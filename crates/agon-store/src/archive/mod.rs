@@ -115,7 +115,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        for ending in ["", "-wal", "-shm"] {
+        for ending in ["", "-journal", "-wal", "-shm"] {
             let mut name = self.0.as_os_str().to_owned();
             name.push(ending);
             let _ = fs::remove_file(PathBuf::from(name));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use futures_util::TryStreamExt as _;
-use sqlx::sqlite::SqliteArguments;
+use sqlx::sqlite::{SqliteArguments, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
 use super::{SqliteLedger, open, trouble};
@@ -40,42 +40,51 @@ impl SqliteLedger {
         Ok(())
     }
 
-    /// Makes a ledger of what is read.
+    /// Makes a ledger of what is read. What was made of it by then is left if that cannot be read.
     pub(crate) async fn fill(path: &Path, reader: &mut Reader) -> Result<()> {
         let failed = trouble::at(path);
         open::create_empty(path).await?;
-        let mut connection = open::options(path).connect().await.map_err(&failed)?;
-        let mut change = connection.begin().await.map_err(&failed)?;
-        let mut states = Vec::new();
-        for table in &TABLES {
-            while let Some(mut row) = reader.row(table)? {
-                if table.name == "phase" {
-                    // It takes matches only while it runs.
-                    let state = std::mem::replace(&mut row[STATE], Cell::Text("running".to_owned()));
-                    states.push((row[0].clone(), state));
-                }
-                insert(&mut change, table, row).await.map_err(&failed)?;
-            }
-        }
-        for (phase, state) in states {
-            let mut values = SqliteArguments::default();
-            add(&mut values, state).and_then(|()| add(&mut values, phase)).map_err(&failed)?;
-            let sql = "UPDATE phase SET state = ? WHERE phase = ?";
-            sqlx::query_with(sql, values).execute(&mut *change).await.map_err(&failed)?;
-        }
-        sqlx::query("UPDATE log_size SET bytes = (SELECT coalesce(sum(length(bytes)), 0) FROM log)")
-            .execute(&mut *change)
-            .await
-            .map_err(&failed)?;
-        for (what, text) in SUMS {
-            let rows: i64 = sqlx::query_scalar(text).fetch_one(&mut *change).await.map_err(&failed)?;
-            if rows > 0 {
-                return Err(reader.wrong(format!("{what}: {rows}")));
-            }
-        }
-        change.commit().await.map_err(&failed)?;
-        connection.close().await.map_err(&failed)
+        // Nobody has seen it yet: it need not survive anything before it is whole.
+        let options =
+            open::options(path).journal_mode(SqliteJournalMode::Memory).synchronous(SqliteSynchronous::Off);
+        let mut connection = options.connect().await.map_err(&failed)?;
+        let filled = fill(&mut connection, path, reader).await;
+        let closed = connection.close().await.map_err(&failed);
+        filled.and(closed)
     }
+}
+
+async fn fill(connection: &mut SqliteConnection, path: &Path, reader: &mut Reader) -> Result<()> {
+    let failed = trouble::at(path);
+    let mut change = connection.begin().await.map_err(&failed)?;
+    let mut states = Vec::new();
+    for table in &TABLES {
+        while let Some(mut row) = reader.row(table)? {
+            if table.name == "phase" {
+                // It takes matches only while it runs.
+                let state = std::mem::replace(&mut row[STATE], Cell::Text("running".to_owned()));
+                states.push((row[0].clone(), state));
+            }
+            insert(&mut change, table, row).await.map_err(&failed)?;
+        }
+    }
+    for (phase, state) in states {
+        let mut values = SqliteArguments::default();
+        add(&mut values, state).and_then(|()| add(&mut values, phase)).map_err(&failed)?;
+        let sql = "UPDATE phase SET state = ? WHERE phase = ?";
+        sqlx::query_with(sql, values).execute(&mut *change).await.map_err(&failed)?;
+    }
+    sqlx::query("UPDATE log_size SET bytes = (SELECT coalesce(sum(length(bytes)), 0) FROM log)")
+        .execute(&mut *change)
+        .await
+        .map_err(&failed)?;
+    for (what, text) in SUMS {
+        let rows: i64 = sqlx::query_scalar(text).fetch_one(&mut *change).await.map_err(&failed)?;
+        if rows > 0 {
+            return Err(reader.wrong(format!("{what}: {rows}")));
+        }
+    }
+    change.commit().await.map_err(&failed)
 }
 
 async fn insert(
