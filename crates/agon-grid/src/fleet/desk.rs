@@ -27,8 +27,8 @@ use crate::wire::{Job, JobMatch, PROTOCOL, encode};
 const LOOK_UP: Duration = Duration::from_millis(100);
 /// A job that cannot be published is tried again after so long.
 const AGAIN: Duration = Duration::from_secs(1);
-/// So often what is waited for is compared with what the queue holds.
-const COMPARE: Duration = Duration::from_secs(10);
+/// Emptying the queue takes no longer, or is left to the next run.
+const PURGE: Duration = Duration::from_secs(5);
 /// A job that some workers may not take is given back by them again and again: those deliveries do not count.
 const GIVEN_BACK: u32 = 1000;
 
@@ -337,7 +337,7 @@ impl<'d> Desk<'d> {
 
     fn purge(&self) {
         let purging = self.fleet.line.purge();
-        let patience = Duration::from_secs(2);
+        let patience = if self.shared().is_connected() { PURGE } else { Duration::ZERO };
         let _ = self.shared().runtime.block_on(async { tokio::time::timeout(patience, purging).await });
     }
 }
