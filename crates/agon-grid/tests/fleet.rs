@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use agon_grid::subjects::WORK_STREAM;
 use agon_grid::wire::played::Match;
-use agon_grid::wire::{Job, PIECE, Receipt, TroubleKind, Welcome};
+use agon_grid::wire::{PIECE, Receipt, TroubleKind, Welcome};
 use agon_grid::{Fleet, FleetOptions, Link};
 use agon_league::Fixed;
 use agon_rig::Nats;
 use agon_runner::{Ended, Stop};
 use agon_store::{Ledger as _, SqliteLedger};
 use async_nats::jetstream::AckKind;
-use scripted::{Cup, Hand, LEAGUE, Led, called, hello, link, options, play_one, runtime, say_hello, tables};
+use scripted::{Cup, Hand, LEAGUE, Led, WORDS, called, hello, link, options, play_one, runtime, say_hello, tables};
 use tokio::runtime::Runtime;
 
 /// Matches of a league of four that meet twice.
@@ -32,7 +32,7 @@ struct Ground {
 
 impl Ground {
     fn new(options: FleetOptions) -> Self {
-        let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::new(&[LEAGUE]));
+        let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
         let ledger = cup.ledger(&runtime);
         let fleet = cup.fleet(&nats, &runtime, &ledger, options);
         Self { fleet, ledger, cup, runtime, nats }
@@ -79,6 +79,20 @@ async fn pause(millis: u64) {
 }
 
 #[test]
+fn rounds_and_phases_end_in_the_tables_of_one_machine() {
+    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::new(&[LEAGUE, LEAGUE]));
+    let ledger = cup.ledger(&runtime);
+    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let work = async |name: &str| Hand::join(&nats, name, fleet.cup()).await.work().await;
+    let (ended, told, _) =
+        led.while_playing(&Stop::new(), async { tokio::join!(work("one"), work("two")) });
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), 2 * MATCHES));
+    let phases = runtime.block_on(ledger.phases()).unwrap();
+    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+}
+
+#[test]
 fn a_round_robin_ends_in_the_table_of_one_machine() {
     let ground = Ground::new(options());
     let work = async |name: &str| ground.hand(name).await.work().await;
@@ -93,7 +107,7 @@ fn everybody_is_called_and_a_report_may_come_in_pieces() {
     let ground = Ground::new(options());
     let script = async {
         let called = called(&link(&ground.nats, "ear").await).await;
-        assert_eq!((called.cup.as_str(), called.game.as_str()), (ground.fleet.cup(), "connect-five"));
+        assert_eq!((called.cup.as_str(), called.game.as_str()), (ground.fleet.cup(), "word-racer"));
         let hand = ground.hand("one").await;
         loop {
             let task = some(&hand).await;
@@ -435,7 +449,8 @@ fn who_does_not_fit_is_told_why() {
         };
         refused(&|hello| hello.engine = "0.0.1".to_owned(), "this worker is Agon 0.0.1").await;
         refused(&|hello| hello.protocol = 2, "protocol 2, wanted 1").await;
-        refused(&|hello| drop(hello.rules.insert("connect-five".to_owned(), 99)), "has version 99").await;
+        let newer = |hello: &mut agon_grid::wire::Hello| hello.rules = [("word-racer".to_owned(), 99)].into();
+        refused(&newer, "has version 99").await;
         refused(&|hello| hello.rules.clear(), "does not know the game").await;
         // A name belongs to who beats by it.
         let owner = ground.hand("any").await;
@@ -469,8 +484,7 @@ fn who_lacks_layers_of_the_sandbox_is_told_which() {
 #[test]
 fn the_queue_holds_no_more_than_some_seconds_of_work() {
     let (nats, runtime) = (Nats::start(), runtime());
-    let league = LEAGUE.replace("legs = 2", "legs = 12");
-    let cup = Cup::new(&[&league]);
+    let cup = Cup::words(&WORDS.replace("legs = 2", "legs = 12"));
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
     let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
@@ -524,16 +538,6 @@ fn a_stop_empties_the_queue_and_waits_for_what_is_played() {
 
 #[test]
 fn jobs_for_others_do_not_become_poison() {
-    let job = |not: &[&str]| Job {
-        protocol: 1,
-        cup: String::new(),
-        brief: String::new(),
-        id: String::new(),
-        tries: 4,
-        not: not.iter().map(|name| (*name).to_owned()).collect(),
-        matches: Vec::new(),
-    };
-    let _ = job(&[]);
     let ground = Ground::new(FleetOptions { checked: 1.0, tries: 1, ..options() });
     let script = async {
         let one = ground.hand("one").await;

@@ -47,7 +47,16 @@ pub struct Cup {
 pub const LEAGUE: &str =
     "format = \"round-robin\"\nlegs = 2\nparts = [{ games = 1, first_to = 1, seconds = 1 }]\n";
 
+/// One stage, in any order.
+pub const WORDS: &str = "format = \"round-robin\"\nlegs = 2\nswap = false\n";
+
 impl Cup {
+    /// Word Racer by the house, in one phase of one stage.
+    pub fn words(phase: &str) -> Self {
+        let bots = ["rows", "z-racer", "filler", "random"].map(|name| format!("house:{name}"));
+        Self::of("word-racer", &[phase], &bots)
+    }
+
     /// Connect Five by the house, in these phases.
     pub fn new(phases: &[&str]) -> Self {
         let bots = ["tactician", "line-counter", "stacker", "random"].map(|name| format!("house:{name}"));
