@@ -172,7 +172,7 @@ pub enum StoreError {
     },
     /// A database server that does not answer.
     #[error("{place}: the database server does not answer{}: {what}\nhint: is it running, are host and port right, and does the way there let you through? \
-             what was kept is safe; run again when it answers", tried(.seconds))]
+             what was kept is safe; run again when it answers", tried(*.seconds))]
     Unreachable {
         /// Which one, without its password.
         place: String,
@@ -204,8 +204,8 @@ pub enum StoreError {
 }
 
 /// How long something was tried, if it was.
-fn tried(seconds: &u64) -> String {
-    if *seconds == 0 { String::new() } else { format!(", and has not for {seconds} s") }
+fn tried(seconds: u64) -> String {
+    if seconds == 0 { String::new() } else { format!(", and has not for {seconds} s") }
 }
 
 impl StoreError {

@@ -17,7 +17,7 @@ use crate::{Result, StoreError};
 /// How long a server may take to let us in.
 pub const CONNECT: Duration = Duration::from_secs(10);
 /// How long an answer may take, unless all that is kept is looked at.
-pub const ANSWER: Duration = Duration::from_secs(60);
+pub const ANSWER: Duration = Duration::from_mins(1);
 /// The same for looking at everything.
 pub const LONG: Duration = Duration::from_hours(6);
 /// For how long a server that was there may be away.
@@ -81,6 +81,11 @@ impl Lanes {
     /// One was lost: the others are, too, or will be soon.
     fn lost(&self) {
         self.losses.fetch_add(1, Ordering::Relaxed);
+        self.clear();
+    }
+
+    /// Lets go of all that are idle.
+    pub fn clear(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
@@ -151,7 +156,7 @@ impl Trying<'_> {
             let lanes = self.lanes;
             return Some(Err(trouble::explain(&lanes.target, &lanes.place, &error, away.as_secs())));
         }
-        tokio::time::sleep(self.pause.min(self.lanes.patience - away)).await;
+        tokio::time::sleep(self.pause.min(self.lanes.patience.saturating_sub(away))).await;
         self.pause = (self.pause * 2).min(PAUSES.1);
         None
     }

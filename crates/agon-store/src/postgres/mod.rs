@@ -263,4 +263,9 @@ impl Ledger for PostgresLedger {
     async fn check(&self) -> Result<Vec<String>> {
         self.look_for_damage().await
     }
+
+    async fn disconnect(&self) -> Result<()> {
+        self.lanes.clear();
+        Ok(())
+    }
 }

@@ -23,7 +23,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{
     ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection, SqlitePool, Transaction,
 };
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::kept::{
@@ -42,8 +42,8 @@ const SYNC: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct SqliteLedger {
     path: PathBuf,
-    /// `None` if it was opened for reading.
-    writer: Option<Mutex<Writer>>,
+    /// `None` if it was opened for reading; in it nothing once it was let go of.
+    writer: Option<Mutex<Option<Writer>>>,
     readers: SqlitePool,
 }
 
@@ -131,23 +131,24 @@ impl SqliteLedger {
 
     /// Lets go of the file in good order: everything in one file, nothing beside it. Without it the next one to open the ledger
     /// tidies up.
-    pub async fn disconnect(self) -> Result<()> {
+    pub async fn disconnect(&self) -> Result<()> {
         self.readers.close().await;
-        if let Some(writer) = self.writer {
-            writer.into_inner().connection.close().await.map_err(trouble::at(&self.path))?;
+        if let Some(writer) = &self.writer
+            && let Some(writer) = writer.lock().await.take()
+        {
+            writer.close().await.map_err(trouble::at(&self.path))?;
         }
         Ok(())
     }
 
     /// The connection that writes, once nobody else in this process does.
-    async fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
-        match &self.writer {
-            Some(writer) => Ok(writer.lock().await),
-            None => Err(StoreError::ReadOnly {
-                place: self.path.display().to_string(),
-                what: "it was opened for reading".to_owned(),
-            }),
-        }
+    async fn writer(&self) -> Result<MappedMutexGuard<'_, Writer>> {
+        let refused = |what: &str| StoreError::ReadOnly {
+            place: self.path.display().to_string(),
+            what: what.to_owned(),
+        };
+        let Some(writer) = &self.writer else { return Err(refused("it was opened for reading")) };
+        MutexGuard::try_map(writer.lock().await, Option::as_mut).map_err(|_| refused("it was let go of"))
     }
 }
 
@@ -284,5 +285,9 @@ impl Ledger for SqliteLedger {
 
     async fn check(&self) -> Result<Vec<String>> {
         self.look_for_damage().await
+    }
+
+    async fn disconnect(&self) -> Result<()> {
+        Self::disconnect(self).await
     }
 }
