@@ -9,6 +9,7 @@
 pub mod access;
 pub mod blobs;
 mod error;
+pub mod fleet;
 
 pub mod link;
 pub mod live;
@@ -21,6 +22,7 @@ pub mod wire;
 pub mod worker;
 
 pub use error::GridError;
+pub use fleet::{Fleet, FleetOptions, SetAside};
 
 pub use link::{Link, NatsOptions};
 

@@ -6,7 +6,7 @@ mod nats;
 mod postgres;
 
 pub use child::Server;
-pub use nats::Nats;
+pub use nats::{Nats, program as nats_server};
 pub use postgres::{Database, Postgres};
 
 use std::net::TcpListener;

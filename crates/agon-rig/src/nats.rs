@@ -81,8 +81,8 @@ pub fn is_there() -> bool {
     Command::new(program()).arg("--version").output().is_ok()
 }
 
-/// Debian has it where only root looks.
-fn program() -> String {
+/// The program. Debian has it where only root looks.
+pub fn program() -> String {
     let known = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"];
     let found = known.iter().find(|path| fs::metadata(path).is_ok());
     found.map_or_else(|| "nats-server".to_owned(), |path| (*path).to_owned())

@@ -30,6 +30,11 @@ pub struct Database {
 }
 
 impl Postgres {
+    /// Whether this machine has one to start.
+    pub fn is_installed() -> bool {
+        tool("initdb").is_absolute() && tool("postgres").is_absolute()
+    }
+
     /// Makes and starts one.
     pub fn start() -> Self {
         let folder = TempDir::new().unwrap();

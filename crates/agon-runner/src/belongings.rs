@@ -19,8 +19,14 @@ const LEVEL: i32 = 3;
 
 /// Packs a folder.
 pub fn pack(folder: &Path) -> io::Result<Vec<u8>> {
+    pack_some(folder, &|_| true)
+}
+
+/// Packs what is wanted of a folder, by its name as seen from there.
+pub fn pack_some(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> io::Result<Vec<u8>> {
     let mut names = Vec::new();
     list(folder, Path::new(""), &mut names)?;
+    names.retain(|name| wanted(name));
     names.sort();
     let mut builder = Builder::new(zstd::Encoder::new(Vec::new(), LEVEL)?);
     let mut left = MOST;

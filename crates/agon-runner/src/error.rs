@@ -78,7 +78,35 @@ pub enum RunError {
     /// What bots may read could not be written.
     #[error(transparent)]
     Chronicle(#[from] ChronicleError),
+    /// Some matches could not be played by anybody; all others of the stage were.
+    #[error("{}", aside(.0))]
+    SetAside(Vec<(MatchKey, Vec<String>)>),
+    /// What has matches played elsewhere cannot go on.
+    #[error("{0}")]
+    Elsewhere(String),
     /// The machine said no.
     #[error("{0}")]
     Io(#[from] io::Error),
+}
+
+/// At most so many matches are named, and errors of each.
+const NAMED: usize = 10;
+
+fn aside(matches: &[(MatchKey, Vec<String>)]) -> String {
+    let many = if matches.len() == 1 {
+        "1 match was set aside".to_owned()
+    } else {
+        format!("{} matches were set aside", matches.len())
+    };
+    let mut text = format!("{many}: nobody could play it to its end");
+    for (key, errors) in matches.iter().take(NAMED) {
+        text += &format!("\n  match {key}");
+        for error in errors.iter().take(NAMED) {
+            text += &format!("\n    {}", error.replace('\n', "\n    "));
+        }
+    }
+    if matches.len() > NAMED {
+        text += &format!("\n  and {} more", matches.len() - NAMED);
+    }
+    text + "\nhint: everything else of the stage is kept; when the cause is mended, run it again: it tries these again"
 }

@@ -54,6 +54,11 @@ impl Boards {
         all
     }
 
+    /// What is being played elsewhere, in place of what was said before.
+    pub fn show(&self, playing: Vec<Playing>) {
+        *self.slots() = playing.into_iter().map(Some).collect();
+    }
+
     fn set(&self, thread: usize, playing: Option<Playing>) {
         let mut slots = self.slots();
         if slots.len() <= thread {

@@ -91,6 +91,19 @@ impl<'q> Queue<'q> {
         lot
     }
 
+    /// A match that was not handed out yet, and is not to be: somebody has played it already. `None` if it is not waiting, or must wait for its turn.
+    pub fn take_out(&self, number: u64) -> Option<Fixture> {
+        if self.in_order || !self.lock().remove(number) {
+            return None;
+        }
+        self.stage.fixture(number)
+    }
+
+    /// A match of the stage, whether it was played or not.
+    pub fn fixture(&self, number: u64) -> Option<Fixture> {
+        self.stage.fixture(number)
+    }
+
     /// How many matches were not handed out yet.
     pub fn left(&self) -> u64 {
         let state = self.lock();
@@ -146,6 +159,16 @@ impl State {
             self.todo.pop();
         }
         Some(number)
+    }
+
+    /// Takes one out of the middle; says whether it was there.
+    fn remove(&mut self, number: u64) -> bool {
+        let Some(place) = self.todo.iter().position(|range| range.contains(&number)) else { return false };
+        let Range { start, end } = self.todo[place];
+        // The next one is last: what comes after this number stands before it.
+        let around = [number + 1..end, start..number];
+        self.todo.splice(place..=place, around.into_iter().filter(|range| !range.is_empty()));
+        true
     }
 
     /// The first match, in order, that shares no bot with one that is played or must come before it.
@@ -216,6 +239,19 @@ mod tests {
             all.extend(lot);
         }
         assert_eq!(all, (0..10).chain(20..1000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_was_taken_out_is_not_handed_out() {
+        let (stage, stop) = (Chain(20), Stop::new());
+        let queue = Queue::new(&stage, vec![0..5, 10..14], false, &stop);
+        for number in [2, 0, 13] {
+            assert_eq!(queue.take_out(number).unwrap().board, number);
+            assert!(queue.take_out(number).is_none());
+        }
+        assert!(queue.take_out(7).is_none());
+        assert_eq!((queue.left(), numbers(&queue.next_lot(100))), (6, vec![1, 3, 4, 10, 11, 12]));
+        assert!(queue.take_out(1).is_none());
     }
 
     #[test]

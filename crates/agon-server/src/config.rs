@@ -5,7 +5,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agon_grid::NatsOptions;
 use agon_store::office::Hidden;
+use agon_venue::competing::Where;
 
 use crate::error::StartError;
 
@@ -45,6 +47,8 @@ pub struct Config {
     pub data: PathBuf,
     /// Where `office.db` is, if not in the data folder.
     pub database: Option<PathBuf>,
+    /// Where the competitions' ledgers are kept.
+    pub ledgers: Where,
     /// Files of competitions that are shown (and can be run) where they lie.
     pub files: Vec<PathBuf>,
     /// The site's name.
@@ -57,8 +61,10 @@ pub struct Config {
     pub public_url: Option<String>,
     /// How many proxies in front of it are believed when they say who asks (`X-Forwarded-For`).
     pub proxies: usize,
-    /// Games at once, of all competitions together.
+    /// Games at once, of all competitions together, where they are played on this machine.
     pub jobs: usize,
+    /// Where workers are met; without it games are played on this machine.
+    pub nats: Option<NatsOptions>,
     /// Whether each game stays on a core of its own.
     pub pin: bool,
     /// Bots checked at once.
@@ -129,6 +135,7 @@ impl Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data: data.into(),
             database: None,
+            ledgers: Where::File,
             files: Vec::new(),
             name: "Agon".to_owned(),
             sign_up: SignUp::default(),
@@ -136,6 +143,7 @@ impl Config {
             public_url: None,
             proxies: 0,
             jobs: cores,
+            nats: None,
             pin: false,
             checks: 1.max(cores / 2),
             grace: Duration::from_secs(20),

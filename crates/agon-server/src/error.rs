@@ -226,6 +226,12 @@ pub enum StartError {
     /// Its office cannot be opened.
     #[error(transparent)]
     Office(#[from] OfficeError),
+    /// The machines that should play cannot be met.
+    #[error(transparent)]
+    Grid(#[from] agon_grid::GridError),
+    /// The database with the ledgers cannot be used.
+    #[error("{}", .0.message)]
+    Ledgers(agon_venue::Failure),
     /// Anything else: what, and behind `hint:` what to do about it.
     #[error("{0}")]
     Other(String),

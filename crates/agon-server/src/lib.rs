@@ -12,6 +12,7 @@ pub mod error;
 pub mod extract;
 mod first;
 pub mod gate;
+pub mod grid;
 pub mod intake;
 mod listen;
 pub mod meters;

@@ -6,11 +6,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use agon_grid::roster::State as WorkerState;
+use agon_grid::wire::Beat;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use crate::grid::{Grid, Seen};
 use crate::state::App;
 
 /// The upper ends of the histogram's classes: microseconds, and as they are written, in seconds.
@@ -112,9 +115,13 @@ pub async fn metrics(State(app): State<App>) -> Response {
     let queued = app.office.count_queued().await.unwrap_or_default();
     let sessions = app.office.count_sessions(agon_store::Time::now()).await.unwrap_or_default();
     let gauge = |value: &AtomicI64| value.load(Ordering::Relaxed).max(0) as u64;
+    let games = match &app.grid {
+        Some(_) => app.running.all().iter().map(|(_, one)| one.games.load(Ordering::Relaxed)).sum(),
+        None => gauge(&app.meters.games),
+    };
     for (name, about, value) in [
         ("agon_sessions", "Sessions that have not ended.", sessions),
-        ("agon_games_running", "Games that are played just now.", gauge(&app.meters.games)),
+        ("agon_games_running", "Games that are played just now.", games),
         ("agon_submissions_queued", "Bots that wait for their check.", queued),
         ("agon_watchers", "Live streams that are open.", gauge(&app.meters.watchers)),
         ("agon_connections", "Connections that are open.", gauge(&app.meters.connections)),
@@ -125,6 +132,9 @@ pub async fn metrics(State(app): State<App>) -> Response {
     head(&mut text, "agon_uploads_total", "counter", "Bots that were handed in, by what came of it.");
     for (outcome, count) in &*locked(&app.meters.uploads) {
         let _ = writeln!(text, "agon_uploads_total{{outcome=\"{outcome}\"}} {count}");
+    }
+    if let Some(grid) = &app.grid {
+        workers(grid, &mut text).await;
     }
     process(&mut text);
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -164,6 +174,51 @@ fn requests(meters: &Meters, text: &mut String) {
         let _ = writeln!(text, "{duration}_sum{{route=\"{name}\"}} {}", route.total.as_secs_f64());
         let _ = writeln!(text, "{duration}_count{{route=\"{name}\"}} {}", route.count);
     }
+}
+
+/// Other machines, and what they were given.
+async fn workers(grid: &Grid, text: &mut String) {
+    let list = grid.roster.workers();
+    head(text, "agon_workers", "gauge", "Workers by state.");
+    for state in [
+        WorkerState::Playing,
+        WorkerState::Idle,
+        WorkerState::Draining,
+        WorkerState::Refused,
+        WorkerState::Lost,
+    ] {
+        let count = list.iter().filter(|one| one.state == state).count();
+        let _ = writeln!(text, "agon_workers{{state=\"{state}\"}} {count}");
+    }
+    let there: Vec<&Beat> =
+        list.iter().filter(|one| one.state != WorkerState::Lost).map(|one| &one.beat).collect();
+    let cores: u64 = there.iter().map(|beat| u64::from(beat.cores)).sum();
+    let busy: u64 = there.iter().map(|beat| u64::from(beat.busy)).sum();
+    let rate: f64 = there.iter().map(|beat| beat.rate).filter(|rate| rate.is_finite()).sum();
+    single(text, "agon_worker_cores", "gauge", "Games that workers can play at once.", cores);
+    single(text, "agon_worker_games", "gauge", "Games that workers play just now.", busy);
+    single(text, "agon_worker_games_per_second", "gauge", "Over the last ten seconds.", rate);
+    if let Some(jobs) = grid.jobs().await {
+        single(text, "agon_jobs_waiting", "gauge", "Jobs in the queue.", jobs.waiting);
+        single(text, "agon_jobs_out", "gauge", "Jobs with workers.", jobs.out);
+    }
+    let mut total = Seen::default();
+    let (mut aside, mut barred) = (0, 0);
+    for seen in grid.all().values() {
+        total.checked += seen.checked;
+        total.unchecked += seen.unchecked;
+        total.disagreed += seen.disagreed;
+        aside += seen.aside.len();
+        barred += seen.barred;
+    }
+    head(text, "agon_matches_checked", "gauge", "Matches that were to be played twice, by what came of it.");
+    for (word, count) in
+        [("agreed", total.checked), ("nobody_there", total.unchecked), ("disagreed", total.disagreed)]
+    {
+        let _ = writeln!(text, "agon_matches_checked{{outcome=\"{word}\"}} {count}");
+    }
+    single(text, "agon_matches_set_aside", "gauge", "Matches that nobody could play.", aside);
+    single(text, "agon_workers_barred", "gauge", "Workers that are not believed any more.", barred);
 }
 
 /// The process itself, under the names Prometheus' own clients use.

@@ -4,12 +4,15 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
+use agon_store::PostgresLedger;
 use agon_store::office::Office;
+use agon_venue::competing::Where;
 
 use crate::arena::Arenas;
 use crate::config::Config;
 use crate::error::StartError;
 use crate::gate::limits::Limiter;
+use crate::grid::Grid;
 use crate::intake::Intake;
 use crate::meters::Meters;
 use crate::passwords::Passwords;
@@ -29,6 +32,8 @@ pub struct Shared {
     pub arenas: Arenas,
     /// Bots that were handed in, on their way to being checked.
     pub intake: Intake,
+    /// Other machines, if games are played there.
+    pub grid: Option<Grid>,
     /// Competitions that are played just now.
     pub running: Running,
     /// What is counted.
@@ -49,10 +54,19 @@ impl App {
         std::fs::create_dir_all(&config.data).map_err(|error| StartError::folder(&config.data, &error))?;
         let office =
             Office::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
+        if let Where::Database(url) = &config.ledgers {
+            // Better now than when the first competition is started.
+            PostgresLedger::list(url).await.map_err(|error| StartError::Ledgers(error.into()))?;
+        }
         let arenas = Arenas::open(&config, &office).await?;
+        let grid = match &config.nats {
+            Some(options) => Some(Grid::open(options).await?),
+            None => None,
+        };
         Ok(Self(Arc::new(Shared {
             intake: Intake::new(&config),
             running: Running::new(&config),
+            grid,
             limiter: Limiter::new(config.limits),
             meters: Meters::default(),
             passwords: Passwords::new(),

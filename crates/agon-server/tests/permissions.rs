@@ -376,6 +376,10 @@ fn running() -> Vec<Row> {
             for_organisers(409),
         ),
         row("GET /machine", |_| at("machine"), none, for_organisers(200)),
+        row("GET /workers", |_| at("workers"), none, for_organisers(200)),
+        // Nobody is there: games are played on this machine.
+        row("POST /workers/{name}/drain", |_| at("workers/w1/drain"), none, for_organisers(404)),
+        row("GET /competitions/{id}/workers", |_| at("competitions/cup/workers"), none, for_organisers(200)),
         // A form is asked for: who may hand in gets as far as that.
         row(
             "POST /competitions/{id}/bots",

@@ -20,7 +20,7 @@ pub enum StoreError {
     },
     /// Something there already.
     #[error(
-        "{place}: there is a file already\nhint: `agon run FILE` goes on with it; to start anew, move it away"
+        "{place} is there already\nhint: `agon run FILE` goes on with it; to start anew, move it away, or take another name"
     )]
     Exists {
         /// Where it should have been made.
@@ -50,8 +50,8 @@ pub enum StoreError {
     },
     /// Bytes have changed that nobody should change.
     #[error(
-        "{place} is damaged: {what}\nhint: stop using it, keep a copy, and go on from a backup; what can be saved is saved by \
-         `sqlite3 FILE .recover`"
+        "{place} is damaged: {what}\nhint: stop using it, keep a copy, and go on from a backup; what can be saved of a file is \
+         saved by `sqlite3 FILE .recover`"
     )]
     Damaged {
         /// Which ledger.
@@ -80,8 +80,8 @@ pub enum StoreError {
     },
     /// Another program is in it and does not let go.
     #[error(
-        "{place}: another program is writing to it and has not let go for {seconds} s\nhint: is it open in `sqlite3`, or in a backup \
-         program? end that and run again"
+        "{place}: another program is writing to it and has not let go for {seconds} s\nhint: is it open in `sqlite3` or `psql`, or in a \
+         backup program? end that and run again"
     )]
     Locked {
         /// Which ledger.
@@ -170,6 +170,29 @@ pub enum StoreError {
         /// What to do.
         hint: &'static str,
     },
+    /// A database server that does not answer.
+    #[error("{place}: the database server does not answer{}: {what}\nhint: is it running, are host and port right, and does the way there let you through? \
+             what was kept is safe; run again when it answers", tried(*.seconds))]
+    Unreachable {
+        /// Which one, without its password.
+        place: String,
+        /// What was seen.
+        what: String,
+        /// For how long it was tried again.
+        seconds: u64,
+    },
+    /// A database server that does not do what it is asked.
+    #[error("{place}: {what}\nhint: {hint}")]
+    Refused {
+        /// Which one, without its password.
+        place: String,
+        /// What it said, in our words.
+        what: String,
+        /// What to do.
+        hint: String,
+        /// Whether whoever called can mend it.
+        wrong_use: bool,
+    },
     /// The database said something else.
     #[error("{place}: {what}\nhint: run again; if it comes back, please report it")]
     Database {
@@ -178,6 +201,11 @@ pub enum StoreError {
         /// Its words.
         what: String,
     },
+}
+
+/// How long something was tried, if it was.
+fn tried(seconds: u64) -> String {
+    if seconds == 0 { String::new() } else { format!(", and has not for {seconds} s") }
 }
 
 impl StoreError {
@@ -193,6 +221,7 @@ impl StoreError {
                 | Self::Phase { .. }
                 | Self::NoSuchPhase { .. }
                 | Self::Ruling { .. }
+                | Self::Refused { wrong_use: true, .. }
         )
     }
 }

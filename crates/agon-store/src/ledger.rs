@@ -127,4 +127,7 @@ pub trait Ledger: Send + Sync {
 
     /// Looks at everything that is kept; gives what is wrong, in words. Slow.
     async fn check(&self) -> Result<Vec<String>>;
+
+    /// Lets go of it in good order. Nothing is asked of it any more.
+    async fn disconnect(&self) -> Result<()>;
 }

@@ -1,13 +1,15 @@
 //! The ledger: what a competition was started with and everything that was played, kept for good.
 //!
-//! [`Ledger`] is what the rest of Agon sees of it; [`SqliteLedger`] keeps one competition in one file. A ledger never
+//! [`Ledger`] is what the rest of Agon sees of it; [`SqliteLedger`] keeps one competition in one file, [`PostgresLedger`] in a schema of a database on a
+//! server. A ledger never
 //! computes standings: it takes finished matches, keeps them in the order they came, and hands them out again. All of it runs
-//! inside a tokio runtime whose timers are enabled.
+//! inside a tokio runtime whose timers are enabled, and for a server its input and output too.
 //!
 //! What is one transaction: a call of [`Ledger::append`], with all its matches, games, records, faults, `data/` folders, logs and
 //! the snapshot. A match that was kept once is never changed.
 
 mod claim;
+mod coming;
 mod error;
 mod filter;
 mod kept;
@@ -15,9 +17,13 @@ mod ledger;
 mod log;
 pub mod office;
 mod packing;
+mod pages;
+pub mod postgres;
 mod ranges;
 mod ruling;
 mod sqlite;
+mod steps;
+mod sums;
 
 pub use claim::Claim;
 pub use error::StoreError;
@@ -29,6 +35,7 @@ pub use kept::{
 };
 pub use ledger::{Ledger, Rows};
 pub use log::{GameLog, LogWriter, MatchLog, Printed};
+pub use postgres::PostgresLedger;
 pub use ranges::Ranges;
 pub use ruling::{Lifted, NewRuling, Ruling, RulingKind};
 pub use sqlite::SqliteLedger;

@@ -11,6 +11,8 @@ use crate::packing::{put, take};
 const HEAD: usize = 4 << 10;
 /// So many bytes of the end are kept.
 const TAIL: usize = 12 << 10;
+/// So many bytes of packed logs are kept of a competition.
+pub(crate) const MOST: i64 = 64 << 20;
 /// The form written here.
 const FORM: u8 = 1;
 /// More than any log has unpacked: a piece is at least a byte, and has at most 16 beside its text.

@@ -69,6 +69,15 @@ impl Ranges {
     }
 }
 
+/// Puts a number of a stage in.
+pub(crate) fn note(stages: &mut Vec<Ranges>, stage: u32, number: u64) {
+    let stage = stage as usize;
+    if stages.len() <= stage {
+        stages.resize_with(stage + 1, Ranges::new);
+    }
+    stages[stage].insert(number);
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! What the organiser decided: void matches, disqualified entrants. Every ruling stays, also one that was lifted: the list is the audit log.
 
-use agon_league::Entrant;
+use agon_league::{Entrant, MatchKey};
 
 use crate::kept::Time;
 use crate::{Result, StoreError};
@@ -86,9 +86,58 @@ pub fn look_over(reason: &str, by: &str) -> Result<()> {
 }
 
 /// In the words of the errors.
-pub fn named(kind: RulingKind) -> String {
+fn named(kind: RulingKind) -> String {
     match kind {
         RulingKind::Void(key) => format!("match {key}"),
         RulingKind::Disqualify(Entrant(number)) => format!("entrant {}", number + 1),
+    }
+}
+
+/// The numbers of rulings as they are kept: a space around each.
+pub fn numbers(list: &[u64]) -> String {
+    list.iter().fold(" ".to_owned(), |text, number| text + &number.to_string() + " ")
+}
+
+/// The numbers of [`numbers`].
+pub fn read_numbers(text: &str) -> Option<Vec<u64>> {
+    text.split_whitespace().map(|word| word.parse().ok()).collect()
+}
+
+/// Why a ruling on this is not made.
+pub fn is_known(kind: RulingKind, ruling: u64) -> StoreError {
+    let word = match kind {
+        RulingKind::Void(_) => "void",
+        RulingKind::Disqualify(_) => "disqualified",
+    };
+    let what = format!("{} is {word} already, by ruling {ruling}", named(kind));
+    StoreError::Ruling { what, hint: "to give another reason, lift that ruling first" }
+}
+
+/// That there is no such match.
+pub fn not_played(key: MatchKey) -> StoreError {
+    StoreError::Ruling {
+        what: format!("match {key} was not played: there is nothing to void"),
+        hint: "matches are counted phase.stage.number, each from 1, as reports show them",
+    }
+}
+
+/// That there is no such entrant.
+pub fn not_there(entrant: Entrant) -> StoreError {
+    StoreError::Ruling {
+        what: format!("there is no entrant {}: no bot was handed in for it", entrant.0 + 1),
+        hint: "entrants are counted from 1 in the order of the competition's file, and known once the competition was started",
+    }
+}
+
+/// That there is no such ruling.
+pub fn no_such(ruling: u64) -> StoreError {
+    StoreError::Ruling { what: format!("there is no ruling {ruling}"), hint: "rulings are counted from 1" }
+}
+
+/// That a ruling is no longer in force.
+pub fn lifted_already(ruling: u64) -> StoreError {
+    StoreError::Ruling {
+        what: format!("ruling {ruling} was lifted already"),
+        hint: "it has no effect any more; decide anew if it should have one",
     }
 }

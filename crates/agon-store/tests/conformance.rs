@@ -8,8 +8,14 @@ mod matches;
 mod rulings;
 #[path = "conformance/state.rs"]
 mod state;
+#[path = "conformance/workers.rs"]
+mod workers;
 
-use agon_store::{Ledger, SqliteLedger};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use agon_rig::{Database, Postgres};
+use agon_store::{Ledger, PostgresLedger, SqliteLedger};
 use async_trait::async_trait;
 use tempfile::TempDir;
 
@@ -33,6 +39,38 @@ impl Home for File {
 
     async fn open(&self) -> Box<dyn Ledger> {
         Box::new(SqliteLedger::open(self.0.path().join("cup.ledger")).await.unwrap())
+    }
+}
+
+/// A name in a database that all tests share.
+struct Name(&'static Database, String);
+
+impl Name {
+    /// `None` where PostgreSQL is not installed.
+    fn new() -> Option<Self> {
+        static DATABASE: OnceLock<Option<Database>> = OnceLock::new();
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let database = DATABASE.get_or_init(|| {
+            if Postgres::is_installed() {
+                return Some(Postgres::shared().database());
+            }
+            assert!(std::env::var_os("CI").is_none(), "PostgreSQL is not installed");
+            eprintln!("left out: PostgreSQL is not installed");
+            None
+        });
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Some(Self(database.as_ref()?, format!("Autumn cup-{number}")))
+    }
+}
+
+#[async_trait]
+impl Home for Name {
+    async fn create(&self, phases: u32) -> Box<dyn Ledger> {
+        Box::new(PostgresLedger::create(&self.0.url, &self.1, &common::founding(phases)).await.unwrap())
+    }
+
+    async fn open(&self) -> Box<dyn Ledger> {
+        Box::new(PostgresLedger::open(&self.0.url, &self.1).await.unwrap())
     }
 }
 
@@ -64,14 +102,21 @@ macro_rules! suite {
             suite!(@ $home, matches::logs_are_kept_with_their_match_and_are_no_part_of_its_digest);
             suite!(@ $home, matches::of_too_many_logs_the_oldest_go);
             suite!(@ $home, matches::readers_see_what_is_committed_while_others_write);
+            suite!(@ $home, workers::a_worker_is_barred_once_and_its_matches_are_known);
+            suite!(@ $home, workers::what_is_withdrawn_is_gone_and_can_come_again_with_another_outcome);
+            suite!(@ $home, workers::a_phase_that_is_not_running_gives_nothing_back);
+            suite!(@ $home, workers::void_matches_stay_and_numbers_are_never_used_again);
+            suite!(@ $home, workers::rulings_hold_for_what_is_played_again);
         }
     };
     (@ $home:expr, $module:ident :: $case:ident) => {
         #[test]
         fn $case() {
-            common::run(async { $module::$case(&$home).await });
+            let Some(home) = $home else { return };
+            common::run(async { $module::$case(&home).await });
         }
     };
 }
 
-suite!(sqlite, File(TempDir::new().unwrap()));
+suite!(sqlite, Some(File(TempDir::new().unwrap())));
+suite!(postgres, Name::new());

@@ -353,8 +353,14 @@ fn pausing_rulings_and_a_good_end() {
 fn wrong_words_are_told() {
     let place = folder();
     for (words, code, said) in [
-        (&["serve", "--database", "postgres://x"][..], 2, "no database that is known"),
-        (&["serve", "--nats", "nats://x"], 2, "not there yet"),
+        (&["serve", "--database", "mysql://x"][..], 2, "no database that is known"),
+        (
+            &["serve", "--listen", "127.0.0.1:0", "--database", "postgres://127.0.0.1:1/agon"],
+            3,
+            "127.0.0.1:1",
+        ),
+        (&["serve", "--listen", "127.0.0.1:0", "--nats", "nats://127.0.0.1:1"], 3, "no NATS server answers"),
+        (&["serve", "--nats-ca", "ca.pem"], 2, "no server"),
         (&["serve", "--public-url", "example.org"], 2, "no address"),
         (&["serve", "missing.toml", "--listen", "127.0.0.1:0"], 3, "missing.toml"),
         (&["submit", "cup", "missing.py", "--server", "example.org"], 2, "no address"),

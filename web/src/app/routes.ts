@@ -49,6 +49,7 @@ export const routes: Route[] = [
   { pattern: '/desk/c/:id', load: () => import('./pages/desk/DeskCompetition.svelte'), section: 'desk' },
   { pattern: '/desk/people', load: () => import('./pages/desk/People.svelte'), section: 'desk' },
   { pattern: '/desk/machine', load: () => import('./pages/desk/Machine.svelte'), section: 'desk' },
+  { pattern: '/desk/workers', load: () => import('./pages/desk/Workers.svelte'), section: 'desk' },
   { pattern: '/desk/audit', load: () => import('./pages/desk/Audit.svelte'), section: 'desk' },
 ];
 

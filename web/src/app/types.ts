@@ -469,3 +469,49 @@ export interface Machine {
   watchers: number;
   running: { competition: string; name: string; games: number; games_per_second: number; jobs: number }[];
 }
+
+/** Organisers: GET /workers; POST /workers/{name}/drain */
+export interface Workers {
+  /** Where workers are met; null: games are played on the server's machine. */
+  server: string | null;
+  version: string;
+  workers: Worker[];
+  jobs: { waiting: number; out: number } | null;
+  barred: BarredWorker[];
+}
+
+export interface Worker {
+  name: string;
+  session: string;
+  state: 'playing' | 'idle' | 'draining' | 'refused' | 'lost';
+  version: string;
+  cores: number;
+  busy: number;
+  games: number;
+  games_per_second: number;
+  used: number;
+  speed: number;
+  faults: number;
+  failed: number;
+  since: number;
+  seen_ms: number;
+  layers: string[];
+  refused: { competition: string; why: string }[];
+}
+
+export interface BarredWorker {
+  name: string;
+  competition: string;
+  why: string;
+  at: number;
+}
+
+/** Organisers: GET /competitions/{id}/workers */
+export interface WorkersOf {
+  grid: boolean;
+  barred: BarredWorker[];
+  aside: { phase: number; match: string; errors: string[] }[];
+  checked: number;
+  unchecked: number;
+  disagreed: number;
+}

@@ -117,6 +117,7 @@ export async function fill(place, large = false) {
     ...['idea', 'autumn', 'now', 'connect-five'].map((id) => ({ name: `desk-${id}`, who: /** @type {const} */ ('Olga'), path: `/desk/c/${id}`, shows: 'textarea' })),
     { name: 'people', who: 'Olga', path: '/desk/people', shows: 'form' },
     { name: 'machine', who: 'Olga', path: '/desk/machine', shows: 'main table' },
+    { name: 'workers', who: 'Olga', path: '/desk/workers', shows: 'main strong' },
     { name: 'audit', who: 'Olga', path: '/desk/audit', shows: 'main li' },
   ];
   return { pages, embed, replay, olga, ada, replays };

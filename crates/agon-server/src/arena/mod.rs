@@ -21,9 +21,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use agon_runner::Gallery;
-use agon_store::SqliteLedger;
+use agon_store::Ledger;
 use agon_store::office::{Competition, Office, State};
 use agon_venue::Sitting;
+use agon_venue::competing::Where;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, broadcast};
@@ -71,7 +72,9 @@ pub struct Arena {
     /// The game's id.
     pub game: &'static str,
     sitting: RwLock<Option<Arc<Sitting>>>,
-    ledger: RwLock<Option<Arc<SqliteLedger>>>,
+    ledger: RwLock<Option<Arc<dyn Ledger>>>,
+    /// Where its ledger is kept.
+    pub ledgers: Where,
     gallery: RwLock<Option<Arc<Gallery>>>,
     revision: AtomicU64,
     feed: broadcast::Sender<Bytes>,
@@ -105,10 +108,11 @@ fn write<T>(lock: &RwLock<T>, value: T) {
 }
 
 impl Arena {
-    fn new(id: String, game: &'static str) -> Self {
+    fn new(id: String, game: &'static str, ledgers: Where) -> Self {
         Self {
             id,
             game,
+            ledgers,
             sitting: RwLock::default(),
             ledger: RwLock::default(),
             gallery: RwLock::default(),
@@ -132,12 +136,12 @@ impl Arena {
     }
 
     /// Its ledger, for reading; `None` before it was started.
-    pub fn ledger(&self) -> Option<Arc<SqliteLedger>> {
+    pub fn ledger(&self) -> Option<Arc<dyn Ledger>> {
         read(&self.ledger)
     }
 
     /// File and ledger of a competition that was started, or 409.
-    pub fn started(&self) -> ApiResult<(Arc<Sitting>, Arc<SqliteLedger>)> {
+    pub fn started(&self) -> ApiResult<(Arc<Sitting>, Arc<dyn Ledger>)> {
         match (self.sitting(), self.ledger()) {
             (Some(sitting), Some(ledger)) => Ok((sitting, ledger)),
             _ => Err(ApiError::conflict("not_started", "the competition was not started yet")),
@@ -145,7 +149,7 @@ impl Arena {
     }
 
     /// The same, and which phase (from 0) this is of those that people count from 1; 404 if there is none.
-    pub fn phase(&self, number: u32) -> ApiResult<(Arc<Sitting>, Arc<SqliteLedger>, u32)> {
+    pub fn phase(&self, number: u32) -> ApiResult<(Arc<Sitting>, Arc<dyn Ledger>, u32)> {
         let (sitting, ledger) = self.started()?;
         let phase = number.checked_sub(1).filter(|at| (*at as usize) < sitting.competition.phases.len());
         Ok((sitting, ledger, phase.ok_or_else(|| ApiError::not_found("phase"))?))
@@ -165,7 +169,7 @@ impl Arena {
     }
 
     /// The file was written anew, or the ledger was made.
-    pub fn replace(&self, sitting: Option<Arc<Sitting>>, ledger: Option<Arc<SqliteLedger>>) {
+    pub fn replace(&self, sitting: Option<Arc<Sitting>>, ledger: Option<Arc<dyn Ledger>>) {
         write(&self.sitting, sitting);
         write(&self.ledger, ledger);
         self.changed();
@@ -236,21 +240,21 @@ impl Arena {
 /// All competitions the server knows.
 pub struct Arenas {
     known: RwLock<BTreeMap<String, Arc<Arena>>>,
+    ledgers: Where,
     room: Arc<Semaphore>,
     /// Films that were asked for lately.
     pub films: Films,
 }
 
-impl Default for Arenas {
-    fn default() -> Self {
-        Self { known: RwLock::default(), room: Arc::new(Semaphore::new(AT_ONCE)), films: Films::default() }
-    }
-}
-
 impl Arenas {
     /// Those of the office, and the files it was started with.
     pub async fn open(config: &Config, office: &Office) -> Result<Self, StartError> {
-        let arenas = Self::default();
+        let arenas = Self {
+            known: RwLock::default(),
+            ledgers: config.ledgers.clone(),
+            room: Arc::new(Semaphore::new(AT_ONCE)),
+            films: Films::default(),
+        };
         open::files(config, office).await?;
         open::known(office, &arenas).await?;
         Ok(arenas)
@@ -265,7 +269,10 @@ impl Arenas {
     /// A new one, or one that is known already.
     pub fn add(&self, id: &str, game: &'static str) -> Arc<Arena> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.entry(id.to_owned()).or_insert_with(|| Arc::new(Arena::new(id.to_owned(), game))).clone()
+        known
+            .entry(id.to_owned())
+            .or_insert_with(|| Arc::new(Arena::new(id.to_owned(), game, self.ledgers.clone())))
+            .clone()
     }
 
     /// One that was deleted.

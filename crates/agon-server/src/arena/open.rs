@@ -7,8 +7,9 @@ use agon_league::competition::Bot;
 use agon_store::office::{
     Competition, Limits, NewCompetition, NewEntrant, Office, OfficeError, Origin, Page, Shown, State,
 };
-use agon_store::{Ledger as _, PhaseState, SqliteLedger, Time};
-use agon_venue::Sitting;
+use agon_store::{PhaseState, Time};
+use agon_venue::competing::Where;
+use agon_venue::{Failure, Sitting};
 
 use super::{Arena, Arenas};
 use crate::config::Config;
@@ -52,9 +53,9 @@ pub async fn reopen(arena: &Arena, file: &Path) -> Result<(), String> {
 
 /// The same, of a file that was read.
 pub async fn show(arena: &Arena, sitting: Arc<Sitting>) -> Result<(), String> {
-    let ledger = if sitting.place.ledger.exists() {
-        let ledger = SqliteLedger::open_to_read(&sitting.place.ledger).await;
-        Some(Arc::new(ledger.map_err(|error| error.to_string())?))
+    let words = |failure: Failure| failure.message;
+    let ledger = if sitting.is_begun_at(&arena.ledgers).await.map_err(words)? {
+        Some(sitting.ledger_to_read_at(&arena.ledgers).await.map_err(words)?)
     } else {
         None
     };
@@ -79,7 +80,7 @@ pub async fn files(config: &Config, office: &Office) -> Result<(), StartError> {
             game: competition.game.to_owned(),
             file: whole.display().to_string(),
             origin: Origin::File,
-            state: state(&sitting).await?,
+            state: state(&sitting, &config.ledgers).await?,
             public: true,
             limits: Limits::default(),
             preset: sitting.text.clone(),
@@ -112,12 +113,13 @@ fn spec(bot: &Bot) -> String {
 }
 
 /// How far a competition is that was run before, or not.
-async fn state(sitting: &Sitting) -> Result<State, StartError> {
-    if !sitting.place.ledger.exists() {
+async fn state(sitting: &Sitting, ledgers: &Where) -> Result<State, StartError> {
+    let failed = |failure: Failure| StartError::Other(failure.message);
+    if !sitting.is_begun_at(ledgers).await.map_err(failed)? {
         return Ok(State::Closed);
     }
     let other = |error: agon_store::StoreError| StartError::Other(error.to_string());
-    let ledger = SqliteLedger::open_to_read(&sitting.place.ledger).await.map_err(other)?;
+    let ledger = sitting.ledger_to_read_at(ledgers).await.map_err(failed)?;
     if ledger.competition().await.map_err(other)?.revealed.is_some() {
         return Ok(State::Over);
     }

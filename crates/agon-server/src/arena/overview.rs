@@ -8,7 +8,7 @@ use agon_league::MatchKey;
 use agon_league::competition::Competition;
 use agon_runner::tables;
 use agon_store::office::{self, Office, State};
-use agon_store::{Counts, Ledger as _, PhaseState, RulingKind, SqliteLedger};
+use agon_store::{Counts, Ledger, PhaseState, RulingKind};
 use agon_venue::Sitting;
 use agon_venue::report::gather::hex;
 use serde::Serialize;
@@ -313,7 +313,7 @@ async fn takers(
 }
 
 /// What the ledger adds.
-async fn read(sitting: &Sitting, ledger: Option<&SqliteLedger>, overview: &mut Overview) -> ApiResult<()> {
+async fn read(sitting: &Sitting, ledger: Option<&dyn Ledger>, overview: &mut Overview) -> ApiResult<()> {
     let (competition, info) = (&sitting.competition, sitting.table.info());
     let Some(ledger) = ledger else {
         overview.phases =
@@ -361,7 +361,7 @@ async fn read(sitting: &Sitting, ledger: Option<&SqliteLedger>, overview: &mut O
 
 /// A phase that cannot be planned yet has no figure.
 async fn expected(
-    ledger: &SqliteLedger,
+    ledger: &dyn Ledger,
     competition: &Competition,
     info: &'static GameInfo,
     number: u32,

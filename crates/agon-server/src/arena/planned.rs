@@ -6,8 +6,7 @@ use agon_league::competition::Stop;
 use agon_league::format::{BalanceReport, Past, Stage};
 use agon_league::{Entrant, MatchKey, standings};
 use agon_runner::tables;
-use agon_store::Ledger as _;
-use agon_store::{Ranges, SqliteLedger};
+use agon_store::{Ledger, Ranges};
 use agon_venue::Sitting;
 use tokio::runtime::Handle;
 
@@ -64,13 +63,14 @@ impl Seen {
     /// What a phase, from 1, plays.
     pub async fn planned(&self, app: &App, number: u32) -> ApiResult<Arc<Planned>> {
         let (sitting, ledger, phase) = self.arena.phase(number)?;
-        let make = || app.arenas.work(move |handle: &Handle| handle.block_on(make(&sitting, &ledger, phase)));
+        let make =
+            || app.arenas.work(move |handle: &Handle| handle.block_on(make(&sitting, &*ledger, phase)));
         let kept = self.arena.plans.get(phase, self.arena.revision(), self.moves(), make).await?;
         Ok(kept.value)
     }
 }
 
-async fn make(sitting: &Sitting, ledger: &SqliteLedger, number: u32) -> ApiResult<Planned> {
+async fn make(sitting: &Sitting, ledger: &dyn Ledger, number: u32) -> ApiResult<Planned> {
     let (competition, info) = (&sitting.competition, sitting.table.info());
     let phase = &competition.phases[number as usize];
     let broke = |error: agon_runner::RunError| ApiError::broke(error);

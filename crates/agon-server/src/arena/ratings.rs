@@ -6,7 +6,7 @@ use agon_league::MatchKey;
 use agon_league::standings;
 use agon_league::tally::Tally;
 use agon_runner::tables;
-use agon_store::{Ledger as _, MatchFilter, Order, RulingKind, SqliteLedger};
+use agon_store::{Ledger, MatchFilter, Order, RulingKind};
 use agon_venue::Sitting;
 use futures_util::StreamExt as _;
 use serde::Serialize;
@@ -52,7 +52,7 @@ impl Seen {
         let (sitting, ledger, phase) = self.arena.phase(number)?;
         let make = || {
             app.arenas.work(move |handle: &Handle| {
-                let history = handle.block_on(history(&sitting, &ledger, phase))?;
+                let history = handle.block_on(history(&sitting, &*ledger, phase))?;
                 Ready::json(&history)
             })
         };
@@ -61,7 +61,7 @@ impl Seen {
     }
 }
 
-async fn history(sitting: &Sitting, ledger: &SqliteLedger, phase: u32) -> ApiResult<RatingHistory> {
+async fn history(sitting: &Sitting, ledger: &dyn Ledger, phase: u32) -> ApiResult<RatingHistory> {
     let (competition, info) = (&sitting.competition, sitting.table.info());
     let asked = tables::asked(competition, info, &competition.phases[phase as usize], &[]);
     let void: HashSet<MatchKey> = ledger

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agon_core::Fault;
 use agon_league::{Entrant as Number, MatchKey};
 use agon_store::office::{EntrantId, Of, Page as OfficePage, SubmissionState};
-use agon_store::{FaultFilter, KeptFault, Ledger as _};
+use agon_store::{FaultFilter, KeptFault};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agon_core::Lifetime;
 use agon_core::record::read;
 use agon_core::settings::Kind;
-use agon_store::{GameLog, KeptFault, Ledger as _};
+use agon_store::{GameLog, KeptFault};
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use zip::write::SimpleFileOptions;

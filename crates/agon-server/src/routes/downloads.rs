@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agon_core::record::read;
-use agon_store::{Ledger as _, MatchFilter, SqliteLedger};
+use agon_store::{Ledger, MatchFilter};
 use agon_venue::Sitting;
 use agon_venue::competing::export;
 use agon_venue::sheets::{self, Format};
@@ -149,7 +149,7 @@ async fn download(
     tokio::spawn(async move {
         let _room = room;
         tokio::select! {
-            () = send(what, &sitting, &ledger, &phases, out) => {}
+            () = send(what, &sitting, &*ledger, &phases, out) => {}
             () = stopped.stopped() => {}
         }
     });
@@ -207,7 +207,7 @@ impl Out {
     }
 }
 
-async fn send(what: What, sitting: &Arc<Sitting>, ledger: &Arc<SqliteLedger>, phases: &[u32], mut out: Out) {
+async fn send(what: What, sitting: &Arc<Sitting>, ledger: &dyn Ledger, phases: &[u32], mut out: Out) {
     let sent = match what {
         What::Games { revealed } => games(sitting, ledger, phases, revealed, &mut out).await,
         What::History => history(sitting, ledger, phases, &mut out).await,
@@ -225,7 +225,7 @@ async fn send(what: What, sitting: &Arc<Sitting>, ledger: &Arc<SqliteLedger>, ph
 
 async fn games(
     sitting: &Sitting,
-    ledger: &SqliteLedger,
+    ledger: &dyn Ledger,
     phases: &[u32],
     revealed: bool,
     out: &mut Out,
@@ -242,7 +242,7 @@ async fn games(
 
 async fn history(
     sitting: &Arc<Sitting>,
-    ledger: &SqliteLedger,
+    ledger: &dyn Ledger,
     phases: &[u32],
     out: &mut Out,
 ) -> Result<(), Halt> {
@@ -267,7 +267,7 @@ async fn history(
     out.put(b"\n}}\n").await
 }
 
-async fn records(ledger: &SqliteLedger, phases: &[u32], out: &mut Out) -> Result<(), Halt> {
+async fn records(ledger: &dyn Ledger, phases: &[u32], out: &mut Out) -> Result<(), Halt> {
     for phase in phases {
         let mut rows = ledger.records(*phase, MatchFilter::default());
         while let Some(one) = rows.next().await {

@@ -6,7 +6,7 @@ use agon_core::Seat;
 use agon_core::record::read;
 use agon_engine::film::json::{Extras, LogLine, to_json};
 use agon_league::{Entrant as Number, MatchKey};
-use agon_store::{KeptMatch, Ledger as _, MatchFilter, Order, SqliteLedger};
+use agon_store::{KeptMatch, Ledger, MatchFilter, Order};
 use agon_venue::Sitting;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -232,7 +232,7 @@ async fn matches(
 async fn single_match(State(app): State<App>, seen: Seen, Path(of): Path<OfMatch>) -> ApiResult<Json<Match>> {
     let (sitting, ledger, number) = seen.arena.phase(of.phase)?;
     let key = match_key(number, &of.name)?;
-    let one = found(&ledger, key).await?;
+    let one = found(&*ledger, key).await?;
     let overview = seen.overview(&app).await?;
     let planned = seen.planned(&app, of.phase).await?;
     let mut shown = shown(&seen, &sitting, &overview, &one);
@@ -240,7 +240,7 @@ async fn single_match(State(app): State<App>, seen: Seen, Path(of): Path<OfMatch
     Ok(Json(shown))
 }
 
-async fn found(ledger: &SqliteLedger, key: MatchKey) -> ApiResult<KeptMatch> {
+async fn found(ledger: &dyn Ledger, key: MatchKey) -> ApiResult<KeptMatch> {
     let one = ledger.find(key).await.map_err(ApiError::broke)?;
     one.ok_or_else(|| ApiError::not_found("match").hint("it may still be to come"))
 }
@@ -250,7 +250,7 @@ pub struct Played {
     /// The competition's file.
     pub sitting: Arc<Sitting>,
     /// Where it is kept.
-    pub ledger: Arc<SqliteLedger>,
+    pub ledger: Arc<dyn Ledger>,
     /// What is known of the competition.
     pub overview: Arc<Overview>,
     /// The match.
@@ -263,7 +263,7 @@ impl Played {
     /// The game of these names; 404 if there is none.
     pub async fn find(app: &App, seen: &Seen, phase: u32, name: &str, game: u32) -> ApiResult<Self> {
         let (sitting, ledger, number) = seen.arena.phase(phase)?;
-        let one = found(&ledger, match_key(number, name)?).await?;
+        let one = found(&*ledger, match_key(number, name)?).await?;
         let game = game.checked_sub(1).filter(|at| (*at as usize) < one.result.games.len());
         let game = game.ok_or_else(|| ApiError::not_found("game"))?;
         Ok(Self { sitting, ledger, overview: seen.overview(app).await?, one, game })

@@ -19,6 +19,7 @@ pub mod session;
 pub mod site;
 pub mod submissions;
 pub mod tokens;
+pub mod workers;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -45,4 +46,5 @@ pub fn router() -> OpenApiRouter<App> {
         .merge(desk::router())
         .merge(rulings::router())
         .merge(machine::router())
+        .merge(workers::router())
 }

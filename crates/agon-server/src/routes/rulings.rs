@@ -3,7 +3,7 @@
 use agon_league::{Entrant, MatchKey};
 use agon_runner::rulings::rule;
 use agon_store::office::Competition;
-use agon_store::{Ledger as _, Lifted, NewRuling, RulingKind, SqliteLedger, StoreError, Time};
+use agon_store::{Ledger, Lifted, NewRuling, RulingKind, StoreError, Time};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -118,13 +118,13 @@ async fn make_ruling(
     reason_fits(&body.reason)?;
     let kind = kind(&app, &competition, &body).await?;
     let (sitting, _) = app.arenas.get(&id)?.started()?;
-    let ledger = SqliteLedger::open(&sitting.place.ledger).await.map_err(ApiError::broke)?;
+    let ledger = sitting.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::broke)?;
     let new = NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Time::now() };
-    let made = rule(&ledger, &sitting.competition, &new).await.map_err(|error| {
+    let made = rule(&*ledger, &sitting.competition, &new).await.map_err(|error| {
         if error.is_wrong_use() { in_words(&error.to_string()) } else { ApiError::broke(error) }
     });
     let shown = match made {
-        Ok(number) => shown(&app, &competition, &ledger, number).await,
+        Ok(number) => shown(&app, &competition, &*ledger, number).await,
         Err(error) => Err(error),
     };
     let _ = ledger.disconnect().await;
@@ -161,10 +161,10 @@ async fn lift_ruling(
     if !known.iter().any(|one| one.id == ruling) {
         return Err(ApiError::not_found("ruling"));
     }
-    let ledger = SqliteLedger::open(&sitting.place.ledger).await.map_err(ApiError::broke)?;
+    let ledger = sitting.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::broke)?;
     let lifted = Lifted { reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Time::now() };
     let shown = match ledger.lift(ruling, &lifted).await {
-        Ok(()) => shown(&app, &competition, &ledger, ruling).await,
+        Ok(()) => shown(&app, &competition, &*ledger, ruling).await,
         Err(error @ StoreError::Ruling { .. }) => Err(in_words(&error.to_string())),
         Err(error) => Err(ApiError::broke(error)),
     };
@@ -221,12 +221,7 @@ fn in_words(words: &str) -> ApiError {
     if hint.is_empty() { error } else { error.hint(hint) }
 }
 
-async fn shown(
-    app: &App,
-    competition: &Competition,
-    ledger: &SqliteLedger,
-    id: u64,
-) -> ApiResult<RulingMade> {
+async fn shown(app: &App, competition: &Competition, ledger: &dyn Ledger, id: u64) -> ApiResult<RulingMade> {
     let all = ledger.rulings().await.map_err(ApiError::broke)?;
     let one = all.into_iter().find(|one| one.id == id).ok_or_else(|| ApiError::not_found("ruling"))?;
     let mut made = RulingMade {

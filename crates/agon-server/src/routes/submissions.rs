@@ -194,7 +194,7 @@ async fn submit_version(
 
 /// The phase, from 0, that begins next.
 pub async fn next_phase(app: &App, id: &str) -> ApiResult<u32> {
-    use agon_store::{Ledger as _, PhaseState};
+    use agon_store::{PhaseState};
     let (_, ledger) = app.arenas.get(id)?.started()?;
     let phases = ledger.phases().await.map_err(ApiError::broke)?;
     Ok(phases.iter().find(|phase| phase.state < PhaseState::Published).map_or(0, |phase| phase.phase))
@@ -281,18 +281,7 @@ async fn keep(
     let below = intake::folder_of(&entrant.competition, entrant.id, &upload.id);
     let to = app.config.data.join(below);
     let (from, slip) = (upload.folder(), slip.clone());
-    let original = match &upload.files[..] {
-        // What came, as it came.
-        [one] if one.at.exists() => Some((one.at.clone(), app.config.data.join("uploads"))),
-        _ => None,
-    };
-    let hash = upload.hash;
     let moved = tokio::task::spawn_blocking(move || -> std::io::Result<std::path::PathBuf> {
-        if let Some((at, uploads)) = original {
-            std::fs::create_dir_all(&uploads)?;
-            let name = hash.to_string().replace("sha256:", "");
-            std::fs::rename(at, uploads.join(name))?;
-        }
         std::fs::create_dir_all(to.parent().unwrap_or(&to))?;
         std::fs::rename(from, &to)?;
         slip.write(&to)?;

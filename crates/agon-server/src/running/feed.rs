@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use agon_core::{GameInfo, Seat};
 use agon_league::Entrant;
 use agon_league::competition::Competition;
-use agon_runner::{Event, Gallery, Listener};
+use agon_runner::{BoardNow, Event, Gallery, Listener};
 use agon_store::Time;
 use serde::Serialize;
 
@@ -17,6 +17,8 @@ use crate::arena::{Arena, FeedEvent};
 const PROGRESS: Duration = Duration::from_millis(250);
 /// That the table has changed, at most so often.
 const TABLE: Duration = Duration::from_millis(500);
+/// So many boards are told of with the progress; `/boards` has them all.
+const BOARDS: usize = 60;
 /// Games a second are those of about so long.
 const SPEED: Duration = Duration::from_secs(5);
 
@@ -77,6 +79,8 @@ pub struct Feed<'f> {
     told: Instant,
     table: Instant,
     dirty: bool,
+    /// Called with the progress: who plays has something to tell.
+    beside: Option<Box<dyn Fn() + 'f>>,
 }
 
 impl<'f> Feed<'f> {
@@ -104,7 +108,15 @@ impl<'f> Feed<'f> {
             told: now,
             table: now,
             dirty: false,
+            beside: None,
         }
+    }
+
+    /// Calls this too whenever it tells how far things are.
+    #[must_use]
+    pub fn beside(mut self, call: impl Fn() + 'f) -> Self {
+        self.beside = Some(Box::new(call));
+        self
     }
 
     fn progress(&mut self, now: Instant) {
@@ -116,8 +128,12 @@ impl<'f> Feed<'f> {
             self.speed = if self.speed > 0.0 { self.speed + weight * (speed - self.speed) } else { speed };
             self.games = (now, 0);
         }
-        let playing = self.playing(now);
-        self.figures.games.store(playing.len() as u64, Ordering::Relaxed);
+        if let Some(call) = &self.beside {
+            call();
+        }
+        let boards = self.gallery.boards();
+        self.figures.games.store(boards.len() as u64, Ordering::Relaxed);
+        let playing = self.playing(now, boards);
         self.figures.speed.store((self.speed * 1000.0) as u64, Ordering::Relaxed);
         let progress = Progress {
             phase: self.phase + 1,
@@ -132,13 +148,13 @@ impl<'f> Feed<'f> {
         }
     }
 
-    fn playing(&self, now: Instant) -> Vec<Board> {
+    fn playing(&self, now: Instant, boards: Vec<BoardNow>) -> Vec<Board> {
         let at = Time::now().0;
         let seat = |(seat, entrant): (usize, &Entrant)| Seated {
             entrant: entrant.0,
             role: self.info.role(Seat(seat as u8)).name,
         };
-        let board = |one: agon_runner::BoardNow| Board {
+        let board = |one: BoardNow| Board {
             number: one.board,
             phase: one.key.phase + 1,
             key: format!("{}-{}", one.key.stage + 1, one.key.number + 1),
@@ -148,7 +164,7 @@ impl<'f> Feed<'f> {
             turn: one.turn,
             hidden: self.competition.hidden(self.info, one.key.phase),
         };
-        self.gallery.boards().into_iter().map(board).collect()
+        boards.into_iter().take(BOARDS).map(board).collect()
     }
 
     fn table(&mut self, now: Instant) {

@@ -5,10 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use agon_grid::fleet::{Fleet, FleetOptions};
+use agon_grid::live::Mirror;
 use agon_league::competition::Competition;
-use agon_runner::{Boards, Ended, Gallery, Local, Stop};
+use agon_runner::{Boards, Ended, Executor, Gallery, Local, Stop};
 use agon_store::office::State;
-use agon_store::{Ledger as _, PhaseState};
+use agon_store::{PhaseState};
 use agon_venue::competing::play::{Means, carry_out};
 use agon_venue::{Failure, Sitting};
 use tokio::runtime::Handle;
@@ -16,6 +18,7 @@ use tokio::runtime::Handle;
 use super::feed::Feed;
 use super::lineup;
 use crate::arena::{FeedEvent, show};
+use crate::grid::{Grid, Seen};
 use crate::state::App;
 
 /// How a turn of playing ended.
@@ -52,6 +55,32 @@ pub fn thread(app: &App, id: &str, handle: &Handle) {
     count(app);
 }
 
+/// Who plays.
+enum Players<'p> {
+    /// This machine.
+    Here(Local),
+    /// Others.
+    There(&'p Grid, Box<Fleet>),
+}
+
+impl Players<'_> {
+    fn executor(&self) -> &dyn Executor {
+        match self {
+            Self::Here(local) => local,
+            Self::There(_, fleet) => &**fleet,
+        }
+    }
+
+    /// What others came to is kept for who looks at the desk.
+    fn look(&self, id: &str) {
+        let Self::There(grid, fleet) = self else { return };
+        let aside = fleet.aside().into_iter().map(|one| (one.key, one.errors)).collect();
+        let seen =
+            Seen { cup: fleet.cup().to_owned(), aside, unchecked: fleet.unchecked(), ..Seen::default() };
+        grid.saw(id, seen);
+    }
+}
+
 /// Plays for as long as it has its places.
 fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, Failure> {
     let competition = handle.block_on(app.office.competition(id)).map_err(broke)?;
@@ -61,32 +90,44 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
     let arena = app.arenas.get(id).map_err(|error| broke(error.message()))?;
     let file = Path::new(&competition.file);
     let sitting = Arc::new(Sitting::read(file)?);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    let ledger = runtime.block_on(sitting.ledger())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let ledger = runtime.block_on(sitting.ledger_at(&app.config.ledgers))?;
     handle.block_on(show(&arena, Arc::clone(&sitting))).map_err(broke)?;
     let allowed = handle.block_on(lineup::allowed(app, id)).map_err(broke)?;
     if let Some(phase) = waits(&sitting.competition, &runtime.block_on(ledger.phases())?, allowed) {
         return Ok(Turn::Ended(Ended::Waiting(phase)));
     }
-    let places = app.running.shares.take(id, stop, || stop.soon() || app.is_stopping());
-    if places == 0 {
-        return Ok(Turn::Ended(Ended::Stopped));
-    }
-    let contributors = sitting.competition.entrants.iter().map(|one| one.contributor.clone()).collect();
-    let gallery = Gallery::new(sitting.assets.clone(), contributors);
+    let contributors: Vec<Option<String>> =
+        sitting.competition.entrants.iter().map(|one| one.contributor.clone()).collect();
+    let gallery = Gallery::new(sitting.assets.clone(), contributors.clone());
+    let players = match &app.grid {
+        Some(grid) => {
+            let fleet =
+                Fleet::open(grid.link.clone(), handle.clone(), &sitting, &*ledger, FleetOptions::default())?;
+            let mirror = Mirror::open(grid.link.clone(), handle.clone(), fleet.cup(), contributors, 0);
+            gallery.add(mirror);
+            Players::There(grid, Box::new(fleet))
+        }
+        None => match app.running.shares.take(id, stop, || stop.soon() || app.is_stopping()) {
+            0 => return Ok(Turn::Ended(Ended::Stopped)),
+            jobs => Players::Here(Local { jobs, pin: app.config.pin }),
+        },
+    };
     arena.show(Some(Arc::clone(&gallery)));
     let figures = app.running.runs().get(id).map(|now| Arc::clone(&now.figures)).unwrap_or_default();
     let info = sitting.table.info();
-    let mut feed = Feed::new(arena.clone(), &sitting.competition, info, Arc::clone(&gallery), figures);
+    let feed = Feed::new(arena.clone(), &sitting.competition, info, Arc::clone(&gallery), figures);
+    let mut feed = feed.beside(|| players.look(id));
     let means = Means {
         runtime: &runtime,
-        executor: &Local { jobs: places, pin: app.config.pin },
+        executor: players.executor(),
         stop,
         boards: Boards::with_gallery(gallery),
     };
     count(app);
-    let ended = carry_out(&sitting, &ledger, means, &mut feed, &mut |_| {});
+    let ended = carry_out(&sitting, &*ledger, means, &mut feed, &mut |_| {});
     drop(feed);
+    players.look(id);
     arena.show(None);
     arena.changed();
     let closed = runtime.block_on(ledger.disconnect());

@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
-use agon_core::record::Digest;
-use agon_league::{Entrant, GameResult, MatchKey};
+use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::insert::Insert;
 use super::{SqliteLedger, bots, digest, logs, progress, state, trouble};
-use crate::kept::{Appended, FinishedMatch, KeptGame, MatchFault, PhaseState, Snapshot};
-use crate::{Result, StoreError, packing};
+use crate::coming::{self, Coming, ComingGame};
+use crate::kept::{Appended, FinishedMatch, MatchFault, PhaseState, Snapshot};
+use crate::{Result, packing, steps};
 
 static MATCHES: LazyLock<Insert> = LazyLock::new(|| {
     Insert::new(
@@ -23,20 +23,6 @@ static RECORDS: LazyLock<Insert> = LazyLock::new(|| Insert::new("record (match, 
 static FAULTS: LazyLock<Insert> =
     LazyLock::new(|| Insert::new("fault (match, game, turn, seat, entrant, kind, says, stderr)", ""));
 
-/// A match on its way in.
-struct Coming<'b> {
-    /// Its number in the ledger, if it is new.
-    id: i64,
-    digest: Digest,
-    finished: &'b FinishedMatch,
-}
-
-impl Coming<'_> {
-    fn key(&self) -> MatchKey {
-        self.finished.result.key
-    }
-}
-
 impl SqliteLedger {
     pub(super) async fn write_matches(
         &self,
@@ -44,11 +30,7 @@ impl SqliteLedger {
         snapshot: Option<&Snapshot>,
     ) -> Result<Appended> {
         // Whatever can be done before the writer is held.
-        let mut coming = Vec::with_capacity(batch.len());
-        for finished in batch {
-            look_over(finished)?;
-            coming.push(Coming { id: 0, digest: finished.digest(), finished });
-        }
+        let coming = coming::coming(batch)?;
         let mut writer = self.writer().await?;
         let mut change = writer.begin(false, &self.path).await?;
         let new = self.keep(&mut change, coming).await?;
@@ -62,16 +44,14 @@ impl SqliteLedger {
     /// Keeps what is new of these; gives how many were.
     async fn keep(&self, change: &mut SqliteConnection, mut coming: Vec<Coming<'_>>) -> Result<u64> {
         let failed = trouble::at(&self.path);
-        let mut phases: Vec<u32> = coming.iter().map(|one| one.key().phase).collect();
-        phases.sort_unstable();
-        phases.dedup();
+        let phases = coming::phases(&coming);
         for &number in &phases {
             let status = state::phase(self, change, number).await?;
             if status.state != PhaseState::Running {
                 // Whoever did not hear that a match was kept may say it again; anything else comes too late.
                 for one in coming.iter().filter(|one| one.key().phase == number) {
                     if !self.is_known(change, one).await? {
-                        return Err(state::takes_no_matches(&status));
+                        return Err(steps::takes_no_matches(&status));
                     }
                 }
                 coming.retain(|one| one.key().phase != number);
@@ -126,10 +106,7 @@ impl SqliteLedger {
         let Some(row) = row else { return Ok(false) };
         let id: i64 = row.try_get(0).map_err(&failed)?;
         let kept = row.try_get(1).and_then(digest).map_err(&failed)?;
-        if kept != one.digest {
-            return Err(StoreError::Conflict { key: one.key(), kept, given: one.digest });
-        }
-        Ok(id != one.id)
+        one.is_known(id, kept)
     }
 
     /// Games, records, faults, folders and logs of matches that are new.
@@ -138,7 +115,7 @@ impl SqliteLedger {
         change: &mut SqliteConnection,
         coming: &[Coming<'_>],
     ) -> Result<(), sqlx::Error> {
-        let games: Vec<Game<'_>> = coming.iter().flat_map(games_of).collect();
+        let games: Vec<ComingGame<'_>> = coming.iter().flat_map(Coming::games).collect();
         GAMES.run(change, &games, bind_game).await?;
         let records: Vec<(i64, u32, &[u8])> = games
             .iter()
@@ -149,8 +126,7 @@ impl SqliteLedger {
                 values.add(id).add(game).add(bytes);
             })
             .await?;
-        let faults: Vec<(i64, &MatchFault)> =
-            coming.iter().flat_map(|one| one.finished.faults.iter().map(|fault| (one.id, fault))).collect();
+        let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(Coming::faults).collect();
         FAULTS.run(change, &faults, bind_fault).await?;
         for one in coming {
             keep_data(change, one.finished).await?;
@@ -161,35 +137,6 @@ impl SqliteLedger {
     }
 }
 
-/// A match that makes no sense is refused before anything is written.
-fn look_over(finished: &FinishedMatch) -> Result<()> {
-    let result = &finished.result;
-    let malformed = |what: String| Err(StoreError::Malformed { key: result.key, what });
-    if result.games.len() != finished.games.len() {
-        return malformed(format!("{} results and {} records", result.games.len(), finished.games.len()));
-    }
-    if i64::try_from(result.key.number).is_err() {
-        return malformed("its number is too large".to_owned());
-    }
-    if let Some(fault) = finished.faults.iter().find(|fault| fault.game as usize >= result.games.len()) {
-        return malformed(format!("a fault in game {}, which it does not have", fault.game + 1));
-    }
-    for (place, log) in finished.logs.iter().enumerate() {
-        if log.game as usize >= result.games.len() {
-            return malformed(format!("a log of game {}, which it does not have", log.game + 1));
-        }
-        if finished.logs[..place].iter().any(|other| (other.game, other.seat) == (log.game, log.seat)) {
-            return malformed(format!("two logs of seat {} in game {}", log.seat, log.game + 1));
-        }
-    }
-    for (place, folder) in finished.data.iter().enumerate() {
-        if finished.data[..place].iter().any(|other| other.entrant == folder.entrant) {
-            return malformed(format!("two data folders of entrant {}", folder.entrant.0));
-        }
-    }
-    Ok(())
-}
-
 fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
     let MatchKey { phase, stage, number } = one.key();
     values
@@ -198,7 +145,7 @@ fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
         .add(stage)
         .add(number as i64)
         .add(one.finished.finished.0)
-        .add(entrants_of(one));
+        .add(one.entrants());
     values
         .add(one.finished.faults.len() as i64)
         .add(&one.digest.0[..])
@@ -206,22 +153,7 @@ fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
         .add(one.finished.worker.as_deref());
 }
 
-/// A game on its way in.
-struct Game<'b> {
-    id: i64,
-    /// From 0.
-    number: u32,
-    result: &'b GameResult,
-    kept: &'b KeptGame,
-}
-
-fn games_of<'b>(one: &Coming<'b>) -> impl Iterator<Item = Game<'b>> + use<'b> {
-    let (id, finished) = (one.id, one.finished);
-    let pairs = finished.result.games.iter().zip(&finished.games);
-    (0..).zip(pairs).map(move |(number, (result, kept))| Game { id, number, result, kept })
-}
-
-fn bind_game(values: &mut super::insert::Values, game: &Game<'_>) {
+fn bind_game(values: &mut super::insert::Values, game: &ComingGame<'_>) {
     let result = game.result;
     values.add(game.id).add(game.number).add(result.part).add(result.seed as i64).add(result.turns);
     values.add(result.ended.as_str()).add(result.match_lost_by);
@@ -231,17 +163,6 @@ fn bind_game(values: &mut super::insert::Values, game: &Game<'_>) {
 fn bind_fault(values: &mut super::insert::Values, (id, fault): &(i64, &MatchFault)) {
     values.add(*id).add(fault.game).add(fault.turn).add(fault.seat).add(fault.entrant.0);
     values.add(fault.report.fault.name()).add(fault.report.says.as_str()).add(fault.report.stderr.as_str());
-}
-
-/// Everybody who sat at one of its games, once, with a space around each.
-fn entrants_of(one: &Coming<'_>) -> String {
-    let mut entrants: Vec<Entrant> = Vec::with_capacity(8);
-    for seat in one.finished.result.games.iter().flat_map(|game| &game.seats) {
-        if !entrants.contains(&seat.entrant) {
-            entrants.push(seat.entrant);
-        }
-    }
-    entrants.iter().fold(" ".to_owned(), |text, entrant| text + &entrant.0.to_string() + " ")
 }
 
 async fn keep_data(change: &mut SqliteConnection, finished: &FinishedMatch) -> Result<(), sqlx::Error> {

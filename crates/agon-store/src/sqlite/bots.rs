@@ -6,8 +6,9 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::{SqliteLedger, digest, state, trouble};
-use crate::kept::{BotVersion, DataFolder, PhaseState, Submission, Time};
-use crate::{Result, StoreError};
+use crate::kept::{BotVersion, DataFolder, Submission, Time};
+use crate::steps::Latest;
+use crate::{Result, steps};
 
 /// The number of these bytes among the packed folders; they are kept once.
 pub async fn keep_blob(
@@ -43,24 +44,14 @@ impl SqliteLedger {
         .fetch_optional(&mut *change)
         .await
         .map_err(&failed)?;
+        let latest =
+            latest.map(|(version, hash, spec, from_phase)| Latest { version, hash, spec, from_phase });
         let version = match latest {
-            Some((version, hash, spec, from))
-                if hash == bot.hash && spec == bot.spec && from <= bot.from_phase =>
-            {
-                return Ok(version);
-            }
-            Some((version, ..)) => version + 1,
+            Some(latest) if latest.is(bot) => return Ok(latest.version),
+            Some(latest) => latest.version + 1,
             None => 1,
         };
-        let status = state::phase(self, &mut change, bot.from_phase).await?;
-        if status.state != PhaseState::Waiting {
-            return Err(StoreError::Phase {
-                phase: status.phase,
-                state: status.state,
-                refused: "it takes no other bot than it was started with",
-                hint: "put the bot back as it was, or hand the new one in for the next phase",
-            });
-        }
+        steps::submit(&state::phase(self, &mut change, bot.from_phase).await?)?;
         let archive = match bot.archive.as_deref().zip(archive_hash) {
             Some((bytes, hash)) => Some(keep_blob(&mut change, &hash, bytes).await.map_err(&failed)?),
             None => None,

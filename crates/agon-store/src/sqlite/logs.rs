@@ -8,10 +8,8 @@ use sqlx::{Row as _, SqliteConnection};
 use super::insert::Insert;
 use super::{SqliteLedger, trouble};
 use crate::Result;
-use crate::log::{GameLog, MatchLog};
+use crate::log::{GameLog, MOST, MatchLog};
 
-/// So many bytes of packed logs are kept of a competition.
-const MOST: i64 = 64 << 20;
 /// So many games' logs are dropped at once.
 const DROPPED: i64 = 64;
 

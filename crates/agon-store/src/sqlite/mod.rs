@@ -23,7 +23,7 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{
     ConnectOptions as _, Connection as _, Executor as _, Sqlite, SqliteConnection, SqlitePool, Transaction,
 };
-use tokio::sync::{Mutex, MutexGuard};
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::kept::{
@@ -33,7 +33,7 @@ use crate::kept::{
 use crate::ledger::{Ledger, Rows};
 use crate::log::GameLog;
 use crate::ruling::{Lifted, NewRuling, Ruling};
-use crate::{Claim, Result, StoreError, claim};
+use crate::{Claim, Result, StoreError, claim, pages};
 
 /// Matches wait for the disk this often, and not each time: a power cut costs at most what was played since.
 const SYNC: Duration = Duration::from_secs(1);
@@ -42,8 +42,8 @@ const SYNC: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct SqliteLedger {
     path: PathBuf,
-    /// `None` if it was opened for reading.
-    writer: Option<Mutex<Writer>>,
+    /// `None` if it was opened for reading; in it nothing once it was let go of.
+    writer: Option<Mutex<Option<Writer>>>,
     readers: SqlitePool,
 }
 
@@ -131,23 +131,24 @@ impl SqliteLedger {
 
     /// Lets go of the file in good order: everything in one file, nothing beside it. Without it the next one to open the ledger
     /// tidies up.
-    pub async fn disconnect(self) -> Result<()> {
+    pub async fn disconnect(&self) -> Result<()> {
         self.readers.close().await;
-        if let Some(writer) = self.writer {
-            writer.into_inner().connection.close().await.map_err(trouble::at(&self.path))?;
+        if let Some(writer) = &self.writer
+            && let Some(writer) = writer.lock().await.take()
+        {
+            writer.close().await.map_err(trouble::at(&self.path))?;
         }
         Ok(())
     }
 
     /// The connection that writes, once nobody else in this process does.
-    async fn writer(&self) -> Result<MutexGuard<'_, Writer>> {
-        match &self.writer {
-            Some(writer) => Ok(writer.lock().await),
-            None => Err(StoreError::ReadOnly {
-                place: self.path.display().to_string(),
-                what: "it was opened for reading".to_owned(),
-            }),
-        }
+    async fn writer(&self) -> Result<MappedMutexGuard<'_, Writer>> {
+        let refused = |what: &str| StoreError::ReadOnly {
+            place: self.path.display().to_string(),
+            what: what.to_owned(),
+        };
+        let Some(writer) = &self.writer else { return Err(refused("it was opened for reading")) };
+        MutexGuard::try_map(writer.lock().await, Option::as_mut).map_err(|_| refused("it was let go of"))
     }
 }
 
@@ -214,11 +215,11 @@ impl Ledger for SqliteLedger {
     }
 
     async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
-        self.read_match(key).await
+        pages::find(self, key).await
     }
 
     fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
-        self.stream_matches(phase, filter)
+        pages::matches(self, phase, filter)
     }
 
     async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
@@ -226,11 +227,11 @@ impl Ledger for SqliteLedger {
     }
 
     fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
-        self.stream_records(phase, filter)
+        pages::records(self, phase, filter)
     }
 
     fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
-        self.stream_faults(filter)
+        pages::faults(self, filter)
     }
 
     async fn data_before(
@@ -280,5 +281,9 @@ impl Ledger for SqliteLedger {
 
     async fn check(&self) -> Result<Vec<String>> {
         self.look_for_damage().await
+    }
+
+    async fn disconnect(&self) -> Result<()> {
+        Self::disconnect(self).await
     }
 }

@@ -102,7 +102,7 @@ pub async fn open(path: &Path) -> Result<SqliteLedger> {
     if version(&mut connection, path, VERSION).await? < VERSION {
         migrate(&mut connection, &MIGRATIONS).await.map_err(trouble::at(path))?;
     }
-    let writer = Mutex::new(Writer::new(connection, options));
+    let writer = Mutex::new(Some(Writer::new(connection, options)));
     let readers = readers(self::options(path).read_only(true));
     Ok(SqliteLedger { path: path.to_owned(), writer: Some(writer), readers })
 }

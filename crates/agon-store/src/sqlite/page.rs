@@ -1,95 +1,47 @@
-//! Matches, records and faults, a page at a time: between two pages no transaction is open, so that a slow reader holds
-//! nobody up.
+//! Matches, records and faults, a page at a time.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use agon_core::record::Digest;
 use agon_core::{Fault, FaultReport};
-use agon_league::{Entrant, Fixed, GameResult, MatchKey, MatchResult};
-use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use agon_league::{Entrant, GameResult, MatchKey};
+use async_trait::async_trait;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Row as _, SqliteConnection};
 
 use super::{SqliteLedger, digest, trouble};
 use crate::filter::{FaultFilter, MatchFilter, Order};
 use crate::kept::{KeptFault, KeptMatch, KeptRecord, MatchFault, Time};
-use crate::ledger::Rows;
-use crate::{Result, StoreError, packing};
-
-/// Matches or faults of a page.
-const PAGE: u64 = 256;
-/// Matches of a page of records, which may be large.
-const RECORDS_PAGE: u64 = 16;
+use crate::pages::{self, Games, Listed, Pages, RecordPage};
+use crate::{Result, packing};
 
 /// What a match's row starts with.
 const COLUMNS: &str = "m.id, m.phase, m.stage, m.number, m.finished, m.faults, m.points";
 
-/// A match's row, still without its games.
-pub struct Listed {
-    pub id: i64,
-    pub key: MatchKey,
-    finished: Time,
-    faults: u32,
-    points: Vec<Fixed>,
+#[async_trait]
+impl Pages for SqliteLedger {
+    async fn match_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<Vec<KeptMatch>> {
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.acquire().await.map_err(&failed)?;
+        let listed = list(&mut reader, phase, filter, most).await.map_err(&failed)?;
+        with_games(&mut reader, listed).await.map_err(&failed)
+    }
+
+    async fn record_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<RecordPage> {
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.acquire().await.map_err(&failed)?;
+        let listed = list(&mut reader, phase, filter, most).await.map_err(&failed)?;
+        let records = records_of(&mut reader, &listed).await.map_err(&failed)?;
+        Ok(RecordPage { records, matches: listed.len(), last: listed.last().map(|one| one.key) })
+    }
+
+    async fn fault_page(&self, filter: &FaultFilter, most: u64) -> Result<Vec<KeptFault>> {
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.acquire().await.map_err(&failed)?;
+        fault_page(&mut reader, filter, most).await.map_err(&failed)
+    }
 }
 
 impl SqliteLedger {
-    pub(super) async fn read_match(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
-        let MatchKey { phase, stage, number } = key;
-        // The page with this match alone.
-        let after = number.checked_sub(1).map(|before| MatchKey { phase, stage, number: before });
-        let filter = MatchFilter { stages: stage..stage.saturating_add(1), after, ..MatchFilter::default() };
-        let page = self.match_page(phase, &filter, 1).await?;
-        Ok(page.into_iter().find(|kept| kept.result.key == key))
-    }
-
-    pub(super) fn stream_matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
-        let pages = stream::try_unfold((filter, false), move |(mut filter, over)| async move {
-            let most = filter.limit.unwrap_or(PAGE).min(PAGE);
-            if over || most == 0 {
-                return Ok::<_, StoreError>(None);
-            }
-            let page = self.match_page(phase, &filter, most).await?;
-            let over = go_on(&mut filter, page.len(), most, page.last().map(|kept| kept.result.key));
-            Ok(Some((page, (filter, over))))
-        });
-        pages.map_ok(|page| stream::iter(page.into_iter().map(Ok))).try_flatten().boxed()
-    }
-
-    pub(super) fn stream_records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
-        let pages = stream::try_unfold((filter, false), move |(mut filter, over)| async move {
-            let most = filter.limit.unwrap_or(RECORDS_PAGE).min(RECORDS_PAGE);
-            if over || most == 0 {
-                return Ok::<_, StoreError>(None);
-            }
-            let failed = trouble::at(&self.path);
-            let mut reader = self.readers.acquire().await.map_err(&failed)?;
-            let listed = list(&mut reader, phase, &filter, most).await.map_err(&failed)?;
-            let page = records_of(&mut reader, &listed).await.map_err(&failed)?;
-            let over = go_on(&mut filter, listed.len(), most, listed.last().map(|one| one.key));
-            Ok(Some((page, (filter, over))))
-        });
-        pages.map_ok(|page| stream::iter(page.into_iter().map(Ok))).try_flatten().boxed()
-    }
-
-    pub(super) fn stream_faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
-        let pages = stream::try_unfold((filter, false), move |(mut filter, over)| async move {
-            let most = filter.limit.unwrap_or(PAGE).min(PAGE);
-            if over || most == 0 {
-                return Ok::<_, StoreError>(None);
-            }
-            let failed = trouble::at(&self.path);
-            let mut reader = self.readers.acquire().await.map_err(&failed)?;
-            let page = fault_page(&mut reader, &filter, most).await.map_err(&failed)?;
-            let over = (page.len() as u64) < most;
-            filter.limit = filter.limit.map(|limit| limit - page.len() as u64);
-            filter.before = page.last().map(|fault| fault.id);
-            Ok(Some((page, (filter, over))))
-        });
-        pages.map_ok(|page| stream::iter(page.into_iter().map(Ok))).try_flatten().boxed()
-    }
-
     pub(super) async fn read_record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
         sqlx::query_scalar(
             "SELECT bytes FROM match JOIN record ON record.match = match.id
@@ -103,21 +55,6 @@ impl SqliteLedger {
         .await
         .map_err(trouble::at(&self.path))
     }
-
-    async fn match_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<Vec<KeptMatch>> {
-        let failed = trouble::at(&self.path);
-        let mut reader = self.readers.acquire().await.map_err(&failed)?;
-        let listed = list(&mut reader, phase, filter, most).await.map_err(&failed)?;
-        with_games(&mut reader, listed).await.map_err(&failed)
-    }
-}
-
-/// Moves the filter behind a page; whether that was the last one.
-fn go_on(filter: &mut MatchFilter, found: usize, most: u64, last: Option<MatchKey>) -> bool {
-    let found = found as u64;
-    filter.limit = filter.limit.map(|limit| limit - found);
-    filter.after = last.or(filter.after);
-    found < most
 }
 
 /// A query that grows with what is asked for.
@@ -225,7 +162,7 @@ pub async fn with_games(
     .bind(ids(&listed))
     .fetch_all(connection)
     .await?;
-    let mut games: HashMap<i64, (Vec<GameResult>, Vec<Digest>)> = HashMap::with_capacity(listed.len());
+    let mut games = Games::with_capacity(listed.len());
     for row in rows {
         let seed: i64 = row.try_get(2)?;
         let (results, digests) = games.entry(row.try_get(0)?).or_default();
@@ -240,11 +177,7 @@ pub async fn with_games(
         });
         digests.push(digest(row.try_get(6)?)?);
     }
-    let whole = listed.into_iter().map(|Listed { id, key, finished, faults, points }| {
-        let (results, digests) = games.remove(&id).unwrap_or_default();
-        KeptMatch { result: MatchResult { key, games: results, points }, games: digests, faults, finished }
-    });
-    Ok(whole.collect())
+    Ok(pages::with_games(listed, games))
 }
 
 /// The records of these matches, in their order.
@@ -257,15 +190,8 @@ async fn records_of(
             .bind(ids(listed))
             .fetch_all(connection)
             .await?;
-    let places: HashMap<i64, usize> = listed.iter().enumerate().map(|(place, one)| (one.id, place)).collect();
-    let mut records = Vec::with_capacity(rows.len());
-    for row in rows {
-        let place = places.get(&row.try_get(0)?).copied().unwrap_or_default();
-        let game: u32 = row.try_get(1)?;
-        records.push((place, KeptRecord { key: listed[place].key, game, bytes: row.try_get(2)? }));
-    }
-    records.sort_unstable_by_key(|(place, record)| (*place, record.game));
-    Ok(records.into_iter().map(|(_, record)| record).collect())
+    let found = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)));
+    Ok(pages::in_order(listed, found.collect::<Result<_, sqlx::Error>>()?))
 }
 
 async fn fault_page(

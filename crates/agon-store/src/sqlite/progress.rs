@@ -4,7 +4,7 @@ use sqlx::{Row as _, SqliteConnection};
 
 use super::{SqliteLedger, page, state, trouble};
 use crate::kept::{Progress, Snapshot};
-use crate::ranges::Ranges;
+use crate::ranges::{Ranges, note};
 use crate::{Result, packing};
 
 /// Matches that are read at once.
@@ -91,12 +91,4 @@ pub async fn keep_snapshot(
 /// The highest number in the ledger of a match of this phase.
 async fn last_of(connection: &mut SqliteConnection, phase: u32) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT last_match FROM phase WHERE phase = ?").bind(phase).fetch_one(connection).await
-}
-
-fn note(stages: &mut Vec<Ranges>, stage: u32, number: u64) {
-    let stage = stage as usize;
-    if stages.len() <= stage {
-        stages.resize_with(stage + 1, Ranges::new);
-    }
-    stages[stage].insert(number);
 }

@@ -5,20 +5,20 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::{SqliteLedger, trouble};
+use crate::Result;
 use crate::kept::Time;
-use crate::ruling::{Lifted, NewRuling, Ruling, RulingKind, look_over, named};
-use crate::{Result, StoreError};
+use crate::ruling::{self, Lifted, NewRuling, Ruling, RulingKind, look_over};
 
 /// The highest number of a match in the ledger: what is above it ended later.
 const LAST_MATCH: &str = "(SELECT coalesce(max(id), 0) FROM match)";
 
 impl SqliteLedger {
-    pub(super) async fn write_ruling(&self, ruling: &NewRuling) -> Result<u64> {
-        look_over(&ruling.reason, &ruling.by)?;
+    pub(super) async fn write_ruling(&self, new: &NewRuling) -> Result<u64> {
+        look_over(&new.reason, &new.by)?;
         let failed = trouble::at(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
-        let (kind, id, entrant) = match ruling.kind {
+        let (kind, id, entrant) = match new.kind {
             RulingKind::Void(key) => ("void", Some(self.id_of(&mut change, key).await?), None),
             RulingKind::Disqualify(entrant) => {
                 self.must_be_there(&mut change, entrant).await?;
@@ -33,9 +33,7 @@ impl SqliteLedger {
                 .await
                 .map_err(&failed)?;
         if let Some(known) = known {
-            let word = if entrant.is_some() { "disqualified" } else { "void" };
-            let what = format!("{} is {word} already, by ruling {known}", named(ruling.kind));
-            return Err(StoreError::Ruling { what, hint: "to give another reason, lift that ruling first" });
+            return Err(ruling::is_known(new.kind, known as u64));
         }
         let text = format!(
             "INSERT INTO ruling (kind, match, entrant, reason, who, at, last_match) VALUES (?, ?, ?, ?, ?, ?, {LAST_MATCH})"
@@ -44,9 +42,9 @@ impl SqliteLedger {
             .bind(kind)
             .bind(id)
             .bind(entrant)
-            .bind(&ruling.reason)
-            .bind(&ruling.by)
-            .bind(ruling.at.0)
+            .bind(&new.reason)
+            .bind(&new.by)
+            .bind(new.at.0)
             .execute(&mut *change)
             .await
             .map_err(&failed)?;
@@ -63,10 +61,7 @@ impl SqliteLedger {
             .fetch_optional(change)
             .await
             .map_err(trouble::at(&self.path))?;
-        id.ok_or_else(|| StoreError::Ruling {
-            what: format!("match {key} was not played: there is nothing to void"),
-            hint: "matches are counted phase.stage.number, each from 1, as reports show them",
-        })
+        id.ok_or_else(|| ruling::not_played(key))
     }
 
     /// An entrant is there once a bot was handed in for it.
@@ -76,13 +71,7 @@ impl SqliteLedger {
             .fetch_one(change)
             .await
             .map_err(trouble::at(&self.path))?;
-        if versions == 0 {
-            return Err(StoreError::Ruling {
-                what: format!("there is no entrant {}: no bot was handed in for it", entrant.0 + 1),
-                hint: "entrants are counted from 1 in the order of the competition's file, and known once the competition was started",
-            });
-        }
-        Ok(())
+        if versions == 0 { Err(ruling::not_there(entrant)) } else { Ok(()) }
     }
 
     pub(super) async fn write_lift(&self, id: u64, lifted: &Lifted) -> Result<()> {
@@ -95,13 +84,9 @@ impl SqliteLedger {
             .fetch_optional(&mut *change)
             .await
             .map_err(&failed)?;
-        let refused = |what: String, hint| Err(StoreError::Ruling { what, hint });
         match before {
-            None => return refused(format!("there is no ruling {id}"), "rulings are counted from 1"),
-            Some(Some(_)) => {
-                let hint = "it has no effect any more; decide anew if it should have one";
-                return refused(format!("ruling {id} was lifted already"), hint);
-            }
+            None => return Err(ruling::no_such(id)),
+            Some(Some(_)) => return Err(ruling::lifted_already(id)),
             Some(None) => {}
         }
         let text = format!(
@@ -169,15 +154,4 @@ pub async fn in_force(ledger: &SqliteLedger, connection: &mut SqliteConnection) 
         .await
         .map_err(trouble::at(&ledger.path))?;
     Ok(all.into_iter().map(|id| id as u64).collect())
-}
-
-/// As they are kept: a space around each.
-pub fn numbers(list: &[u64]) -> String {
-    list.iter().fold(" ".to_owned(), |text, number| text + &number.to_string() + " ")
-}
-
-pub fn read_numbers(text: &str) -> Result<Vec<u64>, sqlx::Error> {
-    let number =
-        |word: &str| word.parse().map_err(|_| sqlx::Error::Decode("a list of rulings that is none".into()));
-    text.split_whitespace().map(number).collect()
 }

@@ -5,7 +5,7 @@ use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
 
 use super::{SqliteLedger, digest, rulings, trouble};
 use crate::kept::{Competition, Counts, Edition, Founding, PhaseState, PhaseStatus, Secret, Time};
-use crate::{Result, StoreError};
+use crate::{Result, StoreError, ruling, steps};
 
 /// Writes what a new ledger starts with.
 pub async fn found(connection: &mut SqliteConnection, founding: &Founding) -> Result<(), sqlx::Error> {
@@ -46,12 +46,7 @@ pub async fn phase(
     connection: &mut SqliteConnection,
     phase: u32,
 ) -> Result<PhaseStatus> {
-    let mut all = phases(ledger, connection).await?;
-    let phases = all.len() as u32;
-    if phase >= phases {
-        return Err(StoreError::NoSuchPhase { phase, phases });
-    }
-    Ok(all.swap_remove(phase as usize))
+    steps::of_number(phases(ledger, connection).await?, phase)
 }
 
 async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<PhaseStatus>> {
@@ -65,6 +60,10 @@ async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Res
             let state: &str = row.try_get(1)?;
             let state = PhaseState::ALL.into_iter().find(|known| known.name() == state);
             let table: Option<Vec<u8>> = row.try_get(2)?;
+            let numbers = |text| {
+                ruling::read_numbers(text)
+                    .ok_or_else(|| sqlx::Error::Decode("a list of rulings that is none".into()))
+            };
             let time = |column: usize| row.try_get::<Option<i64>, _>(column).map(|time| time.map(Time));
             Ok(PhaseStatus {
                 phase: row.try_get(0)?,
@@ -73,25 +72,12 @@ async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Res
                 started: time(3)?,
                 published: time(4)?,
                 closed: time(5)?,
-                started_under: rulings::read_numbers(row.try_get(6)?)?,
-                published_under: rulings::read_numbers(row.try_get(7)?)?,
+                started_under: numbers(row.try_get(6)?)?,
+                published_under: numbers(row.try_get(7)?)?,
             })
         })
         .collect::<Result<_, sqlx::Error>>()
         .map_err(trouble::at(&ledger.path))
-}
-
-fn refused(status: &PhaseStatus, refused: &'static str, hint: &'static str) -> StoreError {
-    StoreError::Phase { phase: status.phase, state: status.state, refused, hint }
-}
-
-/// What is said to matches for a phase that does not take any.
-pub fn takes_no_matches(status: &PhaseStatus) -> StoreError {
-    let hint = match status.state {
-        PhaseState::Waiting => "start the phase first",
-        _ => "results of a published phase never change; play them in the next one",
-    };
-    refused(status, "it takes no matches", hint)
 }
 
 impl SqliteLedger {
@@ -170,18 +156,14 @@ impl SqliteLedger {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        match status.state {
-            PhaseState::Waiting => {}
-            PhaseState::Running => return Ok(()),
-            PhaseState::Published | PhaseState::Closed => {
-                return Err(refused(&status, "it cannot be started again", "go on with the next phase"));
-            }
+        if !steps::start(&status)? {
+            return Ok(());
         }
         let under = rulings::in_force(self, &mut change).await?;
         let sql = "UPDATE phase SET state = 'running', started = ?, started_under = ? WHERE phase = ?";
         sqlx::query(sql)
             .bind(at.0)
-            .bind(rulings::numbers(&under))
+            .bind(ruling::numbers(&under))
             .bind(number)
             .execute(&mut *change)
             .await
@@ -199,16 +181,8 @@ impl SqliteLedger {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        match status.state {
-            PhaseState::Running => {}
-            PhaseState::Waiting => {
-                return Err(refused(&status, "it cannot be published", "start it and play it first"));
-            }
-            PhaseState::Published | PhaseState::Closed if status.table == Some(table) => return Ok(()),
-            PhaseState::Published | PhaseState::Closed => {
-                let hint = "another table came out of the same results: the version of Agon, or a setting, has changed";
-                return Err(refused(&status, "it was published with another table", hint));
-            }
+        if !steps::publish(&status, table)? {
+            return Ok(());
         }
         if rulings::in_force(self, &mut change).await? != under {
             return Err(StoreError::Ruled { phase: number });
@@ -217,7 +191,7 @@ impl SqliteLedger {
         sqlx::query(sql)
             .bind(at.0)
             .bind(&table.0[..])
-            .bind(rulings::numbers(under))
+            .bind(ruling::numbers(under))
             .bind(number)
             .execute(&mut *change)
             .await
@@ -229,12 +203,8 @@ impl SqliteLedger {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        match status.state {
-            PhaseState::Published => {}
-            PhaseState::Closed => return Ok(()),
-            PhaseState::Waiting | PhaseState::Running => {
-                return Err(refused(&status, "it cannot be closed", "publish its table first"));
-            }
+        if !steps::close(&status)? {
+            return Ok(());
         }
         let sql = "UPDATE phase SET state = 'closed', closed = ? WHERE phase = ?";
         sqlx::query(sql)

@@ -4,8 +4,8 @@ use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::{SqliteLedger, state, trouble};
-use crate::kept::{Barred, PhaseState, Time};
-use crate::{Result, StoreError};
+use crate::kept::{Barred, Time};
+use crate::{Result, steps};
 
 impl SqliteLedger {
     pub(super) async fn write_barred(&self, worker: &str, why: &str, at: Time) -> Result<()> {
@@ -53,14 +53,7 @@ impl SqliteLedger {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = state::phase(self, &mut change, phase).await?;
-        if status.state != PhaseState::Running {
-            return Err(StoreError::Phase {
-                phase,
-                state: status.state,
-                refused: "its matches stay as they are",
-                hint: "only matches of a running phase can be played again",
-            });
-        }
+        steps::withdraw(&status)?;
         let mut gone = 0;
         for key in keys.iter().filter(|key| key.phase == phase) {
             gone += u64::from(withdraw(&mut change, *key, why, at).await.map_err(&failed)?);

@@ -10,7 +10,7 @@ use agon_store::{DataFolder, Edition, FinishedMatch, Founding, KeptGame, MatchFa
 
 /// Runs it to its end, on this thread.
 pub fn run<T>(work: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(work)
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
 pub fn founding(phases: u32) -> Founding {

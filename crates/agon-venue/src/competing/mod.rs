@@ -5,5 +5,7 @@ pub mod file;
 pub mod lineup;
 mod open;
 pub mod play;
+mod whereabouts;
 
 pub use open::{Place, Sitting};
+pub use whereabouts::Where;

@@ -7,7 +7,7 @@ use agon_core::settings::{Kind, Value};
 use agon_core::{Assets, GameInfo, Settings};
 use agon_engine::Table;
 use agon_league::competition::{Change, Competition, Progress, SecretSeed, compare};
-use agon_store::{Edition, Founding, Ledger as _, PhaseState, Secret, SqliteLedger, Time};
+use agon_store::{Edition, Founding, Ledger, PhaseState, Secret, SqliteLedger, Time};
 use serde_json::Value as Json;
 
 use super::file::{self, CompetitionFile};
@@ -20,7 +20,7 @@ pub struct Place {
     pub named: String,
     /// The folder its paths are read from.
     pub folder: PathBuf,
-    /// The ledger: beside the file, with its name.
+    /// The ledger, where it is a file: beside the competition's file, with its name.
     pub ledger: PathBuf,
 }
 
@@ -84,8 +84,13 @@ impl Sitting {
             self.agree(&ledger).await?;
             return Ok(ledger);
         }
+        Ok(SqliteLedger::create(&self.place.ledger, &self.founding()?).await?)
+    }
+
+    /// What a new ledger starts with.
+    pub(super) fn founding(&self) -> Result<Founding, Failure> {
         let info = self.table.info();
-        let founding = Founding {
+        Ok(Founding {
             name: self.competition.name.clone(),
             game: info.id.to_owned(),
             rules: info.rules_version,
@@ -93,8 +98,7 @@ impl Sitting {
             edition: self.edition(),
             phases: self.competition.phases.len() as u32,
             secret: self.secret()?,
-        };
-        Ok(SqliteLedger::create(&self.place.ledger, &founding).await?)
+        })
     }
 
     /// The ledger, for looking at it.
@@ -128,7 +132,7 @@ impl Sitting {
     }
 
     /// Whether the file still says what was begun. A harmless change is kept as a new edition.
-    async fn agree(&self, ledger: &SqliteLedger) -> Result<(), Failure> {
+    pub(super) async fn agree(&self, ledger: &dyn Ledger) -> Result<(), Failure> {
         let (kept, phases) = (ledger.competition().await?, ledger.phases().await?);
         let info = self.table.info();
         if kept.game == info.id && kept.rules != info.rules_version {

@@ -31,10 +31,14 @@ pub struct Written {
     pub games: usize,
 }
 
-/// Everything, all games included, into a folder in which the ledger lies too.
-pub async fn beside_ledger(sitting: &Sitting, folder: &Path) -> Result<Written, Failure> {
-    let ledger = sitting.place.ledger.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    write(sitting, folder, Wanted::All, &[&ledger]).await
+/// Everything, all games included, into a folder in which the ledger may lie too.
+pub async fn beside_ledger(
+    sitting: &Sitting,
+    ledger: &dyn Ledger,
+    folder: &Path,
+) -> Result<Written, Failure> {
+    let others = sitting.place.ledger.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    write_from(sitting, ledger, folder, Wanted::All, &[&others]).await
 }
 
 /// Writes a report. What begins with one of `others` may lie in the folder before, and stays.
@@ -44,9 +48,19 @@ pub async fn write(
     wanted: Wanted,
     others: &[&str],
 ) -> Result<Written, Failure> {
-    let ledger = sitting.ledger_to_read().await?;
+    write_from(sitting, &sitting.ledger_to_read().await?, path, wanted, others).await
+}
+
+/// The same, from a ledger that was opened.
+pub async fn write_from(
+    sitting: &Sitting,
+    ledger: &dyn Ledger,
+    path: &Path,
+    wanted: Wanted,
+    others: &[&str],
+) -> Result<Written, Failure> {
     let mut folder = Folder::begin(path, others)?;
-    let report = gather::report(sitting, &ledger, wanted).await?;
+    let report = gather::report(sitting, ledger, wanted).await?;
     folder.add(STYLE_FILE, STYLE.as_bytes())?;
     for name in [agon_web::SCRIPT, agon_web::STYLE] {
         folder.add(name, &agon_web::asset(name).unwrap_or_default())?;
@@ -59,7 +73,7 @@ pub async fn write(
         let entrant = Entrant(number);
         folder.add(&report.bot_file(entrant), pages::bot(&report, entrant).as_bytes())?;
     }
-    let games = game_pages(sitting, &ledger, &report, &mut folder).await?;
+    let games = game_pages(sitting, ledger, &report, &mut folder).await?;
     let pages = folder.finish()?;
     Ok(Written { summary: path.join("summary.html"), pages, games })
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use agon_store::{Ledger as _, PhaseState};
+use agon_store::PhaseState;
 use agon_venue::Failure;
 use agon_venue::Sitting;
 use agon_venue::competing::export;
@@ -15,7 +15,7 @@ use crate::output;
 pub fn run(args: &cli::Export) -> Result<(), Failure> {
     let sitting = Sitting::read(&args.file)?;
     let runtime = competing::runtime()?;
-    let ledger = runtime.block_on(sitting.ledger_to_read())?;
+    let ledger = runtime.block_on(sitting.ledger_to_read_at(&args.kept.place()))?;
     fs::create_dir_all(&args.folder)
         .map_err(|e| Failure::io("make", &args.folder, &e, "is there room, and may you write there?"))?;
     let folder = args.folder.canonicalize()?;
@@ -23,7 +23,7 @@ pub fn run(args: &cli::Export) -> Result<(), Failure> {
         let phases = ledger.phases().await?;
         let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
         let revealed = ledger.competition().await?.revealed.is_some();
-        let written = export::all(&sitting, &ledger, begun, revealed, &folder).await?;
+        let written = export::all(&sitting, &*ledger, begun, revealed, &folder).await?;
         Ok::<_, Failure>((written, revealed))
     })?;
     let mut text = String::new();

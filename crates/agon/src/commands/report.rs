@@ -22,7 +22,10 @@ pub fn run(args: &cli::Report) -> Result<(), Failure> {
         })?),
     };
     let sitting = Sitting::read(&args.file)?;
-    let written = competing::runtime()?.block_on(report::write(&sitting, &args.folder, wanted, &[]))?;
+    let written = competing::runtime()?.block_on(async {
+        let ledger = sitting.ledger_to_read_at(&args.kept.place()).await?;
+        report::write_from(&sitting, &*ledger, &args.folder, wanted, &[]).await
+    })?;
     if args.json {
         return output::print_json(
             "report",

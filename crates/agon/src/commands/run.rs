@@ -3,23 +3,39 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_grid::access::Role;
 use agon_host::intake::players;
-use agon_runner::{Boards, Ended, Local};
-use agon_store::Ledger as _;
+use agon_runner::{Boards, Ended, Executor, Local};
+use agon_venue::competing::Where;
 use agon_venue::competing::play::{self, Means};
 use agon_venue::failure::{Failure, NO};
 use agon_venue::{Sitting, report};
 
 use crate::cli::{self, Switch};
 use crate::competing::{self, line, signals};
+use crate::grid::company::Company;
+use crate::grid::{self, fleet};
 use crate::{output, setup};
 use tokio::runtime::Runtime;
 
 const STOPPING: &str =
     "finishing the games that are being played; once more to leave at once (they are played again next time)";
 
-/// Runs it.
+/// Runs it: on this machine, or by workers.
 pub fn run(args: &cli::Run) -> Result<(), Failure> {
+    match args.fleet.nats.options("coordinator")? {
+        None => go(args, &competing::runtime()?, None),
+        Some(nats) => {
+            let options = fleet::options(args)?;
+            grid::with_runtime(|runtime| {
+                let link = grid::connect(runtime, &nats, Role::Coordinator)?;
+                go(args, runtime, Some((link, options)))
+            })
+        }
+    }
+}
+
+fn go(args: &cli::Run, runtime: &Runtime, fleet: Option<fleet::Led>) -> Result<(), Failure> {
     let sitting = match &args.base {
         None if players::is_list(&args.file) => {
             let hint = format!("say where its bots are: agon run {} --base DIR", args.file.display());
@@ -28,19 +44,21 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
         None => Sitting::read(&args.file)?,
         Some(base) => Sitting::of_players(&args.file, base)?,
     };
-    let runtime = competing::runtime()?;
-    if args.fresh || (args.base.is_some() && is_over(&sitting, &runtime)?) {
-        put_aside(&sitting.place.ledger)?;
+    let place = args.kept.place();
+    if args.fresh || (args.base.is_some() && is_over(&sitting, &place, runtime)?) {
+        put_aside(&sitting, &place, runtime)?;
     }
-    let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
-    let ended = carry_out(&sitting, &runtime, local, args.json)?;
+    let ended = carry_out(&sitting, &place, runtime, args, fleet)?;
     if let (Ended::Over, Some(_)) = (&ended, &args.base) {
-        return results(&sitting, &runtime, args.json);
+        return results(&sitting, &place, runtime, args.json);
     }
     if args.json {
         return stopped(ended, "");
     }
-    let file = agon_venue::manifest::quoted(&sitting.place.named);
+    let mut file = agon_venue::manifest::quoted(&sitting.place.named);
+    if place != Where::File {
+        file += " --database URL";
+    }
     let next = match ended {
         Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
         Ended::Waiting(_) => {
@@ -55,8 +73,11 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
 }
 
 /// The pages of a competition from a `players.yml`, where its document has them: all games can be watched.
-fn results(sitting: &Sitting, runtime: &Runtime, quiet: bool) -> Result<(), Failure> {
-    let written = runtime.block_on(report::beside_ledger(sitting, &sitting.place.folder.join("results")))?;
+fn results(sitting: &Sitting, place: &Where, runtime: &Runtime, quiet: bool) -> Result<(), Failure> {
+    let written = runtime.block_on(async {
+        let ledger = sitting.ledger_to_read_at(place).await?;
+        report::beside_ledger(sitting, &*ledger, &sitting.place.folder.join("results")).await
+    })?;
     if !quiet {
         output::note(&format!(
             "open {}: the table, and each of {} games",
@@ -68,23 +89,35 @@ fn results(sitting: &Sitting, runtime: &Runtime, quiet: bool) -> Result<(), Fail
 }
 
 /// Whether everything was played.
-fn is_over(sitting: &Sitting, runtime: &Runtime) -> Result<bool, Failure> {
-    if !sitting.place.ledger.exists() {
+fn is_over(sitting: &Sitting, place: &Where, runtime: &Runtime) -> Result<bool, Failure> {
+    if !runtime.block_on(sitting.is_begun_at(place))? {
         return Ok(false);
     }
-    let ledger = runtime.block_on(sitting.ledger_to_read())?;
+    let ledger = runtime.block_on(sitting.ledger_to_read_at(place))?;
     Ok(runtime.block_on(ledger.competition())?.revealed.is_some())
 }
 
 /// Plays until it is over, waits or is stopped.
-fn carry_out(sitting: &Sitting, runtime: &Runtime, local: Local, json: bool) -> Result<Ended, Failure> {
-    let ledger = runtime.block_on(sitting.ledger())?;
+fn carry_out(
+    sitting: &Sitting,
+    place: &Where,
+    runtime: &Runtime,
+    args: &cli::Run,
+    fleet: Option<fleet::Led>,
+) -> Result<Ended, Failure> {
+    let ledger = runtime.block_on(sitting.ledger_at(place))?;
     let stop = signals::listen(STOPPING)?;
-    let mut listener = line::listener(&sitting.competition, sitting.table.info(), json);
-    let means = Means { runtime, executor: &local, stop: &stop, boards: Boards::default() };
-    let ended = play::carry_out(sitting, &ledger, means, &mut *listener, &mut output::note);
-    drop(listener);
-    let ended = ended?;
+    let ended = {
+        let play = |executor: &dyn Executor, company: Option<Company>| {
+            let mut listener = line::listener(&sitting.competition, sitting.table.info(), args.json, company);
+            let means = Means { runtime, executor, stop: &stop, boards: Boards::default() };
+            play::carry_out(sitting, &*ledger, means, &mut *listener, &mut output::note)
+        };
+        match fleet {
+            None => play(&Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On }, None),
+            Some(led) => fleet::play(sitting, runtime, &*ledger, led, play),
+        }
+    }?;
     runtime.block_on(ledger.disconnect())?;
     Ok(ended)
 }
@@ -102,7 +135,15 @@ fn stopped(ended: Ended, words: &str) -> Result<(), Failure> {
 }
 
 /// Moves an old ledger out of the way: nothing that was played is lost.
-fn put_aside(ledger: &Path) -> Result<(), Failure> {
+fn put_aside(sitting: &Sitting, place: &Where, runtime: &Runtime) -> Result<(), Failure> {
+    let Where::Database(url) = place else { return move_away(&sitting.place.ledger) };
+    if let Some(name) = runtime.block_on(sitting.put_aside_in(url))? {
+        output::note(&format!("the old ledger is now called {name}"));
+    }
+    Ok(())
+}
+
+fn move_away(ledger: &Path) -> Result<(), Failure> {
     if !ledger.exists() {
         return Ok(());
     }

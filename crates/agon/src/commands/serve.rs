@@ -1,6 +1,7 @@
 //! `agon serve`: a place on the web for competitions.
 
 use agon_server::{Config, StartError};
+use agon_venue::competing::Where;
 use agon_venue::failure::{BROKE, Failure};
 
 use crate::serving::cli::{Serve, SignUp};
@@ -13,19 +14,19 @@ pub fn run(args: &Serve) -> Result<(), Failure> {
 }
 
 fn config(args: &Serve) -> Result<Config, Failure> {
-    if args.nats.is_some() {
-        return Err(Failure::wrong_use(
-            "--nats is not there yet",
-            "games are played on this machine: leave it out",
-        ));
-    }
     let mut config = Config::new(&args.data);
     if let Some(url) = &args.database {
-        let Some(path) = url.strip_prefix("sqlite:").filter(|path| !path.is_empty()) else {
-            let what = format!("--database: `{url}` is no database that is known here");
-            return Err(Failure::wrong_use(what, "write sqlite:PATH, or leave it out"));
-        };
-        config.database = Some(path.trim_start_matches("//").into());
+        match (url.strip_prefix("sqlite:"), url.split_once("://")) {
+            (Some(path), _) if !path.is_empty() => {
+                config.database = Some(path.trim_start_matches("//").into());
+            }
+            (None, Some(("postgres" | "postgresql", _))) => config.ledgers = Where::Database(url.clone()),
+            _ => {
+                // There may be a password in it: it is not said again.
+                let hint = "write postgres://USER@HOST/NAME for the ledgers, or sqlite:PATH for accounts and submissions";
+                return Err(Failure::wrong_use("--database: this is no database that is known here", hint));
+            }
+        }
     }
     config.listen = args.listen;
     config.files.clone_from(&args.files);
@@ -45,6 +46,7 @@ fn config(args: &Serve) -> Result<Config, Failure> {
     }
     config.proxies = args.proxies;
     config.jobs = setup::jobs(args.jobs)?;
+    config.nats = args.nats.options("coordinator")?;
     Ok(config)
 }
 
@@ -56,5 +58,9 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
 /// Why it did not start.
 #[allow(clippy::needless_pass_by_value, reason = "for map_err")]
 pub fn failure(error: StartError) -> Failure {
-    Failure { code: BROKE, message: error.to_string() }
+    match error {
+        StartError::Grid(error) => error.into(),
+        StartError::Ledgers(failure) => failure,
+        other => Failure { code: BROKE, message: other.to_string() },
+    }
 }

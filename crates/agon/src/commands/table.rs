@@ -1,7 +1,7 @@
 //! `agon table FILE`: the tables of a competition as they stand.
 
 use agon_runner::tables;
-use agon_store::{Ledger as _, PhaseState};
+use agon_store::PhaseState;
 use agon_venue::Failure;
 use agon_venue::Sitting;
 use agon_venue::sheets;
@@ -13,7 +13,7 @@ use crate::{competing, output};
 pub fn run(args: &cli::Table) -> Result<(), Failure> {
     let sitting = Sitting::read(&args.file)?;
     let runtime = competing::runtime()?;
-    let ledger = runtime.block_on(sitting.ledger_to_read())?;
+    let ledger = runtime.block_on(sitting.ledger_to_read_at(&args.kept.place()))?;
     let phases = runtime.block_on(ledger.phases())?;
     let begun = phases.iter().rposition(|phase| phase.state > PhaseState::Waiting).unwrap_or(0);
     let number = match args.phase {
@@ -28,7 +28,7 @@ pub fn run(args: &cli::Table) -> Result<(), Failure> {
             return Err(Failure::wrong_use(what, hint));
         }
     };
-    let standings = tables::standings_of(&ledger, &sitting.competition, sitting.table.info(), number);
+    let standings = tables::standings_of(&*ledger, &sitting.competition, sitting.table.info(), number);
     let standings = runtime.block_on(standings)?;
     output::print(&sheets::render(&standings, args.format, !args.no_times, output::table_width()))
 }

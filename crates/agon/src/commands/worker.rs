@@ -21,12 +21,13 @@ pub fn run(args: &cli::Worker) -> Result<(), Failure> {
     nats.name.clone_from(&name);
     let jobs = setup::jobs(args.jobs)?;
     let cache = args.cache.clone().map_or_else(cache, Ok)?;
-    let runtime = grid::runtime()?;
-    let link = grid::connect(&runtime, &nats, Role::Worker(&name))?;
-    let stop = signals::listen(STOPPING)?;
-    let _ = (link, stop, jobs, cache);
-    output::note("not yet");
-    Ok(())
+    grid::with_runtime(|runtime| {
+        let link = grid::connect(runtime, &nats, Role::Worker(&name))?;
+        let stop = signals::listen(STOPPING)?;
+        let _ = (link, stop, jobs, cache);
+        output::note("not yet");
+        Ok(())
+    })
 }
 
 /// What it is called.

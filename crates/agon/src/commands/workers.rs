@@ -19,15 +19,20 @@ const LISTEN: Duration = Duration::from_millis(2500);
 /// Lists them, or drains one.
 pub fn run(args: &cli::Workers) -> Result<(), Failure> {
     let wait = args.wait.map(|given| cli::seconds("--wait", given, 0.0, 86_400.0)).transpose()?;
-    let runtime = grid::runtime()?;
-    let link = grid::connect(&runtime, &args.nats.needed("spectator")?, Role::Spectator)?;
-    let roster = runtime.block_on(Roster::listen(&link))?;
-    if let Some(name) = &args.drain {
-        return drain(&runtime, &roster, name, wait, args.json);
-    }
-    std::thread::sleep(wait.unwrap_or(LISTEN));
-    let workers = roster.workers();
-    if args.json {
+    let nats = args.nats.needed("spectator")?;
+    grid::with_runtime(|runtime| {
+        let link = grid::connect(runtime, &nats, Role::Spectator)?;
+        let roster = runtime.block_on(Roster::listen(&link))?;
+        if let Some(name) = &args.drain {
+            return drain(runtime, &roster, name, wait, args.json);
+        }
+        std::thread::sleep(wait.unwrap_or(LISTEN));
+        list(&roster.workers(), args.json)
+    })
+}
+
+fn list(workers: &[Seen], json: bool) -> Result<(), Failure> {
+    if json {
         return output::print_json(
             "workers",
             json!({"workers": workers.iter().map(for_programs).collect::<Vec<_>>()}),
@@ -37,8 +42,8 @@ pub fn run(args: &cli::Workers) -> Result<(), Failure> {
         output::note("nobody is there; start some with `agon worker --nats URL`");
         return Ok(());
     }
-    output::print(&table(&workers))?;
-    for one in &workers {
+    output::print(&table(workers))?;
+    for one in workers {
         for (cup, why) in &one.beat.refused {
             output::note(&format!("{} is refused by {cup}: {why}", one.beat.worker));
         }

@@ -1,10 +1,35 @@
 //! The words of the commands for competitions.
 
+use std::fmt;
 use std::path::PathBuf;
 
+use agon_venue::competing::Where;
 use clap::Args;
 
 use crate::cli::Switch;
+use crate::grid::cli::Fleet;
+
+/// Where a competition's ledger is kept.
+#[derive(Args, Clone, Default)]
+pub struct Kept {
+    /// The ledger is in this PostgreSQL database (postgres://USER@HOST:PORT/NAME), not in a file beside the competition's; the password is best in
+    /// PGPASSWORD or ~/.pgpass
+    #[arg(long, value_name = "URL")]
+    database: Option<String>,
+}
+
+impl Kept {
+    /// File or database.
+    pub fn place(&self) -> Where {
+        self.database.clone().into()
+    }
+}
+
+impl fmt::Debug for Kept {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.place().fmt(f)
+    }
+}
 
 /// `agon init`
 #[derive(Args, Debug)]
@@ -25,8 +50,9 @@ pub struct Init {
 /// `agon run`
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Everything is kept in a ledger beside the file (NAME.ledger): CTRL-C once finishes the games that are being played, twice leaves \
-                  at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end."
+    after_help = "Everything is kept in a ledger beside the file (NAME.ledger), or in a database (--database): CTRL-C once finishes the games that are being played, twice leaves \
+                  at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end. With --nats, matches are played by \
+                  whoever runs `agon worker` there, and the table is the same (docs/deploying.md)."
 )]
 pub struct Run {
     /// The competition's file (`agon init GAME FILE` writes one), or a players.yml
@@ -38,6 +64,9 @@ pub struct Run {
     /// Games at once [default: one for each core]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
+    /// Where the ledger is.
+    #[command(flatten)]
+    pub kept: Kept,
     /// Begin anew; the old ledger is kept under another name
     #[arg(long)]
     pub fresh: bool,
@@ -47,6 +76,9 @@ pub struct Run {
     /// What happens, one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// Played by whom.
+    #[command(flatten)]
+    pub fleet: Fleet,
 }
 
 /// `agon table`
@@ -55,6 +87,9 @@ pub struct Table {
     /// The competition's file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Where the ledger is.
+    #[command(flatten)]
+    pub kept: Kept,
     /// Of this phase, from 1 [default: the latest that was begun]
     #[arg(long, value_name = "N")]
     pub phase: Option<u32>,
@@ -76,6 +111,9 @@ pub struct Export {
     /// The competition's file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
+    /// Where the ledger is.
+    #[command(flatten)]
+    pub kept: Kept,
     /// The folder to write into; made if it is missing
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -94,6 +132,9 @@ pub struct Report {
     /// The folder to write into: a new one, or one that `agon report` has written before
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
+    /// Where the ledger is.
+    #[command(flatten)]
+    pub kept: Kept,
     /// How many games of each phase have a page that plays them, or `all` [default: 12]
     #[arg(long, value_name = "N")]
     pub games: Option<String>,

@@ -13,6 +13,7 @@ use agon_store::MatchFault;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use serde_json::json;
 
+use crate::grid::company::Company;
 use crate::output;
 
 /// A line of a log at most so often while matches are played.
@@ -24,19 +25,21 @@ const FAULTS: usize = 4;
 /// A table of more bots takes longer to make than it is worth at every tick.
 const MOST_BOTS: usize = 200;
 
-/// What a run shows of itself.
+/// What a run shows of itself; `company` is who plays, where that is not this machine.
 pub fn listener<'l>(
     competition: &'l Competition,
     info: &'static GameInfo,
     json: bool,
+    company: Option<Company>,
 ) -> Box<dyn Listener + 'l> {
     if json {
-        Box::new(Events { competition })
+        Box::new(Events { competition, company })
     } else if io::stderr().is_terminal() {
-        Box::new(View::new(competition, info))
+        Box::new(View::new(competition, info, company))
     } else {
         Box::new(Log {
             competition,
+            company,
             done: 0,
             expected: (0, 0),
             begun: 0,
@@ -94,6 +97,7 @@ fn fault_words(competition: &Competition, result: &MatchResult, fault: &MatchFau
 /// Plain lines.
 struct Log<'l> {
     competition: &'l Competition,
+    company: Option<Company>,
     done: u64,
     expected: (u64, u64),
     begun: u64,
@@ -126,7 +130,14 @@ impl Listener for Log<'_> {
                     self.said = Instant::now();
                     let rate =
                         (self.done - self.begun) as f64 / self.since.elapsed().as_secs_f64().max(0.001);
-                    output::note(&format!("{} of {} matches, {rate:.1}/s", self.done, self.expected.1));
+                    let who =
+                        self.company.as_ref().map_or_else(String::new, |all| format!("; {}", all.summary()));
+                    output::note(&format!("{} of {} matches, {rate:.1}/s{who}", self.done, self.expected.1));
+                }
+            }
+            Event::Tick { .. } => {
+                for change in self.company.iter_mut().flat_map(Company::changes) {
+                    output::note(&change.words());
                 }
             }
             _ => {}
@@ -137,6 +148,7 @@ impl Listener for Log<'_> {
 /// A stream of events, one JSON object a line.
 struct Events<'l> {
     competition: &'l Competition,
+    company: Option<Company>,
 }
 
 impl Listener for Events<'_> {
@@ -178,10 +190,21 @@ impl Listener for Events<'_> {
             }
             Event::Waiting { phase, name } => json!({"event": "waiting", "phase": phase + 1, "name": name}),
             Event::Over { seed } => json!({"event": "over", "seed": seed}),
-            Event::Tick { .. } => return,
+            Event::Tick { .. } => return self.news(),
         };
         // A reader that has gone away stops nothing.
         let _ = writeln!(io::stdout().lock(), "{line}");
+    }
+}
+
+impl Events<'_> {
+    /// Who came and went.
+    fn news(&mut self) {
+        for change in self.company.iter_mut().flat_map(Company::changes) {
+            let line =
+                json!({"event": "worker", "worker": change.worker, "what": change.what, "why": change.why});
+            let _ = writeln!(io::stdout().lock(), "{line}");
+        }
     }
 }
 
@@ -197,17 +220,18 @@ struct View<'l> {
     latest: Vec<String>,
     phase: u32,
     stage: String,
+    company: Option<Company>,
 }
 
 impl<'l> View<'l> {
-    fn new(competition: &'l Competition, info: &'static GameInfo) -> Self {
+    fn new(competition: &'l Competition, info: &'static GameInfo, company: Option<Company>) -> Self {
         let screen = MultiProgress::new();
         let plain = || ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = screen.add(ProgressBar::hidden());
         let [playing, table, faults] =
             [0; 3].map(|_| screen.add(ProgressBar::new_spinner().with_style(plain())));
         let (latest, stage) = (Vec::new(), String::new());
-        Self { competition, info, screen, bar, playing, table, faults, latest, phase: 0, stage }
+        Self { competition, info, screen, bar, playing, table, faults, latest, phase: 0, stage, company }
     }
 
     fn begin(&mut self, expected: (u64, u64), done: u64) {
@@ -222,7 +246,10 @@ impl<'l> View<'l> {
         self.bar.reset_eta();
     }
 
-    fn tick(&self, playing: &[Playing], tally: &Tally) {
+    fn tick(&mut self, playing: &[Playing], tally: &Tally) {
+        for change in self.company.iter_mut().flat_map(Company::changes) {
+            let _ = self.screen.println(change.words());
+        }
         let one = |one: &Playing| {
             let names: Vec<&str> =
                 one.seats.iter().take(6).map(|&seat| name(self.competition, seat)).collect();
@@ -234,7 +261,8 @@ impl<'l> View<'l> {
             format!("  {} {}{more} ({:.0} s)", one.key, names.join(" - "), one.since.elapsed().as_secs_f64())
         };
         let lines: Vec<String> = playing.iter().take(8).map(one).collect();
-        self.playing.set_message(format!("{}\n{}", self.stage, lines.join("\n")));
+        let who = self.company.as_ref().map_or_else(String::new, |all| format!("  {}", all.summary()));
+        self.playing.set_message(format!("{}{who}\n{}", self.stage, lines.join("\n")));
         if self.competition.entrants.len() <= MOST_BOTS && tally.matches > 0 {
             self.table.set_message(self.table_text(tally));
         }

@@ -10,5 +10,5 @@ use tokio::runtime::{Builder, Runtime};
 
 /// What ledgers are asked in: one thread is enough for one command.
 pub fn runtime() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_time().build()
+    Builder::new_current_thread().enable_all().build()
 }

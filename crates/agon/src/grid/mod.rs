@@ -2,15 +2,20 @@
 
 pub mod cli;
 pub mod company;
+pub mod fleet;
 
 use agon_grid::access::{self, Role};
 use agon_grid::{Link, NatsOptions};
 use agon_venue::Failure;
 use tokio::runtime::{Builder, Runtime};
 
-/// What NATS is spoken to in: it goes on while this thread plays or waits.
-pub fn runtime() -> Result<Runtime, Failure> {
-    Ok(Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+/// Does something with what NATS is spoken to in: it goes on while this thread plays or waits.
+pub fn with_runtime<T>(doing: impl FnOnce(&Runtime) -> Result<T, Failure>) -> Result<T, Failure> {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let done = doing(&runtime);
+    // Somebody may still be looking a name up: nobody waits for that.
+    runtime.shutdown_background();
+    done
 }
 
 /// Connects, and sees to it that this user may do what it came for.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::grid::cli::Nats;
+
 /// Who may make an account.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum SignUp {
@@ -33,7 +35,7 @@ pub struct Serve {
     /// Where everything is kept
     #[arg(long, value_name = "DIR", default_value = "agon-data")]
     pub data: PathBuf,
-    /// Accounts and submissions elsewhere: sqlite:PATH [default: office.db in the data folder]
+    /// Ledgers in a database: `postgres://USER@HOST/NAME` [default: a file for each competition]; or accounts and submissions elsewhere: sqlite:PATH
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
     /// The site's name
@@ -51,12 +53,12 @@ pub struct Serve {
     /// Proxies in front of it that are believed when they say who asks (X-Forwarded-For)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub proxies: usize,
-    /// Games at once, of all competitions together [default: one for each core]
+    /// Games at once, of all competitions together, where no workers play them [default: one for each core]
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
-    /// Not there yet
-    #[arg(long, value_name = "URL", hide = true)]
-    pub nats: Option<String>,
+    /// Where workers are met; with it they play all games, without it this machine does
+    #[command(flatten)]
+    pub nats: Nats,
 }
 
 /// `agon submit`

@@ -1,0 +1,182 @@
+//! Who plays for a competition: who was let in, who is still heard of, who is not believed.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use crate::wire::{Beat, BoardBeat, Hello};
+
+/// Who is not heard of for so long is not counted on. Beats come every two seconds.
+const LOST: Duration = Duration::from_secs(7);
+
+/// Strikes that bar a worker.
+const STRIKES: u32 = 2;
+
+/// A worker that was let in.
+#[derive(Debug)]
+pub struct Person {
+    /// Its session: changes when it starts anew.
+    pub session: String,
+    /// Games it plays at once.
+    pub cores: u32,
+    /// How fast it is, by its own calibration.
+    pub speed: f64,
+    /// When it was last heard of.
+    pub heard: Instant,
+    /// Whether it takes no more work: it drains, or has left.
+    pub leaving: bool,
+    /// What is on its boards, and when that was said.
+    pub boards: (Instant, Vec<BoardBeat>),
+}
+
+/// All of them.
+#[derive(Debug)]
+pub struct Company {
+    people: BTreeMap<String, Person>,
+    barred: BTreeMap<String, String>,
+    strikes: BTreeMap<String, Vec<String>>,
+    /// Who was there when it was last looked at, and since when nobody came or went.
+    present: (Vec<String>, Instant),
+}
+
+/// What comes of a strike.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Strike {
+    /// It is watched from now on.
+    Watched,
+    /// That was one too many: what it did, in words.
+    Out(String),
+}
+
+impl Company {
+    /// Nobody yet, and who may not come.
+    pub fn new(barred: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self {
+            people: BTreeMap::new(),
+            barred: barred.into_iter().collect(),
+            strikes: BTreeMap::new(),
+            present: (Vec::new(), Instant::now()),
+        }
+    }
+
+    /// Lets a worker in.
+    pub fn admit(&mut self, hello: &Hello) {
+        let person = Person {
+            session: hello.session.clone(),
+            cores: hello.cores.clamp(1, 4096),
+            speed: if hello.speed.is_finite() && hello.speed > 0.0 { hello.speed } else { 1.0 },
+            heard: Instant::now(),
+            leaving: false,
+            boards: (Instant::now(), Vec::new()),
+        };
+        self.people.insert(hello.worker.clone(), person);
+    }
+
+    /// A worker is heard of.
+    pub fn hear(&mut self, beat: Beat) {
+        let Some(person) = self.people.get_mut(&beat.worker).filter(|one| one.session == beat.session) else {
+            return;
+        };
+        person.heard = Instant::now();
+        person.cores = beat.cores.clamp(1, 4096);
+        person.leaving = beat.draining || beat.gone;
+        person.boards = (Instant::now(), if beat.gone { Vec::new() } else { beat.boards });
+    }
+
+    /// Anything else that a worker says shows that it is there.
+    pub fn heard(&mut self, worker: &str) {
+        if let Some(person) = self.people.get_mut(worker) {
+            person.heard = Instant::now();
+        }
+    }
+
+    /// A worker that was let in.
+    pub fn person(&self, worker: &str) -> Option<&Person> {
+        self.people.get(worker)
+    }
+
+    /// Why nobody believes it, if that is so.
+    pub fn barred(&self, worker: &str) -> Option<&str> {
+        self.barred.get(worker).map(String::as_str)
+    }
+
+    /// Those who take work: names and cores.
+    pub fn present(&self) -> impl Iterator<Item = (&str, &Person)> {
+        let here = |(name, one): &(&String, &Person)| {
+            !one.leaving && one.heard.elapsed() < LOST && !self.barred.contains_key(*name)
+        };
+        self.people.iter().filter(here).map(|(name, one)| (name.as_str(), one))
+    }
+
+    /// The cores of those who take work.
+    pub fn cores(&self) -> u64 {
+        self.present().map(|(_, one)| u64::from(one.cores)).sum()
+    }
+
+    /// Whether somebody else than these takes work.
+    pub fn others(&self, than: &[String]) -> bool {
+        self.present().any(|(name, _)| !than.iter().any(|one| one == name))
+    }
+
+    /// For how long nobody came or went.
+    pub fn settled(&mut self) -> Duration {
+        let now: Vec<String> = self.present().map(|(name, _)| name.to_owned()).collect();
+        if now != self.present.0 {
+            self.present = (now, Instant::now());
+        }
+        self.present.1.elapsed()
+    }
+
+    /// Whether it has a strike.
+    pub fn is_watched(&self, worker: &str) -> bool {
+        self.strikes.contains_key(worker)
+    }
+
+    /// It was wrong, and how.
+    pub fn strike(&mut self, worker: &str, why: &str) -> Strike {
+        let strikes = self.strikes.entry(worker.to_owned()).or_default();
+        strikes.push(why.to_owned());
+        if (strikes.len() as u32) < STRIKES { Strike::Watched } else { Strike::Out(strikes.join("; ")) }
+    }
+
+    /// Nobody believes it any more; says whether that is news.
+    pub fn bar(&mut self, worker: &str, why: &str) -> bool {
+        self.barred.insert(worker.to_owned(), why.to_owned()).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello(worker: &str, session: &str) -> Hello {
+        Hello {
+            protocol: 1,
+            worker: worker.to_owned(),
+            session: session.to_owned(),
+            engine: String::new(),
+            rules: BTreeMap::new(),
+            layers: Vec::new(),
+            cores: 2,
+            speed: f64::NAN,
+        }
+    }
+
+    #[test]
+    fn who_is_not_believed_is_not_counted_on() {
+        let mut company = Company::new([("old".to_owned(), "lied".to_owned())]);
+        for name in ["a", "b", "old"] {
+            company.admit(&hello(name, "1"));
+        }
+        assert_eq!((company.cores(), company.person("a").unwrap().speed), (4, 1.0));
+        assert!(company.bar("a", "wrong") && !company.bar("a", "again"));
+        assert_eq!((company.cores(), company.others(&["b".to_owned()])), (2, false));
+    }
+
+    #[test]
+    fn two_strikes_are_one_too_many() {
+        let mut company = Company::new([]);
+        assert_eq!(company.strike("a", "x"), Strike::Watched);
+        assert!(company.is_watched("a") && !company.is_watched("b"));
+        assert_eq!(company.strike("a", "y"), Strike::Out("x; y".to_owned()));
+    }
+}

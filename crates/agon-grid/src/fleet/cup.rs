@@ -1,0 +1,137 @@
+//! What a competition is on the grid, and what it asks of those who want to play.
+
+use agon_core::record::Digest;
+use agon_host::sandbox::REQUIRED;
+use agon_league::competition::{Bot, SandboxRule};
+use agon_venue::Sitting;
+
+use crate::wire::{Call, Hello, PROTOCOL};
+use crate::{GridError, subjects};
+
+/// Digits of the commitment in an id: nobody makes two competitions of the same.
+const DIGITS: usize = 16;
+
+/// The id of a competition on the grid: its name, tamed, and what its secret seed hashes to.
+pub fn cup_id(name: &str, commitment: Digest) -> String {
+    let digits: String = commitment.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    let slug: String = name
+        .to_lowercase()
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(30)
+        .collect();
+    let slug = slug.trim_matches('-');
+    subjects::name_of(&format!("{}-{}", if slug.is_empty() { "cup" } else { slug }, &digits[..DIGITS]))
+}
+
+/// A competition, as workers hear of it.
+#[derive(Clone, Debug)]
+pub struct Cup {
+    /// Its id on the grid.
+    pub id: String,
+    /// For people.
+    pub name: String,
+    /// Changes when the coordinator starts anew.
+    pub session: String,
+    /// The game's id.
+    pub game: &'static str,
+    /// The version of its rules.
+    pub rules: u32,
+    /// Layers of the sandbox that every worker must have.
+    pub layers: Vec<&'static str>,
+}
+
+impl Cup {
+    /// Of a competition whose secret seed hashes to this.
+    pub fn new(sitting: &Sitting, commitment: Digest) -> Result<Self, GridError> {
+        let competition = &sitting.competition;
+        let is_program = |bot: &Bot| !matches!(bot, Bot::Given(bot) if bot.starts_with("house:"));
+        let guarded = competition.sandbox == SandboxRule::Required
+            && competition.entrants.iter().any(|one| is_program(&one.bot));
+        let layers = if guarded { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
+        Ok(Self {
+            id: cup_id(&competition.name, commitment),
+            name: competition.name.clone(),
+            session: random()?,
+            game: competition.game,
+            rules: sitting.table.info().rules_version,
+            layers,
+        })
+    }
+
+    /// What is said to everybody.
+    pub fn call(&self) -> Call {
+        Call {
+            protocol: PROTOCOL,
+            cup: self.id.clone(),
+            name: self.name.clone(),
+            session: self.session.clone(),
+            game: self.game.to_owned(),
+        }
+    }
+
+    /// Why a worker cannot play, whoever it is; for people, with what to do.
+    pub fn unfit(&self, hello: &Hello) -> Option<String> {
+        let ours = env!("CARGO_PKG_VERSION");
+        if hello.protocol != PROTOCOL || hello.engine != ours {
+            return Some(format!(
+                "{} is played by Agon {ours}, this worker is Agon {} (protocol {}, wanted {PROTOCOL})\n\
+                 hint: install Agon {ours} on this machine",
+                self.name, hello.engine, hello.protocol
+            ));
+        }
+        match hello.rules.get(self.game) {
+            Some(rules) if *rules == self.rules => {}
+            known => {
+                let known = known
+                    .map_or_else(|| "does not know the game".to_owned(), |one| format!("has version {one}"));
+                return Some(format!(
+                    "{} is played by version {} of the rules of {}; this worker {known}\n\
+                     hint: install the Agon that the coordinator runs",
+                    self.name, self.rules, self.game
+                ));
+            }
+        }
+        let missing: Vec<&str> = self
+            .layers
+            .iter()
+            .copied()
+            .filter(|layer| !hello.layers.iter().any(|one| one == layer))
+            .collect();
+        if missing.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "{} needs a sandbox with {} around its bots; this machine lacks {}\n\
+             hint: `agon doctor` on this machine says how to get it",
+            self.name,
+            self.layers.join(", "),
+            missing.join(", ")
+        ))
+    }
+}
+
+/// Sixteen hexadecimal digits that nobody can guess.
+pub fn random() -> Result<String, GridError> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_can_stand_in_a_subject() {
+        let digest = Digest([0xab; 32]);
+        assert_eq!(cup_id("Spring: Cup, 2026!", digest), "spring-cup-2026-abababababababab");
+        for name in ["", "é", &"long name ".repeat(20)] {
+            assert!(subjects::is_name(&cup_id(name, digest)), "{name}");
+        }
+        assert_ne!(cup_id("a", digest), cup_id("a", Digest([0xac; 32])));
+    }
+}

@@ -1,0 +1,320 @@
+//! Sees to one stage: what is handed out, who has it, what came back.
+
+mod results;
+mod trouble;
+mod watch;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use agon_league::{Fixture, MatchKey};
+use agon_runner::hall::Hall;
+use agon_runner::queue::Queue;
+use agon_runner::{Boards, Lot, RunError};
+
+use super::gate::{Answer, Said, Shared};
+use super::kit::Kit;
+use super::luggage::Baggage;
+use super::pace::Pace;
+use super::trust::Checks;
+use super::{Fleet, SetAside};
+use crate::wire::{Job, JobMatch, PROTOCOL, encode};
+
+/// How often the desk looks up when nothing is said.
+const LOOK_UP: Duration = Duration::from_millis(100);
+/// A job that cannot be published is tried again after so long.
+const AGAIN: Duration = Duration::from_secs(1);
+/// So often what is waited for is compared with what the queue holds.
+const COMPARE: Duration = Duration::from_secs(10);
+/// A job that some workers may not take is given back by them again and again: those deliveries do not count.
+const GIVEN_BACK: u32 = 1000;
+
+/// A job that is out.
+struct Out {
+    job: Job,
+    /// Its place in the stream, once it is there.
+    place: Option<u64>,
+    /// When it was published.
+    since: Instant,
+    /// When it is to be published again, if that failed.
+    again: Option<Instant>,
+    kind: Kind,
+    /// What its workers said, by worker.
+    errors: Vec<(String, String)>,
+    /// How often its match was tried everywhere.
+    round: u32,
+}
+
+/// What a job is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Its matches were not played yet.
+    Play,
+    /// To see whether somebody else comes to the same.
+    Check,
+}
+
+/// Matches on their way into the ledger.
+struct Keeping {
+    answers: Vec<Answer>,
+    matches: Vec<JobMatch>,
+    /// What bots keep, in a phase that is played in order.
+    data: Vec<(u32, Vec<u8>)>,
+}
+
+/// Sees to one stage.
+pub struct Desk<'d> {
+    fleet: &'d Fleet,
+    kit: Kit,
+    hall: &'d Hall<'d>,
+    stage: u32,
+    queue: &'d Queue<'d>,
+    boards: &'d Boards,
+    lots: Sender<Lot>,
+    pace: Pace,
+    baggage: Option<Baggage>,
+    jobs: HashMap<String, Out>,
+    /// Matches that are out, each in the job that it was last published with.
+    asked: HashMap<u64, (JobMatch, String)>,
+    keeping: HashMap<u64, Keeping>,
+    /// The number that a match is being kept under.
+    on_their_way: HashMap<u64, u64>,
+    checks: Checks,
+    /// Who played what in this stage: numbers and digests.
+    played: HashMap<String, Vec<(u64, [u8; 32])>>,
+    /// Matches that are being replayed here.
+    replaying: HashSet<u64>,
+    aside: Vec<SetAside>,
+    /// Whether something of the queue or of the files is gone; when mending it was last tried.
+    broken: Option<Instant>,
+    compared: Instant,
+    looked: Instant,
+    /// The last time it is waited for results, once somebody asked for a stop, and jobs that are being played.
+    stopping: Option<(Instant, u64)>,
+    /// Whether nobody takes results any more.
+    over: bool,
+}
+
+impl<'d> Desk<'d> {
+    /// For a stage.
+    pub fn new(
+        fleet: &'d Fleet,
+        kit: Kit,
+        hall: &'d Hall<'d>,
+        stage: u32,
+        queue: &'d Queue<'d>,
+        boards: &'d Boards,
+        lots: Sender<Lot>,
+    ) -> Result<Self, RunError> {
+        let now = Instant::now();
+        let mut memory = fleet.memory();
+        let pace = Some(memory.pace).filter(|(phase, _)| *phase == hall.phase).map(|(_, pace)| pace);
+        let mut baggage = memory.baggage.take().filter(|known| known.phase == hall.phase);
+        drop(memory);
+        if queue.in_order() {
+            let mut packed = match baggage {
+                Some(known) => known,
+                None => Baggage::pack(hall)?,
+            };
+            packed.begin_stage(hall)?;
+            baggage = Some(packed);
+        }
+        Ok(Self {
+            fleet,
+            kit,
+            hall,
+            stage,
+            queue,
+            boards,
+            lots,
+            pace: pace.unwrap_or_else(|| Pace::new(fleet.options.batch)),
+            baggage,
+            jobs: HashMap::new(),
+            asked: HashMap::new(),
+            keeping: HashMap::new(),
+            on_their_way: HashMap::new(),
+            checks: Checks::new(fleet.salt, fleet.options.checked),
+            played: HashMap::new(),
+            replaying: HashSet::new(),
+            aside: Vec::new(),
+            broken: None,
+            compared: now,
+            looked: now,
+            stopping: None,
+            over: false,
+        })
+    }
+
+    fn shared(&self) -> &'d Arc<Shared> {
+        &self.fleet.shared
+    }
+
+    fn key(&self, number: u64) -> MatchKey {
+        MatchKey { phase: self.hall.phase, stage: self.stage, number }
+    }
+
+    /// Until everything was played, or nobody takes results any more.
+    pub fn run(mut self, inbox: &Receiver<Said>, over: &AtomicBool) {
+        self.purge();
+        loop {
+            let nothing_left = self.hand_out();
+            if self.is_done(nothing_left) || over.load(Ordering::Relaxed) || self.over {
+                break;
+            }
+            match inbox.recv_timeout(LOOK_UP) {
+                Ok(said) => {
+                    self.hear(said);
+                    while let Ok(said) = inbox.try_recv() {
+                        self.hear(said);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            self.look_around();
+        }
+        self.leave();
+    }
+
+    /// What is left behind for the next stage.
+    fn leave(self) {
+        self.purge();
+        let mut memory = self.fleet.memory();
+        memory.pace = (self.hall.phase, self.pace);
+        memory.aside.extend(self.aside.iter().cloned());
+        // What was taken back since is in the bots' folders as it was: then they are packed anew.
+        memory.baggage = self.baggage.filter(|_| !self.over);
+        drop(memory);
+        if !self.aside.is_empty() && !self.over {
+            let aside = self.aside.into_iter().map(|one| (one.key, one.errors)).collect();
+            let _ = self.lots.send(Lot::Failed(RunError::SetAside(aside)));
+        }
+    }
+
+    fn is_done(&self, nothing_left: bool) -> bool {
+        if let Some((until, playing)) = self.stopping {
+            return self.keeping.is_empty() && (playing == 0 || Instant::now() >= until);
+        }
+        nothing_left
+            && self.asked.is_empty()
+            && self.keeping.is_empty()
+            && self.checks.is_empty()
+            && self.replaying.is_empty()
+    }
+
+    /// Publishes what there is room for; says whether nothing was left to publish.
+    fn hand_out(&mut self) -> bool {
+        if self.stopping.is_some() || self.queue.is_stopped() {
+            return false;
+        }
+        let cores = self.shared().company().cores();
+        while self.broken.is_none() {
+            let size = self.pace.size(self.queue.left(), cores);
+            if self.jobs.len() as u64 >= self.pace.room(size, cores) {
+                return self.queue.left() == 0;
+            }
+            let again = {
+                let company = self.shared().company();
+                self.checks.next(&company, if self.queue.in_order() { 1 } else { size as usize })
+            };
+            if let Some((not, matches)) = again {
+                self.publish(matches, not, Kind::Check);
+                continue;
+            }
+            let lot = self.queue.next_lot(size);
+            if lot.is_empty() {
+                return true;
+            }
+            let matches = lot.iter().map(|(number, fixture)| self.match_of(*number, fixture)).collect();
+            self.publish(matches, Vec::new(), Kind::Play);
+        }
+        false
+    }
+
+    /// A match as workers are asked for it.
+    fn match_of(&self, number: u64, fixture: &Fixture) -> JobMatch {
+        let seats: Vec<u32> = fixture.seats.iter().map(|seat| seat.0).collect();
+        let luggage = self.baggage.as_ref().map_or_else(Vec::new, |all| all.of(&seats));
+        let (variant, seed) = (fixture.variant, self.hall.seed(fixture.board));
+        JobMatch { stage: self.stage, number, seats, variant, seed, luggage }
+    }
+
+    /// Publishes a job. Whoever is named in `not` does not take it.
+    fn publish(&mut self, matches: Vec<JobMatch>, not: Vec<String>, kind: Kind) -> String {
+        let id = format!("{}-{}", self.shared().cup.session, self.fleet.number());
+        let given_back = if not.is_empty() { 0 } else { GIVEN_BACK };
+        let job = Job {
+            protocol: PROTOCOL,
+            cup: self.shared().cup.id.clone(),
+            brief: self.kit.brief.clone(),
+            id: id.clone(),
+            tries: self.fleet.options.tries + given_back,
+            not,
+            matches,
+        };
+        if kind == Kind::Play {
+            for one in &job.matches {
+                self.asked.insert(one.number, (one.clone(), id.clone()));
+            }
+        }
+        self.send(&job);
+        let out =
+            Out { job, place: None, since: Instant::now(), again: None, kind, errors: Vec::new(), round: 0 };
+        self.jobs.insert(id.clone(), out);
+        id
+    }
+
+    /// Puts what a job needs where workers find it, then the job into the queue.
+    fn send(&mut self, job: &Job) {
+        let luggage = job.matches.iter().flat_map(|one| &one.luggage).cloned().collect::<Vec<_>>();
+        let files = self.baggage.as_mut().map_or_else(Vec::new, |all| all.to_put(&luggage));
+        let (line, blobs) = (self.fleet.line.clone(), self.fleet.blobs.clone());
+        let (id, said) = (job.id.clone(), self.shared().said.clone());
+        let Ok(bytes) = encode(job) else { return };
+        self.shared().runtime.spawn(async move {
+            for file in files {
+                if let Err(error) = blobs.put(&file).await {
+                    let _ = said.send(Said::Unpublished(id, error.to_string()));
+                    return;
+                }
+            }
+            let published = line.publish(&id, bytes).await;
+            let _ = said.send(match published {
+                Ok(place) => Said::Published(id, place),
+                Err(error) => Said::Unpublished(id, error.to_string()),
+            });
+        });
+    }
+
+    fn hear(&mut self, said: Said) {
+        match said {
+            Said::Report(worker, report, sat, answer) => self.report(&worker, *report, sat, answer),
+            Said::Trouble(worker, trouble, answer) => self.trouble(&worker, trouble, answer),
+            Said::Kept(number) => self.kept(number),
+            Said::Published(id, place) => {
+                if let Some(out) = self.jobs.get_mut(&id) {
+                    (out.place, out.again, out.since) = (Some(place), None, Instant::now());
+                }
+            }
+            Said::Unpublished(id, why) => self.unpublished(&id, &why),
+            Said::Held(held) => self.compare(held),
+            Said::Lost(ids) => self.lost(&ids),
+            Said::Replayed(worker, token, wrong) => {
+                self.replaying.remove(&token);
+                if let Some(wrong) = wrong {
+                    self.bar(&worker, &wrong);
+                }
+            }
+            Said::Wake => {}
+        }
+    }
+
+    fn purge(&self) {
+        let purging = self.fleet.line.purge();
+        let patience = Duration::from_secs(2);
+        let _ = self.shared().runtime.block_on(async { tokio::time::timeout(patience, purging).await });
+    }
+}

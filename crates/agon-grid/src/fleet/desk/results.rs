@@ -1,0 +1,216 @@
+//! What workers hand in: looked at, handed on to the ledger, and the receipt when it is there.
+
+use std::time::Duration;
+
+use agon_runner::Lot;
+use agon_store::FinishedMatch;
+
+use super::{Desk, Keeping, Kind};
+use crate::fleet::company::Strike;
+use crate::fleet::gate::{Answer, Said};
+use crate::fleet::sense::{self, Sat};
+use crate::fleet::trust::Comes;
+use crate::subjects;
+use crate::wire::played::Match;
+use crate::wire::{JobMatch, Order, Receipt, Report};
+
+/// So many earlier matches of a worker are looked at when it has a strike.
+const LOOKED_BACK: usize = 8;
+
+impl Desk<'_> {
+    /// A worker hands something in.
+    pub(super) fn report(
+        &mut self,
+        worker: &str,
+        report: Report,
+        sat: Result<Vec<Sat>, String>,
+        answer: Answer,
+    ) {
+        if let Some(why) = self.shared().company().barred(worker).map(str::to_owned) {
+            return answer.give(&Receipt::Refused { why });
+        }
+        self.one_less_to_wait_for();
+        let sat = match sat {
+            Ok(sat) => sat,
+            Err(why) => return self.disbelieve(worker, &why, answer),
+        };
+        let job = self.jobs.remove(&report.job);
+        if report.brief != self.kit.brief {
+            // Of a phase that is over.
+            return answer.give(&Receipt::Kept);
+        }
+        self.pace.learn(report.matches.len(), Duration::from_micros(report.took_us));
+        let kind = job.as_ref().map(|out| out.kind);
+        let taken = match kind {
+            Some(Kind::Check) => self.opinions(worker, &report.matches, &sat).map(|()| Vec::new()),
+            _ => self.fresh(&report, &sat),
+        };
+        match taken {
+            Ok(fresh) => self.keep(worker, fresh, report.matches, answer),
+            Err(why) => self.disbelieve(worker, &why, answer),
+        }
+        if let Some(out) = job {
+            self.left_out(out);
+        }
+    }
+
+    /// Which matches of a report are still missing, as they were asked for. An error if one of them cannot be what was asked for.
+    fn fresh(&mut self, report: &Report, sat: &[Sat]) -> Result<Vec<JobMatch>, String> {
+        let mut fresh: Vec<JobMatch> = Vec::new();
+        for (played, sat) in report.matches.iter().zip(sat) {
+            let key = played.result.key;
+            let Some(fixture) = self.queue.fixture(key.number) else { continue };
+            if (key.phase, key.stage) != (self.hall.phase, self.stage) {
+                continue;
+            }
+            let asked = match self.asked.get(&key.number) {
+                // What bots had with them in another job may not be what they have now.
+                Some((_, job)) if self.queue.in_order() && *job != report.job => continue,
+                Some((asked, _)) => asked.clone(),
+                None => self.match_of(key.number, &fixture),
+            };
+            sense::of_what_was_asked(played, sat, &asked, &self.kit.entrants)?;
+            if fresh.iter().all(|one| one.number != key.number) {
+                fresh.push(asked);
+            }
+        }
+        // Those of a job from before this coordinator were perhaps not handed out yet.
+        fresh.retain(|one| self.asked.contains_key(&one.number) || self.queue.take_out(one.number).is_some());
+        Ok(fresh)
+    }
+
+    /// Hands matches on.
+    fn keep(&mut self, worker: &str, fresh: Vec<JobMatch>, played: Vec<Match>, answer: Answer) {
+        if fresh.is_empty() {
+            // Perhaps it is said again, because the ledger is slow.
+            let waiting = played.iter().find_map(|one| self.on_their_way.get(&one.result.key.number));
+            match waiting.and_then(|token| self.keeping.get_mut(token)) {
+                Some(keeping) => keeping.answers.push(answer),
+                None => answer.give(&Receipt::Kept),
+            }
+            return;
+        }
+        let token = self.fleet.number();
+        let is_watched = self.shared().company().is_watched(worker);
+        let (mut matches, mut data) = (Vec::with_capacity(fresh.len()), Vec::new());
+        for one in played {
+            let number = one.result.key.number;
+            let Some(asked) = fresh.iter().find(|asked| asked.number == number) else { continue };
+            if self.on_their_way.insert(number, token).is_some() {
+                continue;
+            }
+            self.asked.remove(&number);
+            let finished = one.finished(worker);
+            let digest = finished.digest().0;
+            if self.checks.chosen(finished.result.key) || is_watched {
+                self.checks.begin(asked.clone(), worker, digest);
+                self.replay(worker, &finished);
+            }
+            self.played.entry(worker.to_owned()).or_default().push((number, digest));
+            if self.queue.in_order() {
+                data.extend(finished.data.iter().map(|one| (one.entrant.0, one.bytes.clone())));
+            }
+            matches.push(finished);
+        }
+        let keeping = Keeping { answers: vec![answer], matches: fresh, data };
+        self.keeping.insert(token, keeping);
+        let said = self.shared().said.clone();
+        let kept = Box::new(move || drop(said.send(Said::Kept(token))));
+        self.over |= self.lots.send(Lot::Played { matches, kept: Some(kept) }).is_err();
+    }
+
+    /// It is in the ledger.
+    pub(super) fn kept(&mut self, token: u64) {
+        let Some(keeping) = self.keeping.remove(&token) else { return };
+        for answer in keeping.answers {
+            answer.give(&Receipt::Kept);
+        }
+        if let Some(baggage) = &mut self.baggage {
+            for one in &keeping.matches {
+                let data = keeping.data.iter().filter(|(entrant, _)| one.seats.contains(entrant)).cloned();
+                if let Err(error) = baggage.kept(self.hall, &one.seats, data.collect()) {
+                    self.over |= self.lots.send(Lot::Failed(error.into())).is_err();
+                }
+            }
+        }
+        for one in &keeping.matches {
+            self.on_their_way.remove(&one.number);
+            self.queue.finished(one.number);
+        }
+    }
+
+    /// Others came to this.
+    fn opinions(&mut self, worker: &str, matches: &[Match], sat: &[Sat]) -> Result<(), String> {
+        for (played, sat) in matches.iter().zip(sat) {
+            let number = played.result.key.number;
+            let Some(fixture) = self.queue.fixture(number) else { continue };
+            sense::of_what_was_asked(played, sat, &self.match_of(number, &fixture), &self.kit.entrants)?;
+            let finished = played.clone().finished(worker);
+            match self.checks.opinion(number, worker, finished.digest().0) {
+                Comes::Nothing | Comes::Agreed => {}
+                Comes::Asked => self.replay(worker, &finished),
+                Comes::Outvoted(who) => {
+                    let key = self.key(number);
+                    self.strike(&who, &format!("two others came to something else in match {key}"));
+                }
+                Comes::AllDiffer => {
+                    let key = self.key(number);
+                    self.shared().tell(&format!(
+                        "match {key} came to three different ends on three workers: its bots depend on chance or on the clock"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Plays a match's records through the rules, away from here.
+    fn replay(&mut self, worker: &str, finished: &FinishedMatch) {
+        let token = self.fleet.number();
+        self.replaying.insert(token);
+        let (table, assets) = (std::sync::Arc::clone(&self.fleet.table), self.hall.assets.clone());
+        let records: Vec<Vec<u8>> = finished.games.iter().filter_map(|game| game.record.clone()).collect();
+        let (said, worker, key) = (self.shared().said.clone(), worker.to_owned(), finished.result.key);
+        self.shared().runtime.spawn_blocking(move || {
+            let wrong = sense::replayed(&*table, &assets, &records).err();
+            let wrong = wrong.map(|what| format!("match {key}: {what}"));
+            let _ = said.send(Said::Replayed(worker, token, wrong));
+        });
+    }
+
+    /// A worker was wrong once. From now on all it plays is looked at, and some of what it has played.
+    fn strike(&mut self, worker: &str, why: &str) {
+        let strike = self.shared().company().strike(worker, why);
+        self.shared().tell(&format!("worker {worker} is doubted: {why}"));
+        match strike {
+            Strike::Out(why) => self.bar(worker, &why),
+            Strike::Watched if self.queue.in_order() => {}
+            Strike::Watched => {
+                let earlier = self.played.get(worker).cloned().unwrap_or_default();
+                let every = (earlier.len() / LOOKED_BACK).max(1);
+                for (number, digest) in earlier.into_iter().step_by(every) {
+                    if let Some(fixture) = self.queue.fixture(number) {
+                        self.checks.begin(self.match_of(number, &fixture), worker, digest);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What was handed in cannot be true.
+    fn disbelieve(&mut self, worker: &str, why: &str, answer: Answer) {
+        answer.give(&Receipt::Refused { why: why.to_owned() });
+        self.bar(worker, why);
+    }
+
+    /// Nobody believes this worker any more.
+    pub(super) fn bar(&mut self, worker: &str, why: &str) {
+        if !self.shared().company().bar(worker, why) {
+            return;
+        }
+        self.checks.forget(worker);
+        let (cup, why) = (self.shared().cup.id.clone(), why.to_owned());
+        self.shared().publish(subjects::order(worker), &Order::Leave { cup, why: why.clone() });
+        self.over |= self.lots.send(Lot::Barred { worker: worker.to_owned(), why }).is_err();
+    }
+}

@@ -1,0 +1,142 @@
+//! What workers could not play, and what is in nobody's hands.
+
+use std::time::Instant;
+
+use super::{AGAIN, Desk, Kind, Out};
+use crate::fleet::SetAside;
+use crate::fleet::gate::Answer;
+use crate::wire::{Receipt, Trouble, TroubleKind};
+
+/// So often a match is tried by those who have not failed at it yet, before it is set aside.
+const ROUNDS: u32 = 3;
+
+impl Desk<'_> {
+    /// A worker could not play something.
+    pub(super) fn trouble(&mut self, worker: &str, trouble: Trouble, answer: Answer) {
+        let Trouble { job, kind, says, .. } = trouble;
+        match kind {
+            TroubleKind::Failed => {
+                self.one_less_to_wait_for();
+                if let Some(out) = self.jobs.get_mut(&job) {
+                    out.errors.push((worker.to_owned(), says));
+                }
+            }
+            TroubleKind::Missing { hash } => self.put_again(&hash),
+            TroubleKind::Poison { deliveries } => {
+                if let Some(out) = self.jobs.remove(&job) {
+                    self.poison(out, deliveries);
+                }
+            }
+        }
+        answer.give(&Receipt::Kept);
+    }
+
+    /// A job was delivered too often. Its matches are tried one by one; one that is alone in its job by those who have not failed at it yet;
+    /// and when everybody has, it is set aside.
+    fn poison(&mut self, mut out: Out, deliveries: u64) {
+        if out.kind == Kind::Check {
+            for one in &out.job.matches {
+                self.give_up(one.number);
+            }
+            return;
+        }
+        out.job.matches.retain(|one| self.asked.get(&one.number).is_some_and(|(_, job)| *job == out.job.id));
+        if out.job.matches.len() > 1 {
+            for one in std::mem::take(&mut out.job.matches) {
+                self.publish_again(vec![one], Vec::new(), 0, out.errors.clone());
+            }
+            return;
+        }
+        let Some(one) = out.job.matches.pop() else { return };
+        let mut failed = out.job.not.clone();
+        for (worker, _) in &out.errors {
+            if !failed.contains(worker) {
+                failed.push(worker.clone());
+            }
+        }
+        if out.round + 1 < ROUNDS && self.shared().company().others(&failed) {
+            return self.publish_again(vec![one], failed, out.round + 1, out.errors);
+        }
+        let mut errors: Vec<String> = Vec::new();
+        for (worker, says) in out.errors {
+            let error = format!("{worker}: {says}");
+            if !errors.contains(&error) {
+                errors.push(error);
+            }
+        }
+        if errors.is_empty() {
+            errors
+                .push(format!("whoever took it died or was never heard of again ({deliveries} deliveries)"));
+        }
+        let key = self.key(one.number);
+        self.shared()
+            .tell(&format!("match {key} is set aside: {}", errors[0].lines().next().unwrap_or_default()));
+        self.asked.remove(&one.number);
+        self.aside.push(SetAside { key, errors });
+    }
+
+    fn publish_again(
+        &mut self,
+        matches: Vec<crate::wire::JobMatch>,
+        not: Vec<String>,
+        round: u32,
+        errors: Vec<(String, String)>,
+    ) {
+        let id = self.publish(matches, not, Kind::Play);
+        if let Some(out) = self.jobs.get_mut(&id) {
+            (out.round, out.errors) = (round, errors);
+        }
+    }
+
+    /// A report lacks some of its job's matches: they are published again.
+    pub(super) fn left_out(&mut self, out: Out) {
+        if out.kind == Kind::Check {
+            for one in &out.job.matches {
+                self.checks.ask_again(one.number);
+            }
+            return;
+        }
+        let missing = |number: &u64| self.asked.get(number).is_some_and(|(_, job)| *job == out.job.id);
+        let matches: Vec<_> = out.job.matches.iter().filter(|one| missing(&one.number)).cloned().collect();
+        if !matches.is_empty() {
+            self.publish_again(matches, out.job.not, out.round, out.errors);
+        }
+    }
+
+    /// A job could not be published: it is tried again.
+    pub(super) fn unpublished(&mut self, id: &str, why: &str) {
+        let Some(out) = self.jobs.get_mut(id) else { return };
+        out.again = Some(Instant::now() + AGAIN);
+        if self.broken.is_none() {
+            self.broken = Some(Instant::now());
+            self.shared()
+                .tell(&format!("work cannot be handed out just now, trying again: {}", first_line(why)));
+        }
+    }
+
+    /// Jobs that are in nobody's hands: published again, under another id.
+    pub(super) fn lost(&mut self, ids: &[String]) {
+        for id in ids {
+            let Some(out) = self.jobs.remove(id) else { continue };
+            match out.kind {
+                Kind::Check => {
+                    for one in &out.job.matches {
+                        self.checks.ask_again(one.number);
+                    }
+                }
+                Kind::Play => self.left_out(out),
+            }
+        }
+    }
+
+    /// Nobody is asked about this match any more.
+    fn give_up(&mut self, number: u64) {
+        if self.checks.give_up(number) {
+            self.fleet.memory().unchecked += 1;
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}

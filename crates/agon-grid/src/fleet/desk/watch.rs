@@ -1,0 +1,165 @@
+//! What is looked at from time to time: lost jobs, a queue that is gone, checks that nobody can do, a stop.
+
+use std::time::{Duration, Instant};
+
+use agon_league::{Entrant, MatchKey};
+use agon_runner::Playing;
+
+use super::{AGAIN, COMPARE, Desk, LOOK_UP};
+use crate::blobs::Blobs;
+use crate::fleet::gate::Said;
+use crate::fleet::line::Held;
+
+/// Checks that nobody is there for are given up when nobody came for so long.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// After a stop, so long it is waited for what is being played.
+const LAST_RESULTS: Duration = Duration::from_secs(10);
+/// A server that is asked answers in this time, or is asked again later.
+const ANSWER: Duration = Duration::from_secs(10);
+
+impl Desk<'_> {
+    /// Looks up.
+    pub(super) fn look_around(&mut self) {
+        self.mend();
+        if self.looked.elapsed() < LOOK_UP {
+            return;
+        }
+        self.looked = Instant::now();
+        self.show_boards();
+        if self.queue.is_stopped() && self.stopping.is_none() {
+            self.stop();
+        }
+        if !self.checks.is_empty() {
+            let mut company = self.shared().company();
+            if company.settled() >= PATIENCE {
+                let (gone, differ) = self.checks.give_up_hopeless(&company);
+                drop(company);
+                if gone > 0 {
+                    self.fleet.memory().unchecked += gone;
+                }
+                for number in differ {
+                    let key = self.key(number);
+                    self.shared().tell(&format!(
+                        "match {key} came to different ends on two workers, and there is no third one to decide"
+                    ));
+                }
+            }
+        }
+        if self.compared.elapsed() >= COMPARE && self.broken.is_none() {
+            self.compared = Instant::now();
+            let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
+            self.shared().runtime.spawn(async move {
+                let held = line.held().await.map_err(|error| error.to_string());
+                let _ = said.send(Said::Held(held));
+            });
+        }
+    }
+
+    /// Compares what is waited for with what the queue holds.
+    pub(super) fn compare(&mut self, held: Result<Held, String>) {
+        let known = |out: &&super::Out| out.place.is_some() && out.since.elapsed() > COMPARE;
+        let old: Vec<(String, u64)> = self
+            .jobs
+            .values()
+            .filter(known)
+            .filter_map(|out| Some((out.job.id.clone(), out.place?)))
+            .collect();
+        match held {
+            Ok(held) if held.waiting + held.taken >= old.len() as u64 => {}
+            Ok(_) => {
+                let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
+                self.shared().runtime.spawn(async move {
+                    if let Ok(missing) = line.missing(old).await {
+                        let _ = said.send(Said::Lost(missing));
+                    }
+                });
+            }
+            // The queue may be gone with the server's storage; if it is not, mending it does no harm.
+            Err(_) => self.broken = self.broken.or(Some(Instant::now())),
+        }
+    }
+
+    /// Makes again what is gone, and publishes what could not be.
+    fn mend(&mut self) {
+        let Some(since) = self.broken else { return };
+        if since.elapsed() < AGAIN {
+            return;
+        }
+        self.broken = Some(Instant::now());
+        let fleet = self.fleet;
+        let making = async {
+            fleet.line.make().await?;
+            let blobs = Blobs::make(&fleet.shared.link, fleet.options.blob_bytes).await?;
+            self.kit.put(&fleet.terms, self.hall, &blobs, None).await
+        };
+        let made = fleet.shared.runtime.block_on(async { tokio::time::timeout(ANSWER, making).await });
+        if !matches!(made, Ok(Ok(_))) {
+            return;
+        }
+        self.broken = None;
+        self.compared = Instant::now().checked_sub(COMPARE).unwrap_or(self.compared);
+        let waiting = |out: &mut super::Out| out.again.take().map(|_| out.job.clone());
+        let waiting: Vec<_> = self.jobs.values_mut().filter_map(waiting).collect();
+        for job in waiting {
+            self.send(&job);
+        }
+    }
+
+    /// A worker misses a file.
+    pub(super) fn put_again(&mut self, hash: &str) {
+        let fleet = self.fleet;
+        let putting = async {
+            let blobs = Blobs::make(&fleet.shared.link, fleet.options.blob_bytes).await?;
+            if self.kit.put(&fleet.terms, self.hall, &blobs, Some(hash)).await? {
+                return Ok(());
+            }
+            let found = self.baggage.as_ref().map_or(Ok(None), |all| all.again(self.hall, hash))?;
+            if let Some(bytes) = found {
+                blobs.put(&bytes).await?;
+            }
+            Ok::<(), crate::GridError>(())
+        };
+        let put = fleet.shared.runtime.block_on(async { tokio::time::timeout(ANSWER, putting).await });
+        if let Ok(Err(error)) = put {
+            self.shared().tell(&format!("a file cannot be put where workers find it: {error}"));
+        }
+    }
+
+    /// Somebody asked for a stop: what nobody has begun is taken back, what is being played is waited for.
+    fn stop(&mut self) {
+        let line = &self.fleet.line;
+        let asking = async {
+            let held = line.held().await;
+            let _ = line.purge().await;
+            held
+        };
+        let held = self.shared().runtime.block_on(async { tokio::time::timeout(ANSWER, asking).await });
+        let playing = held.ok().and_then(Result::ok).map_or(0, |held| held.taken);
+        self.stopping = Some((Instant::now() + LAST_RESULTS, playing));
+    }
+
+    /// One of those who were playing has handed something in.
+    pub(super) fn one_less_to_wait_for(&mut self) {
+        if let Some((_, playing)) = &mut self.stopping {
+            *playing = playing.saturating_sub(1);
+        }
+    }
+
+    /// What workers say they play.
+    fn show_boards(&self) {
+        let (cup, stage) = (&self.shared().cup.id, self.stage);
+        let company = self.shared().company();
+        let mut playing = Vec::new();
+        for (_, person) in company.present() {
+            let (at, boards) = &person.boards;
+            for board in boards.iter().filter(|one| one.cup == *cup && one.key.1 == stage) {
+                let (phase, stage, number) = board.key;
+                let since = at.checked_sub(Duration::from_millis(board.for_ms)).unwrap_or(*at);
+                let seats = board.seats.iter().map(|seat| Entrant(*seat)).collect();
+                playing.push(Playing { key: MatchKey { phase, stage, number }, seats, since });
+            }
+        }
+        drop(company);
+        self.boards.show(playing);
+    }
+}

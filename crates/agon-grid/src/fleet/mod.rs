@@ -1,0 +1,272 @@
+//! The coordinator: an executor that has matches played by whoever comes, and hands in what they came to.
+//!
+//! [`gate`] hears workers as long as the competition is run here: [`company`] is who was let in, [`pieces`] puts reports together, [`sense`] looks at
+//! them. A [`desk`] sees to one stage: it publishes jobs to a [`line`], as many as [`pace`] says, takes results, gives receipts when they are
+//! in the ledger, and has some matches played twice ([`trust`]). [`kit`] is what workers need for a phase, [`luggage`] what bots take from match to match.
+
+mod company;
+mod cup;
+mod desk;
+mod gate;
+mod kit;
+mod line;
+mod luggage;
+mod pace;
+mod pieces;
+mod sense;
+mod trust;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use agon_engine::Table;
+use agon_league::MatchKey;
+use agon_runner::hall::Hall;
+use agon_runner::queue::Queue;
+use agon_runner::{Boards, Executor, Lot, RunError};
+use agon_store::Ledger;
+use agon_venue::Sitting;
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+
+pub use cup::cup_id;
+
+use self::company::Company;
+use self::cup::Cup;
+use self::desk::Desk;
+use self::gate::{Said, Shared};
+use self::kit::{Kit, Terms};
+use self::line::Line;
+use self::luggage::Baggage;
+use self::pace::Pace;
+use crate::blobs::Blobs;
+use crate::{GridError, Link};
+
+/// How long taking the queue down may take when all is over.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// What cannot be reached is asked again after so long.
+const AGAIN: Duration = Duration::from_millis(500);
+
+/// How a fleet is led.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FleetOptions {
+    /// The share of matches that are played again by another worker.
+    pub checked: f64,
+    /// A job whose progress nobody hears of for so long is given to somebody else.
+    pub lease: Duration,
+    /// So often a job is delivered before its matches are tried one by one, and set aside.
+    pub tries: u32,
+    /// About so much work is in a job.
+    pub batch: Duration,
+    /// Whether bots' time limits follow the speed of the worker they play on.
+    pub scale_clocks: bool,
+    /// The most that files for workers may take in NATS.
+    pub blob_bytes: i64,
+}
+
+impl Default for FleetOptions {
+    fn default() -> Self {
+        Self {
+            checked: 0.02,
+            lease: Duration::from_secs(20),
+            tries: 4,
+            batch: Duration::from_secs(1),
+            scale_clocks: false,
+            blob_bytes: 4 << 30,
+        }
+    }
+}
+
+/// A match that nobody could play, and what each of them said.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SetAside {
+    /// Which.
+    pub key: MatchKey,
+    /// What went wrong, the first first.
+    pub errors: Vec<String>,
+}
+
+/// What a fleet knows from stage to stage.
+struct Memory {
+    kit: Option<Kit>,
+    baggage: Option<Baggage>,
+    pace: (u32, Pace),
+    aside: Vec<SetAside>,
+    /// Matches that should have been looked at twice, and nobody was there for it.
+    unchecked: u64,
+}
+
+/// The coordinator of one competition, for a run of it.
+pub struct Fleet {
+    shared: Arc<Shared>,
+    options: FleetOptions,
+    terms: Terms,
+    line: Line,
+    blobs: Blobs,
+    table: Arc<dyn Table>,
+    salt: [u8; 32],
+    /// Numbers of jobs, and of what is handed on.
+    numbers: AtomicU64,
+    inbox: Mutex<Receiver<Said>>,
+    memory: Mutex<Memory>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Fleet {
+    /// Makes the streams, empties the competition's queue and begins to call workers. The runtime needs threads of its own: what is heard
+    /// is heard while nobody waits for it. Not from inside a runtime.
+    pub fn open(
+        link: Link,
+        runtime: Handle,
+        sitting: &Sitting,
+        ledger: &dyn Ledger,
+        options: FleetOptions,
+    ) -> Result<Self, GridError> {
+        if options.checked.is_nan() || !(0.0..=1.0).contains(&options.checked) {
+            return Err(GridError::WrongUse {
+                what: format!("a share of {} of all matches cannot be played again", options.checked),
+                hint: "from 0 (none) to 1 (every match)".to_owned(),
+            });
+        }
+        let store = |error: agon_store::StoreError| GridError::Venue(error.into());
+        let table: Arc<dyn Table> = agon_engine::table(sitting.competition.game)
+            .map_err(|error| GridError::Venue(error.into()))?
+            .into();
+        let mut salt = [0; 32];
+        getrandom::fill(&mut salt)
+            .map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
+        let (said, inbox) = channel();
+        let handle = runtime.clone();
+        handle.block_on(async move {
+            let cup = Cup::new(sitting, ledger.competition().await.map_err(store)?.commitment)?;
+            let barred = ledger.barred().await.map_err(store)?;
+            let company = Company::new(barred.into_iter().map(|one| (one.worker, one.why)));
+            let line = Line::new(link.clone(), cup.id.clone(), options.lease);
+            line.make().await?;
+            line.purge().await?;
+            let blobs = Blobs::make(&link, options.blob_bytes).await?;
+            let terms = Terms::new(sitting, cup.id.clone());
+            let speed = options.scale_clocks.then(speed);
+            let shared = Shared::new((link, runtime), cup, options.lease, speed, said, company);
+            let shared = Arc::new(shared);
+            let tasks = gate::open(&shared).await?;
+            let memory = Memory {
+                kit: None,
+                baggage: None,
+                pace: (0, Pace::new(options.batch)),
+                aside: Vec::new(),
+                unchecked: 0,
+            };
+            let (inbox, memory) = (Mutex::new(inbox), Mutex::new(memory));
+            let numbers = AtomicU64::new(0);
+            Ok(Self { shared, options, terms, line, blobs, table, salt, numbers, inbox, memory, tasks })
+        })
+    }
+
+    /// The competition's id on the grid.
+    pub fn cup(&self) -> &str {
+        &self.shared.cup.id
+    }
+
+    /// Words for people (who came, what is waited for) go there from now on.
+    pub fn tell(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
+        self.shared.tell_to(Box::new(tell));
+    }
+
+    /// The matches of this run that nobody could play.
+    pub fn aside(&self) -> Vec<SetAside> {
+        self.memory().aside.clone()
+    }
+
+    /// How many matches of this run should have been looked at twice when nobody was there for it.
+    pub fn unchecked(&self) -> u64 {
+        self.memory().unchecked
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn number(&self) -> u64 {
+        self.numbers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What workers need for this phase; waits for a server that is away. `None` if it was stopped before.
+    fn kit(&self, hall: &Hall<'_>, queue: &Queue<'_>) -> Result<Option<Kit>, RunError> {
+        if let Some(kit) = self.memory().kit.clone().filter(|kit| kit.phase == hall.phase) {
+            return Ok(Some(kit));
+        }
+        while !queue.is_stopped() {
+            match self.shared.runtime.block_on(Kit::make(&self.terms, hall, &self.blobs)) {
+                Ok(kit) => {
+                    self.memory().kit = Some(kit.clone());
+                    return Ok(Some(kit));
+                }
+                Err(GridError::JetStream { what, .. }) => {
+                    self.shared
+                        .tell(&format!("files for workers cannot be put into NATS, trying again: {what}"));
+                    thread::sleep(AGAIN);
+                    // Its storage may be gone.
+                    let _ =
+                        self.shared.runtime.block_on(Blobs::make(&self.shared.link, self.options.blob_bytes));
+                }
+                Err(error) => return Err(RunError::Elsewhere(error.to_string())),
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// How fast this machine is.
+fn speed() -> f64 {
+    1.0
+}
+
+impl Executor for Fleet {
+    fn play(
+        &self,
+        hall: &Hall<'_>,
+        stage: u32,
+        queue: &Queue<'_>,
+        boards: &Boards,
+        take: &mut dyn FnMut(Receiver<Lot>) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
+        let Some(kit) = self.kit(hall, queue)? else { return Ok(()) };
+        let (lots, receiver) = channel();
+        let over = AtomicBool::new(false);
+        let desk = Desk::new(self, kit, hall, stage, queue, boards, lots)?;
+        let done = thread::scope(|scope| {
+            scope.spawn(|| {
+                let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
+                desk.run(&inbox, &over);
+            });
+            let done = take(receiver);
+            // When it ends by itself nobody is at the desk any more.
+            over.store(true, Ordering::Relaxed);
+            let _ = self.shared.said.send(Said::Wake);
+            done
+        });
+        boards.show(Vec::new());
+        done
+    }
+
+    fn is_here(&self) -> bool {
+        false
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        for task in &self.tasks {
+            task.abort();
+        }
+        // Inside a runtime nobody can wait; what stays there is taken down by the next run.
+        if Handle::try_current().is_err() {
+            let closing = self.line.close();
+            let _ = self.shared.runtime.block_on(async { tokio::time::timeout(FAREWELL, closing).await });
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Matches that are played again by somebody else, to see whether it comes to the same.
+
+use std::collections::BTreeMap;
+
+use agon_league::MatchKey;
+use sha2::{Digest as _, Sha256};
+
+use super::company::Company;
+use crate::wire::JobMatch;
+
+/// What must be the same whoever plays a match.
+pub type MatchDigest = [u8; 32];
+
+/// A match that is looked at twice.
+#[derive(Debug)]
+struct Check {
+    asked: JobMatch,
+    /// Who came to what; the first is in the ledger.
+    opinions: Vec<(String, MatchDigest)>,
+    /// Whether somebody was asked.
+    is_out: bool,
+}
+
+/// What an opinion leads to.
+#[derive(PartialEq, Eq, Debug)]
+pub enum Comes {
+    /// Nobody waits for it.
+    Nothing,
+    /// Two came to the same.
+    Agreed,
+    /// They differ: somebody else is asked.
+    Asked,
+    /// Two against this one.
+    Outvoted(String),
+    /// All differ: the bots are to blame.
+    AllDiffer,
+}
+
+/// The matches of a stage that are looked at twice.
+#[derive(Debug)]
+pub struct Checks {
+    /// Nobody else knows it: so nobody knows which matches are looked at.
+    salt: [u8; 32],
+    share: f64,
+    open: BTreeMap<u64, Check>,
+}
+
+impl Checks {
+    /// None yet.
+    pub const fn new(salt: [u8; 32], share: f64) -> Self {
+        Self { salt, share, open: BTreeMap::new() }
+    }
+
+    /// Whether this match is looked at, whoever played it.
+    pub fn chosen(&self, key: MatchKey) -> bool {
+        let mut hash = Sha256::new();
+        hash.update(self.salt);
+        hash.update(key.phase.to_le_bytes());
+        hash.update(key.stage.to_le_bytes());
+        hash.update(key.number.to_le_bytes());
+        let mut first = [0; 8];
+        first.copy_from_slice(&hash.finalize()[..8]);
+        (u64::from_le_bytes(first) as f64) < self.share * u64::MAX as f64
+    }
+
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// A match is to be played again.
+    pub fn begin(&mut self, asked: JobMatch, worker: &str, digest: MatchDigest) {
+        let opinions = vec![(worker.to_owned(), digest)];
+        self.open.entry(asked.number).or_insert(Check { asked, opinions, is_out: false });
+    }
+
+    /// Some that somebody is to be asked about, and who not; no more than `most`, none if there is nobody to ask.
+    pub fn next(&mut self, company: &Company, most: usize) -> Option<(Vec<String>, Vec<JobMatch>)> {
+        let names = |check: &Check| check.opinions.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let ready = |check: &&mut Check| !check.is_out && company.others(&names(check));
+        let not = names(self.open.values_mut().find(ready)?);
+        let alike = self.open.values_mut().filter(|check| !check.is_out && names(check) == not);
+        let asked = |check: &mut Check| {
+            check.is_out = true;
+            check.asked.clone()
+        };
+        Some((not.clone(), alike.take(most).map(asked).collect()))
+    }
+
+    /// Somebody came to this.
+    pub fn opinion(&mut self, number: u64, worker: &str, digest: MatchDigest) -> Comes {
+        let Some(check) = self.open.get_mut(&number) else { return Comes::Nothing };
+        if check.opinions.iter().any(|(name, _)| name == worker) {
+            return Comes::Nothing;
+        }
+        check.opinions.push((worker.to_owned(), digest));
+        let comes = match &check.opinions[..] {
+            [(_, first), (_, second)] if first != second => {
+                check.is_out = false;
+                return Comes::Asked;
+            }
+            [(_, first), (two, second), (_, third)] if first == third && first != second => {
+                Comes::Outvoted(two.clone())
+            }
+            [(one, _), (_, second), (_, third)] if second == third => Comes::Outvoted(one.clone()),
+            [_, _, _] => Comes::AllDiffer,
+            _ => Comes::Agreed,
+        };
+        self.open.remove(&number);
+        comes
+    }
+
+    /// Who was asked did not say: somebody else is, unless somebody has said it since.
+    pub fn ask_again(&mut self, number: u64) {
+        if let Some(check) = self.open.get_mut(&number) {
+            check.is_out = false;
+        }
+    }
+
+    /// Nobody is asked about it any more; says whether somebody was to be.
+    pub fn give_up(&mut self, number: u64) -> bool {
+        self.open.remove(&number).is_some()
+    }
+
+    /// Nobody believes this worker any more: what it played is played again anyway, and what it said of others does not count.
+    pub fn forget(&mut self, worker: &str) {
+        self.open.retain(|_, check| check.opinions[0].0 != worker);
+        for check in self.open.values_mut() {
+            check.opinions.retain(|(name, _)| name != worker);
+        }
+    }
+
+    /// Those that nobody is there for: given up. How many, and those where two differ.
+    pub fn give_up_hopeless(&mut self, company: &Company) -> (u64, Vec<u64>) {
+        let (mut gone, mut differ) = (0, Vec::new());
+        self.open.retain(|number, check| {
+            let names: Vec<String> = check.opinions.iter().map(|(name, _)| name.clone()).collect();
+            let hope = company.others(&names);
+            if !hope {
+                gone += 1;
+                if names.len() > 1 {
+                    differ.push(*number);
+                }
+            }
+            hope
+        });
+        (gone, differ)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(number: u64) -> JobMatch {
+        JobMatch { stage: 0, number, seats: vec![0, 1], variant: 0, seed: number, luggage: Vec::new() }
+    }
+
+    fn checks(share: f64) -> Checks {
+        Checks::new([7; 32], share)
+    }
+
+    #[test]
+    fn a_share_is_chosen_and_nobody_can_tell_which() {
+        let chosen = |checks: &Checks| -> Vec<u64> {
+            (0..10_000).filter(|&number| checks.chosen(MatchKey { phase: 0, stage: 0, number })).collect()
+        };
+        let some = chosen(&checks(0.02));
+        assert!((150..250).contains(&some.len()), "{}", some.len());
+        assert_ne!(some, chosen(&Checks::new([8; 32], 0.02)));
+        assert_eq!((chosen(&checks(0.0)).len(), chosen(&checks(1.0)).len()), (0, 10_000));
+    }
+
+    #[test]
+    fn who_is_outvoted_is_named() {
+        for (second, third, comes) in [
+            ([2; 32], [1; 32], Comes::Outvoted("b".to_owned())),
+            ([2; 32], [2; 32], Comes::Outvoted("a".to_owned())),
+            ([2; 32], [3; 32], Comes::AllDiffer),
+        ] {
+            let mut checks = checks(1.0);
+            checks.begin(asked(5), "a", [1; 32]);
+            assert_eq!(
+                checks.opinion(5, "a", [9; 32]),
+                Comes::Nothing,
+                "nobody is asked about what it played"
+            );
+            assert_eq!(checks.opinion(5, "b", second), Comes::Asked);
+            assert_eq!(checks.opinion(5, "c", third), comes);
+            assert!(checks.is_empty());
+        }
+        let mut checks = checks(1.0);
+        checks.begin(asked(5), "a", [1; 32]);
+        assert_eq!(checks.opinion(5, "b", [1; 32]), Comes::Agreed);
+        assert_eq!(checks.opinion(5, "c", [1; 32]), Comes::Nothing);
+    }
+
+    #[test]
+    fn what_a_barred_worker_said_does_not_count() {
+        let mut checks = checks(1.0);
+        checks.begin(asked(1), "liar", [1; 32]);
+        checks.begin(asked(2), "a", [1; 32]);
+        assert_eq!(checks.opinion(2, "liar", [2; 32]), Comes::Asked);
+        checks.forget("liar");
+        assert_eq!(checks.opinion(1, "b", [1; 32]), Comes::Nothing);
+        assert_eq!(checks.opinion(2, "b", [1; 32]), Comes::Agreed);
+    }
+
+    #[test]
+    fn without_anybody_to_ask_it_is_given_up() {
+        let mut checks = checks(1.0);
+        checks.begin(asked(1), "a", [1; 32]);
+        let nobody = Company::new([]);
+        assert!(checks.next(&nobody, 10).is_none());
+        assert_eq!(checks.give_up_hopeless(&nobody), (1, Vec::new()));
+        assert!(checks.is_empty());
+    }
+}

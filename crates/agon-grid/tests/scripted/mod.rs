@@ -1,0 +1,432 @@
+//! Workers that do what a test says, by the messages of `docs/grid.md` and nothing else.
+#![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "for tests; not every test uses everything")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use agon_core::record::Recorder;
+use agon_core::{Assets, Settings};
+use agon_engine::{Seating, table};
+use agon_grid::blobs::Blobs;
+use agon_grid::subjects::{self, WORK_STREAM};
+use agon_grid::wire::played::Match;
+use agon_grid::wire::{
+    Beat, BotBrief, Brief, Call, Hello, Job, JobMatch, PIECE, PROTOCOL, Receipt, Report, ReportPart, Trouble,
+    TroubleKind, Welcome, decode, encode,
+};
+use agon_grid::{Fleet, FleetOptions, Link, NatsOptions};
+use agon_league::{Entrant, MatchKey};
+use agon_rig::Nats;
+use agon_runner::course::PlayedPart;
+use agon_runner::{Boards, Bout, Ended, Event, Executor, Listener, Local, Member, Stop};
+use agon_store::{Ledger as _, PhaseStatus, SqliteLedger};
+use agon_venue::competing::play::{self, Means};
+use agon_venue::{Failure, Sitting};
+use async_nats::jetstream::{self, AckKind, consumer};
+use futures_util::StreamExt as _;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+pub fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+pub async fn link(nats: &Nats, name: &str) -> Link {
+    let options = NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() };
+    Link::connect(&options).await.unwrap()
+}
+
+/// A competition of house bots in a folder of its own.
+pub struct Cup {
+    pub sitting: Sitting,
+    pub folder: TempDir,
+}
+
+pub const LEAGUE: &str =
+    "format = \"round-robin\"\nlegs = 2\nparts = [{ games = 1, first_to = 1, seconds = 1 }]\n";
+
+impl Cup {
+    /// Connect Five by the house, in these phases.
+    pub fn new(phases: &[&str]) -> Self {
+        let bots = ["tactician", "line-counter", "stacker", "random"].map(|name| format!("house:{name}"));
+        Self::of("connect-five", phases, &bots)
+    }
+
+    pub fn of(game: &str, phases: &[&str], bots: &[String]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let mut text = format!("name = \"Scripted\"\ngame = \"{game}\"\nseed = \"for tests\"\n");
+        for (number, phase) in phases.iter().enumerate() {
+            text += &format!("\n[[phase]]\nname = \"Phase {}\"\n{phase}", number + 1);
+        }
+        for bot in bots {
+            text += &format!("\n[[entrant]]\nbot = \"{bot}\"\n");
+        }
+        let file = folder.path().join("cup.toml");
+        std::fs::write(&file, text).unwrap();
+        let sitting = Sitting::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
+        Self { sitting, folder }
+    }
+
+    pub fn ledger(&self, runtime: &Runtime) -> SqliteLedger {
+        runtime.block_on(self.sitting.ledger()).unwrap_or_else(|failure| panic!("{}", failure.message))
+    }
+
+    /// Runs it by this executor.
+    pub fn run(
+        &self,
+        runtime: &Runtime,
+        ledger: &SqliteLedger,
+        executor: &dyn Executor,
+        stop: &Stop,
+        listener: &mut dyn Listener,
+    ) -> Result<Ended, Failure> {
+        let means = Means { runtime, executor, stop, boards: Boards::default() };
+        play::carry_out(&self.sitting, ledger, means, listener, &mut |_| {})
+    }
+
+    /// The phases with their tables' hashes when it is run on this machine alone.
+    pub fn alone(&self, runtime: &Runtime) -> Vec<PhaseStatus> {
+        let other = Self::again(self);
+        let ledger = other.ledger(runtime);
+        let local = Local { jobs: 1, pin: false };
+        let ended = other
+            .run(runtime, &ledger, &local, &Stop::new(), &mut ())
+            .unwrap_or_else(|failure| panic!("{}", failure.message));
+        assert_eq!(ended, Ended::Over);
+        runtime.block_on(ledger.phases()).unwrap()
+    }
+
+    /// The same, nothing played.
+    fn again(&self) -> Self {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("cup.toml");
+        std::fs::write(&file, &self.sitting.text).unwrap();
+        Self { sitting: Sitting::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)), folder }
+    }
+
+    pub fn fleet(
+        &self,
+        nats: &Nats,
+        runtime: &Runtime,
+        ledger: &SqliteLedger,
+        options: FleetOptions,
+    ) -> Fleet {
+        let link = runtime.block_on(link(nats, "coordinator"));
+        let fleet = Fleet::open(link, runtime.handle().clone(), &self.sitting, ledger, options).unwrap();
+        fleet.tell(|words| eprintln!("fleet: {words}"));
+        fleet
+    }
+}
+
+/// Asks for a stop when it is dropped: a test that fails does not hang.
+struct Ends<'s>(&'s Stop);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}
+
+/// A run that is led by a fleet.
+pub struct Led<'l> {
+    pub cup: &'l Cup,
+    pub runtime: &'l Runtime,
+    pub ledger: &'l SqliteLedger,
+    pub fleet: &'l Fleet,
+}
+
+impl Led<'_> {
+    /// Runs it to its end while the script is played; what came of both. The script is cut off when the run is over.
+    pub fn while_playing<R>(
+        &self,
+        stop: &Stop,
+        script: impl Future<Output = R>,
+    ) -> (Result<Ended, String>, Told, Option<R>) {
+        let mut told = Told::default();
+        let (ended, script) = std::thread::scope(|scope| {
+            let Self { cup, runtime, ledger, fleet } = *self;
+            let told = &mut told;
+            let running = scope.spawn(move || cup.run(runtime, ledger, fleet, stop, told));
+            let ends = Ends(stop);
+            let script = self.runtime.block_on(async {
+                let over = async {
+                    let begun = std::time::Instant::now();
+                    while !running.is_finished() {
+                        tokio::time::sleep(Duration::from_millis(20)).await;
+                        assert!(begun.elapsed() < Duration::from_secs(60), "the run does not end");
+                    }
+                };
+                tokio::pin!(over);
+                let mut result = None;
+                let scripted = async { result = Some(script.await) };
+                tokio::select! {
+                    () = scripted => over.await,
+                    () = &mut over => {}
+                }
+                result
+            });
+            let ended = running.join().unwrap();
+            std::mem::forget(ends);
+            (ended, script)
+        });
+        (ended.map_err(|failure| failure.message), told, script)
+    }
+}
+
+pub fn tables(phases: &[PhaseStatus]) -> Vec<String> {
+    phases.iter().map(|phase| phase.table.unwrap().to_string()).collect()
+}
+
+/// Quick ones: for tests in which workers die.
+pub fn options() -> FleetOptions {
+    FleetOptions { checked: 0.0, lease: Duration::from_secs(2), ..FleetOptions::default() }
+}
+
+/// Counts what is told.
+#[derive(Default)]
+pub struct Told {
+    pub matches: u64,
+    pub barred: Vec<(String, u64)>,
+}
+
+impl Listener for Told {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Match { .. } => self.matches += 1,
+            Event::Barred { worker, again, .. } => self.barred.push(((*worker).to_owned(), *again)),
+            _ => {}
+        }
+    }
+}
+
+/// A worker, as its test leads it.
+pub struct Hand {
+    pub link: Link,
+    pub name: String,
+    pub session: String,
+    pub cup: String,
+    pub lease: Duration,
+    reports: AtomicU64,
+    brief: tokio::sync::Mutex<Option<(String, Arc<Brief>)>>,
+    stopped: Arc<AtomicBool>,
+}
+
+/// A job in hand.
+pub struct Task {
+    pub job: Job,
+    pub message: jetstream::Message,
+}
+
+pub fn hello(name: &str, session: &str) -> Hello {
+    let rules = ["connect-five", "solitude-scramble", "word-racer", "colour-battle", "hide-and-seek"];
+    let rules = rules.map(|game| (game.to_owned(), table(game).unwrap().info().rules_version));
+    Hello {
+        protocol: PROTOCOL,
+        worker: name.to_owned(),
+        session: session.to_owned(),
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        rules: BTreeMap::from(rules),
+        layers: Vec::new(),
+        cores: 1,
+        speed: 1.0,
+    }
+}
+
+/// The next call that is heard.
+pub async fn called(link: &Link) -> Call {
+    let mut calls = link.client().subscribe(subjects::CALL).await.unwrap();
+    decode(&calls.next().await.unwrap().payload).unwrap()
+}
+
+pub async fn say_hello(link: &Link, cup: &str, hello: &Hello) -> Welcome {
+    let subject = subjects::hello(&hello.worker, cup);
+    let answer = link.client().request(subject, encode(hello).unwrap().into()).await.unwrap();
+    decode(&answer.payload).unwrap()
+}
+
+impl Hand {
+    /// Waits for a call and says hello; beats from then on, until it is dropped.
+    pub async fn join(nats: &Nats, name: &str) -> Self {
+        let link = link(nats, name).await;
+        let cup = called(&link).await.cup;
+        let session = format!("{name}-session");
+        let welcome = say_hello(&link, &cup, &hello(name, &session)).await;
+        let Welcome::Accepted { lease_ms, .. } = welcome else { panic!("{welcome:?}") };
+        let stopped = Arc::new(AtomicBool::new(false));
+        tokio::spawn(beat(link.clone(), name.to_owned(), session.clone(), Arc::clone(&stopped)));
+        let lease = Duration::from_millis(lease_ms);
+        let (reports, brief) = (AtomicU64::new(0), tokio::sync::Mutex::new(None));
+        Self { link, name: name.to_owned(), session, cup, lease, reports, brief, stopped }
+    }
+
+    /// The next job, if one comes.
+    pub async fn pull(&self) -> Option<Task> {
+        let stream = self.link.jetstream().get_stream_no_info(WORK_STREAM).await.ok()?;
+        let pull: consumer::PullConsumer = stream.get_consumer(&self.cup).await.ok()?;
+        let mut batch = pull.fetch().max_messages(1).expires(Duration::from_secs(1)).messages().await.ok()?;
+        let message = batch.next().await?.ok()?;
+        let job: Job = decode(&message.payload).unwrap();
+        if job.not.contains(&self.name) {
+            message.ack_with(AckKind::Nak(Some(Duration::from_millis(200)))).await.ok()?;
+            return None;
+        }
+        Some(Task { job, message })
+    }
+
+    pub async fn brief(&self, hash: &str) -> Arc<Brief> {
+        let mut known = self.brief.lock().await;
+        if let Some((_, brief)) = known.as_ref().filter(|(name, _)| name == hash) {
+            return Arc::clone(brief);
+        }
+        let blobs = Blobs::open(&self.link).await.unwrap();
+        let bytes = blobs.get(hash).await.unwrap().expect("the brief is there");
+        let brief: Arc<Brief> = Arc::new(decode(&bytes).unwrap());
+        *known = Some((hash.to_owned(), Arc::clone(&brief)));
+        brief
+    }
+
+    /// Plays a job's matches.
+    pub async fn play(&self, job: &Job) -> Vec<Match> {
+        let brief = self.brief(&job.brief).await;
+        let matches = job.matches.clone();
+        tokio::task::spawn_blocking(move || matches.iter().map(|one| play_one(&brief, one)).collect())
+            .await
+            .unwrap()
+    }
+
+    pub fn report(&self, job: &Job, matches: Vec<Match>) -> Report {
+        Report {
+            protocol: PROTOCOL,
+            job: job.id.clone(),
+            brief: job.brief.clone(),
+            worker: self.name.clone(),
+            session: self.session.clone(),
+            took_us: 5_000 * matches.len() as u64,
+            matches,
+        }
+    }
+
+    /// Hands a report in, in pieces of this size; the last receipt.
+    pub async fn hand_in(&self, report: &Report, size: usize) -> Option<Receipt> {
+        let (bytes, id) = (encode(report).unwrap(), self.reports.fetch_add(1, Ordering::Relaxed));
+        let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
+        let mut last = None;
+        for (number, piece) in pieces.iter().enumerate() {
+            let part = ReportPart {
+                protocol: PROTOCOL,
+                report: format!("{}-{id}", self.name),
+                piece: number as u32,
+                pieces: pieces.len() as u32,
+                bytes: piece.to_vec(),
+            };
+            let subject = subjects::report(&self.name, &self.cup);
+            let answer = self.link.client().request(subject, encode(&part).unwrap().into()).await.ok()?;
+            last = Some(decode(&answer.payload).unwrap());
+            if last != Some(Receipt::More) {
+                break;
+            }
+        }
+        last
+    }
+
+    pub async fn trouble(&self, job: &Job, kind: TroubleKind, says: &str) -> Receipt {
+        let trouble = Trouble {
+            protocol: PROTOCOL,
+            worker: self.name.clone(),
+            job: job.id.clone(),
+            kind,
+            says: says.to_owned(),
+        };
+        let subject = subjects::trouble(&self.name, &self.cup);
+        let answer = self.link.client().request(subject, encode(&trouble).unwrap().into()).await.unwrap();
+        decode(&answer.payload).unwrap()
+    }
+
+    /// Plays a job as it should be, changed a little before it is handed in.
+    pub async fn do_job(&self, task: Task, change: &(dyn Fn(&mut Vec<Match>) + Sync)) -> Option<Receipt> {
+        let mut matches = self.play(&task.job).await;
+        change(&mut matches);
+        let receipt = self.hand_in(&self.report(&task.job, matches), PIECE).await;
+        if receipt == Some(Receipt::Kept) {
+            task.message.double_ack().await.ok()?;
+        }
+        receipt
+    }
+
+    /// Plays whatever comes until nobody calls for it any more.
+    pub async fn work(&self) {
+        self.work_with(&|_| {}).await;
+    }
+
+    /// The same, with a way to lie.
+    pub async fn work_with(&self, change: &(dyn Fn(&mut Vec<Match>) + Sync)) {
+        loop {
+            if let Some(task) = self.pull().await
+                && let Some(Receipt::Refused { why }) = self.do_job(task, change).await
+            {
+                eprintln!("{} leaves: {why}", self.name);
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Hand {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+async fn beat(link: Link, worker: String, session: String, stopped: Arc<AtomicBool>) {
+    while !stopped.load(Ordering::Relaxed) {
+        let beat = Beat {
+            protocol: PROTOCOL,
+            worker: worker.clone(),
+            session: session.clone(),
+            engine: String::new(),
+            layers: Vec::new(),
+            cores: 1,
+            busy: 0,
+            games: 0,
+            rate: 0.0,
+            used: 0.0,
+            speed: 1.0,
+            faults: 0,
+            failed: 0,
+            since_ms: 0,
+            draining: false,
+            gone: false,
+            refused: Vec::new(),
+            boards: Vec::new(),
+        };
+        let _ = link.client().publish(subjects::beat(&worker), encode(&beat).unwrap().into()).await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+}
+
+/// Plays a match of house bots.
+pub fn play_one(brief: &Brief, one: &JobMatch) -> Match {
+    let table = table(&brief.game).unwrap();
+    let part = |part: &agon_grid::wire::PartBrief| {
+        let pairs = part.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        let settings = Settings::parse(table.info().settings, pairs.filter(|(_, text)| *text != "drawn"));
+        PlayedPart { games: part.games, first_to: part.first_to, settings: settings.unwrap() }
+    };
+    let parts: Vec<PlayedPart> = brief.variants[one.variant as usize].iter().map(part).collect();
+    let members: Vec<(Entrant, Member)> = one
+        .seats
+        .iter()
+        .map(|&seat| {
+            let entrant = &brief.entrants[seat as usize];
+            let BotBrief::House(bot) = &entrant.bot else { panic!("a program") };
+            let seating = Seating::House(bot.clone());
+            (Entrant(seat), Member { name: entrant.name.clone(), seating, commit: None, beside: None })
+        })
+        .collect();
+    let members: Vec<(Entrant, &Member)> = members.iter().map(|(entrant, one)| (*entrant, one)).collect();
+    let bout = Bout { table: &*table, assets: &Assets::none(), parts: &parts, in_parts: brief.in_parts };
+    let key = MatchKey { phase: brief.phase, stage: one.stage, number: one.number };
+    bout.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
+}

@@ -1,0 +1,94 @@
+//! Other machines, where games are played on some: the connection to NATS, who is there, what waits to be played.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agon_grid::access::{self, Role};
+use agon_grid::{Link, NatsOptions, Roster, subjects};
+use agon_league::MatchKey;
+use futures_util::StreamExt as _;
+
+use crate::error::StartError;
+
+/// Whoever looks at the figures does not wait longer for NATS.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Other machines.
+pub struct Grid {
+    /// The connection.
+    pub link: Link,
+    /// Who is there.
+    pub roster: Roster,
+    runs: Mutex<BTreeMap<String, Seen>>,
+}
+
+/// What was seen of a competition's workers since the server started.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Its id on the grid.
+    pub cup: String,
+    /// Matches that nobody could play, and what each who tried said.
+    pub aside: Vec<(MatchKey, Vec<String>)>,
+    /// Matches that were played twice and came to the same.
+    pub checked: u64,
+    /// Matches that should have been, when nobody was there for it.
+    pub unchecked: u64,
+    /// Comparisons that differed.
+    pub disagreed: u64,
+    /// Workers that are not believed any more.
+    pub barred: u64,
+}
+
+/// Jobs that were handed out and are not done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, utoipa::ToSchema)]
+pub struct Jobs {
+    /// In the queue.
+    pub waiting: u64,
+    /// With workers.
+    pub out: u64,
+}
+
+impl Grid {
+    /// Connects, and begins to listen.
+    pub async fn open(options: &NatsOptions) -> Result<Self, StartError> {
+        let link = Link::connect(options).await?;
+        access::may(&link, Role::Coordinator).await?;
+        let roster = Roster::listen(&link).await?;
+        Ok(Self { link, roster, runs: Mutex::default() })
+    }
+
+    fn runs(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was seen of a competition.
+    pub fn seen(&self, competition: &str) -> Seen {
+        self.runs().get(competition).cloned().unwrap_or_default()
+    }
+
+    /// All of them, by competition.
+    pub fn all(&self) -> BTreeMap<String, Seen> {
+        self.runs().clone()
+    }
+
+    /// There is something new.
+    pub fn saw(&self, competition: &str, seen: Seen) {
+        self.runs().insert(competition.to_owned(), seen);
+    }
+
+    /// Jobs of all competitions, as NATS counts them; nothing if it does not say.
+    pub async fn jobs(&self) -> Option<Jobs> {
+        let count = async {
+            let stream = self.link.jetstream().get_stream(subjects::WORK_STREAM).await.ok()?;
+            let (mut jobs, mut consumers) = (Jobs::default(), stream.consumers());
+            while let Some(one) = consumers.next().await {
+                let one = one.ok()?;
+                jobs.waiting += one.num_pending;
+                jobs.out += one.num_ack_pending as u64;
+            }
+            Some(jobs)
+        };
+        tokio::time::timeout(PATIENCE, count).await.ok()?
+    }
+}

@@ -1,0 +1,267 @@
+//! Other machines, seen from the desk: who is there, draining one, live games that are played there, figures.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agon_core::Assets;
+use agon_grid::live::Mirror;
+use agon_grid::wire::{self, Beat, Done, Order};
+use agon_grid::worker::live::{Shows, boards};
+use agon_grid::{Link, NatsOptions, subjects};
+use agon_rig::Nats;
+use agon_runner::gallery::Pace;
+use agon_runner::{Gallery, Stop};
+use agon_server::grid::Seen;
+use agon_store::office::{Role, State};
+use common::cup::play;
+use common::{Client, Site};
+use futures_util::StreamExt as _;
+use serde_json::{Value, json};
+use tower::ServiceExt as _;
+
+const LONG: Duration = Duration::from_mins(1);
+
+fn options(nats: &Nats, name: &str) -> NatsOptions {
+    NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() }
+}
+
+async fn site(nats: &Nats) -> Site {
+    let options = options(nats, "coordinator");
+    Site::with(|config| {
+        config.limits = agon_server::config::Limits::generous();
+        config.nats = Some(options);
+    })
+    .await
+}
+
+fn beat(worker: &str) -> Beat {
+    Beat {
+        protocol: wire::PROTOCOL,
+        worker: worker.to_owned(),
+        session: "1".to_owned(),
+        engine: env!("CARGO_PKG_VERSION").to_owned(),
+        layers: vec!["landlock".to_owned()],
+        cores: 4,
+        busy: 3,
+        games: 1_234,
+        rate: 20.5,
+        used: 0.75,
+        speed: 1.1,
+        faults: 7,
+        failed: 1,
+        since_ms: 1_700_000_000_000,
+        draining: false,
+        gone: false,
+        refused: Vec::new(),
+        boards: Vec::new(),
+    }
+}
+
+async fn say(link: &Link, beat: &Beat) {
+    let bytes = wire::encode(beat).unwrap();
+    link.client().publish(subjects::beat(&beat.worker), bytes.into()).await.unwrap();
+    link.client().flush().await.unwrap();
+}
+
+/// Asks until the answer is as it should be.
+async fn until(client: &Client, path: &str, is_there: impl Fn(&Value) -> bool) -> Value {
+    let begun = Instant::now();
+    loop {
+        let answer = client.get(path).await.json;
+        if is_there(&answer) {
+            return answer;
+        }
+        assert!(begun.elapsed() < LONG, "{answer}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn organisers_see_who_plays_and_have_one_leave() {
+    if agon_rig::missing() {
+        return;
+    }
+    let nats = Nats::start();
+    let site = site(&nats).await;
+    let organiser = site.person("organiser", Role::Organiser).await;
+    let empty = organiser.get("workers").await.json;
+    assert_eq!((&empty["workers"], &empty["server"]), (&json!([]), &json!(nats.url())));
+    let link = Link::connect(&options(&nats, "w")).await.unwrap();
+    let seen = Seen { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..Seen::default() };
+    site.app.grid.as_ref().unwrap().saw("my-cup", seen);
+    say(&link, &beat("w1")).await;
+    let refused = vec![("cup-1".to_owned(), "it is of version 0.0.9".to_owned())];
+    say(&link, &Beat { busy: 0, rate: f64::NAN, refused, ..beat("w2") }).await;
+    let both = until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 2).await;
+    let w1 = &both["workers"][0];
+    assert_eq!(
+        (&w1["name"], &w1["state"], &w1["cores"], &w1["busy"]),
+        (&json!("w1"), &json!("playing"), &json!(4), &json!(3))
+    );
+    assert_eq!(
+        (&w1["used"], &w1["games_per_second"], &w1["faults"]),
+        (&json!(0.75), &json!(20.5), &json!(7))
+    );
+    let w2 = &both["workers"][1];
+    assert_eq!((&w2["state"], &w2["games_per_second"]), (&json!("refused"), &json!(0.0)));
+    assert_eq!(w2["refused"], json!([{"competition": "my-cup", "why": "it is of version 0.0.9"}]));
+
+    // Draining: only organisers, only who is there, and only if it answers.
+    for (somebody, status) in [(site.nobody(), 401), (site.person("author", Role::Author).await, 403)] {
+        assert_eq!(somebody.get("workers").await.status, status);
+        assert_eq!(somebody.send("POST", "workers/w1/drain", None).await.status, status);
+    }
+    for nobody in ["w9", "*", "w1.order"] {
+        assert_eq!(organiser.send("POST", &format!("workers/{nobody}/drain"), None).await.status, 404);
+    }
+    let silent = organiser.send("POST", "workers/w1/drain", None).await;
+    assert_eq!((silent.status.as_u16(), silent.code()), (409, "no_answer"));
+    let mut orders = link.client().subscribe(subjects::order("w1")).await.unwrap();
+    link.client().flush().await.unwrap();
+    let answering = tokio::spawn({
+        let link = link.clone();
+        async move {
+            let order = orders.next().await.unwrap();
+            let answer = wire::encode(&Done::Yes).unwrap();
+            link.client().publish(order.reply.unwrap(), answer.into()).await.unwrap();
+            wire::decode::<Order>(&order.payload).unwrap()
+        }
+    });
+    assert_eq!(organiser.send("POST", "workers/w1/drain", None).await.status, 204);
+    assert_eq!(answering.await.unwrap(), Order::Drain);
+    let log = organiser.get("audit").await.json;
+    let entry = &log["items"][0];
+    assert_eq!(
+        (&entry["action"], &entry["subject"], &entry["by"]),
+        (&json!("worker.drain"), &json!("w1"), &json!("organiser"))
+    );
+    assert_eq!(log["items"].as_array().unwrap().len(), 1, "what was not done is not in the log");
+
+    let text = String::from_utf8(site.nobody().get("/metrics").await.bytes.to_vec()).unwrap();
+    for line in [
+        "agon_workers{state=\"playing\"} 1",
+        "agon_workers{state=\"refused\"} 1",
+        "agon_workers{state=\"lost\"} 0",
+        "agon_worker_cores 8",
+        "agon_worker_games 3",
+        "agon_worker_games_per_second 20.5",
+        "agon_matches_checked{outcome=\"agreed\"} 5",
+        "agon_matches_checked{outcome=\"disagreed\"} 1",
+        "agon_workers_barred 0",
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+    }
+    say(&link, &Beat { gone: true, ..beat("w1") }).await;
+    until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 1).await;
+}
+
+/// Plays a competition on a gallery of its own and shows it as a worker does.
+async fn play_elsewhere(
+    site: &Site,
+    nats: &Nats,
+    id: &str,
+    text: &str,
+) -> (Arc<Stop>, thread::JoinHandle<()>) {
+    let file = site.cup_file(id);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, text).unwrap();
+    site.host(id, State::Running, &[]).await;
+    let pace = Pace { tick: Duration::from_millis(20), spread: 4, hold: 1, ..Pace::default() };
+    let there = Gallery::paced(Assets::none(), vec![None; 4], pace);
+    let stop = Arc::new(Stop::default());
+    let running = {
+        let (gallery, stop, file) = (Arc::clone(&there), Arc::clone(&stop), file.clone());
+        thread::spawn(move || {
+            play(&file, &mut (), Some(gallery), &stop);
+        })
+    };
+    let link = Link::connect(&options(nats, "w1")).await.unwrap();
+    let mut orders = link.client().subscribe(subjects::order("w1")).await.unwrap();
+    link.client().flush().await.unwrap();
+    let shows = Shows::new(link.clone(), "w1");
+    tokio::spawn(async move {
+        let mut tick = tokio::time::interval(Duration::from_millis(50));
+        loop {
+            tokio::select! {
+                _ = tick.tick() => say(&link, &Beat { boards: boards("cup-1", &there), ..beat("w1") }).await,
+                Some(message) = orders.next() => {
+                    let Ok(Order::Show { cup, board, for_ms, whole }) = wire::decode(&message.payload) else { continue };
+                    let done = wire::encode(&shows.show(Some(&there), &cup, board, for_ms, whole)).unwrap();
+                    link.client().publish(message.reply.unwrap(), done.into()).await.unwrap();
+                }
+            }
+        }
+    });
+    while !file.with_extension("ledger").exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let arena = site.app.arenas.get(id).unwrap();
+    agon_server::arena::reopen(&arena, &file).await.unwrap();
+    let here = Gallery::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
+    let link = site.app.grid.as_ref().unwrap().link.clone();
+    let runtime = tokio::runtime::Handle::current();
+    here.add(Mirror::open(link, runtime, "cup-1", here.contributors().to_vec(), 0));
+    arena.show(Some(here));
+    (stop, running)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
+    if agon_rig::missing() {
+        return;
+    }
+    let bots = |list: [&str; 2]| list.map(|bot| format!("\n[[entrant]]\nbot = \"house:{bot}\"\n")).concat();
+    let open = format!(
+        "name = \"L\"\ngame = \"word-racer\"\nseed = \"l\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 10000\n{}",
+        bots(["random", "filler"])
+    );
+    let hidden = fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../agon/src/commands/demo/hide-and-seek.toml"
+    ))
+    .unwrap();
+    for (text, secret) in [(open, false), (hidden, true)] {
+        let nats = Nats::start();
+        let site = site(&nats).await;
+        let (stop, running) = play_elsewhere(&site, &nats, "cup", &text).await;
+        let reader = site.nobody();
+        let there = |one: &Value| !one["items"].as_array().unwrap().is_empty();
+        let board = until(&reader, "competitions/cup/boards", there).await["items"][0].clone();
+        assert_eq!(board["hidden"], secret, "{board}");
+        let path = format!("competitions/cup/boards/{}/watch", board["board"]);
+        if secret {
+            let answer = reader.get(&path).await;
+            assert_eq!((answer.status.as_u16(), answer.code()), (403, "hidden"));
+        } else {
+            let response = reader.router.clone().oneshot(reader.request("GET", &path)).await.unwrap();
+            assert_eq!(response.status(), 200);
+            let (mut body, mut text) = (response.into_body().into_data_stream(), String::new());
+            while !text.contains("event: end") {
+                let more = tokio::time::timeout(LONG, body.next()).await.unwrap().unwrap();
+                text += std::str::from_utf8(&more.unwrap()).unwrap();
+            }
+            let head = text.lines().skip_while(|line| *line != "event: head").nth(1).unwrap();
+            let film: Value = serde_json::from_str(head.strip_prefix("data: ").unwrap()).unwrap();
+            assert_eq!((&film["agon"], &film["contributors"]), (&json!("film"), &json!(["Ann", "Ann"])));
+            assert!(film.get("seed").is_none() && text.contains("\"outcome\""));
+        }
+        stop.ask();
+        running.join().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn without_nats_everything_is_played_here() {
+    let site = Site::new().await;
+    let organiser = site.person("organiser", Role::Organiser).await;
+    let list = organiser.get("workers").await;
+    assert_eq!((list.status.as_u16(), &list.json["server"]), (200, &Value::Null));
+    assert_eq!(organiser.send("POST", "workers/w1/drain", None).await.status, 404);
+    let text = String::from_utf8(site.nobody().get("/metrics").await.bytes.to_vec()).unwrap();
+    assert!(!text.contains("agon_worker"), "{text}");
+}

@@ -1,0 +1,203 @@
+//! Taking finished matches: the one transaction everything else stands on. Each table gets all its rows by one statement.
+
+use std::collections::HashMap;
+
+use agon_core::record::Digest;
+use agon_league::MatchKey;
+use sqlx::{PgConnection, Row as _};
+
+use super::text::{digest, kept, key};
+use super::trouble::Halt;
+use super::{bots, logs, progress, state};
+use crate::coming::{self, Coming, ComingGame};
+use crate::kept::{Appended, FinishedMatch, MatchFault, PhaseState, Snapshot};
+use crate::{packing, steps};
+
+pub async fn append(
+    change: &mut PgConnection,
+    batch: &[FinishedMatch],
+    snapshot: Option<&Snapshot>,
+) -> Result<Appended, Halt> {
+    let new = keep(change, coming::coming(batch)?).await?;
+    if let Some(snapshot) = snapshot {
+        progress::keep_snapshot(change, snapshot).await?;
+    }
+    Ok(Appended { new, known: batch.len() as u64 - new })
+}
+
+/// Keeps what is new of these; gives how many were.
+async fn keep(change: &mut PgConnection, mut coming: Vec<Coming<'_>>) -> Result<u64, Halt> {
+    let phases = coming::phases(&coming);
+    if phases.is_empty() {
+        return Ok(0);
+    }
+    let all = state::phases(change).await?;
+    for &number in &phases {
+        let status = steps::of_number(all.clone(), number)?;
+        if status.state != PhaseState::Running {
+            // Whoever did not hear that a match was kept may say it again; anything else comes too late.
+            let (mine, rest): (Vec<_>, Vec<_>) =
+                coming.into_iter().partition(|one| one.key().phase == number);
+            if !only_new(change, mine).await?.is_empty() {
+                return Err(steps::takes_no_matches(&status).into());
+            }
+            coming = rest;
+        }
+    }
+    let last: i64 =
+        sqlx::query_scalar("SELECT coalesce(max(last_match), 0) FROM phase").fetch_one(&mut *change).await?;
+    for (one, id) in coming.iter_mut().zip(last + 1..) {
+        one.id = id;
+    }
+    let new = keep_matches(change, &coming).await?;
+    if new < coming.len() as u64 {
+        coming = only_new(change, coming).await?;
+    }
+    keep_games(change, &coming).await?;
+    keep_faults(change, &coming).await?;
+    for one in &coming {
+        bots::keep_data(change, one.finished).await?;
+    }
+    let printed: Vec<_> =
+        coming.iter().flat_map(|one| one.finished.logs.iter().map(|log| (one.id, log))).collect();
+    logs::keep(change, &printed).await?;
+    for phase in phases {
+        count(change, phase, &coming).await?;
+    }
+    Ok(new)
+}
+
+/// Leaves out what was there already. What came out differently is an error.
+async fn only_new<'b>(change: &mut PgConnection, coming: Vec<Coming<'b>>) -> Result<Vec<Coming<'b>>, Halt> {
+    let column = |of: fn(MatchKey) -> i64| coming.iter().map(|one| of(one.key())).collect::<Vec<i64>>();
+    let rows = sqlx::query(
+        "SELECT phase, stage, number, id, digest FROM match
+         WHERE (phase, stage, number) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]))",
+    )
+    .bind(column(|key| key.phase.into()))
+    .bind(column(|key| key.stage.into()))
+    .bind(column(|key| key.number as i64))
+    .fetch_all(change)
+    .await?;
+    let mut known: HashMap<MatchKey, (i64, Digest)> = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        known.insert(key(row, 0)?, (row.try_get(3)?, digest(row, 4)?));
+    }
+    let mut new = Vec::with_capacity(coming.len());
+    for one in coming {
+        let is_known = match known.get(&one.key()) {
+            Some((id, digest)) => one.is_known(*id, *digest)?,
+            None => false,
+        };
+        if !is_known {
+            new.push(one);
+        }
+    }
+    Ok(new)
+}
+
+async fn keep_matches(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<u64, sqlx::Error> {
+    let numbers = |of: fn(&Coming<'_>) -> i64| coming.iter().map(of).collect::<Vec<i64>>();
+    let done = sqlx::query(
+        "INSERT INTO match (id, phase, stage, number, finished, entrants, faults, digest, points, worker)
+         SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
+                              $8::bytea[], $9::bytea[], $10::text[])
+         ON CONFLICT (phase, stage, number) DO NOTHING",
+    )
+    .bind(numbers(|one| one.id))
+    .bind(numbers(|one| one.key().phase.into()))
+    .bind(numbers(|one| one.key().stage.into()))
+    .bind(numbers(|one| one.key().number as i64))
+    .bind(numbers(|one| one.finished.finished.0))
+    .bind(coming.iter().map(Coming::entrants).collect::<Vec<_>>())
+    .bind(numbers(|one| one.finished.faults.len() as i64))
+    .bind(coming.iter().map(|one| &one.digest.0[..]).collect::<Vec<_>>())
+    .bind(coming.iter().map(|one| packing::points(&one.finished.result.points)).collect::<Vec<_>>())
+    .bind(coming.iter().map(|one| one.finished.worker.as_deref().map(kept)).collect::<Vec<_>>())
+    .execute(change)
+    .await?;
+    Ok(done.rows_affected())
+}
+
+/// Games and their records.
+async fn keep_games(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
+    let games: Vec<ComingGame<'_>> = coming.iter().flat_map(Coming::games).collect();
+    if games.is_empty() {
+        return Ok(());
+    }
+    let numbers = |of: fn(&ComingGame<'_>) -> i64| games.iter().map(of).collect::<Vec<i64>>();
+    sqlx::query(
+        "INSERT INTO game (match, game, part, seed, turns, ended, lost_by, digest, seats)
+         SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bytea[],
+                              $9::bytea[])",
+    )
+    .bind(numbers(|game| game.id))
+    .bind(numbers(|game| game.number.into()))
+    .bind(numbers(|game| game.result.part.into()))
+    .bind(numbers(|game| game.result.seed as i64))
+    .bind(numbers(|game| game.result.turns.into()))
+    .bind(games.iter().map(|game| kept(&game.result.ended)).collect::<Vec<_>>())
+    .bind(games.iter().map(|game| game.result.match_lost_by.map(i64::from)).collect::<Vec<_>>())
+    .bind(games.iter().map(|game| &game.kept.digest.0[..]).collect::<Vec<_>>())
+    .bind(games.iter().map(|game| packing::seats(&game.result.seats)).collect::<Vec<_>>())
+    .execute(&mut *change)
+    .await?;
+    let with_record: Vec<(i64, i64, &[u8])> = games
+        .iter()
+        .filter_map(|game| Some((game.id, i64::from(game.number), game.kept.record.as_deref()?)))
+        .collect();
+    if with_record.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO record (match, game, bytes) SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[])",
+    )
+    .bind(with_record.iter().map(|record| record.0).collect::<Vec<_>>())
+    .bind(with_record.iter().map(|record| record.1).collect::<Vec<_>>())
+    .bind(with_record.iter().map(|record| record.2).collect::<Vec<_>>())
+    .execute(change)
+    .await?;
+    Ok(())
+}
+
+async fn keep_faults(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
+    let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(Coming::faults).collect();
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let numbers = |of: fn(&(i64, &MatchFault)) -> i64| faults.iter().map(of).collect::<Vec<i64>>();
+    sqlx::query(
+        "INSERT INTO fault (id, match, game, turn, seat, entrant, kind, says, stderr)
+         SELECT (SELECT coalesce(max(id), 0) FROM fault) + place, match, game, turn, seat, entrant, kind, says, stderr
+         FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+              WITH ORDINALITY AS one (match, game, turn, seat, entrant, kind, says, stderr, place)",
+    )
+    .bind(numbers(|(id, _)| *id))
+    .bind(numbers(|(_, fault)| fault.game.into()))
+    .bind(numbers(|(_, fault)| fault.turn.into()))
+    .bind(numbers(|(_, fault)| fault.seat.into()))
+    .bind(numbers(|(_, fault)| fault.entrant.0.into()))
+    .bind(faults.iter().map(|(_, fault)| fault.report.fault.name()).collect::<Vec<_>>())
+    .bind(faults.iter().map(|(_, fault)| kept(&fault.report.says)).collect::<Vec<_>>())
+    .bind(faults.iter().map(|(_, fault)| kept(&fault.report.stderr)).collect::<Vec<_>>())
+    .execute(change)
+    .await?;
+    Ok(())
+}
+
+/// Adds what is new to the phase's sums.
+async fn count(change: &mut PgConnection, phase: u32, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
+    let mine = || coming.iter().filter(|one| one.key().phase == phase);
+    let Some(last) = mine().map(|one| one.id).max() else { return Ok(()) };
+    sqlx::query(
+        "UPDATE phase SET matches = matches + $1, games = games + $2, faults = faults + $3, last_match = $4 WHERE phase = $5",
+    )
+    .bind(mine().count() as i64)
+    .bind(mine().map(|one| one.finished.games.len() as i64).sum::<i64>())
+    .bind(mine().map(|one| one.finished.faults.len() as i64).sum::<i64>())
+    .bind(last)
+    .bind(i64::from(phase))
+    .execute(change)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,146 @@
+//! Bots that were handed in, and their `data/` folders.
+
+use agon_league::{Entrant, MatchKey};
+use sha2::{Digest as _, Sha256};
+use sqlx::{PgConnection, Row as _};
+
+use super::state;
+use super::text::{digest, kept, key, maybe_text, number, read, small, text, to_digest};
+use super::trouble::Halt;
+use crate::kept::{BotVersion, DataFolder, FinishedMatch, Submission, Time};
+use crate::steps::{self, Latest};
+
+/// The number of these bytes among the packed folders; they are kept once.
+async fn keep_blob(change: &mut PgConnection, hash: &[u8; 32], bytes: &[u8]) -> Result<i64, sqlx::Error> {
+    let known: Option<i64> = sqlx::query_scalar("SELECT id FROM blob WHERE hash = $1")
+        .bind(&hash[..])
+        .fetch_optional(&mut *change)
+        .await?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    sqlx::query_scalar(
+        "INSERT INTO blob (id, hash, bytes) SELECT coalesce(max(id), 0) + 1, $1, $2 FROM blob RETURNING id",
+    )
+    .bind(&hash[..])
+    .bind(bytes)
+    .fetch_one(change)
+    .await
+}
+
+pub async fn keep_data(change: &mut PgConnection, finished: &FinishedMatch) -> Result<(), sqlx::Error> {
+    let MatchKey { phase, stage, number } = finished.result.key;
+    for folder in &finished.data {
+        let blob = keep_blob(change, &folder.hash.0, &folder.bytes).await?;
+        sqlx::query("INSERT INTO data (entrant, phase, stage, number, blob) VALUES ($1, $2, $3, $4, $5)")
+            .bind(i64::from(folder.entrant.0))
+            .bind(i64::from(phase))
+            .bind(i64::from(stage))
+            .bind(number as i64)
+            .bind(blob)
+            .execute(&mut *change)
+            .await?;
+    }
+    Ok(())
+}
+
+pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, Halt> {
+    let latest: Option<(i64, String, String, i64)> = sqlx::query_as(
+        "SELECT version, hash, spec, from_phase FROM bot WHERE entrant = $1 ORDER BY version DESC LIMIT 1",
+    )
+    .bind(i64::from(bot.entrant.0))
+    .fetch_optional(&mut *change)
+    .await?;
+    let version = match latest {
+        Some((version, hash, spec, from_phase)) => {
+            let latest = Latest {
+                version: small(version)?,
+                hash: read(hash),
+                spec: read(spec),
+                from_phase: small(from_phase)?,
+            };
+            if latest.is(bot) {
+                return Ok(latest.version);
+            }
+            latest.version + 1
+        }
+        None => 1,
+    };
+    steps::submit(&state::phase(change, bot.from_phase).await?)?;
+    let archive = match &bot.archive {
+        Some(bytes) => Some(keep_blob(change, &Sha256::digest(bytes).into(), bytes).await?),
+        None => None,
+    };
+    sqlx::query(
+        "INSERT INTO bot (entrant, version, hash, spec, git_commit, archive, from_phase, submitted)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+    )
+    .bind(i64::from(bot.entrant.0))
+    .bind(i64::from(version))
+    .bind(&*kept(&bot.hash))
+    .bind(&*kept(&bot.spec))
+    .bind(bot.commit.as_deref().map(kept))
+    .bind(archive)
+    .bind(i64::from(bot.from_phase))
+    .bind(bot.at.0)
+    .execute(change)
+    .await?;
+    Ok(version)
+}
+
+pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, Halt> {
+    let rows = sqlx::query(
+        "SELECT bot.entrant, version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted
+         FROM bot LEFT JOIN blob ON blob.id = bot.archive ORDER BY bot.entrant, version",
+    )
+    .fetch_all(connection)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            let archive: Option<&[u8]> = row.try_get(5)?;
+            Ok(BotVersion {
+                entrant: Entrant(number(row, 0)?),
+                version: number(row, 1)?,
+                hash: text(row, 2)?,
+                spec: text(row, 3)?,
+                commit: maybe_text(row, 4)?,
+                archive: archive.map(to_digest).transpose()?,
+                from_phase: number(row, 6)?,
+                at: Time(row.try_get(7)?),
+            })
+        })
+        .collect()
+}
+
+pub async fn archive(
+    connection: &mut PgConnection,
+    entrant: Entrant,
+    version: u32,
+) -> Result<Option<Vec<u8>>, Halt> {
+    let sql =
+        "SELECT blob.bytes FROM bot JOIN blob ON blob.id = bot.archive WHERE entrant = $1 AND version = $2";
+    Ok(sqlx::query_scalar(sql)
+        .bind(i64::from(entrant.0))
+        .bind(i64::from(version))
+        .fetch_optional(connection)
+        .await?)
+}
+
+pub async fn data_before(
+    connection: &mut PgConnection,
+    entrant: Entrant,
+    phase: u32,
+    stage: u32,
+) -> Result<Option<(MatchKey, DataFolder)>, Halt> {
+    let row = sqlx::query(
+        "SELECT phase, stage, number, hash, bytes FROM data JOIN blob ON blob.id = data.blob
+         WHERE entrant = $1 AND (phase, stage) < ($2, $3) ORDER BY phase DESC, stage DESC, number DESC LIMIT 1",
+    )
+    .bind(i64::from(entrant.0))
+    .bind(i64::from(phase))
+    .bind(i64::from(stage))
+    .fetch_optional(connection)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    Ok(Some((key(&row, 0)?, DataFolder { entrant, hash: digest(&row, 3)?, bytes: row.try_get(4)? })))
+}

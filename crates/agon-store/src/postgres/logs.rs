@@ -1,0 +1,71 @@
+//! What bots printed: kept with their matches, bounded over the whole competition.
+
+use agon_league::MatchKey;
+use sqlx::PgConnection;
+
+use super::trouble::{Halt, damaged};
+use crate::log::{GameLog, MOST, MatchLog};
+
+/// Keeps these, each with its match's number in the ledger; the oldest make room.
+pub async fn keep(change: &mut PgConnection, logs: &[(i64, &MatchLog)]) -> Result<(), sqlx::Error> {
+    if logs.is_empty() {
+        return Ok(());
+    }
+    sqlx::query(
+        "INSERT INTO log (match, game, seat, bytes)
+         SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bytea[])",
+    )
+    .bind(logs.iter().map(|(id, _)| *id).collect::<Vec<_>>())
+    .bind(logs.iter().map(|(_, log)| i64::from(log.game)).collect::<Vec<_>>())
+    .bind(logs.iter().map(|(_, log)| i64::from(log.seat)).collect::<Vec<_>>())
+    .bind(logs.iter().map(|(_, log)| &log.packed[..]).collect::<Vec<_>>())
+    .execute(&mut *change)
+    .await?;
+    let more: i64 = logs.iter().map(|(_, log)| log.packed.len() as i64).sum();
+    let size: i64 = sqlx::query_scalar("UPDATE log_size SET bytes = bytes + $1 RETURNING bytes")
+        .bind(more)
+        .fetch_one(&mut *change)
+        .await?;
+    if size > MOST {
+        drop_oldest(change, size - MOST).await?;
+    }
+    Ok(())
+}
+
+/// Drops the logs of the oldest games until so many bytes are free.
+async fn drop_oldest(change: &mut PgConnection, wanted: i64) -> Result<(), sqlx::Error> {
+    // A game goes if those before it were not enough.
+    sqlx::query(
+        "WITH game AS (SELECT match, game, sum(length(bytes)) AS bytes FROM log GROUP BY match, game),
+              aged AS (SELECT match, game, sum(bytes) OVER (ORDER BY match, game) - bytes AS before FROM game),
+              gone AS (DELETE FROM log USING aged WHERE log.match = aged.match AND log.game = aged.game AND aged.before < $1
+                       RETURNING length(log.bytes) AS bytes)
+         UPDATE log_size SET bytes = bytes - (SELECT coalesce(sum(bytes), 0) FROM gone)",
+    )
+    .bind(wanted)
+    .execute(change)
+    .await?;
+    Ok(())
+}
+
+pub async fn read(
+    connection: &mut PgConnection,
+    key: MatchKey,
+    game: u32,
+    seat: u8,
+) -> Result<Option<GameLog>, Halt> {
+    let packed: Option<Vec<u8>> = sqlx::query_scalar(
+        "SELECT bytes FROM match JOIN log ON log.match = match.id
+         WHERE phase = $1 AND stage = $2 AND number = $3 AND game = $4 AND seat = $5",
+    )
+    .bind(i64::from(key.phase))
+    .bind(i64::from(key.stage))
+    .bind(key.number as i64)
+    .bind(i64::from(game))
+    .bind(i64::from(seat))
+    .fetch_optional(connection)
+    .await?;
+    packed
+        .map(|packed| GameLog::unpack(&packed).ok_or_else(|| damaged("a log that was not packed here")))
+        .transpose()
+}

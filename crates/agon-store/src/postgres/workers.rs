@@ -1,0 +1,113 @@
+//! Who played what where many machines play, and taking back what a machine has played that is not believed any more.
+
+use agon_league::MatchKey;
+use sqlx::{PgConnection, Row as _};
+
+use super::state;
+use super::text::{kept, number, read};
+use super::trouble::Halt;
+use crate::kept::{Barred, Time};
+use crate::steps;
+
+pub async fn bar(change: &mut PgConnection, worker: &str, why: &str, at: Time) -> Result<(), Halt> {
+    sqlx::query("INSERT INTO barred (worker, why, at) VALUES ($1, $2, $3) ON CONFLICT (worker) DO NOTHING")
+        .bind(&*kept(worker))
+        .bind(&*kept(why))
+        .bind(at.0)
+        .execute(change)
+        .await?;
+    Ok(())
+}
+
+pub async fn barred(connection: &mut PgConnection) -> Result<Vec<Barred>, Halt> {
+    // By bytes, as everywhere.
+    let sql = "SELECT worker, why, at FROM barred ORDER BY at, worker COLLATE \"C\"";
+    let rows: Vec<(String, String, i64)> = sqlx::query_as(sql).fetch_all(connection).await?;
+    let barred = |(worker, why, at)| Barred { worker: read(worker), why: read(why), at: Time(at) };
+    Ok(rows.into_iter().map(barred).collect())
+}
+
+pub async fn played_by(
+    connection: &mut PgConnection,
+    phase: u32,
+    worker: &str,
+) -> Result<Vec<MatchKey>, Halt> {
+    let sql = "SELECT stage, number FROM match WHERE worker = $1 AND phase = $2 ORDER BY stage, number";
+    let rows = sqlx::query(sql).bind(&*kept(worker)).bind(i64::from(phase)).fetch_all(connection).await?;
+    rows.iter()
+        .map(|row| Ok(MatchKey { phase, stage: number(row, 0)?, number: row.try_get::<i64, _>(1)? as u64 }))
+        .collect()
+}
+
+/// Takes matches out, with all that belongs to them. `again`: it may have been done a moment ago, and the answer lost.
+pub async fn withdraw(
+    change: &mut PgConnection,
+    phase: u32,
+    keys: &[MatchKey],
+    why: &str,
+    at: Time,
+    again: bool,
+) -> Result<u64, Halt> {
+    steps::withdraw(&state::phase(change, phase).await?)?;
+    let keys: Vec<&MatchKey> = keys.iter().filter(|key| key.phase == phase).collect();
+    let stages: Vec<i64> = keys.iter().map(|key| key.stage.into()).collect();
+    let numbers: Vec<i64> = keys.iter().map(|key| key.number as i64).collect();
+    let before: i64 = if again {
+        sqlx::query_scalar(
+            "SELECT count(*) FROM withdrawn WHERE phase = $1 AND why = $2 AND at = $3
+             AND (stage, number) IN (SELECT * FROM unnest($4::bigint[], $5::bigint[]))",
+        )
+        .bind(i64::from(phase))
+        .bind(&*kept(why))
+        .bind(at.0)
+        .bind(&stages)
+        .bind(&numbers)
+        .fetch_one(&mut *change)
+        .await?
+    } else {
+        0
+    };
+    let ids: Vec<i64> = sqlx::query_scalar(
+        "INSERT INTO withdrawn (match, phase, stage, number, worker, digest, why, at)
+         SELECT id, phase, stage, number, worker, digest, $1, $2 FROM match
+         WHERE phase = $3 AND (stage, number) IN (SELECT * FROM unnest($4::bigint[], $5::bigint[]))
+         AND id NOT IN (SELECT match FROM ruling WHERE match IS NOT NULL) RETURNING match",
+    )
+    .bind(&*kept(why))
+    .bind(at.0)
+    .bind(i64::from(phase))
+    .bind(&stages)
+    .bind(&numbers)
+    .fetch_all(&mut *change)
+    .await?;
+    remove(change, phase, &ids).await?;
+    Ok(ids.len() as u64 + before as u64)
+}
+
+/// Removes the matches of these numbers in the ledger.
+async fn remove(change: &mut PgConnection, phase: u32, ids: &[i64]) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE phase SET matches = matches - (SELECT count(*) FROM match WHERE id = ANY($1)),
+         games = games - (SELECT count(*) FROM game WHERE match = ANY($1)),
+         faults = faults - (SELECT count(*) FROM fault WHERE match = ANY($1)) WHERE phase = $2",
+    )
+    .bind(ids)
+    .bind(i64::from(phase))
+    .execute(&mut *change)
+    .await?;
+    // A snapshot covers what is gone.
+    sqlx::query("DELETE FROM snapshot WHERE phase = $1").bind(i64::from(phase)).execute(&mut *change).await?;
+    for sql in [
+        "UPDATE log_size SET bytes = bytes - (SELECT coalesce(sum(length(bytes)), 0) FROM log WHERE match = ANY($1))",
+        "DELETE FROM data USING match WHERE match.id = ANY($1) AND (data.phase, data.stage, data.number) =
+         (match.phase, match.stage, match.number)",
+        "DELETE FROM log WHERE match = ANY($1)",
+        "DELETE FROM fault WHERE match = ANY($1)",
+        "DELETE FROM record WHERE match = ANY($1)",
+        "DELETE FROM game WHERE match = ANY($1)",
+        "DELETE FROM match WHERE id = ANY($1)",
+    ] {
+        sqlx::query(sql).bind(ids).execute(&mut *change).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! The example files of `deploy/` are in order: whoever copies them gets something that starts.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value as Json;
+
+fn deploy(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy").join(name)
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(deploy(name)).unwrap()
+}
+
+fn agon(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_agon")).args(words).output().unwrap()
+}
+
+/// Whether `agon` knows all options of these words.
+fn understood(words: &[String]) {
+    let help = agon(&[&words[0], "--help"]);
+    assert!(help.status.success(), "agon {}", words[0]);
+    let help = String::from_utf8(help.stdout).unwrap();
+    for option in words.iter().filter(|word| word.starts_with("--")) {
+        let known = help.split_whitespace().any(|word| word == option);
+        assert!(known, "agon {} does not know {option}", words[0]);
+    }
+}
+
+#[test]
+fn nats_server_takes_its_configuration() {
+    if agon_rig::missing() {
+        return;
+    }
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let made = Command::new(deploy("certificates.sh"))
+        .arg(folder.path().join("tls"))
+        .args(["server", "nats.example.org", "10.0.0.5", "fd00::1"])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let here = folder.path().display().to_string();
+    for name in ["nats.conf", "local.conf", "users.conf"] {
+        let text = read(&format!("nats/{name}")).replace("/etc/nats/tls", &format!("{here}/tls"));
+        fs::write(
+            folder.path().join(name),
+            text.replace("/var/lib/nats", &here).replace("\"/data\"", &format!("\"{here}\"")),
+        )
+        .unwrap();
+    }
+    let tried = |name: &str, passwords: &[&str]| {
+        let program = agon_rig::nats_server();
+        let mut command = Command::new(program);
+        command.arg("-t").arg("-c").arg(folder.path().join(name));
+        for user in passwords {
+            command.env(format!("{user}_PASSWORD"), "p1234");
+        }
+        command.output().unwrap()
+    };
+    let users = ["COORDINATOR", "SPECTATOR", "W1", "W2"];
+    for name in ["nats.conf", "local.conf"] {
+        let output = tried(name, &users);
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        // A forgotten password is no password that anybody knows.
+        assert!(!tried(name, &users[1..]).status.success(), "{name}");
+    }
+}
+
+/// The words behind `ExecStart=`, without the program.
+fn started(unit: &str) -> Vec<String> {
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/agon ")).unwrap();
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+/// They take layers of the bots' sandbox away: namespaces of their own, a host name, a `/proc`, seccomp filters that allow what it needs.
+const NOT_FOR_US: [&str; 10] = [
+    "RestrictNamespaces",
+    "PrivateUsers",
+    "SystemCallFilter",
+    "ProtectProc",
+    "ProcSubset",
+    "ProtectHostname",
+    "ProtectKernelTunables",
+    "ProtectKernelLogs",
+    "ProtectControlGroups",
+    "MemoryDenyWriteExecute",
+];
+
+#[test]
+fn units_are_in_order() {
+    for name in ["agon-server.service", "agon-worker@.service"] {
+        let unit = read(&format!("systemd/{name}"));
+        for wrong in NOT_FOR_US {
+            assert!(!unit.contains(&format!("\n{wrong}=")), "{name}: {wrong}");
+        }
+        understood(&started(&unit));
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let file = folder.path().join(name);
+        fs::write(&file, unit.replace("/usr/local/bin/agon", env!("CARGO_BIN_EXE_agon"))).unwrap();
+        match Command::new("systemd-analyze").arg("verify").arg(&file).output() {
+            Ok(output) => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success() && !said.contains(name), "{said}");
+            }
+            Err(error) => eprintln!("skipped: systemd-analyze: {error}"),
+        }
+    }
+}
+
+#[test]
+fn the_compose_file_is_in_order() {
+    let compose: Json = serde_saphyr::from_str(&read("compose.yaml")).unwrap();
+    let services: BTreeMap<&str, &Json> =
+        compose["services"].as_object().unwrap().iter().map(|(name, service)| (&**name, service)).collect();
+    let names: Vec<&str> = services.keys().copied().collect();
+    assert_eq!(names, ["nats", "postgres", "server", "w1", "w2"]);
+    let (users, example) = (read("nats/users.conf"), read(".env.example"));
+    for (name, service) in &services {
+        // What is mounted, waited for and asked for is there.
+        for wanted in service["depends_on"].as_object().into_iter().flat_map(|wanted| wanted.keys()) {
+            assert!(services.contains_key(&**wanted), "{name} waits for {wanted}");
+        }
+        for volume in service["volumes"].as_array().into_iter().flatten() {
+            let from = volume.as_str().unwrap().split(':').next().unwrap();
+            let there = compose["volumes"].get(from).is_some() || deploy(from).exists();
+            assert!(there, "{name} mounts {from}");
+        }
+        for asked in service.to_string().split("${").skip(1) {
+            let variable = asked.split([':', '}']).next().unwrap();
+            assert!(example.contains(&format!("\n{variable}=")), "{name} asks for {variable}");
+        }
+        let Some(command) = service["command"].as_array().filter(|_| *name != "nats") else { continue };
+        let words: Vec<String> = command.iter().map(|word| word.as_str().unwrap().to_owned()).collect();
+        understood(&words);
+        let url = service["environment"]["AGON_NATS"].as_str().unwrap();
+        let user = url.trim_start_matches("nats://").split(':').next().unwrap();
+        assert!(users.contains(&format!("user: \"{user}\"")), "{name} is nobody: {user}");
+        if words[0] == "worker" {
+            assert_eq!((words[1].as_str(), words[2].as_str()), ("--name", user));
+        }
+    }
+}
+
+#[test]
+fn certificates_are_for_who_was_named() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let make = |words: &[&str]| {
+        Command::new(deploy("certificates.sh")).arg(folder.path()).args(words).output().unwrap()
+    };
+    for wrong in [
+        &["server"][..],
+        &["other", "x"],
+        &["client", "../x"],
+        &["client", "ca"],
+        &["server", "a b"],
+        &["server", "a,DNS:b"],
+    ] {
+        let output = make(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("hint: "), "{wrong:?}");
+    }
+    assert!(make(&["server", "nats.example.org", "10.0.0.5"]).status.success());
+    let authority = fs::read(folder.path().join("ca.pem")).unwrap();
+    assert!(make(&["client", "w1"]).status.success());
+    // The authority is made once.
+    assert_eq!(fs::read(folder.path().join("ca.pem")).unwrap(), authority);
+    for (name, purpose) in [("server", "sslserver"), ("w1", "sslclient")] {
+        let verified = Command::new("openssl")
+            .args(["verify", "-purpose", purpose, "-CAfile"])
+            .arg(folder.path().join("ca.pem"))
+            .arg(folder.path().join(format!("{name}.pem")))
+            .output()
+            .unwrap();
+        assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+        let mode = std::os::unix::fs::PermissionsExt::mode(
+            &fs::metadata(folder.path().join(format!("{name}.key"))).unwrap().permissions(),
+        );
+        assert_eq!(mode & 0o077, 0);
+    }
+}

@@ -1,0 +1,90 @@
+// A nats-server and workers of one's own, for a place whose games are played elsewhere.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { program } from '../agon.mjs';
+import { environment, until } from './place.mjs';
+
+const NATS = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/nats-server'].find((path) => existsSync(path));
+export const installed = NATS !== undefined;
+if (!installed) console.warn('no nats-server: the tests of workers are skipped');
+
+/** A port nobody listens on. */
+const freePort = () =>
+  new Promise((done) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' ? address?.port : 0));
+    });
+  });
+
+export class Machines {
+  url = '';
+  folder = mkdtempSync(join(tmpdir(), 'agon-machines-'));
+  /** @type {Map<string, import('node:child_process').ChildProcess>} */
+  #running = new Map();
+
+  static async start() {
+    const machines = new Machines();
+    const port = await freePort();
+    machines.url = `nats://127.0.0.1:${port}`;
+    machines.#run('nats', NATS ?? 'nats-server', ['-js', '-a', '127.0.0.1', '-p', String(port), '-sd', join(machines.folder, 'nats')]);
+    await until(() => listens(Number(port)), (there) => there);
+    return machines;
+  }
+
+  /**
+   * @param {string} name
+   * @param {string} command
+   * @param {string[]} args
+   */
+  #run(name, command, args) {
+    const child = spawn(command, args, { stdio: 'ignore', env: environment() });
+    this.#running.set(name, child);
+    return child;
+  }
+
+  /**
+   * Starts a worker.
+   * @param {string} name
+   */
+  worker(name, jobs = 1) {
+    return this.#run(name, program(), ['worker', '--nats', this.url, '--name', name, '--jobs', String(jobs), '--cache', join(this.folder, name)]);
+  }
+
+  /**
+   * Waits until a worker has ended by itself, and gives its exit code.
+   * @param {string} name
+   */
+  async ended(name) {
+    const child = this.#running.get(name);
+    return until(async () => child?.exitCode ?? null, (code) => code !== null);
+  }
+
+  async stop() {
+    for (const child of [...this.#running.values()].reverse()) {
+      if (child.exitCode !== null) continue;
+      const ended = new Promise((done) => child.once('exit', done));
+      child.kill('SIGKILL');
+      await ended;
+    }
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param {number} port
+ * @returns {Promise<boolean>}
+ */
+const listens = (port) =>
+  new Promise((done) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once('error', () => done(false));
+  });
