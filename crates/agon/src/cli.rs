@@ -440,6 +440,9 @@ pub struct Debug {
                   longer than 10 seconds. Exit code 1: something is missing."
 )]
 pub struct Doctor {
+    /// A database to look at, such as `postgres://USER:PASSWORD@HOST/NAME` [default: AGON_DATABASE]
+    #[arg(long, value_name = "URL")]
+    pub database: Option<String>,
     /// A NATS server to look at.
     #[command(flatten)]
     pub nats: Nats,

@@ -33,7 +33,7 @@ impl Health {
 }
 
 struct Check {
-    name: &'static str,
+    name: Cow<'static, str>,
     health: Health,
     found: String,
     /// What to do about it.
@@ -44,7 +44,7 @@ struct Check {
 fn sandbox() -> Vec<Check> {
     match agon_host::sandbox::probe() {
         Err(error) => vec![Check {
-            name: "sandbox",
+            name: "sandbox".into(),
             health: Health::Bad,
             found: error.to_string(),
             hint: "programs cannot be played; house bots can".into(),
@@ -52,7 +52,7 @@ fn sandbox() -> Vec<Check> {
         Ok(layers) => layers
             .iter()
             .map(|layer| Check {
-                name: layer.name(),
+                name: layer.name().into(),
                 health: if layer.active { Health::Good } else { Health::Note },
                 found: if layer.detail.is_empty() {
                     layer.what().to_owned()
@@ -72,7 +72,7 @@ impl From<Finding> for Check {
             probe::Health::Note => Health::Note,
             probe::Health::Bad => Health::Bad,
         };
-        Self { name: finding.check, health, found: finding.found, hint: finding.hint.into() }
+        Self { name: finding.check.into(), health, found: finding.found, hint: finding.hint.into() }
     }
 }
 
@@ -83,11 +83,32 @@ fn nats(args: &Doctor) -> Result<Vec<Check>, Failure> {
     Ok(findings.into_iter().map(Check::from).collect())
 }
 
+/// The database that was named.
+fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
+    let known = || std::env::var("AGON_DATABASE").ok().filter(|url| !url.is_empty());
+    let Some(url) = args.database.clone().or_else(known) else { return Ok(Vec::new()) };
+    let check = |name: String, answer: Result<String, String>| {
+        let health = if answer.is_ok() { Health::Good } else { Health::Bad };
+        let text = answer.unwrap_or_else(|error| error);
+        let (found, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
+        Check { name: name.into(), health, found: found.to_owned(), hint: hint.to_owned().into() }
+    };
+    grid::with_runtime(|runtime| {
+        Ok(match runtime.block_on(agon_store::postgres::probe(&url)) {
+            Ok(answers) => {
+                answers.into_iter().map(|(name, answer)| check(format!("database: {name}"), answer)).collect()
+            }
+            Err(error) => vec![check("database".to_owned(), Err(error.to_string()))],
+        })
+    })
+}
+
 /// Examines the machine, and the servers that were named.
 pub fn run(args: &Doctor) -> Result<(), Failure> {
     let mut checks = vec![version(), cores(), clocks(), scratch(), terminal(), colour(), games(), python()];
     checks.extend(sandbox());
     checks.extend(nats(args)?);
+    checks.extend(database(args)?);
     if args.json {
         let list: Vec<_> = checks
             .iter()
@@ -97,7 +118,7 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
     } else {
         let row = |c: &Check| {
             let hint = if c.health == Health::Good { "" } else { &*c.hint };
-            vec![c.name.to_owned(), c.health.word().to_owned(), c.found.clone(), hint.to_owned()]
+            vec![c.name.to_string(), c.health.word().to_owned(), c.found.clone(), hint.to_owned()]
         };
         output::print(&output::table(
             &["Check", "", "Found", "What to do"],
@@ -114,14 +135,14 @@ fn version() -> Check {
     let found =
         format!("agon {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
     let health = if cfg!(target_os = "linux") { Health::Good } else { Health::Note };
-    Check { name: "program", health, found, hint: "Linux is where Agon is built and tested".into() }
+    Check { name: "program".into(), health, found, hint: "Linux is where Agon is built and tested".into() }
 }
 
 fn cores() -> Check {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let health = if cores > 1 { Health::Good } else { Health::Note };
     Check {
-        name: "cores",
+        name: "cores".into(),
         health,
         found: format!("{cores}, so {cores} games at once"),
         hint: "more cores, more games".into(),
@@ -138,7 +159,12 @@ fn clocks() -> Check {
     let each = start.elapsed() / READS;
     let health = if each.as_nanos() < 200 { Health::Good } else { Health::Note };
     let hint = "the kernel's clock source is slow; see /sys/devices/system/clocksource/clocksource0/available_clocksource";
-    Check { name: "clock", health, found: format!("{} a reading", output::time(each)), hint: hint.into() }
+    Check {
+        name: "clock".into(),
+        health,
+        found: format!("{} a reading", output::time(each)),
+        hint: hint.into(),
+    }
 }
 
 fn scratch() -> Check {
@@ -148,13 +174,13 @@ fn scratch() -> Check {
     let hint = "set TMPDIR to a folder you may write to";
     match written {
         Ok(()) => Check {
-            name: "scratch",
+            name: "scratch".into(),
             health: Health::Good,
             found: format!("{place} can be written"),
             hint: hint.into(),
         },
         Err(error) => Check {
-            name: "scratch",
+            name: "scratch".into(),
             health: Health::Bad,
             found: format!("{place}: {error}"),
             hint: hint.into(),
@@ -170,7 +196,7 @@ fn terminal() -> Check {
         (Health::Note, "none: --watch prints text")
     };
     Check {
-        name: "terminal",
+        name: "terminal".into(),
         health,
         found: found.to_owned(),
         hint: "run agon in a terminal to watch games live".into(),
@@ -180,7 +206,7 @@ fn terminal() -> Check {
 fn colour() -> Check {
     let found = if output::colour() { "on" } else { "off" };
     let hint = "unset NO_COLOR and run in a terminal for colour";
-    Check { name: "colour", health: Health::Good, found: found.to_owned(), hint: hint.into() }
+    Check { name: "colour".into(), health: Health::Good, found: found.to_owned(), hint: hint.into() }
 }
 
 fn games() -> Check {
@@ -188,7 +214,7 @@ fn games() -> Check {
     let bots: usize =
         infos.iter().filter_map(|info| agon_engine::table(info.id).ok()).map(|t| t.bots().len()).sum();
     let found = format!("{} games, {bots} house bots", infos.len());
-    Check { name: "games", health: Health::Good, found, hint: "".into() }
+    Check { name: "games".into(), health: Health::Good, found, hint: "".into() }
 }
 
 /// Not needed yet: house bots are built in. Authors' bots will be Python programs.
@@ -198,10 +224,13 @@ fn python() -> Check {
     match version {
         Some(out) => {
             let found = String::from_utf8_lossy(&out.stdout).trim().to_owned();
-            Check { name: "python", health: Health::Good, found, hint: hint.into() }
+            Check { name: "python".into(), health: Health::Good, found, hint: hint.into() }
         }
-        None => {
-            Check { name: "python", health: Health::Note, found: "not found".to_owned(), hint: hint.into() }
-        }
+        None => Check {
+            name: "python".into(),
+            health: Health::Note,
+            found: "not found".to_owned(),
+            hint: hint.into(),
+        },
     }
 }

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_grid::access::Role;
 use agon_host::intake::players;
-use agon_runner::{Boards, Ended, Local};
+use agon_runner::{Boards, Ended, Executor, Local};
 use agon_venue::competing::Where;
 use agon_venue::competing::play::{self, Means};
 use agon_venue::failure::{Failure, NO};
@@ -12,14 +13,29 @@ use agon_venue::{Sitting, report};
 
 use crate::cli::{self, Switch};
 use crate::competing::{self, line, signals};
+use crate::grid::company::Company;
+use crate::grid::{self, fleet};
 use crate::{output, setup};
 use tokio::runtime::Runtime;
 
 const STOPPING: &str =
     "finishing the games that are being played; once more to leave at once (they are played again next time)";
 
-/// Runs it.
+/// Runs it: on this machine, or by workers.
 pub fn run(args: &cli::Run) -> Result<(), Failure> {
+    match args.fleet.nats.options("coordinator")? {
+        None => go(args, &competing::runtime()?, None),
+        Some(nats) => {
+            let options = fleet::options(args)?;
+            grid::with_runtime(|runtime| {
+                let link = grid::connect(runtime, &nats, Role::Coordinator)?;
+                go(args, runtime, Some((link, options)))
+            })
+        }
+    }
+}
+
+fn go(args: &cli::Run, runtime: &Runtime, fleet: Option<fleet::Led>) -> Result<(), Failure> {
     let sitting = match &args.base {
         None if players::is_list(&args.file) => {
             let hint = format!("say where its bots are: agon run {} --base DIR", args.file.display());
@@ -28,15 +44,13 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
         None => Sitting::read(&args.file)?,
         Some(base) => Sitting::of_players(&args.file, base)?,
     };
-    let runtime = competing::runtime()?;
     let place = args.kept.place();
-    if args.fresh || (args.base.is_some() && is_over(&sitting, &place, &runtime)?) {
-        put_aside(&sitting, &place, &runtime)?;
+    if args.fresh || (args.base.is_some() && is_over(&sitting, &place, runtime)?) {
+        put_aside(&sitting, &place, runtime)?;
     }
-    let local = Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On };
-    let ended = carry_out(&sitting, &place, &runtime, local, args.json)?;
+    let ended = carry_out(&sitting, &place, runtime, args, fleet)?;
     if let (Ended::Over, Some(_)) = (&ended, &args.base) {
-        return results(&sitting, &place, &runtime, args.json);
+        return results(&sitting, &place, runtime, args.json);
     }
     if args.json {
         return stopped(ended, "");
@@ -88,16 +102,22 @@ fn carry_out(
     sitting: &Sitting,
     place: &Where,
     runtime: &Runtime,
-    local: Local,
-    json: bool,
+    args: &cli::Run,
+    fleet: Option<fleet::Led>,
 ) -> Result<Ended, Failure> {
     let ledger = runtime.block_on(sitting.ledger_at(place))?;
     let stop = signals::listen(STOPPING)?;
-    let mut listener = line::listener(&sitting.competition, sitting.table.info(), json, None);
-    let means = Means { runtime, executor: &local, stop: &stop, boards: Boards::default() };
-    let ended = play::carry_out(sitting, &*ledger, means, &mut *listener, &mut output::note);
-    drop(listener);
-    let ended = ended?;
+    let ended = {
+        let play = |executor: &dyn Executor, company: Option<Company>| {
+            let mut listener = line::listener(&sitting.competition, sitting.table.info(), args.json, company);
+            let means = Means { runtime, executor, stop: &stop, boards: Boards::default() };
+            play::carry_out(sitting, &*ledger, means, &mut *listener, &mut output::note)
+        };
+        match fleet {
+            None => play(&Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On }, None),
+            Some(led) => fleet::play(sitting, runtime, &*ledger, led, play),
+        }
+    }?;
     runtime.block_on(ledger.disconnect())?;
     Ok(ended)
 }

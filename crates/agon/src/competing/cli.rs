@@ -7,6 +7,7 @@ use agon_venue::competing::Where;
 use clap::Args;
 
 use crate::cli::Switch;
+use crate::grid::cli::Fleet;
 
 /// Where a competition's ledger is kept.
 #[derive(Args, Clone, Default)]
@@ -50,7 +51,8 @@ pub struct Init {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Everything is kept in a ledger beside the file (NAME.ledger), or in a database (--database): CTRL-C once finishes the games that are being played, twice leaves \
-                  at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end."
+                  at once, and running again goes on. The SHA-256 of the secret seed is shown at the start, the seed itself at the end. With --nats, matches are played by \
+                  whoever runs `agon worker` there, and the table is the same (docs/deploying.md)."
 )]
 pub struct Run {
     /// The competition's file (`agon init GAME FILE` writes one), or a players.yml
@@ -74,6 +76,9 @@ pub struct Run {
     /// What happens, one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// Played by whom.
+    #[command(flatten)]
+    pub fleet: Fleet,
 }
 
 /// `agon table`

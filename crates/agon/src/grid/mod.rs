@@ -2,6 +2,7 @@
 
 pub mod cli;
 pub mod company;
+pub mod fleet;
 
 use agon_grid::access::{self, Role};
 use agon_grid::{Link, NatsOptions};

@@ -1,0 +1,66 @@
+//! A competition that is run here and played elsewhere.
+
+use agon_grid::{Fleet, FleetOptions, Link, Roster};
+use agon_runner::{Ended, Executor};
+use agon_store::Ledger;
+use agon_venue::{Failure, Sitting};
+use tokio::runtime::Runtime;
+
+use super::cli::seconds;
+use super::company::Company;
+use crate::cli;
+use crate::output;
+
+/// How workers are reached, and what is wanted of them.
+pub type Led = (Link, FleetOptions);
+
+/// What was asked for, if it makes sense.
+pub fn options(args: &cli::Run) -> Result<FleetOptions, Failure> {
+    let fleet = &args.fleet;
+    if args.jobs.is_some() {
+        let hint = "leave it out; `agon worker --jobs N` says how many games a worker plays at once";
+        return Err(Failure::wrong_use(
+            "--jobs is for games on this machine, --nats has them played elsewhere",
+            hint,
+        ));
+    }
+    if !(0.0..=100.0).contains(&fleet.checked) {
+        let what = format!("--checked: {} is not between 0 and 100", fleet.checked);
+        return Err(Failure::wrong_use(
+            what,
+            "2 of a hundred matches are played again unless you say otherwise",
+        ));
+    }
+    Ok(FleetOptions {
+        checked: fleet.checked / 100.0,
+        lease: seconds("--lease", fleet.lease, 2.0, 3600.0)?,
+        batch: seconds("--batch", fleet.batch, 0.01, 60.0)?,
+        scale_clocks: fleet.scale_clocks,
+        ..FleetOptions::default()
+    })
+}
+
+/// Has it played by whoever comes; matches that fail everywhere are listed at the end.
+pub fn play(
+    sitting: &Sitting,
+    runtime: &Runtime,
+    ledger: &dyn Ledger,
+    (link, options): Led,
+    play: impl FnOnce(&dyn Executor, Option<Company>) -> Result<Ended, Failure>,
+) -> Result<Ended, Failure> {
+    let url = link.url().to_owned();
+    let roster = runtime.block_on(Roster::listen(&link))?;
+    let fleet = Fleet::open(link, runtime.handle().clone(), sitting, ledger, options)?;
+    output::note(&format!("matches are played by the workers of {url}"));
+    let ended = play(&fleet, Some(Company::new(roster)));
+    for one in fleet.aside() {
+        output::note(&format!("set aside: match {}: {}", one.key, one.errors.join("; ")));
+    }
+    match fleet.unchecked() {
+        0 => {}
+        count => output::note(&format!(
+            "{count} matches should have been played twice, and nobody else was there to do it"
+        )),
+    }
+    ended
+}
