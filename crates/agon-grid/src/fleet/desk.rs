@@ -19,7 +19,7 @@ use super::gate::{Answer, Said, Shared};
 use super::kit::Kit;
 use super::luggage::Baggage;
 use super::pace::Pace;
-use super::trust::Checks;
+use super::trust::{Checks, MatchDigest};
 use super::{Fleet, SetAside};
 use crate::wire::{Job, JobMatch, PROTOCOL, encode};
 
@@ -84,7 +84,7 @@ pub struct Desk<'d> {
     on_their_way: HashMap<u64, u64>,
     checks: Checks,
     /// Who played what in this stage: numbers and digests.
-    played: HashMap<String, Vec<(u64, [u8; 32])>>,
+    played: HashMap<String, Vec<(u64, MatchDigest)>>,
     /// Matches that are being replayed here.
     replaying: HashSet<u64>,
     aside: Vec<SetAside>,
@@ -113,6 +113,8 @@ impl<'d> Desk<'d> {
         let mut memory = fleet.memory();
         let pace = Some(memory.pace).filter(|(phase, _)| *phase == hall.phase).map(|(_, pace)| pace);
         let mut baggage = memory.baggage.take().filter(|known| known.phase == hall.phase);
+        let here = |key: &MatchKey| (key.phase, key.stage) == (hall.phase, stage);
+        let doubts: Vec<_> = memory.doubts.extract_if(.., |(key, _, _)| here(key)).collect();
         drop(memory);
         if queue.in_order() {
             let mut packed = match baggage {
@@ -122,7 +124,7 @@ impl<'d> Desk<'d> {
             packed.begin_stage(hall)?;
             baggage = Some(packed);
         }
-        Ok(Self {
+        let mut desk = Self {
             fleet,
             kit,
             hall,
@@ -145,7 +147,22 @@ impl<'d> Desk<'d> {
             looked: now,
             stopping: None,
             over: false,
-        })
+        };
+        desk.doubt(doubts);
+        Ok(desk)
+    }
+
+    /// Matches of this stage that are in the ledger, if they still are, and are still to be looked at twice. What bots had with them then is not
+    /// known any more.
+    fn doubt(&mut self, doubts: Vec<(MatchKey, String, MatchDigest)>) {
+        if self.queue.in_order() {
+            return;
+        }
+        for (MatchKey { number, .. }, worker, digest) in doubts {
+            if let Some(fixture) = self.queue.fixture(number).filter(|_| !self.queue.is_left(number)) {
+                self.checks.begin(self.match_of(number, &fixture), &worker, digest);
+            }
+        }
     }
 
     fn shared(&self) -> &'d Arc<Shared> {
@@ -161,7 +178,8 @@ impl<'d> Desk<'d> {
         self.purge();
         loop {
             let nothing_left = self.hand_out();
-            if self.is_done(nothing_left) || over.load(Ordering::Relaxed) || self.over {
+            self.over |= over.load(Ordering::Relaxed);
+            if self.over || self.is_done(nothing_left) {
                 break;
             }
             match inbox.recv_timeout(LOOK_UP) {
@@ -182,11 +200,16 @@ impl<'d> Desk<'d> {
     /// What is left behind for the next stage.
     fn leave(self) {
         self.purge();
+        let (phase, stage) = (self.hall.phase, self.stage);
         let mut memory = self.fleet.memory();
-        memory.pace = (self.hall.phase, self.pace);
-        memory.aside.extend(self.aside.iter().cloned());
+        memory.pace = (phase, self.pace);
         // What was taken back since is in the bots' folders as it was: then they are packed anew.
         memory.baggage = self.baggage.filter(|_| !self.over);
+        memory.aside.extend(self.aside.iter().cloned());
+        memory.figures.aside += self.aside.len() as u64;
+        (memory.figures.waiting, memory.figures.out) = (0, 0);
+        let open = self.checks.into_open();
+        memory.doubts.extend(open.map(|(number, worker, digest)| (MatchKey { phase, stage, number }, worker, digest)));
         drop(memory);
         if !self.aside.is_empty() && !self.over {
             let aside = self.aside.into_iter().map(|one| (one.key, one.errors)).collect();

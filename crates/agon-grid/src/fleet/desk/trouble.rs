@@ -132,7 +132,7 @@ impl Desk<'_> {
     /// Nobody is asked about this match any more.
     fn give_up(&mut self, number: u64) {
         if self.checks.give_up(number) {
-            self.fleet.memory().unchecked += 1;
+            self.fleet.memory().figures.unchecked += 1;
         }
     }
 }

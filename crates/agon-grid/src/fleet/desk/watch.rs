@@ -35,7 +35,7 @@ impl Desk<'_> {
                 let (gone, differ) = self.checks.give_up_hopeless(&company);
                 drop(company);
                 if gone > 0 {
-                    self.fleet.memory().unchecked += gone;
+                    self.fleet.memory().figures.unchecked += gone;
                 }
                 for number in differ {
                     let key = self.key(number);
@@ -64,6 +64,10 @@ impl Desk<'_> {
             .filter(known)
             .filter_map(|out| Some((out.job.id.clone(), out.place?)))
             .collect();
+        if let Ok(held) = held {
+            let mut memory = self.fleet.memory();
+            (memory.figures.waiting, memory.figures.out) = (held.waiting, held.taken);
+        }
         match held {
             Ok(held) if held.waiting + held.taken >= old.len() as u64 => {}
             Ok(_) => {
