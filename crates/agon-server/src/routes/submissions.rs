@@ -194,7 +194,7 @@ async fn submit_version(
 
 /// The phase, from 0, that begins next.
 pub async fn next_phase(app: &App, id: &str) -> ApiResult<u32> {
-    use agon_store::{PhaseState};
+    use agon_store::PhaseState;
     let (_, ledger) = app.arenas.get(id)?.started()?;
     let phases = ledger.phases().await.map_err(ApiError::broke)?;
     Ok(phases.iter().find(|phase| phase.state < PhaseState::Published).map_or(0, |phase| phase.phase))
