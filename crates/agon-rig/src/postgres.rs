@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -18,6 +19,10 @@ pub struct Postgres {
     folder: TempDir,
     server: Mutex<Option<Server>>,
     databases: AtomicU32,
+    /// Whether it does not wait for the disk.
+    hasty: bool,
+    /// Sweeps the folder away when this process ends: nothing that is static is ever dropped.
+    _broom: ChildStdin,
 }
 
 /// A database that nobody else uses.
@@ -37,6 +42,15 @@ impl Postgres {
 
     /// Makes and starts one.
     pub fn start() -> Self {
+        Self::make(false)
+    }
+
+    /// One that does not wait for the disk: it survives being killed, not a power cut, and is back sooner.
+    pub fn hasty() -> Self {
+        Self::make(true)
+    }
+
+    fn make(hasty: bool) -> Self {
         let folder = TempDir::new().unwrap();
         let data = folder.path().join("data");
         fs::create_dir(&data).unwrap();
@@ -49,7 +63,14 @@ impl Postgres {
             &["-D", data.to_str().unwrap(), "-U", "agon", "-A", "trust", "-N", "-E", "UTF8"],
         );
         assert!(made, "initdb failed");
-        let one = Self { port: free_port(), folder, server: Mutex::default(), databases: AtomicU32::new(0) };
+        let one = Self {
+            port: free_port(),
+            _broom: broom(folder.path()),
+            folder,
+            server: Mutex::default(),
+            databases: AtomicU32::new(0),
+            hasty,
+        };
         one.again();
         one
     }
@@ -99,7 +120,7 @@ impl Postgres {
         *server = None;
         let (data, port) = (self.folder.path().join("data"), self.port.to_string());
         let socket = self.folder.path().display().to_string();
-        let words = [
+        let mut words = vec![
             tool("postgres").display().to_string(),
             "-D".to_owned(),
             data.display().to_string(),
@@ -110,6 +131,9 @@ impl Postgres {
             "-h".to_owned(),
             "127.0.0.1".to_owned(),
         ];
+        if self.hasty {
+            words.push("-F".to_owned());
+        }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         *server = Some(Server::start(user(), &words).listening(self.port));
         // It listens before it answers.
@@ -117,6 +141,21 @@ impl Postgres {
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
     }
+}
+
+/// Removes a folder when the other end of its input is gone.
+fn broom(folder: &Path) -> ChildStdin {
+    let mut sweeper = Command::new("sh")
+        .args(["-c", "read -r line; sleep 1; rm -rf \"$1\"", "sh"])
+        .arg(folder)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    sweeper.stdin.take().unwrap()
 }
 
 /// Whether it is installed.
@@ -146,7 +185,7 @@ fn run(program: &Path, words: &[&str]) -> bool {
         }
         None => Command::new(program),
     };
-    let quiet = std::process::Stdio::null;
+    let quiet = Stdio::null;
     // The current folder may be one that this user must not see.
     command
         .args(words)

@@ -17,7 +17,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use agon_league::Entrant;
-use agon_store::{FinishedMatch, Ledger, MatchFilter, Order, Snapshot, SqliteLedger, Time};
+use agon_rig::Postgres;
+use agon_store::{FinishedMatch, Ledger, MatchFilter, Order, PostgresLedger, Snapshot, SqliteLedger, Time};
 use common::{Shape, finished, key};
 use futures_util::TryStreamExt as _;
 
@@ -46,8 +47,23 @@ fn main() {
     println!("{:<58} {:>18} {:>18} {:>18}", "what", "bound", "measured", "processor time");
     for (size, bound) in [(1, f64::NAN), (16, f64::NAN), (64, 25.0), (256, 25.0)] {
         let path = folder.path().join(format!("{size}.ledger"));
-        let spent = common::run(appending(&path, size));
+        let spent = common::run(async {
+            let ledger = SqliteLedger::create(path, &common::founding(1)).await.unwrap();
+            appending(&ledger, size).await
+        });
         spent.row(&format!("a game with a 700-byte record, {size} at once"), bound);
+    }
+    if Postgres::is_installed() {
+        // Its processor time is the server's, beside ours: only the first column tells all of it.
+        let url = Postgres::shared().database().url;
+        for size in [1, 16, 64, 256, 1024] {
+            let spent = common::run(async {
+                let slug = format!("cup-{size}");
+                let ledger = PostgresLedger::create(&url, &slug, &common::founding(1)).await.unwrap();
+                appending(&ledger, size).await
+            });
+            spent.row(&format!("the same in PostgreSQL on this machine, {size} at once"), f64::NAN);
+        }
     }
     let path = folder.path().join("million.ledger");
     common::run(million(&path)).row("a match of a million, 2,000 entrants, 1,000 at once", 25.0);
@@ -100,8 +116,7 @@ fn row(what: &str, bound: f64, unit: &str, measured: f64) {
 }
 
 /// What a game costs: the median round.
-async fn appending(path: &Path, size: usize) -> Spent {
-    let ledger = SqliteLedger::create(path, &common::founding(1)).await.unwrap();
+async fn appending(ledger: &dyn Ledger, size: usize) -> Spent {
     ledger.start(0, Time(0)).await.unwrap();
     let games = if size == 1 { 500 } else { 4_096 };
     let mut times = Vec::new();

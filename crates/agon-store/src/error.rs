@@ -170,6 +170,16 @@ pub enum StoreError {
         /// What to do.
         hint: &'static str,
     },
+    /// A file that should be an archive of a ledger.
+    #[error(
+        "{place} cannot be read as a ledger's archive: {what}\nhint: `agon export FILE --archive NAME` writes them; was this one copied whole?"
+    )]
+    Archive {
+        /// Which file.
+        place: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A database server that does not answer.
     #[error("{place}: the database server does not answer{}: {what}\nhint: is it running, are host and port right, and does the way there let you through? \
              what was kept is safe; run again when it answers", tried(*.seconds))]
@@ -221,6 +231,7 @@ impl StoreError {
                 | Self::Phase { .. }
                 | Self::NoSuchPhase { .. }
                 | Self::Ruling { .. }
+                | Self::Archive { .. }
                 | Self::Refused { wrong_use: true, .. }
         )
     }

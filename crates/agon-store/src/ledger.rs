@@ -5,6 +5,7 @@ use agon_league::{Entrant, MatchKey};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
+use crate::archive::Sink;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::kept::{
     Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, KeptFault,
@@ -131,6 +132,9 @@ pub trait Ledger: Send + Sync {
 
     /// Looks at everything that is kept; gives what is wrong, in words. Slow.
     async fn check(&self) -> Result<Vec<String>>;
+
+    /// Hands all of it over, row by row and as it is at one moment: for archives.
+    async fn dump(&self, sink: &mut dyn Sink) -> Result<()>;
 
     /// Lets go of it in good order. Nothing is asked of it any more.
     async fn disconnect(&self) -> Result<()>;

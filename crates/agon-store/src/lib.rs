@@ -8,6 +8,7 @@
 //! What is one transaction: a call of [`Ledger::append`], with all its matches, games, records, faults, `data/` folders, logs and
 //! the snapshot. A match that was kept once is never changed.
 
+pub mod archive;
 mod claim;
 mod coming;
 mod error;

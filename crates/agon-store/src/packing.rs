@@ -117,7 +117,7 @@ pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-fn put_signed(bytes: &mut Vec<u8>, number: i64) {
+pub fn put_signed(bytes: &mut Vec<u8>, number: i64) {
     put(bytes, ((number << 1) ^ (number >> 63)) as u64);
 }
 

@@ -8,7 +8,7 @@ pub use agon_venue::Sandbox;
 
 use crate::grid::cli::Nats;
 
-pub use crate::competing::cli::{Export, Init, Report, Run, Table, Update};
+pub use crate::competing::cli::{Export, Import, Init, Report, Run, Table, Update};
 pub use crate::grid::cli::{Worker, Workers};
 pub use crate::serving::cli::{Serve, Submit};
 
@@ -58,8 +58,10 @@ pub enum Command {
     Run(Run),
     /// The tables of a competition
     Table(Table),
-    /// A competition's tables, games, histories and records as files
+    /// A competition's tables, games, histories and records as files; or all of its ledger as one
     Export(Export),
+    /// Make a ledger of an archive that `agon export --archive` wrote: in a file, or in a database
+    Import(Import),
     /// A competition as pages for the browser: tables, charts, brackets, replays
     Report(Report),
     /// Give competitions a place on the web: live tables, replays, uploads, an organiser's desk

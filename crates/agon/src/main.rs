@@ -61,6 +61,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Submit(args) => commands::submit::run(&args),
         Command::Run(args) => commands::run::run(&args),
         Command::Export(args) => commands::export::run(&args),
+        Command::Import(args) => commands::import::run(&args),
         Command::Report(args) => commands::report::run(&args),
         Command::Table(args) => commands::table::run(&args),
         Command::Init(args) => commands::init::run(&args),

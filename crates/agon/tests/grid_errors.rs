@@ -381,10 +381,7 @@ fn a_database_does_not_let_us_in_or_is_another() {
             .is(2, &["a newer Agon", "ledger version 99", "update Agon"]);
     }
     // A user with a password, and one with fewer rights.
-    sql(
-        &url,
-        "CREATE USER guest PASSWORD 'right'; CREATE DATABASE closed OWNER guest; REVOKE CREATE ON DATABASE agon_0 FROM PUBLIC",
-    );
+    sql(&url, "CREATE USER guest PASSWORD 'right'; REVOKE CREATE ON DATABASE agon_0 FROM PUBLIC");
     let rules =
         "local all all trust\nhost all guest 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
     fs::write(postgres.folder().join("data/pg_hba.conf"), rules).unwrap();

@@ -32,7 +32,7 @@ bot = "house:random"
 
 [[entrant]]
 name = "mine"
-bot = "mine"
+bot = "./mine"
 "#;
 
 /// Nothing here takes longer, on a machine that does something else too.

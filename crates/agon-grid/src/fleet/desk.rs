@@ -27,8 +27,8 @@ use crate::wire::{Job, JobMatch, PROTOCOL, encode};
 const LOOK_UP: Duration = Duration::from_millis(100);
 /// A job that cannot be published is tried again after so long.
 const AGAIN: Duration = Duration::from_secs(1);
-/// So often what is waited for is compared with what the queue holds.
-const COMPARE: Duration = Duration::from_secs(10);
+/// Emptying the queue takes no longer, or is left to the next run.
+const PURGE: Duration = Duration::from_secs(5);
 /// A job that some workers may not take is given back by them again and again: those deliveries do not count.
 const GIVEN_BACK: u32 = 1000;
 
@@ -77,6 +77,8 @@ pub struct Desk<'d> {
     pace: Pace,
     baggage: Option<Baggage>,
     jobs: HashMap<String, Out>,
+    /// How many of them are there for a second look.
+    checking: u64,
     /// Matches that are out, each in the job that it was last published with.
     asked: HashMap<u64, (JobMatch, String)>,
     keeping: HashMap<u64, Keeping>,
@@ -135,6 +137,7 @@ impl<'d> Desk<'d> {
             pace: pace.unwrap_or_else(|| Pace::new(fleet.options.batch)),
             baggage,
             jobs: HashMap::new(),
+            checking: 0,
             asked: HashMap::new(),
             keeping: HashMap::new(),
             on_their_way: HashMap::new(),
@@ -236,16 +239,19 @@ impl<'d> Desk<'d> {
         let cores = self.shared().company().cores();
         while self.broken.is_none() {
             let size = self.pace.size(self.queue.left(), cores);
-            if self.jobs.len() as u64 >= self.pace.room(size, cores) {
-                return self.queue.left() == 0;
-            }
-            let again = {
+            let room = self.pace.room(size, cores);
+            if self.checking < room {
                 let company = self.shared().company();
-                self.checks.next(&company, if self.queue.in_order() { 1 } else { size as usize })
-            };
-            if let Some((not, matches)) = again {
-                self.publish(matches, not, Kind::Check);
-                continue;
+                let again = self.checks.next(&company, if self.queue.in_order() { 1 } else { size as usize });
+                drop(company);
+                if let Some((not, matches)) = again {
+                    self.publish(matches, not, Kind::Check);
+                    continue;
+                }
+            }
+            // What others are to play again does not take the place of what was not played yet.
+            if self.jobs.len() as u64 - self.checking >= room {
+                return self.queue.left() == 0;
             }
             let lot = self.queue.next_lot(size);
             if lot.is_empty() {
@@ -286,8 +292,16 @@ impl<'d> Desk<'d> {
         self.send(&job);
         let out =
             Out { job, place: None, since: Instant::now(), again: None, kind, errors: Vec::new(), round: 0 };
+        self.checking += u64::from(kind == Kind::Check);
         self.jobs.insert(id.clone(), out);
         id
+    }
+
+    /// A job that is not out any more.
+    fn take_job(&mut self, id: &str) -> Option<Out> {
+        let out = self.jobs.remove(id)?;
+        self.checking -= u64::from(out.kind == Kind::Check);
+        Some(out)
     }
 
     /// Puts what a job needs where workers find it, then the job into the queue.
@@ -337,7 +351,7 @@ impl<'d> Desk<'d> {
 
     fn purge(&self) {
         let purging = self.fleet.line.purge();
-        let patience = Duration::from_secs(2);
+        let patience = if self.shared().is_connected() { PURGE } else { Duration::ZERO };
         let _ = self.shared().runtime.block_on(async { tokio::time::timeout(patience, purging).await });
     }
 }

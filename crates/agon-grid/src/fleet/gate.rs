@@ -106,6 +106,11 @@ impl Shared {
         *self.tell.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 
+    /// Whether the server is there.
+    pub fn is_connected(&self) -> bool {
+        self.link.client().connection_state() == State::Connected
+    }
+
     /// A word for people.
     pub fn tell(&self, words: &str) {
         if let Some(tell) = &*self.tell.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -157,7 +162,7 @@ async fn call(shared: Arc<Shared>) {
     let Ok(bytes) = encode(&shared.cup.call()).map(Bytes::from) else { return };
     let (mut away, mut told): (Option<Instant>, bool) = (None, false);
     loop {
-        if shared.link.client().connection_state() == State::Connected {
+        if shared.is_connected() {
             let _ = shared.link.client().publish(subjects::CALL, bytes.clone()).await;
             if std::mem::take(&mut told) {
                 shared.tell("the NATS server is there again");

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
@@ -86,7 +87,7 @@ pub fn work(house: &Arc<House>, lane: usize) {
             Err(mishap) => {
                 recorder = Recorder::new();
                 house.handle.block_on(courier::complain(house, held, mishap));
-                house.handle.block_on(sleep(REST));
+                thread::sleep(REST);
             }
         }
     }

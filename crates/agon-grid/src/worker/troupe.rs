@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_core::{Assets, Settings};
+use agon_core::{Assets, GameInfo, Settings, SettingsError};
 use agon_engine::{ProgramSeat, Seating, Table};
 use agon_host::intake::PrivateFolder;
 use agon_host::python::{Stateless, forget};
@@ -115,9 +115,7 @@ impl Troupe {
         for parts in &brief.variants {
             let mut played = Vec::new();
             for part in parts {
-                let pairs = part.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-                let settings =
-                    Settings::parse(info.settings, pairs).map_err(|error| failed(error.to_string()))?;
+                let settings = settings(info, &part.settings).map_err(|error| failed(error.to_string()))?;
                 played.push(PlayedPart { games: part.games, first_to: part.first_to, settings });
             }
             variants.push(played);
@@ -230,6 +228,16 @@ impl Troupe {
         })?;
         Ok((name.to_owned(), folder.path().join(hash), folder))
     }
+}
+
+/// Settings by their names. What stays as it is anyway is not read: `drawn` is no text that anybody could give.
+fn settings(info: &'static GameInfo, pairs: &[(String, String)]) -> Result<Settings, SettingsError> {
+    let usual = Settings::defaults(info.settings);
+    let usual: Vec<(&str, String)> = usual.iter().map(|(name, value)| (name, value.to_string())).collect();
+    let changed = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+    let changed =
+        changed.filter(|(name, text)| !usual.iter().any(|(known, value)| known == name && value == text));
+    Settings::parse(info.settings, changed)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,5 +1,5 @@
 //! A scripted coordinator over a real nats-server, and workers in this process.
-#![allow(missing_docs, dead_code, clippy::unwrap_used, reason = "tests")]
+#![allow(missing_docs, dead_code, clippy::print_stdout, clippy::unwrap_used, reason = "tests")]
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -167,7 +167,7 @@ impl Stage {
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {what}");
+        assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -241,7 +241,9 @@ impl Hired {
             let runtime = runtime();
             let link = runtime.block_on(Link::connect(&nats))?;
             Worker::run(link, &runtime, options, &listens, &|news| {
-                hears.lock().unwrap().push(news.to_owned())
+                // Shown when a test fails.
+                println!("worker: {news}");
+                hears.lock().unwrap().push(news.to_owned());
             })
         });
         Self { stop, said, thread: Some(thread) }

@@ -7,6 +7,7 @@ mod check;
 mod held;
 mod lanes;
 mod logs;
+mod moving;
 mod open;
 mod page;
 mod probe;
@@ -33,6 +34,7 @@ use self::lanes::{ANSWER, LONG, Lanes, changes, reads};
 pub use self::open::Found;
 pub use self::probe::{Answers, probe};
 use self::trouble::Halt;
+use crate::archive::Sink;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::kept::{
     Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
@@ -262,6 +264,10 @@ impl Ledger for PostgresLedger {
 
     async fn check(&self) -> Result<Vec<String>> {
         self.look_for_damage().await
+    }
+
+    async fn dump(&self, sink: &mut dyn Sink) -> Result<()> {
+        self.hand_over(sink).await
     }
 
     async fn disconnect(&self) -> Result<()> {

@@ -44,7 +44,14 @@ pub(super) async fn look(
     connection: &mut PgConnection,
     slug: Option<&str>,
 ) -> Result<Vec<Found>, sqlx::Error> {
-    let pattern = format!("^agon_{}_[0-9a-f]{{8}}$", slug.map_or_else(|| ".*".to_owned(), folded));
+    // One that was put aside has kept its schema's name.
+    let put_aside = |slug: &str| match slug.rsplit_once('.') {
+        Some((before, number)) if number.parse::<u32>().is_ok() => {
+            format!("({}|{})", folded(slug), folded(before))
+        }
+        _ => folded(slug),
+    };
+    let pattern = format!("^agon_{}_[0-9a-f]{{8}}$", slug.map_or_else(|| ".*".to_owned(), put_aside));
     let schemas: Vec<String> = sqlx::query_scalar(
         "SELECT n.nspname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'ledger'
          WHERE n.nspname ~ $1 ORDER BY n.nspname",

@@ -5,6 +5,7 @@ mod bots;
 mod check;
 mod insert;
 mod logs;
+mod moving;
 pub(crate) mod open;
 mod page;
 mod progress;
@@ -25,6 +26,7 @@ use sqlx::{
 };
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
+use crate::archive::Sink;
 use crate::filter::{FaultFilter, MatchFilter};
 use crate::kept::{
     Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
@@ -285,6 +287,10 @@ impl Ledger for SqliteLedger {
 
     async fn check(&self) -> Result<Vec<String>> {
         self.look_for_damage().await
+    }
+
+    async fn dump(&self, sink: &mut dyn Sink) -> Result<()> {
+        self.hand_over(sink).await
     }
 
     async fn disconnect(&self) -> Result<()> {

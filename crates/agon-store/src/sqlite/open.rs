@@ -39,8 +39,16 @@ pub async fn create(path: &Path, founding: &Founding) -> Result<()> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
-    let image = image(founding).await.map_err(trouble::at(path))?;
-    write_whole(path, &image).map_err(|error| match error.kind() {
+    make(path, &image(Some(founding)).await.map_err(trouble::at(path))?)
+}
+
+/// Makes a ledger with nothing in it, for whoever fills it.
+pub async fn create_empty(path: &Path) -> Result<()> {
+    make(path, &image(None).await.map_err(trouble::at(path))?)
+}
+
+fn make(path: &Path, image: &[u8]) -> Result<()> {
+    write_whole(path, image).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { place: path.display().to_string() },
         io::ErrorKind::StorageFull => StoreError::Full { place: path.display().to_string() },
         _ => StoreError::Io { place: path.display().to_string(), doing: "make", error, hint: FOLDER_HINT },
@@ -48,13 +56,15 @@ pub async fn create(path: &Path, founding: &Founding) -> Result<()> {
 }
 
 /// The bytes of a new ledger.
-async fn image(founding: &Founding) -> Result<Vec<u8>, sqlx::Error> {
+async fn image(founding: Option<&Founding>) -> Result<Vec<u8>, sqlx::Error> {
     let mut connection =
         SqliteConnectOptions::new().in_memory(true).disable_statement_logging().connect().await?;
     let pragma = format!("PRAGMA application_id = {APPLICATION}");
     sqlx::raw_sql(AssertSqlSafe(pragma)).execute(&mut connection).await?;
     migrate(&mut connection, &MIGRATIONS).await?;
-    super::state::found(&mut connection, founding).await?;
+    if let Some(founding) = founding {
+        super::state::found(&mut connection, founding).await?;
+    }
     let bytes = connection.serialize(None).await?.as_ref().to_vec();
     connection.close().await?;
     Ok(bytes)

@@ -1,11 +1,13 @@
-//! `agon export FILE DIR`: a competition's tables, games, histories and records as files.
+//! `agon export FILE DIR`: a competition's tables, games, histories and records as files; with `--archive` all of its ledger as one.
 
 use std::fs;
+use std::path::Path;
 
-use agon_store::PhaseState;
+use agon_store::{Ledger, PhaseState, archive};
 use agon_venue::Failure;
 use agon_venue::Sitting;
 use agon_venue::competing::export;
+use tokio::runtime::Runtime;
 
 use crate::cli;
 use crate::competing;
@@ -16,19 +18,33 @@ pub fn run(args: &cli::Export) -> Result<(), Failure> {
     let sitting = Sitting::read(&args.file)?;
     let runtime = competing::runtime()?;
     let ledger = runtime.block_on(sitting.ledger_to_read_at(&args.kept.place()))?;
-    fs::create_dir_all(&args.folder)
-        .map_err(|e| Failure::io("make", &args.folder, &e, "is there room, and may you write there?"))?;
-    let folder = args.folder.canonicalize()?;
+    if let Some(path) = &args.archive {
+        let moved = runtime.block_on(archive::write(&*ledger, path))?;
+        let mib = moved.bytes as f64 / f64::from(1 << 20);
+        let what = format!("{}, {} matches, {mib:.1} MiB", moved.name, moved.matches);
+        output::print(&format!("{}  {what}\n", path.display()))?;
+        output::note("the secret seed is in it: keep it as you keep the ledger");
+    }
+    match &args.folder {
+        Some(folder) => files(&sitting, &runtime, &*ledger, folder),
+        None => Ok(()),
+    }
+}
+
+fn files(sitting: &Sitting, runtime: &Runtime, ledger: &dyn Ledger, named: &Path) -> Result<(), Failure> {
+    fs::create_dir_all(named)
+        .map_err(|e| Failure::io("make", named, &e, "is there room, and may you write there?"))?;
+    let folder = named.canonicalize()?;
     let (written, revealed) = runtime.block_on(async {
         let phases = ledger.phases().await?;
         let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
         let revealed = ledger.competition().await?.revealed.is_some();
-        let written = export::all(&sitting, &*ledger, begun, revealed, &folder).await?;
+        let written = export::all(sitting, ledger, begun, revealed, &folder).await?;
         Ok::<_, Failure>((written, revealed))
     })?;
     let mut text = String::new();
     for one in written {
-        let path = args.folder.join(one.path.strip_prefix(&folder).unwrap_or(&one.path));
+        let path = named.join(one.path.strip_prefix(&folder).unwrap_or(&one.path));
         text += &format!("{}  {}\n", path.display(), one.is);
     }
     output::print(&text)?;

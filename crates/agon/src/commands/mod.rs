@@ -8,6 +8,7 @@ pub mod demo;
 pub mod doctor;
 pub mod export;
 pub mod games;
+pub mod import;
 pub mod init;
 pub mod new;
 mod pdb;

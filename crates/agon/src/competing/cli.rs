@@ -105,7 +105,9 @@ pub struct Table {
 #[derive(Args, Debug)]
 #[command(
     after_help = "Writes table-N.json and .csv, games.csv, Solitude's history.json, Connect Five's logs, and, once the competition is over, records.agon. \
-                  Until then seeds and records are a secret."
+                  Until then seeds and records are a secret.\n\n\
+                  With --archive all of the ledger is written into one file, to go on with elsewhere: `agon import` makes a ledger of it, in a file or in a database. \
+                  The secret seed is in it: it is readable for you alone, and should stay so. Refused while the competition is being run."
 )]
 pub struct Export {
     /// The competition's file
@@ -115,8 +117,35 @@ pub struct Export {
     #[command(flatten)]
     pub kept: Kept,
     /// The folder to write into; made if it is missing
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "archive")]
+    pub folder: Option<PathBuf>,
+    /// Write the whole ledger into this new file, such as cup.archive
+    #[arg(long, value_name = "ARCHIVE")]
+    pub archive: Option<PathBuf>,
+}
+
+/// `agon import`
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Put the competition's file where the ledger is looked for: `agon run cup.toml` goes on with cup.ledger beside it, `agon run cup.toml --database URL` with the \
+                  ledger `cup` of that database. Nothing is ever written over: the ledger is made whole, or not at all."
+)]
+pub struct Import {
+    /// What `agon export FILE --archive ARCHIVE` has written
+    #[arg(value_name = "ARCHIVE")]
+    pub archive: PathBuf,
+    /// The ledger to make [default: the archive's name with .ledger, beside it]
+    #[arg(long, value_name = "LEDGER", conflicts_with = "database")]
+    pub to: Option<PathBuf>,
+    /// Where the ledger is to be.
+    #[command(flatten)]
+    pub kept: Kept,
+    /// Its name in the database: that of the competition's file, without its ending [default: the archive's]
+    #[arg(long, value_name = "NAME", requires = "database")]
+    pub name: Option<String>,
+    /// For programs
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `agon report`

@@ -34,7 +34,7 @@ impl Desk<'_> {
             Ok(sat) => sat,
             Err(why) => return self.disbelieve(worker, &why, answer),
         };
-        let job = self.jobs.remove(&report.job);
+        let job = self.take_job(&report.job);
         if report.brief != self.kit.brief {
             // Of a phase that is over.
             return answer.give(&Receipt::Kept);

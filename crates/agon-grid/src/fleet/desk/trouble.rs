@@ -23,7 +23,7 @@ impl Desk<'_> {
             }
             TroubleKind::Missing { hash } => self.put_again(&hash),
             TroubleKind::Poison { deliveries } => {
-                if let Some(out) = self.jobs.remove(&job) {
+                if let Some(out) = self.take_job(&job) {
                     self.poison(out, deliveries);
                 }
             }
@@ -117,7 +117,7 @@ impl Desk<'_> {
     /// Jobs that are in nobody's hands: published again, under another id.
     pub(super) fn lost(&mut self, ids: &[String]) {
         for id in ids {
-            let Some(out) = self.jobs.remove(id) else { continue };
+            let Some(out) = self.take_job(id) else { continue };
             match out.kind {
                 Kind::Check => {
                     for one in &out.job.matches {

@@ -1,0 +1,37 @@
+//! `agon import ARCHIVE`: a competition's ledger, of what `agon export --archive` has written.
+
+use agon_store::archive;
+use agon_venue::Failure;
+use agon_venue::competing::Where;
+use serde_json::json;
+
+use crate::cli;
+use crate::competing;
+use crate::output;
+
+/// Makes it.
+pub fn run(args: &cli::Import) -> Result<(), Failure> {
+    let runtime = competing::runtime()?;
+    let stem = args.archive.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let (moved, ledger, next) = match args.kept.place() {
+        Where::File => {
+            let ledger = args.to.clone().unwrap_or_else(|| args.archive.with_extension("ledger"));
+            let moved = runtime.block_on(archive::into_file(&args.archive, &ledger))?;
+            let file = agon_venue::manifest::quoted(&ledger.with_extension("toml").display().to_string());
+            (moved, ledger.display().to_string(), format!("agon run {file} goes on with it"))
+        }
+        Where::Database(url) => {
+            let name = args.name.clone().unwrap_or(stem);
+            let moved = runtime.block_on(archive::into_database(&args.archive, &url, &name))?;
+            let next = format!("agon run {name}.toml --database URL goes on with it");
+            (moved, name, next)
+        }
+    };
+    if args.json {
+        let what = json!({"name": moved.name, "ledger": ledger, "matches": moved.matches});
+        return output::print_json("import", what);
+    }
+    output::print(&format!("{ledger}  {}, {} matches\n", moved.name, moved.matches))?;
+    output::note(&next);
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! A competition in a database, and moved there and back in the middle of it: always the same table, to the byte.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+mod common;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use agon_rig::Postgres;
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Long enough to be stopped in the middle.
+const CUP: &str = "name = \"Moved\"\ngame = \"colour-battle\"\nseed = \"a small canvas\"\n\n[settings]\nrounds = 400\n\n\
+                   [[phase]]\nformat = \"arena\"\ngames = 400\n\n[[entrant]]\nbot = \"house:short-sighted\"\n\n\
+                   [[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:sweeper\"\n";
+
+fn command(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
+    command.args(words).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
+    command
+}
+
+fn agon(folder: &Path, words: &[&str]) -> Output {
+    command(folder, words).output().unwrap()
+}
+
+/// It must work; what it printed.
+fn done(folder: &Path, words: &[&str]) -> String {
+    let output = agon(folder, words);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// It must be refused with this code; what it said.
+fn refused(folder: &Path, words: &[&str], code: i32) -> String {
+    let output = agon(folder, words);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+    assert!(said.contains("hint: ") && !said.contains("hush"), "{said}");
+    said
+}
+
+#[test]
+fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
+    if agon_rig::missing() {
+        return;
+    }
+    let url = Postgres::shared().database().url;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let here = folder.path();
+    for name in ["cup", "all", "db"] {
+        fs::write(here.join(format!("{name}.toml")), CUP).unwrap();
+    }
+    let table = ["--format", "json", "--no-times"];
+    done(here, &["run", "all.toml", "--jobs", "1"]);
+    let wanted = done(here, &[&["table", "all.toml"][..], &table].concat());
+    let in_database = |words: &[&str]| done(here, &[words, &["--database", &url]].concat());
+
+    // All of it in a database.
+    in_database(&["run", "db.toml", "--jobs", "1"]);
+    assert_eq!(in_database(&[&["table", "db.toml"][..], &table].concat()), wanted);
+    assert!(!here.join("db.ledger").exists());
+    in_database(&["report", "db.toml", "pages", "--games", "1"]);
+    assert!(here.join("pages/summary.html").exists());
+    in_database(&["export", "db.toml", "files"]);
+    done(here, &["export", "all.toml", "others"]);
+    for name in ["table-1.json", "table-1.csv"] {
+        assert!(here.join("files").join(name).exists());
+    }
+
+    // Stopped in the middle, moved, ended there, moved back.
+    let mut run = command(here, &["run", "cup.toml", "--jobs", "1", "--json"]);
+    let mut child = run.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let played = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap)
+        .filter(|line| line.contains("\"event\":\"match\""))
+        .take(30)
+        .count();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!((played, child.wait().unwrap().code()), (30, Some(1)), "stopped in the middle");
+    done(here, &["export", "cup.toml", "--archive", "cup.archive"]);
+    in_database(&["import", "cup.archive"]);
+    in_database(&["run", "cup.toml", "--jobs", "1"]);
+    assert_eq!(in_database(&[&["table", "cup.toml"][..], &table].concat()), wanted);
+    in_database(&["export", "cup.toml", "--archive", "over.archive"]);
+    let told = done(here, &["import", "over.archive", "--to", "back.ledger", "--json"]);
+    assert!(told.contains("\"ledger\":\"back.ledger\"") && told.contains("\"name\":\"Moved\""), "{told}");
+    fs::write(here.join("back.toml"), CUP).unwrap();
+    assert_eq!(done(here, &[&["table", "back.toml"][..], &table].concat()), wanted);
+
+    // Never over another, and clear words about everything that is wrong.
+    let told = refused(here, &["import", "cup.archive", "--database", &url], 2);
+    assert!(told.contains("(cup) is there already"), "{told}");
+    assert!(refused(here, &["import", "cup.archive"], 2).contains("cup.ledger is there already"));
+    assert!(
+        refused(here, &["export", "all.toml", "--archive", "cup.archive"], 2).contains("is there already")
+    );
+    assert!(
+        refused(here, &["import", "cup.toml", "--to", "x.ledger"], 2).contains("does not begin like one")
+    );
+    assert!(
+        refused(here, &["table", "back.toml", "--database", &url], 2)
+            .contains("was not run yet with this database")
+    );
+    let nobody = format!("postgres://ada:hush@127.0.0.1:{}/cups", agon_rig::free_port());
+    assert!(refused(here, &["run", "cup.toml", "--database", &nobody], 3).contains("does not answer"));
+    assert!(
+        refused(here, &["run", "cup.toml", "--database", "mysql://ada:hush@x/y"], 2).contains("postgres://")
+    );
+    // Another competition of the same name is not gone on with.
+    fs::write(here.join("cup.toml"), CUP.replace("games = 400", "games = 410")).unwrap();
+    let told = refused(here, &["run", "cup.toml", "--database", &url], 2);
+    assert!(told.contains("changed since the competition was begun"), "{told}");
+    in_database(&["run", "cup.toml", "--fresh"]);
+}
