@@ -242,14 +242,16 @@ fn readable(path: &Path, mark: &str) -> Result<(), GridError> {
 }
 
 fn addresses(url: &str) -> Result<Vec<ServerAddr>, GridError> {
-    url.split(',')
-        .map(|one| {
-            one.trim().parse().map_err(|error| GridError::WrongUse {
-                what: format!("`{}` is no address of a NATS server: {error}", shown(one)),
-                hint: "nats://HOST:4222, or tls://HOST:4222".to_owned(),
-            })
-        })
-        .collect()
+    let wrong = |one: &str, why: &str| GridError::WrongUse {
+        what: format!("`{}` is no address of a NATS server: {why}", shown(one)),
+        hint: "nats://HOST:4222, or tls://HOST:4222".to_owned(),
+    };
+    let read = |one: &str| match one.parse::<ServerAddr>() {
+        Ok(address) if address.host().is_empty() => Err(wrong(one, "it names no machine")),
+        Ok(address) => Ok(address),
+        Err(error) => Err(wrong(one, &error.to_string())),
+    };
+    url.split(',').map(|one| read(one.trim())).collect()
 }
 
 #[cfg(test)]

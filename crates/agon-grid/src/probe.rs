@@ -3,9 +3,11 @@
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::message::PublishMessage;
+use async_nats::jetstream::response::Response;
 use async_nats::jetstream::{consumer, stream};
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use serde::Deserialize;
 
 use crate::access::{Role, may, settle};
 use crate::wire::{self, Call, PIECE};
@@ -150,8 +152,11 @@ fn payload(link: &Link) -> Finding {
 /// JetStream, a queue and a stream of files, as a coordinator uses them.
 async fn streams(link: &Link) -> Vec<Finding> {
     let mut findings = Vec::new();
-    match link.jetstream().query_account().await {
-        Ok(account) => findings.push(room(&account)),
+    match link.jetstream().request("INFO", &()).await {
+        Ok(Response::Ok(account)) => findings.push(room(&account)),
+        Ok(Response::Err { error }) => {
+            return vec![Finding::bad("jetstream", &link.refused("say how JetStream is", &error))];
+        }
         Err(error) => return vec![Finding::bad("jetstream", &link.refused("say how JetStream is", &error))],
     }
     let id = format!("{:x}{:x}", std::process::id(), nanos());
@@ -170,25 +175,37 @@ fn nanos() -> u32 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos())
 }
 
-fn room(account: &async_nats::jetstream::account::Account) -> Finding {
+/// What is known of an account. The client's own type wants more than nats-server 2.9 says.
+#[derive(Deserialize)]
+struct Account {
+    storage: u64,
+    streams: u64,
+    limits: Limits,
+}
+
+/// Negative is without a limit.
+#[derive(Deserialize)]
+struct Limits {
+    max_storage: i64,
+    max_streams: i64,
+}
+
+fn room(account: &Account) -> Finding {
     /// Bots of a large league and some minutes of work.
     const ENOUGH: i64 = 256 << 20;
-    let limits = &account.limits;
-    let used = account.storage >> 20;
-    let found = match limits.max_storage {
-        None => format!("on, {used} MiB used, {} streams", account.streams),
-        Some(most) => format!("on, {used} of {} MiB used, {} streams", most >> 20, account.streams),
+    let (limits, used) = (&account.limits, account.storage >> 20);
+    let found = if limits.max_storage < 0 {
+        format!("on, {used} MiB used, {} streams", account.streams)
+    } else {
+        format!("on, {used} of {} MiB used, {} streams", limits.max_storage >> 20, account.streams)
     };
-    let left = limits.max_storage.map_or(i64::MAX, |most| most.saturating_sub_unsigned(account.storage));
-    let streams = limits.max_streams.is_none_or(|most| most >= 2);
-    match (left >= ENOUGH, streams) {
-        (true, true) => Finding::good("jetstream", found),
-        (false, _) => Finding::note(
-            "jetstream",
-            found,
-            "little room is left: max_file_store in the server's configuration",
-        ),
-        (_, false) => Finding::note("jetstream", found, "two streams are needed: max_streams of the account"),
+    let left = limits.max_storage.saturating_sub_unsigned(account.storage);
+    if limits.max_storage >= 0 && left < ENOUGH {
+        Finding::note("jetstream", found, "little room is left: max_file_store in the server's configuration")
+    } else if (0..2).contains(&limits.max_streams) {
+        Finding::note("jetstream", found, "two streams are needed: max_streams of the account")
+    } else {
+        Finding::good("jetstream", found)
     }
 }
 

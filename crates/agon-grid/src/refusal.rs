@@ -81,9 +81,12 @@ pub fn of_jetstream(url: &str, doing: &str, error: &dyn Error, complaint: Option
     let hint = if let Some(denied) = denied {
         what = denied.to_owned();
         MAY_NOT
-    } else if ["not enabled", "no responders"].iter().any(|mark| what.contains(mark)) {
+    } else if ["not enabled", "no responders", "resource does not exist"]
+        .iter()
+        .any(|mark| what.contains(mark))
+    {
         OFF
-    } else if ["resource", "insufficient", "exceed", "maximum"].iter().any(|mark| what.contains(mark)) {
+    } else if ["insufficient", "exceed", "maximum"].iter().any(|mark| what.contains(mark)) {
         FULL
     } else {
         "is the server well? `agon doctor --nats` looks closer"

@@ -3,21 +3,545 @@
 
 mod scripted;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use agon_grid::subjects::WORK_STREAM;
+use agon_grid::wire::played::Match;
+use agon_grid::wire::{PIECE, Receipt, TroubleKind, Welcome};
+use agon_grid::{Fleet, FleetOptions, Link};
+use agon_league::Fixed;
 use agon_rig::Nats;
 use agon_runner::{Ended, Stop};
-use agon_store::Ledger as _;
-use scripted::{Cup, Hand, LEAGUE, Led, options, runtime, tables};
+use agon_store::{Ledger as _, SqliteLedger};
+use async_nats::jetstream::AckKind;
+use scripted::{
+    Cup, Hand, LEAGUE, Led, WORDS, called, hello, link, options, play_one, runtime, say_hello, tables,
+};
+use tokio::runtime::Runtime;
+
+/// Matches of a league of four that meet twice.
+const MATCHES: u64 = 12;
+
+/// A server, a competition and its coordinator.
+struct Ground {
+    fleet: Fleet,
+    ledger: SqliteLedger,
+    cup: Cup,
+    runtime: Runtime,
+    nats: Nats,
+}
+
+impl Ground {
+    fn new(options: FleetOptions) -> Self {
+        let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
+        let ledger = cup.ledger(&runtime);
+        let fleet = cup.fleet(&nats, &runtime, &ledger, options);
+        Self { fleet, ledger, cup, runtime, nats }
+    }
+
+    fn led(&self) -> Led<'_> {
+        Led { cup: &self.cup, runtime: &self.runtime, ledger: &self.ledger, fleet: &self.fleet }
+    }
+
+    async fn hand(&self, name: &str) -> Hand {
+        Hand::join(&self.nats, name, self.fleet.cup()).await
+    }
+
+    fn played(&self) -> u64 {
+        self.runtime.block_on(self.ledger.counts(0)).unwrap().matches
+    }
+
+    /// Everything is in the ledger once, and the table is that of one machine.
+    fn is_right(&self) {
+        assert_eq!(self.played(), MATCHES);
+        let phases = self.runtime.block_on(self.ledger.phases()).unwrap();
+        assert_eq!(tables(&phases), tables(&self.cup.alone(&self.runtime)));
+        assert_eq!(self.runtime.block_on(self.ledger.check()).unwrap(), Vec::<String>::new());
+    }
+}
+
+/// Jobs in the queue, waiting or taken.
+async fn held(link: &Link, cup: &str) -> u64 {
+    let stream = link.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
+    let info = stream.consumer_info(cup).await.unwrap();
+    info.num_pending + info.num_ack_pending as u64
+}
+
+async fn some(hand: &Hand) -> scripted::Task {
+    loop {
+        if let Some(task) = hand.pull().await {
+            return task;
+        }
+    }
+}
+
+async fn pause(millis: u64) {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+}
 
 #[test]
-fn a_round_robin_ends_in_the_table_of_one_machine() {
+fn rounds_and_phases_end_in_the_tables_of_one_machine() {
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::new(&[LEAGUE, LEAGUE]));
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let work = async |name: &str| Hand::join(&nats, name).await.work().await;
     let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let work = async |name: &str| Hand::join(&nats, name, fleet.cup()).await.work().await;
     let (ended, told, _) = led.while_playing(&Stop::new(), async { tokio::join!(work("one"), work("two")) });
-    assert_eq!(ended, Ok(Ended::Over));
-    assert_eq!(told.matches, 24);
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), 2 * MATCHES));
     let phases = runtime.block_on(ledger.phases()).unwrap();
     assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+}
+
+#[test]
+fn a_round_robin_ends_in_the_table_of_one_machine() {
+    let ground = Ground::new(options());
+    let work = async |name: &str| ground.hand(name).await.work().await;
+    let (ended, told, _) =
+        ground.led().while_playing(&Stop::new(), async { tokio::join!(work("one"), work("two")) });
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), MATCHES));
+    ground.is_right();
+}
+
+#[test]
+fn everybody_is_called_and_a_report_may_come_in_pieces() {
+    let ground = Ground::new(options());
+    let script = async {
+        let called = called(&link(&ground.nats, "ear").await).await;
+        assert_eq!((called.cup.as_str(), called.game.as_str()), (ground.fleet.cup(), "word-racer"));
+        let hand = ground.hand("one").await;
+        loop {
+            let task = some(&hand).await;
+            let report = hand.report(&task.job, hand.play(&task.job).await);
+            assert_eq!(hand.hand_in(&report, 300).await, Some(Receipt::Kept));
+            task.message.double_ack().await.unwrap();
+        }
+    };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    ground.is_right();
+}
+
+#[test]
+fn a_receipt_means_that_it_is_in_the_ledger() {
+    let ground = Ground::new(options());
+    let script = async {
+        let hand = ground.hand("one").await;
+        for done in 1.. {
+            let task = some(&hand).await;
+            assert_eq!(task.job.matches.len(), 1, "the first jobs are one match each");
+            assert_eq!(hand.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+            assert_eq!(ground.ledger.counts(0).await.unwrap().matches, done);
+            if done == 2 {
+                break;
+            }
+        }
+        hand.work().await;
+    };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+}
+
+#[test]
+fn the_same_match_twice_is_kept_once() {
+    let ground = Ground::new(options());
+    let script = async {
+        let (one, two) = (ground.hand("one").await, ground.hand("two").await);
+        let task = some(&one).await;
+        let matches = one.play(&task.job).await;
+        let report = one.report(&task.job, matches.clone());
+        assert_eq!(one.hand_in(&report, PIECE).await, Some(Receipt::Kept));
+        assert_eq!(one.hand_in(&report, PIECE).await, Some(Receipt::Kept), "its receipt was lost");
+        assert_eq!(two.hand_in(&two.report(&task.job, matches), PIECE).await, Some(Receipt::Kept));
+        task.message.double_ack().await.unwrap();
+        two.work().await;
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), MATCHES));
+    ground.is_right();
+}
+
+#[test]
+fn a_coordinator_that_starts_anew_goes_on_and_old_jobs_count() {
+    let ground = Ground::new(options());
+    let stop = Stop::new();
+    let mut kept = None;
+    let script = async {
+        let hand = ground.hand("one").await;
+        let task = some(&hand).await;
+        assert_eq!(hand.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+        let task = some(&hand).await;
+        kept = Some(hand.report(&task.job, hand.play(&task.job).await));
+        stop.ask();
+    };
+    let (ended, told, _) = ground.led().while_playing(&stop, script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Stopped), 1));
+    let Ground { fleet, ledger, cup, runtime, nats } = ground;
+    drop(fleet);
+    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    let report = kept.unwrap();
+    let number = report.matches[0].result.key.number;
+    let asked_again = AtomicU64::new(0);
+    let script = async {
+        // Nobody knows it yet: it says hello again, then all of it.
+        let link = link(&nats, "one").await;
+        let stranger = Hand::new(link, "one", fleet.cup());
+        assert_eq!(stranger.hand_in(&report, PIECE).await, Some(Receipt::Again));
+        let hand = Hand::join(&nats, "one", fleet.cup()).await;
+        assert_eq!(hand.hand_in(&report, PIECE).await, Some(Receipt::Kept));
+        hand.work_with(&|matches: &mut Vec<Match>| {
+            let same = matches.iter().filter(|one| one.result.key.number == number).count();
+            asked_again.fetch_add(same as u64, Ordering::Relaxed);
+        })
+        .await;
+    };
+    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let (ended, told, _) = led.while_playing(&Stop::new(), script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), MATCHES - 1));
+    let ground = Ground { fleet, ledger, cup, runtime, nats };
+    ground.is_right();
+}
+
+#[test]
+fn a_job_whose_worker_is_gone_is_given_to_another() {
+    let ground = Ground::new(options());
+    let script = async {
+        let gone = ground.hand("gone").await;
+        let task = some(&gone).await;
+        drop((gone, task));
+        ground.hand("there").await.work().await;
+    };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    ground.is_right();
+}
+
+#[test]
+fn a_job_that_is_in_nobodys_hands_is_published_again() {
+    let ground = Ground::new(options());
+    let script = async {
+        let hand = ground.hand("one").await;
+        let task = some(&hand).await;
+        // Not said in any report.
+        task.message.double_ack().await.unwrap();
+        hand.work().await;
+    };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    ground.is_right();
+}
+
+#[test]
+fn a_server_that_lost_its_storage_costs_nothing() {
+    let mut ground = Ground::new(options());
+    let mut nats = std::mem::replace(&mut ground.nats, Nats::start());
+    let led = ground.led();
+    let script = async {
+        let hand = Hand::join(&nats, "one", ground.fleet.cup()).await;
+        let task = some(&hand).await;
+        assert_eq!(hand.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+        nats.kill();
+        std::fs::remove_dir_all(nats.folder().join("store")).unwrap();
+        nats.again();
+        hand.work().await;
+    };
+    let (ended, told, _) = led.while_playing(&Stop::new(), script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), MATCHES));
+    ground.is_right();
+}
+
+/// Gives a job back when it has a match that cannot be played there; does it otherwise.
+async fn fails_at(hand: &Hand, bad: u64) {
+    loop {
+        let task = some(hand).await;
+        if task.job.matches.iter().all(|one| one.number != bad) {
+            assert_eq!(hand.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+            continue;
+        }
+        let deliveries = task.message.info().unwrap().delivered as u64;
+        if deliveries > u64::from(task.job.tries) {
+            let poison = TroubleKind::Poison { deliveries };
+            assert_eq!(hand.trouble(&task.job, poison, "too often").await, Receipt::Kept);
+            task.message.ack_with(AckKind::Term).await.unwrap();
+        } else {
+            let says = "the disk is full";
+            assert_eq!(hand.trouble(&task.job, TroubleKind::Failed, says).await, Receipt::Kept);
+            task.message.ack_with(AckKind::Nak(None)).await.unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_match_that_fails_everywhere_is_set_aside_and_the_rest_is_played() {
+    let ground = Ground::new(FleetOptions { tries: 2, ..options() });
+    let script = async {
+        let (one, two) = (ground.hand("one").await, ground.hand("two").await);
+        tokio::join!(fails_at(&one, 7), fails_at(&two, 7))
+    };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    let error = ended.unwrap_err();
+    assert!(error.starts_with("1 match was set aside"), "{error}");
+    assert!(error.contains("match 1.1.8") && error.contains("one: the disk is full"), "{error}");
+    let aside = ground.fleet.aside();
+    assert_eq!((aside.len(), aside[0].key.number, ground.played()), (1, 7, MATCHES - 1));
+    assert!(aside[0].errors.contains(&"two: the disk is full".to_owned()), "{:?}", aside[0].errors);
+    // Running again tries again.
+    let script = async { ground.hand("three").await.work().await };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), 1));
+    ground.is_right();
+}
+
+#[test]
+fn what_fails_on_one_machine_only_is_played_on_another() {
+    let ground = Ground::new(FleetOptions { tries: 2, ..options() });
+    let script = async {
+        let (one, two) = (ground.hand("one").await, ground.hand("two").await);
+        let later = async {
+            pause(1500).await;
+            two.work().await;
+        };
+        tokio::join!(fails_at(&one, 3), later)
+    };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    ground.is_right();
+}
+
+/// Plays by other settings than it was told: everything agrees with its records, and the records with the rules.
+async fn lies(hand: &Hand, jobs: u32) {
+    for _ in 0..jobs {
+        let task = some(hand).await;
+        let brief = hand.brief(&task.job.brief).await;
+        let mut other = (*brief).clone();
+        for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
+            if name == "seconds" {
+                "2".clone_into(text);
+            }
+        }
+        let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
+        let receipt = hand.hand_in(&hand.report(&task.job, matches), PIECE).await;
+        if matches!(receipt, Some(Receipt::Refused { .. })) {
+            return;
+        }
+        task.message.double_ack().await.unwrap();
+    }
+}
+
+#[test]
+fn a_liar_is_found_and_barred_and_its_matches_are_played_again() {
+    let ground = Ground::new(FleetOptions { checked: 1.0, ..options() });
+    let script = async {
+        let (liar, one, two) = tokio::join!(ground.hand("liar"), ground.hand("one"), ground.hand("two"));
+        tokio::join!(lies(&liar, u32::MAX), one.work(), two.work())
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    assert_eq!(told.barred.len(), 1);
+    assert!(told.barred[0].0 == "liar" && told.matches > MATCHES, "{:?}", told.barred);
+    let figures = ground.fleet.figures();
+    assert!(figures.disagreed >= 2 && figures.barred == 1 && figures.checked > 0, "{figures:?}");
+    ground.is_right();
+    let barred = ground.runtime.block_on(ground.ledger.barred()).unwrap();
+    assert!(barred[0].worker == "liar" && barred[0].why.contains("two others"), "{barred:?}");
+}
+
+#[test]
+fn lies_from_before_a_restart_are_found_after_it() {
+    let ground = Ground::new(FleetOptions { checked: 0.0, ..options() });
+    let stop = Stop::new();
+    let script = async {
+        let liar = ground.hand("liar").await;
+        lies(&liar, 3).await;
+        stop.ask();
+    };
+    let (ended, ..) = ground.led().while_playing(&stop, script);
+    assert_eq!(ended, Ok(Ended::Stopped));
+    let Ground { fleet, ledger, cup, runtime, nats } = ground;
+    drop(fleet);
+    let fleet = cup.fleet(&nats, &runtime, &ledger, FleetOptions { checked: 1.0, ..options() });
+    let ground = Ground { fleet, ledger, cup, runtime, nats };
+    let work = async |name: &str| ground.hand(name).await.work().await;
+    let (ended, told, _) =
+        ground.led().while_playing(&Stop::new(), async { tokio::join!(work("one"), work("two")) });
+    assert_eq!(ended, Ok(Ended::Over));
+    assert_eq!(told.barred.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["liar"]);
+    ground.is_right();
+}
+
+#[test]
+fn a_result_that_is_not_its_records_bars_at_once() {
+    let ground = Ground::new(options());
+    let script = async {
+        let (liar, one) = (ground.hand("liar").await, ground.hand("one").await);
+        let task = some(&liar).await;
+        let receipt = liar.do_job(task, &|_| {}).await;
+        assert_eq!(receipt, Some(Receipt::Kept));
+        let task = some(&liar).await;
+        let change = |matches: &mut Vec<Match>| {
+            let seats = &mut matches[0].result.games[0].seats;
+            seats[0].score = Fixed::of(99.0);
+        };
+        let receipt = liar.do_job(task, &change).await;
+        let Some(Receipt::Refused { why }) = receipt else { panic!("{receipt:?}") };
+        assert!(why.contains("is not that of its record"), "{why}");
+        one.work().await;
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    assert_eq!(told.barred, [("liar".to_owned(), 1)]);
+    ground.is_right();
+}
+
+#[test]
+fn a_match_that_nobody_asked_for_is_not_believed() {
+    type Change = fn(&mut Vec<Match>);
+    let changes: [(&str, Change); 3] = [
+        ("results for 0 games", |matches| matches[0].games.clear()),
+        ("others have played it", |matches| matches[0].result.games[0].seats.swap(0, 1)),
+        ("has no record", |matches| matches[0].games[0].1 = None),
+    ];
+    let ground = Ground::new(options());
+    let script = async {
+        for (number, (words, change)) in changes.iter().enumerate() {
+            let hand = ground.hand(&format!("w{number}")).await;
+            let task = some(&hand).await;
+            let receipt = hand.do_job(task, change).await;
+            let Some(Receipt::Refused { why }) = receipt else { panic!("{words}: {receipt:?}") };
+            let close = why.contains(words) || why.contains("is not that of its record");
+            assert!(close, "{why}");
+        }
+        ground.hand("honest").await.work().await;
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!((ended, told.barred.len()), (Ok(Ended::Over), 3));
+    ground.is_right();
+}
+
+#[test]
+fn checks_that_nobody_can_do_are_given_up_and_counted() {
+    let ground = Ground::new(FleetOptions { checked: 1.0, ..options() });
+    let script = async { ground.hand("alone").await.work().await };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!((ended, ground.fleet.unchecked()), (Ok(Ended::Over), MATCHES));
+    ground.is_right();
+}
+
+#[test]
+fn who_does_not_fit_is_told_why() {
+    let ground = Ground::new(options());
+    let cup = ground.fleet.cup();
+    ground.runtime.block_on(async {
+        let link = link(&ground.nats, "any").await;
+        let refused = async |change: &dyn Fn(&mut agon_grid::wire::Hello), words: &str| {
+            let mut hello = hello("any", "1");
+            change(&mut hello);
+            let welcome = say_hello(&link, cup, &hello).await;
+            let Welcome::Refused { why } = welcome else { panic!("{words}: {welcome:?}") };
+            assert!(why.contains(words) && why.contains("hint: "), "{why}");
+        };
+        refused(&|hello| hello.engine = "0.0.1".to_owned(), "this worker is Agon 0.0.1").await;
+        refused(&|hello| hello.protocol = 2, "protocol 2, wanted 1").await;
+        let newer = |hello: &mut agon_grid::wire::Hello| hello.rules = [("word-racer".to_owned(), 99)].into();
+        refused(&newer, "has version 99").await;
+        refused(&|hello| hello.rules.clear(), "does not know the game").await;
+        // A name belongs to who beats by it.
+        let owner = ground.hand("any").await;
+        refused(&|hello| hello.session = "2".to_owned(), "there is a worker called any already").await;
+        // It starts anew after a crash: nobody beats by its name any more.
+        drop(owner);
+        let welcome = say_hello(&link, cup, &hello("any", "2")).await;
+        assert!(matches!(welcome, Welcome::Accepted { .. }), "{welcome:?}");
+    });
+}
+
+#[test]
+fn who_lacks_layers_of_the_sandbox_is_told_which() {
+    let (nats, runtime) = (Nats::start(), runtime());
+    let bots = ["house:random".to_owned(), "python3 nobody.py".to_owned()];
+    let cup = Cup::of("connect-five", &[LEAGUE], &bots);
+    let ledger = cup.ledger(&runtime);
+    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    runtime.block_on(async {
+        let link = link(&nats, "any").await;
+        let mut hello = hello("any", "1");
+        hello.layers = vec!["seccomp".to_owned(), "limits".to_owned(), "privileges".to_owned()];
+        let welcome = say_hello(&link, fleet.cup(), &hello).await;
+        let Welcome::Refused { why } = welcome else { panic!("{welcome:?}") };
+        assert!(why.contains("this machine lacks landlock"), "{why}");
+        hello.layers.push("landlock".to_owned());
+        assert!(matches!(say_hello(&link, fleet.cup(), &hello).await, Welcome::Accepted { .. }));
+    });
+}
+
+#[test]
+fn the_queue_holds_no_more_than_some_seconds_of_work() {
+    let (nats, runtime) = (Nats::start(), runtime());
+    let cup = Cup::words(&WORDS.replace("legs = 2", "legs = 12"));
+    let ledger = cup.ledger(&runtime);
+    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let most = AtomicU64::new(0);
+    let script = async {
+        let eye = link(&nats, "eye").await;
+        let look = async |bound: u64| {
+            let held = held(&eye, fleet.cup()).await;
+            assert!(held <= bound, "{held} jobs, at most {bound}");
+            most.fetch_max(held, Ordering::Relaxed);
+        };
+        pause(500).await;
+        // Nobody is there.
+        look(2).await;
+        let hand = Hand::join(&nats, "slow", fleet.cup()).await;
+        for _ in 0..30 {
+            let task = some(&hand).await;
+            let mut report = hand.report(&task.job, hand.play(&task.job).await);
+            report.took_us = 1_000_000 * report.matches.len() as u64;
+            assert_eq!(hand.hand_in(&report, PIECE).await, Some(Receipt::Kept));
+            task.message.double_ack().await.unwrap();
+            // One is played, four seconds of work wait.
+            look(5).await;
+        }
+        hand.work().await;
+    };
+    let (ended, told, _) = led.while_playing(&Stop::new(), script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), 72));
+    assert_eq!(most.into_inner(), 5);
+}
+
+#[test]
+fn a_stop_empties_the_queue_and_waits_for_what_is_played() {
+    let ground = Ground::new(options());
+    let stop = Stop::new();
+    let script = async {
+        let hand = ground.hand("one").await;
+        let task = some(&hand).await;
+        stop.ask();
+        pause(700).await;
+        assert_eq!(hand.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+        let eye = link(&ground.nats, "eye").await;
+        pause(300).await;
+        held(&eye, ground.fleet.cup()).await
+    };
+    let (ended, told, held) = ground.led().while_playing(&stop, script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Stopped), 1));
+    // If the run was over first, nobody looked.
+    assert!(held.is_none_or(|held| held == 0), "{held:?}");
+}
+
+#[test]
+fn jobs_for_others_do_not_become_poison() {
+    let ground = Ground::new(FleetOptions { checked: 1.0, tries: 1, ..options() });
+    let script = async {
+        let one = ground.hand("one").await;
+        let working = one.work();
+        let two = async {
+            pause(2500).await;
+            ground.hand("two").await.work().await;
+        };
+        tokio::join!(working, two)
+    };
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    ground.is_right();
 }

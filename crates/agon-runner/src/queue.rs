@@ -99,6 +99,12 @@ impl<'q> Queue<'q> {
         self.stage.fixture(number)
     }
 
+    /// Whether a match was not handed out yet.
+    pub fn is_left(&self, number: u64) -> bool {
+        let state = self.lock();
+        state.waiting.contains_key(&number) || state.todo.iter().any(|range| range.contains(&number))
+    }
+
     /// A match of the stage, whether it was played or not.
     pub fn fixture(&self, number: u64) -> Option<Fixture> {
         self.stage.fixture(number)
@@ -250,6 +256,7 @@ mod tests {
             assert!(queue.take_out(number).is_none());
         }
         assert!(queue.take_out(7).is_none());
+        assert_eq!([1, 2, 7, 12].map(|number| queue.is_left(number)), [true, false, false, true]);
         assert_eq!((queue.left(), numbers(&queue.next_lot(100))), (6, vec![1, 3, 4, 10, 11, 12]));
         assert!(queue.take_out(1).is_none());
     }

@@ -122,6 +122,10 @@ pub trait Ledger: Send + Sync {
     /// The matches of a phase that a worker has played, in the order of the schedule.
     async fn played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>>;
 
+    /// Who played each match of a phase, and what it came to, by its digest; in the order of the schedule. Those that were not played
+    /// by a worker are left out.
+    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>>;
+
     /// Takes matches of a running phase back, all or none, with everything that belongs to them; gives how many there were. They can be
     /// appended again, with another outcome too. That they were there, who played them and why they went is kept. Void ones stay.
     async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64>;

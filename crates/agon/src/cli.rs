@@ -442,7 +442,7 @@ pub struct Debug {
                   longer than 10 seconds. Exit code 1: something is missing."
 )]
 pub struct Doctor {
-    /// A database to look at, such as `postgres://USER:PASSWORD@HOST/NAME` [default: AGON_DATABASE]
+    /// A PostgreSQL database to look at, `postgres://USER@HOST:PORT/NAME`; the password is best in PGPASSWORD or ~/.pgpass
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
     /// A NATS server to look at.

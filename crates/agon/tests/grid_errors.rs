@@ -313,3 +313,88 @@ fn a_server_is_not_fit_for_it() {
     nats.again();
     agon(&format!("doctor --nats {}", nats.url()), &[]).is(1, &["nats payload: ", "max_payload: 1MB"]);
 }
+
+/// A competition that is over in a moment.
+const CUP: &str = r#"name = "Tiny"
+game = "connect-five"
+seed = "only for tests"
+
+[[phase]]
+name = "League"
+format = "round-robin"
+
+[[entrant]]
+bot = "house:random"
+
+[[entrant]]
+bot = "house:tactician"
+"#;
+
+/// Says something to a database, as its owner.
+fn sql(url: &str, text: &str) {
+    let done = Command::new("psql").args([url, "-q", "-v", "ON_ERROR_STOP=1", "-c", text]).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_database_is_not_there_or_says_nothing() {
+    let folder = common::folder_with(&[("cup.toml", CUP)]);
+    let file = folder.path().join("cup.toml").display().to_string();
+    let port = free_port();
+    let nobody = format!("postgres://agon:secret@127.0.0.1:{port}/agon");
+    agon(&format!("doctor --database {nobody}"), &[]).is(1, &["database", "127.0.0.1", "Connection refused"]);
+    agon(&format!("table {file} --database {nobody}"), &[]).is(3, &["127.0.0.1", "Connection refused"]);
+    agon(&format!("run {file} --database {nobody}"), &[]).is(3, &["127.0.0.1", "Connection refused"]);
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let silent = format!("postgres://agon:secret@127.0.0.1:{}/agon", silent.local_addr().unwrap().port());
+    agon(&format!("doctor --database {silent}"), &[]).is(1, &["database", "127.0.0.1"]);
+    agon(&format!("run {file} --database {silent}"), &[]).is(3, &["127.0.0.1"]);
+    agon(&format!("run {file} --database mysql://127.0.0.1/agon"), &[]).is(2, &["postgres://"]);
+}
+
+#[test]
+fn a_database_does_not_let_us_in_or_is_another() {
+    if agon_rig::missing() {
+        return;
+    }
+    let folder = common::folder_with(&[("cup.toml", CUP)]);
+    let file = folder.path().join("cup.toml").display().to_string();
+    let postgres = agon_rig::Postgres::start();
+    let url = postgres.database().url;
+    let fine = agon(&format!("doctor --json --database {url}"), &[]);
+    assert_eq!(fine.code, 0, "{}", fine.stderr);
+    assert!(
+        fine.stdout.contains("database: reachable") && fine.stdout.contains("PostgreSQL"),
+        "{}",
+        fine.stdout
+    );
+    agon(&format!("doctor --database {url}_not"), &[]).is(1, &["there is no such database", "createdb"]);
+    agon(&format!("run {file} --database {url}_not"), &[]).is(2, &["there is no such database"]);
+    // A ledger of a newer version is left alone.
+    assert_eq!(agon(&format!("run {file} --json --database {url}"), &[]).code, 0);
+    sql(
+        &url,
+        "DO $$ DECLARE one text; BEGIN SELECT table_schema INTO STRICT one FROM information_schema.tables WHERE table_name = 'ledger'; EXECUTE format('UPDATE %I.ledger SET version = 99', one); END $$",
+    );
+    for words in ["run", "table"] {
+        agon(&format!("{words} {file} --database {url}"), &[])
+            .is(2, &["a newer Agon", "ledger version 99", "update Agon"]);
+    }
+    // A user with a password, and one with fewer rights.
+    sql(&url, "CREATE USER guest PASSWORD 'right'; REVOKE CREATE ON DATABASE agon_0 FROM PUBLIC");
+    let rules =
+        "local all all trust\nhost all guest 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
+    fs::write(postgres.folder().join("data/pg_hba.conf"), rules).unwrap();
+    sql(&url, "SELECT pg_reload_conf()");
+    let guest = |password: &str| format!("{}", url.replace("agon@", &format!("guest{password}@")));
+    let refused = ["the password of user guest is not accepted", "PGPASSWORD"];
+    // The new rules are read in a moment, not at once.
+    let begun = Instant::now();
+    while agon(&format!("doctor --database {}", guest(":secret")), &[]).code == 0
+        && begun.elapsed() < PATIENCE
+    {}
+    agon(&format!("doctor --database {}", guest(":secret")), &[]).is(1, &refused);
+    agon(&format!("run {file} --database {}", guest(":secret")), &[]).is(2, &refused);
+    let denied = agon(&format!("doctor --database {}", guest("")), &[("PGPASSWORD", "right")]);
+    denied.is(1, &["may start competitions", "GRANT CREATE ON DATABASE"]);
+}

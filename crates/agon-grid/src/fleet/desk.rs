@@ -19,7 +19,7 @@ use super::gate::{Answer, Said, Shared};
 use super::kit::Kit;
 use super::luggage::Baggage;
 use super::pace::Pace;
-use super::trust::Checks;
+use super::trust::{Checks, MatchDigest};
 use super::{Fleet, SetAside};
 use crate::wire::{Job, JobMatch, PROTOCOL, encode};
 
@@ -27,8 +27,8 @@ use crate::wire::{Job, JobMatch, PROTOCOL, encode};
 const LOOK_UP: Duration = Duration::from_millis(100);
 /// A job that cannot be published is tried again after so long.
 const AGAIN: Duration = Duration::from_secs(1);
-/// So often what is waited for is compared with what the queue holds.
-const COMPARE: Duration = Duration::from_secs(10);
+/// Emptying the queue takes no longer, or is left to the next run.
+const PURGE: Duration = Duration::from_secs(5);
 /// A job that some workers may not take is given back by them again and again: those deliveries do not count.
 const GIVEN_BACK: u32 = 1000;
 
@@ -57,6 +57,14 @@ enum Kind {
     Check,
 }
 
+/// A match that waits for somebody who has not failed at it.
+struct Postponed {
+    one: JobMatch,
+    errors: Vec<(String, String)>,
+    round: u32,
+    deliveries: u64,
+}
+
 /// Matches on their way into the ledger.
 struct Keeping {
     answers: Vec<Answer>,
@@ -77,6 +85,8 @@ pub struct Desk<'d> {
     pace: Pace,
     baggage: Option<Baggage>,
     jobs: HashMap<String, Out>,
+    /// How many of them are there for a second look.
+    checking: u64,
     /// Matches that are out, each in the job that it was last published with.
     asked: HashMap<u64, (JobMatch, String)>,
     keeping: HashMap<u64, Keeping>,
@@ -84,9 +94,11 @@ pub struct Desk<'d> {
     on_their_way: HashMap<u64, u64>,
     checks: Checks,
     /// Who played what in this stage: numbers and digests.
-    played: HashMap<String, Vec<(u64, [u8; 32])>>,
+    played: HashMap<String, Vec<(u64, MatchDigest)>>,
     /// Matches that are being replayed here.
     replaying: HashSet<u64>,
+    /// Matches that one worker alone has failed at: they wait for another.
+    postponed: Vec<Postponed>,
     aside: Vec<SetAside>,
     /// Whether something of the queue or of the files is gone; when mending it was last tried.
     broken: Option<Instant>,
@@ -113,6 +125,8 @@ impl<'d> Desk<'d> {
         let mut memory = fleet.memory();
         let pace = Some(memory.pace).filter(|(phase, _)| *phase == hall.phase).map(|(_, pace)| pace);
         let mut baggage = memory.baggage.take().filter(|known| known.phase == hall.phase);
+        let here = |key: &MatchKey| (key.phase, key.stage) == (hall.phase, stage);
+        let doubts: Vec<_> = memory.doubts.extract_if(.., |(key, _, _)| here(key)).collect();
         drop(memory);
         if queue.in_order() {
             let mut packed = match baggage {
@@ -122,7 +136,7 @@ impl<'d> Desk<'d> {
             packed.begin_stage(hall)?;
             baggage = Some(packed);
         }
-        Ok(Self {
+        let mut desk = Self {
             fleet,
             kit,
             hall,
@@ -133,19 +147,36 @@ impl<'d> Desk<'d> {
             pace: pace.unwrap_or_else(|| Pace::new(fleet.options.batch)),
             baggage,
             jobs: HashMap::new(),
+            checking: 0,
             asked: HashMap::new(),
             keeping: HashMap::new(),
             on_their_way: HashMap::new(),
             checks: Checks::new(fleet.salt, fleet.options.checked),
             played: HashMap::new(),
             replaying: HashSet::new(),
+            postponed: Vec::new(),
             aside: Vec::new(),
             broken: None,
             compared: now,
             looked: now,
             stopping: None,
             over: false,
-        })
+        };
+        desk.doubt(doubts);
+        Ok(desk)
+    }
+
+    /// Matches of this stage that are in the ledger, if they still are, and are still to be looked at twice. What bots had with them then is not
+    /// known any more.
+    fn doubt(&mut self, doubts: Vec<(MatchKey, String, MatchDigest)>) {
+        if self.queue.in_order() {
+            return;
+        }
+        for (MatchKey { number, .. }, worker, digest) in doubts {
+            if let Some(fixture) = self.queue.fixture(number).filter(|_| !self.queue.is_left(number)) {
+                self.checks.begin(self.match_of(number, &fixture), &worker, digest);
+            }
+        }
     }
 
     fn shared(&self) -> &'d Arc<Shared> {
@@ -161,7 +192,9 @@ impl<'d> Desk<'d> {
         self.purge();
         loop {
             let nothing_left = self.hand_out();
-            if self.is_done(nothing_left) || over.load(Ordering::Relaxed) || self.over {
+            self.over |= over.load(Ordering::Relaxed);
+            let done = self.is_done(nothing_left);
+            if self.over || (done && self.settle_postponed()) {
                 break;
             }
             match inbox.recv_timeout(LOOK_UP) {
@@ -182,11 +215,18 @@ impl<'d> Desk<'d> {
     /// What is left behind for the next stage.
     fn leave(self) {
         self.purge();
+        let (phase, stage) = (self.hall.phase, self.stage);
         let mut memory = self.fleet.memory();
-        memory.pace = (self.hall.phase, self.pace);
-        memory.aside.extend(self.aside.iter().cloned());
+        memory.pace = (phase, self.pace);
         // What was taken back since is in the bots' folders as it was: then they are packed anew.
         memory.baggage = self.baggage.filter(|_| !self.over);
+        memory.aside.extend(self.aside.iter().cloned());
+        memory.figures.aside += self.aside.len() as u64;
+        (memory.figures.waiting, memory.figures.out) = (0, 0);
+        let open = self.checks.into_open();
+        memory
+            .doubts
+            .extend(open.map(|(number, worker, digest)| (MatchKey { phase, stage, number }, worker, digest)));
         drop(memory);
         if !self.aside.is_empty() && !self.over {
             let aside = self.aside.into_iter().map(|one| (one.key, one.errors)).collect();
@@ -213,16 +253,19 @@ impl<'d> Desk<'d> {
         let cores = self.shared().company().cores();
         while self.broken.is_none() {
             let size = self.pace.size(self.queue.left(), cores);
-            if self.jobs.len() as u64 >= self.pace.room(size, cores) {
-                return self.queue.left() == 0;
-            }
-            let again = {
+            let room = self.pace.room(size, cores);
+            if self.checking < room {
                 let company = self.shared().company();
-                self.checks.next(&company, if self.queue.in_order() { 1 } else { size as usize })
-            };
-            if let Some((not, matches)) = again {
-                self.publish(matches, not, Kind::Check);
-                continue;
+                let again = self.checks.next(&company, if self.queue.in_order() { 1 } else { size as usize });
+                drop(company);
+                if let Some((not, matches)) = again {
+                    self.publish(matches, not, Kind::Check);
+                    continue;
+                }
+            }
+            // What others are to play again does not take the place of what was not played yet.
+            if self.jobs.len() as u64 - self.checking >= room {
+                return self.queue.left() == 0;
             }
             let lot = self.queue.next_lot(size);
             if lot.is_empty() {
@@ -263,14 +306,22 @@ impl<'d> Desk<'d> {
         self.send(&job);
         let out =
             Out { job, place: None, since: Instant::now(), again: None, kind, errors: Vec::new(), round: 0 };
+        self.checking += u64::from(kind == Kind::Check);
         self.jobs.insert(id.clone(), out);
         id
+    }
+
+    /// A job that is not out any more.
+    fn take_job(&mut self, id: &str) -> Option<Out> {
+        let out = self.jobs.remove(id)?;
+        self.checking -= u64::from(out.kind == Kind::Check);
+        Some(out)
     }
 
     /// Puts what a job needs where workers find it, then the job into the queue.
     fn send(&mut self, job: &Job) {
         let luggage = job.matches.iter().flat_map(|one| &one.luggage).cloned().collect::<Vec<_>>();
-        let files = self.baggage.as_mut().map_or_else(Vec::new, |all| all.to_put(&luggage));
+        let files = self.baggage.as_mut().map_or_else(Vec::new, |all| all.take_fresh(&luggage));
         let (line, blobs) = (self.fleet.line.clone(), self.fleet.blobs.clone());
         let (id, said) = (job.id.clone(), self.shared().said.clone());
         let Ok(bytes) = encode(job) else { return };
@@ -314,7 +365,7 @@ impl<'d> Desk<'d> {
 
     fn purge(&self) {
         let purging = self.fleet.line.purge();
-        let patience = Duration::from_secs(2);
+        let patience = if self.shared().is_connected() { PURGE } else { Duration::ZERO };
         let _ = self.shared().runtime.block_on(async { tokio::time::timeout(patience, purging).await });
     }
 }

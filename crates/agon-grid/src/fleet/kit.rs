@@ -10,6 +10,7 @@ use agon_league::competition::SandboxRule;
 use agon_runner::Member;
 use agon_runner::hall::Hall;
 use agon_venue::Sitting;
+use agon_venue::parcel::{self, Parcel};
 
 use super::sense::Sat;
 use crate::GridError;
@@ -75,12 +76,12 @@ impl Kit {
                         hint: "people play where they sit: run it without --nats".to_owned(),
                     });
                 }
-                Seating::Program(seat) => {
-                    let parcel = packed(terms, hall, member)?;
-                    files.push((blobs.put(&parcel.1).await?, Source::Bot(number)));
+                Seating::Program(_) => {
+                    let Some(parcel) = packed(terms, hall, member)? else { continue };
+                    let name = blobs.put(&parcel.files).await?;
+                    files.push((name.clone(), Source::Bot(number)));
                     let beside = member.beside.as_deref().map(|path| beside(path, &mut files)).transpose()?;
-                    let files = hash(&parcel.1);
-                    BotBrief::Program { hash: seat.hash.clone(), spec: parcel.0, files, beside }
+                    BotBrief::Program { hash: parcel.hash, spec: parcel.spec, files: name, beside }
                 }
             };
             entrants.push(EntrantBrief { name: member.name.clone(), bot });
@@ -128,21 +129,24 @@ impl Kit {
             }
             known = true;
             match source {
-                Source::Bytes(bytes) => blobs.put(bytes).await?,
-                Source::Bot(number) => blobs.put(&packed(terms, hall, &hall.members[*number])?.1).await?,
-            };
+                Source::Bytes(bytes) => drop(blobs.put(bytes).await?),
+                Source::Bot(number) => {
+                    if let Some(parcel) = packed(terms, hall, &hall.members[*number])? {
+                        blobs.put(&parcel.files).await?;
+                    }
+                }
+            }
         }
         Ok(known)
     }
 }
 
-/// A bot's BOT, seen from the folder it is unpacked into, and its files.
-fn packed(terms: &Terms, hall: &Hall<'_>, member: &Member) -> Result<(String, Vec<u8>), GridError> {
-    let _ = (&terms.folder, hall);
-    Err(GridError::WrongUse {
-        what: format!("{} is a program", member.name),
-        hint: "programs cannot be sent to workers yet".to_owned(),
-    })
+/// A bot, packed; nothing if it has no files.
+fn packed(terms: &Terms, hall: &Hall<'_>, member: &Member) -> Result<Option<Parcel>, GridError> {
+    match &member.seating {
+        Seating::Program(seat) => Ok(Some(parcel::pack(hall.table.info().id, seat, &terms.folder)?)),
+        Seating::House(_) | Seating::Human => Ok(None),
+    }
 }
 
 /// The file beside a bot: its name there, and its content.

@@ -27,7 +27,7 @@ use agon_league::MatchKey;
 use agon_runner::hall::Hall;
 use agon_runner::queue::Queue;
 use agon_runner::{Boards, Executor, Lot, RunError};
-use agon_store::Ledger;
+use agon_store::{Ledger, PhaseState};
 use agon_venue::Sitting;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -42,8 +42,9 @@ use self::kit::{Kit, Terms};
 use self::line::Line;
 use self::luggage::Baggage;
 use self::pace::Pace;
+use self::trust::MatchDigest;
 use crate::blobs::Blobs;
-use crate::{GridError, Link};
+use crate::{GridError, Link, Roster};
 
 /// How long taking the queue down may take when all is over.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -95,8 +96,28 @@ struct Memory {
     baggage: Option<Baggage>,
     pace: (u32, Pace),
     aside: Vec<SetAside>,
+    /// Matches that are in the ledger and are still to be looked at twice: who played them, and what they came to.
+    doubts: Vec<(MatchKey, String, MatchDigest)>,
+    figures: Figures,
+}
+
+/// A run in figures. All but the first two since it began.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Figures {
+    /// Jobs that nobody has taken yet, when it was last asked.
+    pub waiting: u64,
+    /// Jobs that workers have.
+    pub out: u64,
+    /// Matches that were played twice, and came to the same.
+    pub checked: u64,
     /// Matches that should have been looked at twice, and nobody was there for it.
-    unchecked: u64,
+    pub unchecked: u64,
+    /// Matches that two workers came to something else in.
+    pub disagreed: u64,
+    /// Workers that are not believed any more.
+    pub barred: u64,
+    /// Matches that nobody could play.
+    pub aside: u64,
 }
 
 /// The coordinator of one competition, for a run of it.
@@ -112,6 +133,7 @@ pub struct Fleet {
     numbers: AtomicU64,
     inbox: Mutex<Receiver<Said>>,
     memory: Mutex<Memory>,
+    roster: Roster,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -135,34 +157,48 @@ impl Fleet {
         let table: Arc<dyn Table> = agon_engine::table(sitting.competition.game)
             .map_err(|error| GridError::Venue(error.into()))?
             .into();
-        let mut salt = [0; 32];
-        getrandom::fill(&mut salt)
-            .map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
         let (said, inbox) = channel();
         let handle = runtime.clone();
         handle.block_on(async move {
             let cup = Cup::new(sitting, ledger.competition().await.map_err(store)?.commitment)?;
             let barred = ledger.barred().await.map_err(store)?;
+            let salt = trust::salt(&ledger.secret().await.map_err(store)?);
+            let doubts = doubts(ledger, &trust::Checks::new(salt, options.checked)).await.map_err(store)?;
             let company = Company::new(barred.into_iter().map(|one| (one.worker, one.why)));
             let line = Line::new(link.clone(), cup.id.clone(), options.lease);
             line.make().await?;
             line.purge().await?;
             let blobs = Blobs::make(&link, options.blob_bytes).await?;
             let terms = Terms::new(sitting, cup.id.clone());
-            let speed = options.scale_clocks.then(speed);
+            let speed = options.scale_clocks.then(crate::worker::calibrate);
             let shared = Shared::new((link, runtime), cup, options.lease, speed, said, company);
             let shared = Arc::new(shared);
+            let roster = Roster::listen(&shared.link).await?;
             let tasks = gate::open(&shared).await?;
             let memory = Memory {
                 kit: None,
                 baggage: None,
                 pace: (0, Pace::new(options.batch)),
                 aside: Vec::new(),
-                unchecked: 0,
+                doubts,
+                figures: Figures::default(),
             };
             let (inbox, memory) = (Mutex::new(inbox), Mutex::new(memory));
             let numbers = AtomicU64::new(0);
-            Ok(Self { shared, options, terms, line, blobs, table, salt, numbers, inbox, memory, tasks })
+            Ok(Self {
+                shared,
+                options,
+                terms,
+                line,
+                blobs,
+                table,
+                salt,
+                numbers,
+                inbox,
+                memory,
+                roster,
+                tasks,
+            })
         })
     }
 
@@ -176,6 +212,11 @@ impl Fleet {
         self.shared.tell_to(Box::new(tell));
     }
 
+    /// Everybody whose beat was heard, here or not.
+    pub fn roster(&self) -> Roster {
+        self.roster.clone()
+    }
+
     /// The matches of this run that nobody could play.
     pub fn aside(&self) -> Vec<SetAside> {
         self.memory().aside.clone()
@@ -183,7 +224,12 @@ impl Fleet {
 
     /// How many matches of this run should have been looked at twice when nobody was there for it.
     pub fn unchecked(&self) -> u64 {
-        self.memory().unchecked
+        self.memory().figures.unchecked
+    }
+
+    /// The run in figures.
+    pub fn figures(&self) -> Figures {
+        self.memory().figures
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
@@ -220,9 +266,18 @@ impl Fleet {
     }
 }
 
-/// How fast this machine is.
-fn speed() -> f64 {
-    1.0
+/// The matches of phases that are being played which are to be looked at twice: whether they were, before a run that ended, is not known.
+async fn doubts(
+    ledger: &dyn Ledger,
+    checks: &trust::Checks,
+) -> agon_store::Result<Vec<(MatchKey, String, MatchDigest)>> {
+    let mut doubts = Vec::new();
+    for phase in ledger.phases().await?.iter().filter(|phase| phase.state == PhaseState::Running) {
+        let all = ledger.witnessed(phase.phase).await?.into_iter();
+        let chosen = all.filter(|(key, _, _)| checks.chosen(*key));
+        doubts.extend(chosen.map(|(key, worker, digest)| (key, worker, digest.0)));
+    }
+    Ok(doubts)
 }
 
 impl Executor for Fleet {

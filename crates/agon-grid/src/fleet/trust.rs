@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use agon_league::MatchKey;
+use agon_store::Secret;
 use sha2::{Digest as _, Sha256};
 
 use super::company::Company;
@@ -10,6 +11,14 @@ use crate::wire::JobMatch;
 
 /// What must be the same whoever plays a match.
 pub type MatchDigest = [u8; 32];
+
+/// What decides which matches are looked at: the same in every run of a competition, and known to nobody before its end.
+pub fn salt(secret: &Secret) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(b"agon checks 1\0");
+    hash.update(secret.expose().as_bytes());
+    hash.finalize().into()
+}
 
 /// A match that is looked at twice.
 #[derive(Debug)]
@@ -115,6 +124,15 @@ impl Checks {
         if let Some(check) = self.open.get_mut(&number) {
             check.is_out = false;
         }
+    }
+
+    /// Those that are open: whose they are, and what they came to.
+    pub fn into_open(self) -> impl Iterator<Item = (u64, String, MatchDigest)> {
+        let first = |(number, mut check): (u64, Check)| {
+            let (worker, digest) = check.opinions.swap_remove(0);
+            (number, worker, digest)
+        };
+        self.open.into_iter().map(first)
     }
 
     /// Nobody is asked about it any more; says whether somebody was to be.

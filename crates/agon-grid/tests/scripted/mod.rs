@@ -1,5 +1,5 @@
 //! Workers that do what a test says, by the messages of `docs/grid.md` and nothing else.
-#![allow(dead_code, missing_docs, clippy::unwrap_used, reason = "for tests; not every test uses everything")]
+#![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "for tests; not every test uses everything")]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +47,16 @@ pub struct Cup {
 pub const LEAGUE: &str =
     "format = \"round-robin\"\nlegs = 2\nparts = [{ games = 1, first_to = 1, seconds = 1 }]\n";
 
+/// One stage, in any order.
+pub const WORDS: &str = "format = \"round-robin\"\nlegs = 2\nswap = false\n";
+
 impl Cup {
+    /// Word Racer by the house, in one phase of one stage.
+    pub fn words(phase: &str) -> Self {
+        let bots = ["rows", "z-racer", "filler", "random"].map(|name| format!("house:{name}"));
+        Self::of("word-racer", &[phase], &bots)
+    }
+
     /// Connect Five by the house, in these phases.
     pub fn new(phases: &[&str]) -> Self {
         let bots = ["tactician", "line-counter", "stacker", "random"].map(|name| format!("house:{name}"));
@@ -155,7 +164,7 @@ impl Led<'_> {
                     let begun = std::time::Instant::now();
                     while !running.is_finished() {
                         tokio::time::sleep(Duration::from_millis(20)).await;
-                        assert!(begun.elapsed() < Duration::from_secs(60), "the run does not end");
+                        assert!(begun.elapsed() < Duration::from_mins(1), "the run does not end");
                     }
                 };
                 tokio::pin!(over);
@@ -247,18 +256,33 @@ pub async fn say_hello(link: &Link, cup: &str, hello: &Hello) -> Welcome {
 }
 
 impl Hand {
-    /// Waits for a call and says hello; beats from then on, until it is dropped.
-    pub async fn join(nats: &Nats, name: &str) -> Self {
-        let link = link(nats, name).await;
-        let cup = called(&link).await.cup;
-        let session = format!("{name}-session");
-        let welcome = say_hello(&link, &cup, &hello(name, &session)).await;
+    /// One that says nothing of itself.
+    pub fn new(link: Link, name: &str, cup: &str) -> Self {
+        Self {
+            link,
+            name: name.to_owned(),
+            session: format!("{name}-session"),
+            cup: cup.to_owned(),
+            lease: Duration::ZERO,
+            reports: AtomicU64::new(0),
+            brief: tokio::sync::Mutex::new(None),
+            stopped: Arc::new(AtomicBool::new(false)),
+        }
+    }
+
+    /// Says hello; beats from then on, until it is dropped.
+    pub async fn join(nats: &Nats, name: &str, cup: &str) -> Self {
+        let mut hand = Self::new(link(nats, name).await, name, cup);
+        let welcome = say_hello(&hand.link, cup, &hello(name, &hand.session)).await;
         let Welcome::Accepted { lease_ms, .. } = welcome else { panic!("{welcome:?}") };
-        let stopped = Arc::new(AtomicBool::new(false));
-        tokio::spawn(beat(link.clone(), name.to_owned(), session.clone(), Arc::clone(&stopped)));
-        let lease = Duration::from_millis(lease_ms);
-        let (reports, brief) = (AtomicU64::new(0), tokio::sync::Mutex::new(None));
-        Self { link, name: name.to_owned(), session, cup, lease, reports, brief, stopped }
+        hand.lease = Duration::from_millis(lease_ms);
+        tokio::spawn(beat(
+            hand.link.clone(),
+            name.to_owned(),
+            hand.session.clone(),
+            Arc::clone(&hand.stopped),
+        ));
+        hand
     }
 
     /// The next job, if one comes.

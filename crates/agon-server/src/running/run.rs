@@ -59,24 +59,31 @@ pub fn thread(app: &App, id: &str, handle: &Handle) {
 enum Players<'p> {
     /// This machine.
     Here(Local),
-    /// Others.
-    There(&'p Grid, Box<Fleet>),
+    /// Others; and what was seen of them in earlier runs.
+    There(&'p Grid, Box<Fleet>, Seen),
 }
 
 impl Players<'_> {
     fn executor(&self) -> &dyn Executor {
         match self {
             Self::Here(local) => local,
-            Self::There(_, fleet) => &**fleet,
+            Self::There(_, fleet, _) => &**fleet,
         }
     }
 
     /// What others came to is kept for who looks at the desk.
     fn look(&self, id: &str) {
-        let Self::There(grid, fleet) = self else { return };
+        let Self::There(grid, fleet, before) = self else { return };
         let aside = fleet.aside().into_iter().map(|one| (one.key, one.errors)).collect();
-        let seen =
-            Seen { cup: fleet.cup().to_owned(), aside, unchecked: fleet.unchecked(), ..Seen::default() };
+        let run = fleet.figures();
+        let seen = Seen {
+            cup: fleet.cup().to_owned(),
+            aside,
+            checked: before.checked + run.checked,
+            unchecked: before.unchecked + run.unchecked,
+            disagreed: before.disagreed + run.disagreed,
+            barred: before.barred + run.barred,
+        };
         grid.saw(id, seen);
     }
 }
@@ -106,7 +113,7 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
                 Fleet::open(grid.link.clone(), handle.clone(), &sitting, &*ledger, FleetOptions::default())?;
             let mirror = Mirror::open(grid.link.clone(), handle.clone(), fleet.cup(), contributors, 0);
             gallery.add(mirror);
-            Players::There(grid, Box::new(fleet))
+            Players::There(grid, Box::new(fleet), grid.seen(id))
         }
         None => match app.running.shares.take(id, stop, || stop.soon() || app.is_stopping()) {
             0 => return Ok(Turn::Ended(Ended::Stopped)),

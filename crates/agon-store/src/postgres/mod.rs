@@ -254,6 +254,10 @@ impl Ledger for PostgresLedger {
         reads!(self, ANSWER, |own| workers::played_by(own, phase, worker))
     }
 
+    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
+        reads!(self, ANSWER, |own| workers::witnessed(own, phase))
+    }
+
     async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64> {
         changes!(self, |change, again| workers::withdraw(change, phase, keys, why, at, again))
     }

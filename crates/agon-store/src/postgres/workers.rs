@@ -1,10 +1,11 @@
 //! Who played what where many machines play, and taking back what a machine has played that is not believed any more.
 
+use agon_core::record::Digest;
 use agon_league::MatchKey;
 use sqlx::{PgConnection, Row as _};
 
 use super::state;
-use super::text::{kept, number, read};
+use super::text::{digest, kept, number, read};
 use super::trouble::Halt;
 use crate::kept::{Barred, Time};
 use crate::steps;
@@ -36,6 +37,21 @@ pub async fn played_by(
     let rows = sqlx::query(sql).bind(&*kept(worker)).bind(i64::from(phase)).fetch_all(connection).await?;
     rows.iter()
         .map(|row| Ok(MatchKey { phase, stage: number(row, 0)?, number: row.try_get::<i64, _>(1)? as u64 }))
+        .collect()
+}
+
+pub async fn witnessed(
+    connection: &mut PgConnection,
+    phase: u32,
+) -> Result<Vec<(MatchKey, String, Digest)>, Halt> {
+    let sql = "SELECT stage, number, worker, digest FROM match WHERE phase = $1 AND worker IS NOT NULL
+               ORDER BY stage, number";
+    let rows = sqlx::query(sql).bind(i64::from(phase)).fetch_all(connection).await?;
+    rows.iter()
+        .map(|row| {
+            let key = MatchKey { phase, stage: number(row, 0)?, number: row.try_get::<i64, _>(1)? as u64 };
+            Ok((key, read(row.try_get(2)?), digest(row, 3)?))
+        })
         .collect()
 }
 

@@ -277,6 +277,10 @@ impl Ledger for SqliteLedger {
         self.read_played_by(phase, worker).await
     }
 
+    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
+        self.read_witnessed(phase).await
+    }
+
     async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64> {
         self.write_withdrawal(phase, keys, why, at).await
     }

@@ -1,9 +1,10 @@
 //! Who played what where many machines play, and taking back what a machine has played that is not believed any more.
 
+use agon_core::record::Digest;
 use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::{SqliteLedger, state, trouble};
+use super::{SqliteLedger, digest, state, trouble};
 use crate::kept::{Barred, Time};
 use crate::{Result, steps};
 
@@ -40,6 +41,19 @@ impl SqliteLedger {
             sqlx::query_as(sql).bind(worker).bind(phase).fetch_all(&mut *reader).await.map_err(&failed)?;
         let key = |(stage, number): (u32, i64)| MatchKey { phase, stage, number: number as u64 };
         Ok(rows.into_iter().map(key).collect())
+    }
+
+    pub(super) async fn read_witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
+        let failed = trouble::at(&self.path);
+        let mut reader = self.readers.acquire().await.map_err(&failed)?;
+        let sql = "SELECT stage, number, worker, digest FROM match WHERE phase = ? AND worker IS NOT NULL \
+                   ORDER BY stage, number";
+        let rows = sqlx::query(sql).bind(phase).fetch_all(&mut *reader).await.map_err(&failed)?;
+        let read = |row: &sqlx::sqlite::SqliteRow| {
+            let key = MatchKey { phase, stage: row.try_get(0)?, number: row.try_get::<i64, _>(1)? as u64 };
+            Ok((key, row.try_get(2)?, row.try_get(3).and_then(digest)?))
+        };
+        rows.iter().map(read).collect::<Result<_, sqlx::Error>>().map_err(&failed)
     }
 
     pub(super) async fn write_withdrawal(

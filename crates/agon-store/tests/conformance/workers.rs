@@ -89,6 +89,11 @@ pub async fn a_worker_is_barred_once_and_its_matches_are_known(home: &impl Home)
     assert_eq!(of(0, "w2").await.unwrap(), [key(0, 0, 1)]);
     assert_eq!(of(1, "w1").await.unwrap(), [key(1, 0, 0)]);
     assert_eq!(of(0, "w").await.unwrap(), []);
+    let expected = [(1, "w2"), (2, "w1"), (5, "w1")].map(|(n, worker)| (key(0, 0, n), worker));
+    let all = ledger.witnessed(0).await.unwrap();
+    let whose: Vec<_> = all.iter().map(|(key, worker, _)| (*key, worker.as_str())).collect();
+    assert_eq!(whose, [&expected[..], &[(key(0, 1, 0), "w1")]].concat());
+    assert_eq!(all[0].2, batch[1].digest());
     // Who played it is no part of what must be the same; the first one stays.
     assert_eq!(ledger.append(&[by("w2", key(0, 0, 5))], None).await.unwrap(), Appended { new: 0, known: 1 });
     assert_eq!(of(0, "w2").await.unwrap(), [key(0, 0, 1)]);

@@ -85,8 +85,7 @@ fn nats(args: &Doctor) -> Result<Vec<Check>, Failure> {
 
 /// The database that was named.
 fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
-    let known = || std::env::var("AGON_DATABASE").ok().filter(|url| !url.is_empty());
-    let Some(url) = args.database.clone().or_else(known) else { return Ok(Vec::new()) };
+    let Some(url) = &args.database else { return Ok(Vec::new()) };
     let check = |name: String, answer: Result<String, String>| {
         let health = if answer.is_ok() { Health::Good } else { Health::Bad };
         let text = answer.unwrap_or_else(|error| error);
@@ -94,7 +93,7 @@ fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
         Check { name: name.into(), health, found: found.to_owned(), hint: hint.to_owned().into() }
     };
     grid::with_runtime(|runtime| {
-        Ok(match runtime.block_on(agon_store::postgres::probe(&url)) {
+        Ok(match runtime.block_on(agon_store::postgres::probe(url)) {
             Ok(answers) => {
                 answers.into_iter().map(|(name, answer)| check(format!("database: {name}"), answer)).collect()
             }

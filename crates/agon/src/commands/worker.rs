@@ -1,11 +1,14 @@
 //! `agon worker`: plays matches for competitions that are run elsewhere.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::Path;
 
 use agon_grid::access::Role;
 use agon_grid::subjects;
+use agon_grid::worker::{Worker, WorkerOptions};
 use agon_venue::failure::Failure;
 
+use crate::cli::Switch;
 use crate::competing::signals;
 use crate::grid::{self, cli};
 use crate::{output, setup};
@@ -19,13 +22,20 @@ pub fn run(args: &cli::Worker) -> Result<(), Failure> {
     let mut nats = args.nats.needed(&name)?;
     // What it may hear and say is decided by its own name, whatever user the address names.
     nats.name.clone_from(&name);
-    let jobs = setup::jobs(args.jobs)?;
-    let cache = args.cache.clone().map_or_else(cache, Ok)?;
+    let mut options = WorkerOptions::new(name.clone());
+    options.cores = setup::jobs(args.jobs)? as u32;
+    options.pin = args.pin == Switch::On;
+    options.cache = args.cache.clone().unwrap_or(options.cache);
+    options.cache_bytes = args.cache_size;
+    options.allow_unguarded = args.allow_unguarded;
+    usable(&options.cache)?;
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Worker(&name))?;
         let stop = signals::listen(STOPPING)?;
-        let _ = (link, stop, jobs, cache);
-        output::note("not yet");
+        let cores = if options.cores == 1 { "1 game".to_owned() } else { format!("{} games", options.cores) };
+        output::note(&format!("worker {name} plays {cores} at once for whoever calls at {}", link.url()));
+        Worker::run(link, runtime, options, &stop, &output::note)?;
+        output::note(&format!("worker {name} has left"));
         Ok(())
     })
 }
@@ -42,11 +52,10 @@ fn name(given: Option<&str>) -> Result<String, Failure> {
     }
 }
 
-/// Where files are kept unless somebody says otherwise.
-fn cache() -> Result<PathBuf, Failure> {
-    let place = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache")));
-    let missing = || Failure::wrong_use("there is no home to keep a cache in", "--cache DIR says where");
-    Ok(place.filter(|place| place.is_absolute()).ok_or_else(missing)?.join("agon/worker"))
+/// A cache that nothing can be written to is better told now than with the first bot.
+fn usable(cache: &Path) -> Result<(), Failure> {
+    let tried = cache.join(format!(".try-{}", std::process::id()));
+    let written = fs::create_dir_all(cache).and_then(|()| fs::write(&tried, b"agon"));
+    let written = written.and_then(|()| fs::remove_file(&tried));
+    written.map_err(|error| Failure::io("keep files in", cache, &error, "--cache DIR names another folder"))
 }

@@ -34,7 +34,7 @@ impl Desk<'_> {
             Ok(sat) => sat,
             Err(why) => return self.disbelieve(worker, &why, answer),
         };
-        let job = self.jobs.remove(&report.job);
+        let job = self.take_job(&report.job);
         if report.brief != self.kit.brief {
             // Of a phase that is over.
             return answer.give(&Receipt::Kept);
@@ -147,8 +147,12 @@ impl Desk<'_> {
             sense::of_what_was_asked(played, sat, &self.match_of(number, &fixture), &self.kit.entrants)?;
             let finished = played.clone().finished(worker);
             match self.checks.opinion(number, worker, finished.digest().0) {
-                Comes::Nothing | Comes::Agreed => {}
-                Comes::Asked => self.replay(worker, &finished),
+                Comes::Nothing => {}
+                Comes::Agreed => self.fleet.memory().figures.checked += 1,
+                Comes::Asked => {
+                    self.fleet.memory().figures.disagreed += 1;
+                    self.replay(worker, &finished);
+                }
                 Comes::Outvoted(who) => {
                     let key = self.key(number);
                     self.strike(&who, &format!("two others came to something else in match {key}"));
@@ -209,6 +213,7 @@ impl Desk<'_> {
             return;
         }
         self.checks.forget(worker);
+        self.fleet.memory().figures.barred += 1;
         let (cup, why) = (self.shared().cup.id.clone(), why.to_owned());
         self.shared().publish(subjects::order(worker), &Order::Leave { cup, why: why.clone() });
         self.over |= self.lots.send(Lot::Barred { worker: worker.to_owned(), why }).is_err();

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::Playing;
 
-use super::{AGAIN, COMPARE, Desk, LOOK_UP};
+use super::{AGAIN, Desk, LOOK_UP};
 use crate::blobs::Blobs;
 use crate::fleet::gate::Said;
 use crate::fleet::line::Held;
@@ -18,6 +18,11 @@ const LAST_RESULTS: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(10);
 
 impl Desk<'_> {
+    /// So often what is waited for is compared with what the queue holds.
+    fn compare_every(&self) -> Duration {
+        self.fleet.options.lease / 2
+    }
+
     /// Looks up.
     pub(super) fn look_around(&mut self) {
         self.mend();
@@ -26,6 +31,9 @@ impl Desk<'_> {
         }
         self.looked = Instant::now();
         self.show_boards();
+        if !self.postponed.is_empty() {
+            self.try_postponed();
+        }
         if self.queue.is_stopped() && self.stopping.is_none() {
             self.stop();
         }
@@ -35,7 +43,7 @@ impl Desk<'_> {
                 let (gone, differ) = self.checks.give_up_hopeless(&company);
                 drop(company);
                 if gone > 0 {
-                    self.fleet.memory().unchecked += gone;
+                    self.fleet.memory().figures.unchecked += gone;
                 }
                 for number in differ {
                     let key = self.key(number);
@@ -45,28 +53,33 @@ impl Desk<'_> {
                 }
             }
         }
-        if self.compared.elapsed() >= COMPARE && self.broken.is_none() {
+        if self.compared.elapsed() >= self.compare_every() && self.broken.is_none() {
             self.compared = Instant::now();
             let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
             self.shared().runtime.spawn(async move {
-                let held = line.held().await.map_err(|error| error.to_string());
+                let held = line.held().await.ok();
                 let _ = said.send(Said::Held(held));
             });
         }
     }
 
     /// Compares what is waited for with what the queue holds.
-    pub(super) fn compare(&mut self, held: Result<Held, String>) {
-        let known = |out: &&super::Out| out.place.is_some() && out.since.elapsed() > COMPARE;
+    pub(super) fn compare(&mut self, held: Option<Held>) {
+        let every = self.compare_every();
+        let known = |out: &&super::Out| out.place.is_some() && out.since.elapsed() > every;
         let old: Vec<(String, u64)> = self
             .jobs
             .values()
             .filter(known)
             .filter_map(|out| Some((out.job.id.clone(), out.place?)))
             .collect();
+        if let Some(held) = held {
+            let mut memory = self.fleet.memory();
+            (memory.figures.waiting, memory.figures.out) = (held.waiting, held.taken);
+        }
         match held {
-            Ok(held) if held.waiting + held.taken >= old.len() as u64 => {}
-            Ok(_) => {
+            Some(held) if held.waiting + held.taken >= old.len() as u64 => {}
+            Some(_) => {
                 let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
                 self.shared().runtime.spawn(async move {
                     if let Ok(missing) = line.missing(old).await {
@@ -75,14 +88,14 @@ impl Desk<'_> {
                 });
             }
             // The queue may be gone with the server's storage; if it is not, mending it does no harm.
-            Err(_) => self.broken = self.broken.or(Some(Instant::now())),
+            None => self.broken = self.broken.or(Some(Instant::now())),
         }
     }
 
     /// Makes again what is gone, and publishes what could not be.
     fn mend(&mut self) {
         let Some(since) = self.broken else { return };
-        if since.elapsed() < AGAIN {
+        if since.elapsed() < AGAIN || !self.shared().is_connected() {
             return;
         }
         self.broken = Some(Instant::now());
@@ -97,7 +110,7 @@ impl Desk<'_> {
             return;
         }
         self.broken = None;
-        self.compared = Instant::now().checked_sub(COMPARE).unwrap_or(self.compared);
+        self.compared = Instant::now().checked_sub(self.compare_every()).unwrap_or(self.compared);
         let waiting = |out: &mut super::Out| out.again.take().map(|_| out.job.clone());
         let waiting: Vec<_> = self.jobs.values_mut().filter_map(waiting).collect();
         for job in waiting {
@@ -133,7 +146,11 @@ impl Desk<'_> {
             let _ = line.purge().await;
             held
         };
-        let held = self.shared().runtime.block_on(async { tokio::time::timeout(ANSWER, asking).await });
+        let asked = self.shared().is_connected();
+        let held = self.shared().runtime.block_on(async {
+            let patience = if asked { ANSWER } else { Duration::ZERO };
+            tokio::time::timeout(patience, asking).await
+        });
         let playing = held.ok().and_then(Result::ok).map_or(0, |held| held.taken);
         self.stopping = Some((Instant::now() + LAST_RESULTS, playing));
     }

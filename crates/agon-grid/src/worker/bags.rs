@@ -1,0 +1,188 @@
+//! What a bot finds before a match where it keeps something from match to match: its `data/`, and `logs/` to read.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use agon_runner::{Member, belongings};
+use tar::{Archive, EntryType};
+
+use super::shelf::Mishap;
+use crate::blobs::hash;
+use crate::wire::{Hash, Luggage};
+
+/// More than any packed folder of logs unpacks to.
+const MOST: u64 = 1 << 30;
+
+/// How a bot's folders are just now.
+#[derive(Debug, Default)]
+pub struct Bags {
+    /// `data/` as the bot brought it, packed.
+    first: Vec<u8>,
+    /// What is in `data/`, if that is known.
+    data: Option<Hash>,
+    /// What `logs/` was made of, in order.
+    logs: Vec<Hash>,
+    /// The files in it that came so.
+    names: BTreeSet<PathBuf>,
+}
+
+impl Bags {
+    /// Of a bot that was just seated.
+    pub fn of(member: &Member) -> io::Result<Self> {
+        let Some(folder) = member.data() else { return Ok(Self::default()) };
+        let first = belongings::pack(folder)?;
+        Ok(Self { data: Some(hash(&first)), first, ..Self::default() })
+    }
+
+    /// Puts into a bot's folders what it is to find. What is there already stays.
+    pub fn put(
+        &mut self,
+        member: &Member,
+        luggage: Option<&Luggage>,
+        fetch: &dyn Fn(&str) -> Result<Vec<u8>, Mishap>,
+    ) -> Result<(), Mishap> {
+        if let Some(folder) = member.data() {
+            let wanted = luggage.and_then(|one| one.data.clone()).unwrap_or_else(|| hash(&self.first));
+            if self.data.as_ref() != Some(&wanted) {
+                let given = if wanted == hash(&self.first) { self.first.clone() } else { fetch(&wanted)? };
+                self.data = None;
+                belongings::unpack(&given, folder)?;
+                self.data = Some(wanted);
+            }
+        }
+        if let Some(folder) = member.logs() {
+            self.put_logs(folder, luggage.map_or(&[][..], |one| &one.logs), fetch)?;
+        }
+        Ok(())
+    }
+
+    /// A match is about to be played: what the bot makes of its folder is not known before it is over.
+    pub fn lend(&mut self) {
+        self.data = None;
+    }
+
+    /// What the bot has kept, by its hash.
+    pub fn kept(&mut self, data: Hash) {
+        self.data = Some(data);
+    }
+
+    fn put_logs(
+        &mut self,
+        folder: &Path,
+        wanted: &[Hash],
+        fetch: &dyn Fn(&str) -> Result<Vec<u8>, Mishap>,
+    ) -> Result<(), Mishap> {
+        if !wanted.starts_with(&self.logs) {
+            self.logs.clear();
+            self.names.clear();
+        }
+        // The logs of the last match here may be of one that does not count; those that do come with what is wanted.
+        clear(folder, &self.names)?;
+        for one in &wanted[self.logs.len()..] {
+            let packed = fetch(one)?;
+            unpack_over(&packed, folder, &mut self.names)?;
+            self.logs.push(one.clone());
+        }
+        Ok(())
+    }
+}
+
+/// Removes plain files that are not named. Links are what the bot brought.
+fn clear(folder: &Path, names: &BTreeSet<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && !names.contains(Path::new(&entry.file_name())) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds what was packed to a folder, in place of what has the same name.
+fn unpack_over(packed: &[u8], folder: &Path, names: &mut BTreeSet<PathBuf>) -> io::Result<()> {
+    let mut archive = Archive::new(zstd::Decoder::new(packed)?.take(MOST));
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let name = entry.path()?.into_owned();
+        if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+            let what = format!("`{}` would lie outside its folder", name.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+        let path = folder.join(&name);
+        if entry.header().entry_type() == EntryType::Directory {
+            fs::create_dir_all(&path)?;
+            continue;
+        }
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        if path.symlink_metadata().is_ok() {
+            // Never through a link: that would write into the bot's own files.
+            fs::remove_file(&path)?;
+        }
+        let mut file = File::create_new(&path)?;
+        io::copy(&mut entry, &mut file)?;
+        file.set_permissions(Permissions::from_mode(0o644))?;
+        names.insert(name);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packed(files: &[(&str, &str)]) -> Vec<u8> {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        belongings::pack(folder.path()).unwrap()
+    }
+
+    #[test]
+    fn logs_are_what_is_wanted_and_nothing_else() {
+        let pieces = [
+            packed(&[("game-0001.json", "1")]),
+            packed(&[("game-0002.json", "2")]),
+            packed(&[("game-0002.json", "other")]),
+        ];
+        let names: Vec<Hash> = pieces.iter().map(|piece| hash(piece)).collect();
+        let fetched = std::cell::Cell::new(0);
+        let fetch = |wanted: &str| {
+            fetched.set(fetched.get() + 1);
+            Ok(pieces.iter().find(|piece| hash(piece) == wanted).unwrap().clone())
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("own");
+        fs::write(&own, "brought").unwrap();
+        let logs = folder.path().join("logs");
+        fs::create_dir(&logs).unwrap();
+        std::os::unix::fs::symlink(&own, logs.join("game-0001.json")).unwrap();
+        std::os::unix::fs::symlink(&own, logs.join("notes")).unwrap();
+        let text = |name: &str| fs::read_to_string(logs.join(name)).ok();
+        let mut bags = Bags::default();
+        bags.put_logs(&logs, &names[..1], &fetch).unwrap();
+        assert_eq!(
+            (text("game-0001.json"), text("notes")),
+            (Some("1".to_owned()), Some("brought".to_owned()))
+        );
+        assert_eq!(fs::read_to_string(&own).unwrap(), "brought", "never through a link");
+        // The game that was just played here, and does not count.
+        fs::write(logs.join("game-0002.json"), "mine").unwrap();
+        bags.put_logs(&logs, &names[..1], &fetch).unwrap();
+        assert_eq!((text("game-0002.json"), fetched.get()), (None, 1));
+        bags.put_logs(&logs, &names[..2], &fetch).unwrap();
+        assert_eq!((text("game-0002.json").unwrap(), fetched.get()), ("2".to_owned(), 2));
+        bags.put_logs(&logs, &[names[0].clone(), names[2].clone()], &fetch).unwrap();
+        assert_eq!(
+            (text("game-0001.json").unwrap(), text("game-0002.json").unwrap()),
+            ("1".to_owned(), "other".to_owned())
+        );
+        bags.put_logs(&logs, &[], &fetch).unwrap();
+        assert_eq!(text("game-0001.json"), None);
+    }
+}

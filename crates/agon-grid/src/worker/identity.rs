@@ -1,0 +1,126 @@
+//! What a worker is: its version, its rules, the layers of its sandbox, how fast it is, and who plays.
+
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use agon_core::record::Recorder;
+use agon_engine::Reporter;
+use agon_engine::table::PlayError;
+use agon_league::{Entrant, MatchKey};
+use agon_runner::{Bout, Member};
+use agon_store::FinishedMatch;
+
+/// What a worker says of itself before it gets work.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// Its version of Agon.
+    pub engine: String,
+    /// The version of the rules of each game it knows.
+    pub rules: BTreeMap<String, u32>,
+    /// The layers of the sandbox that are active there.
+    pub layers: Vec<String>,
+}
+
+impl Identity {
+    /// This program on this machine. Without a sandbox there are no layers.
+    pub fn here() -> Self {
+        let layers = agon_host::sandbox::probe().unwrap_or_default();
+        let rules = agon_games::infos().into_iter().map(|info| (info.id.to_owned(), info.rules_version));
+        Self {
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            rules: rules.collect(),
+            layers: layers.iter().filter(|one| one.active).map(|one| one.kind.to_string()).collect(),
+        }
+    }
+}
+
+/// Whoever plays a match. Tests may pass one that lies.
+pub trait Hands: Send + Sync {
+    /// Plays a match to its end.
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError>;
+}
+
+/// By the rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Honest;
+
+impl Hands for Honest {
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        bout.play(key, members, seed, recorder, reporter)
+    }
+}
+
+/// What the compiled part takes on the machine that is 1.
+const COMPILED: Duration = Duration::from_micros(33_000);
+/// What the part in Python takes there.
+const PYTHON: Duration = Duration::from_micros(62_000);
+/// A few times, and the best of them: something else may run beside it.
+const TIMES: usize = 4;
+
+/// How fast this machine is: a fixed amount of arithmetic and of walking through memory, and a loop in Python where there is one. 1 is about the machine that
+/// the figures were made on, 2 is twice as fast. Takes about half a second.
+pub fn calibrate() -> f64 {
+    let compiled = best(|| Some(compiled_work())).map(|took| COMPILED.as_secs_f64() / took.as_secs_f64());
+    let python = best(python_work).map(|took| PYTHON.as_secs_f64() / took.as_secs_f64());
+    let speeds: Vec<f64> = [compiled, python].into_iter().flatten().collect();
+    let mean = speeds.iter().map(|speed| speed.ln()).sum::<f64>() / speeds.len().max(1) as f64;
+    // More digits would pretend that it is exact.
+    (mean.exp() * 100.0).round() / 100.0
+}
+
+fn best(work: impl Fn() -> Option<Duration>) -> Option<Duration> {
+    (0..TIMES).filter_map(|_| work()).min().filter(|took| !took.is_zero())
+}
+
+fn compiled_work() -> Duration {
+    let begun = Instant::now();
+    let mut memory = vec![0u32; 1 << 20];
+    let mut state = 0x9e37_79b9_7f4a_7c15u64;
+    for _ in 0..4_000_000 {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let place = (state >> 44) as usize;
+        memory[place] = memory[place].wrapping_add(state as u32);
+    }
+    black_box(memory);
+    begun.elapsed()
+}
+
+/// The loop measures itself: starting Python is not what counts.
+fn python_work() -> Option<Duration> {
+    const WORK: &str = "import time\nt = time.perf_counter_ns()\nd, s = {}, 1\nfor i in range(400000):\n    s = (s * 1103515245 + 12345) & 0x7fffffff\n    d[s & 4095] = s\nprint(time.perf_counter_ns() - t)";
+    let python = std::env::var_os("AGON_PYTHON").unwrap_or_else(|| "python3".into());
+    let output = Command::new(python).args(["-S", "-c", WORK]).stdin(Stdio::null()).output().ok()?;
+    let took: u64 = String::from_utf8_lossy(&output.stdout).trim().parse().ok()?;
+    Some(Duration::from_nanos(took))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_machine_has_a_speed() {
+        let speed = calibrate();
+        assert!(speed.is_finite() && speed > 0.001, "{speed}");
+    }
+}

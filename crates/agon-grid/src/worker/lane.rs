@@ -1,0 +1,236 @@
+//! One game at a time, on a core of its own: takes a job, plays it, has the result handed in, and takes the next.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agon_core::record::Recorder;
+use agon_engine::Reporter;
+use agon_league::{Entrant, MatchKey};
+use agon_runner::gallery::Pen;
+use agon_runner::{Bout, Member};
+use agon_store::FinishedMatch;
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::{Message, message};
+use futures_util::StreamExt as _;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use super::courier::{self, Held};
+use super::house::{House, Terms};
+use super::shelf::Mishap;
+use super::troupe::{Actor, Troupe};
+use crate::blobs::hash;
+use crate::wire::{self, Job, JobMatch, Luggage, PROTOCOL, Report, played};
+
+/// How long a question for work stays with the server. Whoever is asked to leave waits for it to end: a job that comes then is not lost.
+const PULL: Duration = Duration::from_secs(2);
+/// The same where several competitions have work.
+const GLANCE: Duration = Duration::from_millis(300);
+/// Beyond that, nobody answers at all. Less than after what the library itself takes an answer to be lost, and no error.
+const SILENT: Duration = Duration::from_secs(3);
+/// A job that is not understood is left to others for so long.
+const NOT_OURS: Duration = Duration::from_secs(5);
+/// Reports of one lane that may wait for their receipt.
+const WAITING: usize = 3;
+/// A job that is for others goes back to the queue for so long.
+const FOR_OTHERS: Duration = Duration::from_millis(300);
+/// How long to wait after something went wrong, or when there is nothing to do.
+const REST: Duration = Duration::from_millis(300);
+
+/// What one thread does, until the worker leaves.
+pub fn work(house: &Arc<House>, lane: usize) {
+    let waiting = Arc::new(Semaphore::new(WAITING));
+    let mut recorder = Recorder::new();
+    let mut turn = lane;
+    while !house.draining() {
+        // What was played and not handed in is bounded: then this waits.
+        let permit = house.handle.block_on(Arc::clone(&waiting).acquire_owned());
+        turn += 1;
+        let Some((held, deliveries)) = house.handle.block_on(pull(house, turn)) else {
+            rest(house, lane);
+            continue;
+        };
+        if held.job.not.contains(&house.options.name) {
+            house.handle.block_on(held.give_back(FOR_OTHERS));
+            continue;
+        }
+        if deliveries > u64::from(held.job.tries) {
+            house.handle.block_on(courier::poison(house, held, deliveries));
+            continue;
+        }
+        house.meters.plays(lane, true);
+        let begun = Instant::now();
+        let played = catch_unwind(AssertUnwindSafe(|| play(house, lane, &held, &mut recorder)));
+        house.meters.plays(lane, false);
+        match played
+            .unwrap_or_else(|_| Err(Mishap::Failed("the engine gave up in the middle of a game".to_owned())))
+        {
+            Ok(matches) => {
+                count(house, &matches);
+                let report = Report {
+                    protocol: PROTOCOL,
+                    job: held.job.id.clone(),
+                    brief: held.job.brief.clone(),
+                    worker: house.options.name.clone(),
+                    session: house.session.clone(),
+                    took_us: begun.elapsed().as_micros() as u64,
+                    matches: matches.into_iter().map(played::Match::from).collect(),
+                };
+                house.unreceipted.fetch_add(1, SeqCst);
+                let house = Arc::clone(house);
+                house.handle.clone().spawn(async move {
+                    courier::hand_in(house, held, report).await;
+                    drop(permit);
+                });
+            }
+            Err(mishap) => {
+                recorder = Recorder::new();
+                house.handle.block_on(courier::complain(house, held, mishap));
+                thread::sleep(REST);
+            }
+        }
+    }
+    rest(house, lane);
+}
+
+fn count(house: &House, matches: &[FinishedMatch]) {
+    let games: usize = matches.iter().map(|one| one.result.games.len()).sum();
+    let faults: usize = matches.iter().map(|one| one.faults.len()).sum();
+    house.meters.games.fetch_add(games as u64, Relaxed);
+    house.meters.faults.fetch_add(faults as u64, Relaxed);
+}
+
+/// Nothing is played here just now.
+fn rest(house: &House, lane: usize) {
+    for (_, gallery) in house.galleries() {
+        gallery.board(lane).rest();
+    }
+}
+
+/// A job, from one competition after the other, and how often it was given out. `None` if there is nothing just now.
+async fn pull(house: &House, turn: usize) -> Option<(Held, u64)> {
+    let mut cups = house.welcome();
+    if cups.is_empty() {
+        let _ = timeout(REST, house.changed.notified()).await;
+        return None;
+    }
+    let first = turn % cups.len();
+    cups.rotate_left(first);
+    if let [(cup, terms)] = &cups[..] {
+        return look(house, cup, terms, Some(PULL)).await;
+    }
+    // Whoever has something is asked before anybody is waited for.
+    for (cup, terms) in &cups {
+        if let Some(found) = look(house, cup, terms, None).await {
+            return Some(found);
+        }
+    }
+    let (cup, terms) = cups.first()?;
+    look(house, cup, terms, Some(GLANCE)).await
+}
+
+/// A job of a competition, if there is one in this time.
+async fn look(house: &House, cup: &str, terms: &Terms, wait: Option<Duration>) -> Option<(Held, u64)> {
+    match next(&terms.consumer, wait).await {
+        Ok(Some(message)) => hold(house, cup, terms, message).await,
+        Ok(None) => None,
+        Err(_) => {
+            // Its coordinator made it anew, or the competition is over: that is asked when it is heard next.
+            house.lost(cup);
+            None
+        }
+    }
+}
+
+async fn next(consumer: &PullConsumer, wait: Option<Duration>) -> Result<Option<Message>, async_nats::Error> {
+    let asked = async {
+        match wait {
+            Some(wait) => consumer.batch().max_messages(1).expires(wait).messages().await,
+            None => consumer.fetch().max_messages(1).messages().await,
+        }
+    };
+    let mut batch = timeout(SILENT, asked).await??;
+    // A consumer that is gone does not answer at all.
+    match timeout(wait.unwrap_or_default() + SILENT, batch.next()).await? {
+        Some(message) => message.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn hold(house: &House, cup: &str, terms: &Terms, message: Message) -> Option<(Held, u64)> {
+    let deliveries = message.info().map_or(1, |info| info.delivered.max(1) as u64);
+    let (message, acker) = message.split();
+    match wire::decode::<Job>(&message.payload).ok().filter(|job| job.protocol == PROTOCOL && job.cup == *cup)
+    {
+        Some(job) => Some((Held::new(cup.to_owned(), job, acker, terms), deliveries)),
+        None => {
+            house.say(format!("{cup}: a job is not understood: is this worker older than its coordinator?"));
+            let _ = acker.ack_with(message::AckKind::Nak(Some(NOT_OURS))).await;
+            None
+        }
+    }
+}
+
+/// Plays all matches of a job, one after the other.
+fn play(
+    house: &House,
+    lane: usize,
+    held: &Held,
+    recorder: &mut Recorder,
+) -> Result<Vec<FinishedMatch>, Mishap> {
+    let job = &held.job;
+    recorder.scale_clocks(held.scale);
+    let troupe = house.troupes.get(&job.brief, &job.cup, &house.shelf, house.options.allow_unguarded)?;
+    let mut played = Vec::with_capacity(job.matches.len());
+    for one in &job.matches {
+        played.push(play_one(house, lane, &troupe, one, recorder)?);
+    }
+    Ok(played)
+}
+
+fn play_one(
+    house: &House,
+    lane: usize,
+    troupe: &Troupe,
+    one: &JobMatch,
+    recorder: &mut Recorder,
+) -> Result<FinishedMatch, Mishap> {
+    let key = MatchKey { phase: troupe.brief.phase, stage: one.stage, number: one.number };
+    let seats: Vec<Entrant> = one.seats.iter().map(|&seat| Entrant(seat)).collect();
+    let actors: Vec<Arc<Actor>> =
+        one.seats.iter().map(|&seat| troupe.actor(lane, seat, &house.shelf)).collect::<Result<_, _>>()?;
+    for (actor, &seat) in actors.iter().zip(&one.seats) {
+        let luggage: Option<&Luggage> = one.luggage.iter().find(|luggage| luggage.entrant == seat);
+        if troupe.brief.in_order {
+            let mut bags = actor.bags.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            bags.put(&actor.member, luggage, &|wanted| house.shelf.get(wanted))?;
+            bags.lend();
+        }
+    }
+    let Some(parts) = troupe.parts(one.variant) else {
+        return Err(Mishap::Failed(format!("the brief has no variant {}", one.variant)));
+    };
+    let members: Vec<(Entrant, &Member)> =
+        seats.iter().copied().zip(actors.iter().map(|actor| &actor.member)).collect();
+    let bout =
+        Bout { table: troupe.table.as_ref(), assets: &troupe.assets, parts, in_parts: troupe.brief.in_parts };
+    let board = house.gallery_for(&troupe.brief.cup, troupe).map(|gallery| gallery.board(lane));
+    let mut pen = board.as_ref().map(|board| Pen::new(board, key, &seats));
+    let reporter = pen.as_mut().map(|pen| pen as &mut dyn Reporter);
+    let finished = house.options.hands.play(&bout, key, &members, one.seed, recorder, reporter);
+    let finished = finished.map_err(|error| Mishap::Failed(error.to_string()))?;
+    if let Some(pen) = &pen {
+        pen.finished(&finished.result);
+    }
+    if troupe.brief.in_order {
+        for (actor, seat) in actors.iter().zip(&seats) {
+            let data = finished.data.iter().find(|data| data.entrant == *seat);
+            let mut bags = actor.bags.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            data.into_iter().for_each(|data| bags.kept(hash(&data.bytes)));
+        }
+    }
+    Ok(finished)
+}

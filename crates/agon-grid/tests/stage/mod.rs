@@ -1,0 +1,339 @@
+//! A scripted coordinator over a real nats-server, and workers in this process.
+#![allow(missing_docs, dead_code, clippy::print_stdout, clippy::unwrap_used, reason = "tests")]
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agon_core::Settings;
+use agon_grid::blobs::Blobs;
+use agon_grid::wire::{
+    self, BotBrief, Brief, Call, EntrantBrief, Hash, Hello, Job, JobMatch, PROTOCOL, PartBrief, Receipt,
+    Report, ReportPart, Trouble, Welcome,
+};
+use agon_grid::worker::{Identity, Worker, WorkerOptions};
+use agon_grid::{GridError, Link, NatsOptions, Roster, subjects};
+use agon_rig::Nats;
+use agon_runner::Stop;
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::stream::{Config, RetentionPolicy};
+use futures_util::StreamExt as _;
+use tempfile::TempDir;
+use tokio::runtime::{Builder, Runtime};
+
+pub const CUP: &str = "cup-0123";
+
+/// What the coordinator heard, and how it answers.
+pub struct Script {
+    pub hellos: Mutex<Vec<Hello>>,
+    pub reports: Mutex<Vec<Report>>,
+    pub troubles: Mutex<Vec<Trouble>>,
+    /// Answers to whole reports; `None` is silence.
+    pub answer: Box<dyn Fn(&Report) -> Option<Receipt> + Send + Sync>,
+    pub welcome: Box<dyn Fn(&Hello) -> Welcome + Send + Sync>,
+    /// How many pieces were heard.
+    pub pieces: AtomicU32,
+    pub calls: AtomicBool,
+    pub session: Mutex<String>,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Self {
+            hellos: Mutex::default(),
+            reports: Mutex::default(),
+            troubles: Mutex::default(),
+            answer: Box::new(|_| Some(Receipt::Kept)),
+            welcome: Box::new(|_| Welcome::Accepted {
+                consumer: CUP.to_owned(),
+                lease_ms: 2000,
+                scale: None,
+            }),
+            pieces: AtomicU32::new(0),
+            calls: AtomicBool::new(true),
+            session: Mutex::new("first".to_owned()),
+        }
+    }
+}
+
+impl Script {
+    /// The coordinator starts anew.
+    pub fn anew(&self, session: &str) {
+        session.clone_into(&mut self.session.lock().unwrap());
+    }
+}
+
+pub struct Stage {
+    pub nats: Nats,
+    pub runtime: Runtime,
+    pub link: Link,
+    pub blobs: Blobs,
+    pub script: Arc<Script>,
+    pub home: TempDir,
+}
+
+pub fn runtime() -> Runtime {
+    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+impl Stage {
+    pub fn set(script: Script) -> Self {
+        Self::with_lease(script, Duration::from_secs(2))
+    }
+
+    pub fn with_lease(script: Script, lease: Duration) -> Self {
+        let (nats, runtime) = (Nats::start(), runtime());
+        let options =
+            NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
+        let script = Arc::new(script);
+        let (link, blobs) = runtime.block_on(async {
+            let link = Link::connect(&options).await.unwrap();
+            let blobs = Blobs::make(&link, 64 << 20).await.unwrap();
+            let work = Config {
+                name: subjects::WORK_STREAM.to_owned(),
+                subjects: vec![subjects::ALL_WORK.to_owned()],
+                retention: RetentionPolicy::WorkQueue,
+                ..Config::default()
+            };
+            let stream = link.jetstream().get_or_create_stream(work).await.unwrap();
+            let consumer = pull::Config {
+                durable_name: Some(CUP.to_owned()),
+                filter_subject: subjects::work(CUP),
+                ack_policy: AckPolicy::Explicit,
+                ack_wait: lease,
+                ..pull::Config::default()
+            };
+            stream.create_consumer(consumer).await.unwrap();
+            tokio::spawn(coordinate(link.clone(), Arc::clone(&script)));
+            (link, blobs)
+        });
+        Self { nats, runtime, link, blobs, script, home: tempfile::tempdir().unwrap() }
+    }
+
+    /// A worker that is stopped when what is returned is dropped.
+    pub fn worker(&self, change: impl FnOnce(&mut WorkerOptions)) -> Hired {
+        let mut options = WorkerOptions {
+            cores: 1,
+            pin: false,
+            cache: self.home.path().join("cache"),
+            speed: Some(1.0),
+            ..WorkerOptions::new("w1".to_owned())
+        };
+        change(&mut options);
+        Hired::start(&self.nats.url(), options)
+    }
+
+    pub fn put(&self, bytes: &[u8]) -> Hash {
+        self.runtime.block_on(self.blobs.put(bytes)).unwrap()
+    }
+
+    pub fn brief(&self, brief: &Brief) -> Hash {
+        self.put(&wire::encode(brief).unwrap())
+    }
+
+    pub fn publish(&self, job: &Job) {
+        self.runtime.block_on(async {
+            let bytes = wire::encode(job).unwrap();
+            let sent = self.link.jetstream().publish(subjects::work(CUP), bytes.into()).await.unwrap();
+            sent.await.unwrap();
+        });
+    }
+
+    /// How many jobs are in the queue, those being played among them.
+    pub fn queued(&self) -> u64 {
+        self.runtime.block_on(async {
+            let mut stream = self.link.jetstream().get_stream(subjects::WORK_STREAM).await.unwrap();
+            stream.info().await.unwrap().state.messages
+        })
+    }
+
+    pub fn roster(&self) -> Roster {
+        self.runtime.block_on(Roster::listen(&self.link)).unwrap()
+    }
+
+    pub fn reports(&self) -> Vec<Report> {
+        self.script.reports.lock().unwrap().clone()
+    }
+
+    pub fn troubles(&self) -> Vec<Trouble> {
+        self.script.troubles.lock().unwrap().clone()
+    }
+}
+
+/// Waits until something holds.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+async fn coordinate(link: Link, script: Arc<Script>) {
+    let client = link.client().clone();
+    let mut hellos = client.subscribe(subjects::hello("*", CUP)).await.unwrap();
+    let mut parts = client.subscribe(subjects::report("*", CUP)).await.unwrap();
+    let mut troubles = client.subscribe(subjects::trouble("*", CUP)).await.unwrap();
+    let mut clock = tokio::time::interval(Duration::from_millis(200));
+    let mut open: HashMap<String, Vec<u8>> = HashMap::new();
+    loop {
+        tokio::select! {
+            _ = clock.tick() => if script.calls.load(SeqCst) {
+                let session = script.session.lock().unwrap().clone();
+                let call = Call { protocol: PROTOCOL, cup: CUP.to_owned(), name: "Cup".to_owned(), session, game: String::new() };
+                let _ = client.publish(subjects::CALL, wire::encode(&call).unwrap().into()).await;
+            },
+            Some(message) = hellos.next() => {
+                let hello: Hello = wire::decode(&message.payload).unwrap();
+                let welcome = (script.welcome)(&hello);
+                script.hellos.lock().unwrap().push(hello);
+                let _ = client.publish(message.reply.unwrap(), wire::encode(&welcome).unwrap().into()).await;
+            }
+            Some(message) = troubles.next() => {
+                let trouble = wire::decode(&message.payload).unwrap();
+                script.troubles.lock().unwrap().push(trouble);
+                let _ = client.publish(message.reply.unwrap(), wire::encode(&Receipt::Kept).unwrap().into()).await;
+            }
+            Some(message) = parts.next() => {
+                let part: ReportPart = wire::decode(&message.payload).unwrap();
+                script.pieces.fetch_add(1, SeqCst);
+                if let Some(receipt) = take(&script, &mut open, part) {
+                    let _ = client.publish(message.reply.unwrap(), wire::encode(&receipt).unwrap().into()).await;
+                }
+            }
+        }
+    }
+}
+
+fn take(script: &Script, open: &mut HashMap<String, Vec<u8>>, part: ReportPart) -> Option<Receipt> {
+    if part.piece == 0 {
+        open.insert(part.report.clone(), Vec::new());
+    }
+    let bytes = open.get_mut(&part.report)?;
+    bytes.extend(part.bytes);
+    if part.piece + 1 < part.pieces {
+        return Some(Receipt::More);
+    }
+    let report: Report = wire::decode(bytes).unwrap();
+    let receipt = (script.answer)(&report);
+    if receipt == Some(Receipt::Kept) {
+        script.reports.lock().unwrap().push(report);
+    }
+    receipt
+}
+
+/// A worker in a thread of its own.
+pub struct Hired {
+    pub stop: Arc<Stop>,
+    pub said: Arc<Mutex<Vec<String>>>,
+    thread: Option<thread::JoinHandle<Result<(), GridError>>>,
+}
+
+impl Hired {
+    pub fn start(url: &str, options: WorkerOptions) -> Self {
+        let (stop, said) = (Arc::new(Stop::new()), Arc::new(Mutex::new(Vec::new())));
+        let nats = NatsOptions { url: url.to_owned(), name: options.name.clone(), ..NatsOptions::default() };
+        let (listens, hears) = (Arc::clone(&stop), Arc::clone(&said));
+        let thread = thread::spawn(move || {
+            let runtime = runtime();
+            let link = runtime.block_on(Link::connect(&nats))?;
+            Worker::run(link, &runtime, options, &listens, &|news| {
+                // Shown when a test fails.
+                println!("worker: {news}");
+                hears.lock().unwrap().push(news.to_owned());
+            })
+        });
+        Self { stop, said, thread: Some(thread) }
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.thread.as_ref().is_none_or(thread::JoinHandle::is_finished)
+    }
+
+    pub fn has_said(&self, what: &str) -> bool {
+        self.said.lock().unwrap().iter().any(|said| said.contains(what))
+    }
+
+    /// Stops it, and waits.
+    pub fn leave(mut self) {
+        self.end();
+    }
+
+    fn end(&mut self) {
+        self.stop.ask();
+        if let Some(thread) = self.thread.take() {
+            let ended = thread.join();
+            if !thread::panicking() {
+                ended.unwrap().unwrap();
+            }
+        }
+    }
+}
+
+impl Drop for Hired {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// A game between house bots, with its usual settings.
+pub fn house_brief(game: &str, bots: &[&str]) -> Brief {
+    let entrants = bots
+        .iter()
+        .map(|name| EntrantBrief { name: (*name).to_owned(), bot: BotBrief::House((*name).to_owned()) })
+        .collect();
+    let table = agon_engine::table(game).unwrap();
+    let settings = Settings::defaults(table.info().settings);
+    let settings = settings.iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect();
+    Brief {
+        protocol: PROTOCOL,
+        cup: CUP.to_owned(),
+        game: game.to_owned(),
+        rules: table.info().rules_version,
+        phase: 0,
+        in_parts: false,
+        variants: vec![vec![PartBrief { games: 1, first_to: 1, settings }]],
+        entrants,
+        assets: Vec::new(),
+        sandbox: true,
+        stateless: None,
+        in_order: false,
+    }
+}
+
+/// A job of one match for each number, between the first two entrants.
+pub fn job(brief: &str, id: &str, numbers: std::ops::Range<u64>) -> Job {
+    let matches = numbers.map(|number| JobMatch {
+        stage: 0,
+        number,
+        seats: vec![0, 1],
+        variant: 0,
+        seed: 1000 + number,
+        luggage: Vec::new(),
+    });
+    Job {
+        protocol: PROTOCOL,
+        cup: CUP.to_owned(),
+        brief: brief.to_owned(),
+        id: id.to_owned(),
+        tries: 3,
+        not: Vec::new(),
+        matches: matches.collect(),
+    }
+}
+
+/// An identity that claims another version.
+pub fn older() -> Identity {
+    Identity { engine: "0.0.1".to_owned(), ..Identity::here() }
+}
+
+pub fn write(folder: &Path, files: &[(&str, &str)]) {
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+}

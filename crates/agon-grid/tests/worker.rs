@@ -1,0 +1,386 @@
+//! A worker against a real nats-server and a coordinator that does what the test says.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod stage;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::thread;
+use std::time::Duration;
+
+use agon_core::record::Recorder;
+use agon_core::{Assets, Settings};
+use agon_engine::table::PlayError;
+use agon_engine::{Reporter, Seating};
+use agon_grid::blobs::hash;
+use agon_grid::roster::State;
+use agon_grid::wire::{self, BotBrief, Order, Receipt, TroubleKind, Welcome};
+use agon_grid::worker::{Hands, Honest, WorkerOptions};
+use agon_league::{Entrant, MatchKey};
+use agon_runner::course::PlayedPart;
+use agon_runner::{Bout, Member};
+use agon_store::FinishedMatch;
+use stage::{CUP, Script, Stage, house_brief, job, older, until};
+
+/// Plays as it should, after whatever the test wants, and counts.
+struct Odd<F>(F, AtomicU32);
+
+impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> Hands for Odd<F> {
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        match (self.0)(self.1.fetch_add(1, SeqCst)) {
+            Some(error) => Err(error),
+            None => Honest.play(bout, key, members, seed, recorder, reporter),
+        }
+    }
+}
+
+fn odd<F: Fn(u32) -> Option<PlayError> + Send + Sync>(what: F) -> Arc<Odd<F>> {
+    Arc::new(Odd(what, AtomicU32::new(0)))
+}
+
+fn broken() -> PlayError {
+    PlayError::Io(std::io::Error::new(std::io::ErrorKind::StorageFull, "no space left on device"))
+}
+
+/// What these house bots come to on a seed, played here.
+fn at_home(game: &str, bots: [&str; 2], seed: u64) -> [u8; 32] {
+    let table = agon_engine::table(game).unwrap();
+    let settings = Settings::defaults(table.info().settings);
+    let members = bots.map(|name| Member {
+        name: name.to_owned(),
+        seating: Seating::House(name.to_owned()),
+        commit: None,
+        beside: None,
+    });
+    let seats: Vec<(Entrant, &Member)> =
+        members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();
+    let parts = [PlayedPart { games: 1, first_to: 1, settings }];
+    let bout = Bout { table: table.as_ref(), assets: &Assets::none(), parts: &parts, in_parts: false };
+    let key = MatchKey { phase: 0, stage: 0, number: 0 };
+    bout.play(key, &seats, seed, &mut Recorder::new(), None).unwrap().games[0].digest.0
+}
+
+const BOTS: [&str; 2] = ["tactician", "random"];
+
+#[test]
+fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
+    let stage = Stage::set(Script::default());
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let roster = stage.roster();
+    let worker = stage.worker(|options| options.cores = 2);
+    for number in 0..6 {
+        stage.publish(&job(&brief, &format!("job-{number}"), number * 3..number * 3 + 3));
+    }
+    until("all reports", || stage.reports().len() == 6);
+    until("nothing queued", || stage.queued() == 0);
+    let mut matches: Vec<_> = stage.reports().into_iter().flat_map(|report| report.matches).collect();
+    matches.sort_by_key(|one| one.result.key.number);
+    for (number, one) in (0..).zip(&matches) {
+        assert_eq!(
+            (one.result.key.number, one.games[0].0),
+            (number, at_home("connect-five", BOTS, 1000 + number))
+        );
+    }
+    let hello = stage.script.hellos.lock().unwrap()[0].clone();
+    assert_eq!((hello.worker.as_str(), hello.cores, hello.rules.len()), ("w1", 2, 5));
+    until("a beat that counts", || {
+        roster.workers().iter().any(|one| one.beat.games == 18 && one.beat.rate > 0.0)
+    });
+    worker.leave();
+    until("its last beat", || roster.workers().iter().all(|one| one.state == State::Lost || one.beat.gone));
+}
+
+#[test]
+fn a_report_is_said_until_its_receipt_comes_and_played_once() {
+    let silence = AtomicU32::new(0);
+    // The first time nothing, then a question who it is, then the receipt.
+    let answer = move |_: &wire::Report| match silence.fetch_add(1, SeqCst) {
+        0 => None,
+        1 => Some(Receipt::Again),
+        _ => Some(Receipt::Kept),
+    };
+    let stage = Stage::set(Script { answer: Box::new(answer), ..Script::default() });
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let hands = odd(|_| None);
+    let worker = stage.worker(|options| options.hands = hands.clone());
+    stage.publish(&job(&brief, "one", 0..2));
+    until("the report", || stage.reports().len() == 1);
+    until("nothing queued", || stage.queued() == 0);
+    assert_eq!(hands.1.load(SeqCst), 2, "two matches, each played once");
+    assert_eq!(stage.script.hellos.lock().unwrap().len(), 2, "it introduced itself again");
+    worker.leave();
+}
+
+#[test]
+fn the_lease_is_held_while_a_long_game_is_played() {
+    let lease = Duration::from_millis(600);
+    let welcome =
+        |_: &wire::Hello| Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 600, scale: None };
+    let stage = Stage::with_lease(Script { welcome: Box::new(welcome), ..Script::default() }, lease);
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let hands = odd(move |_| {
+        thread::sleep(4 * lease);
+        None
+    });
+    // The second one would get it if the first did not hold it.
+    let first = stage.worker(|options| options.hands = hands.clone());
+    let second = stage.worker(|options| {
+        options.name = "w2".to_owned();
+        options.hands = hands.clone();
+    });
+    stage.publish(&job(&brief, "long", 0..1));
+    until("the report", || stage.reports().len() == 1);
+    until("nothing queued", || stage.queued() == 0);
+    assert_eq!(hands.1.load(SeqCst), 1);
+    first.leave();
+    second.leave();
+}
+
+#[test]
+fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
+    let stage = Stage::set(Script::default());
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    // A full disk on the first try of the first job; the second job fails always.
+    let hands = odd(|call| (call != 1).then(broken));
+    let worker = stage.worker(|options| options.hands = hands.clone());
+    stage.publish(&job(&brief, "mended", 0..1));
+    until("the report", || stage.reports().len() == 1);
+    let troubles = stage.troubles();
+    assert_eq!(
+        (troubles.len(), &troubles[0].kind, troubles[0].job.as_str()),
+        (1, &TroubleKind::Failed, "mended")
+    );
+    assert!(troubles[0].says.contains("no space left"), "{}", troubles[0].says);
+    stage.publish(&job(&brief, "poison", 1..2));
+    until("poison", || stage.troubles().iter().any(|one| matches!(one.kind, TroubleKind::Poison { .. })));
+    until("nothing queued", || stage.queued() == 0);
+    let kinds: Vec<TroubleKind> = stage.troubles().into_iter().skip(1).map(|one| one.kind).collect();
+    let failed = TroubleKind::Failed;
+    assert_eq!(kinds, [failed.clone(), failed.clone(), failed, TroubleKind::Poison { deliveries: 4 }]);
+    assert_eq!(stage.reports().len(), 1);
+    assert!(!worker.is_gone(), "it lives on");
+    worker.leave();
+}
+
+#[test]
+fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
+    let stage = Stage::set(Script::default());
+    let brief = wire::encode(&house_brief("connect-five", &BOTS)).unwrap();
+    let name = hash(&brief);
+    let worker = stage.worker(|_| {});
+    stage.publish(&job(&name, "early", 0..1));
+    until("trouble", || !stage.troubles().is_empty());
+    assert_eq!(stage.troubles()[0].kind, TroubleKind::Missing { hash: name.clone() });
+    stage.put(&brief);
+    until("the report", || stage.reports().len() == 1);
+    worker.leave();
+    // Somebody wrote over what is in the cache.
+    let kept = stage.home.path().join("cache").join(&name);
+    assert_eq!(std::fs::read(&kept).unwrap(), brief);
+    std::fs::write(&kept, "damaged").unwrap();
+    let worker = stage.worker(|_| {});
+    stage.publish(&job(&name, "late", 1..2));
+    until("the other report", || stage.reports().len() == 2);
+    assert_eq!(std::fs::read(&kept).unwrap(), brief);
+    worker.leave();
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
+    let stage = Stage::set(Script::default());
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let file = stage.home.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let worker = stage.worker(|options| options.cache = file.join("below"));
+    stage.publish(&job(&brief, "one", 0..1));
+    until("the report", || stage.reports().len() == 1);
+    worker.leave();
+}
+
+#[test]
+fn who_is_named_in_not_leaves_a_job_to_others() {
+    let stage = Stage::set(Script::default());
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let first = stage.worker(|_| {});
+    stage.publish(&wire::Job { not: vec!["w1".to_owned()], tries: 100, ..job(&brief, "check", 0..1) });
+    thread::sleep(Duration::from_millis(700));
+    assert!(stage.reports().is_empty());
+    let second = stage.worker(|options| options.name = "w2".to_owned());
+    until("the report", || stage.reports().len() == 1);
+    assert_eq!(stage.reports()[0].worker, "w2");
+    first.leave();
+    second.leave();
+}
+
+#[test]
+fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew() {
+    let answer = |report: &wire::Report| {
+        let why = "its results were wrong".to_owned();
+        Some(if report.worker == "w1" { Receipt::Refused { why } } else { Receipt::Kept })
+    };
+    let stage = Stage::set(Script { answer: Box::new(answer), ..Script::default() });
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let roster = stage.roster();
+    let worker = stage.worker(|_| {});
+    stage.publish(&job(&brief, "one", 0..1));
+    until("it left", || worker.has_said("leaving: its results were wrong"));
+    until("others see it", || {
+        roster
+            .workers()
+            .iter()
+            .any(|one| one.beat.refused == [(CUP.to_owned(), "its results were wrong".to_owned())])
+    });
+    let other = stage.worker(|options| options.name = "w2".to_owned());
+    until("the report", || stage.reports().len() == 1);
+    until("nothing queued", || stage.queued() == 0);
+    let hellos = || stage.script.hellos.lock().unwrap().iter().filter(|one| one.worker == "w1").count();
+    assert_eq!(hellos(), 1);
+    stage.script.anew("second");
+    until("it asks again", || hellos() == 2);
+    // Told to leave, it leaves.
+    let why = "not today".to_owned();
+    let done =
+        stage.runtime.block_on(roster.order("w2", &Order::Leave { cup: CUP.to_owned(), why })).unwrap();
+    assert_eq!(done, wire::Done::Yes);
+    until("it left too", || other.has_said("leaving: not today"));
+    worker.leave();
+    other.leave();
+}
+
+#[test]
+fn an_older_worker_is_refused_politely() {
+    let welcome = |hello: &wire::Hello| {
+        if hello.engine == "0.0.1" {
+            Welcome::Refused {
+                why: "its Agon is 0.0.1, this competition needs 0.1.0\nhint: update Agon there".to_owned(),
+            }
+        } else {
+            Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: None }
+        }
+    };
+    let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    stage.publish(&job(&brief, "one", 0..1));
+    let worker = stage.worker(|options| options.identity = older());
+    until("it says so", || worker.has_said("Cup: refused: its Agon is 0.0.1"));
+    thread::sleep(Duration::from_millis(300));
+    assert!(stage.reports().is_empty());
+    worker.leave();
+}
+
+#[test]
+fn a_drained_worker_finishes_hands_in_and_leaves() {
+    let stage = Stage::set(Script::default());
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let hands = odd(|_| {
+        thread::sleep(Duration::from_millis(800));
+        None
+    });
+    let roster = stage.roster();
+    let worker = stage.worker(|options| options.hands = hands.clone());
+    stage.publish(&job(&brief, "one", 0..1));
+    until("it plays", || hands.1.load(SeqCst) == 1);
+    until("it is seen", || !roster.workers().is_empty());
+    stage.runtime.block_on(roster.order("w1", &Order::Drain)).unwrap();
+    stage.publish(&job(&brief, "two", 1..2));
+    until("it leaves", || worker.is_gone());
+    assert_eq!(stage.reports().len(), 1);
+    assert_eq!(stage.queued(), 1, "nothing new was begun");
+}
+
+#[test]
+fn a_server_that_was_away_costs_no_result() {
+    let mut stage = Stage::set(Script::default());
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let hands = odd(|call| {
+        if call == 0 {
+            thread::sleep(Duration::from_millis(1500));
+        }
+        None
+    });
+    let worker = stage.worker(|options| options.hands = hands.clone());
+    stage.publish(&job(&brief, "one", 0..1));
+    until("it plays", || hands.1.load(SeqCst) == 1);
+    stage.nats.kill();
+    thread::sleep(Duration::from_millis(2500));
+    stage.nats.again();
+    until("the report", || !stage.reports().is_empty());
+    until("nothing queued", || stage.queued() == 0);
+    stage.publish(&job(&brief, "two", 1..2));
+    until("the next", || stage.reports().iter().any(|one| one.job == "two"));
+    worker.leave();
+}
+
+#[test]
+fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
+    let welcome =
+        |_: &wire::Hello| Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: Some(1.25) };
+    let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let worker = stage.worker(|_| {});
+    stage.publish(&job(&brief, "one", 0..1));
+    until("the report", || stage.reports().len() == 1);
+    let (digest, packed) = stage.reports()[0].matches[0].games[0].clone();
+    let (record, _) = agon_core::record::read(&packed.unwrap(), 1).unwrap();
+    assert_eq!((record.clock_scale, record.digest.0), (Some(1.25), digest));
+    assert_eq!(digest, at_home("connect-five", BOTS, 1000));
+    worker.leave();
+}
+
+#[test]
+fn a_large_report_comes_in_pieces() {
+    struct Large;
+    impl Hands for Large {
+        fn play<'p>(
+            &self,
+            bout: &Bout<'_>,
+            key: MatchKey,
+            members: &[(Entrant, &Member)],
+            seed: u64,
+            recorder: &'p mut Recorder,
+            reporter: Option<&'p mut (dyn Reporter + 'p)>,
+        ) -> Result<FinishedMatch, PlayError> {
+            let mut finished = Honest.play(bout, key, members, seed, recorder, reporter)?;
+            finished.games[0].record = Some(vec![7; 1_200_000]);
+            Ok(finished)
+        }
+    }
+    let stage = Stage::set(Script::default());
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let worker = stage.worker(|options| options.hands = Arc::new(Large));
+    stage.publish(&job(&brief, "one", 0..1));
+    until("the report", || stage.reports().len() == 1);
+    assert_eq!(stage.script.pieces.load(SeqCst), 3);
+    assert_eq!(stage.reports()[0].matches[0].games[0].1.as_ref().unwrap().len(), 1_200_000);
+    worker.leave();
+}
+
+#[test]
+fn bots_without_the_sandbox_are_played_only_where_that_is_allowed() {
+    let stage = Stage::set(Script::default());
+    let mut brief = house_brief("connect-five", &BOTS);
+    brief.sandbox = false;
+    let hash_of = |text: &str| hash(text.as_bytes());
+    brief.entrants[0].bot =
+        BotBrief::Program { hash: hash_of("x"), spec: "./x".to_owned(), files: hash_of("x"), beside: None };
+    let brief = stage.brief(&brief);
+    let worker = stage.worker(|_| {});
+    stage.publish(&job(&brief, "one", 0..1));
+    until("it says so", || worker.has_said("must be started with --allow-unguarded"));
+    worker.leave();
+    // Where it is allowed it goes on, as far as it gets: the files are not there.
+    let allow = |options: &mut WorkerOptions| options.allow_unguarded = true;
+    let worker = stage.worker(allow);
+    until("it asks for the files", || {
+        stage.troubles().iter().any(|one| one.kind == TroubleKind::Missing { hash: hash_of("x") })
+    });
+    worker.leave();
+}
