@@ -1,5 +1,11 @@
 //! Workers that do what a test says, by the messages of `docs/grid.md` and nothing else.
-#![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "for tests; not every test uses everything")]
+#![allow(
+    dead_code,
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "for tests; not every test uses everything"
+)]
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
