@@ -155,7 +155,9 @@ fn broom(folder: &Path) -> ChildStdin {
         .process_group(0)
         .spawn()
         .unwrap();
-    sweeper.stdin.take().unwrap()
+    let held = sweeper.stdin.take().unwrap();
+    std::thread::spawn(move || sweeper.wait());
+    held
 }
 
 /// Whether it is installed.
