@@ -109,6 +109,12 @@ impl Line {
         Ok(missing)
     }
 
+    /// Takes a job out, by its place in the stream.
+    pub async fn remove(&self, place: u64) -> Result<(), GridError> {
+        let gone = self.stream().await?.delete_message(place).await;
+        gone.map(drop).map_err(|error| self.link.refused("take a job out of the queue", &error))
+    }
+
     /// Takes the queue down: nobody pulls from it any more.
     pub async fn close(&self) -> Result<(), GridError> {
         self.purge().await?;
