@@ -371,26 +371,28 @@ fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
     worker.leave();
 }
 
+/// Has records that do not fit into a message.
+struct Large;
+impl Hands for Large {
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        let mut finished = Honest.play(bout, key, members, seed, recorder, reporter)?;
+        finished.games[0].record = Some(vec![7; 1_200_000]);
+        Ok(finished)
+    }
+}
+
 #[test]
 fn a_large_report_comes_in_pieces() {
     if agon_rig::missing() {
         return;
-    }
-    struct Large;
-    impl Hands for Large {
-        fn play<'p>(
-            &self,
-            bout: &Bout<'_>,
-            key: MatchKey,
-            members: &[(Entrant, &Member)],
-            seed: u64,
-            recorder: &'p mut Recorder,
-            reporter: Option<&'p mut (dyn Reporter + 'p)>,
-        ) -> Result<FinishedMatch, PlayError> {
-            let mut finished = Honest.play(bout, key, members, seed, recorder, reporter)?;
-            finished.games[0].record = Some(vec![7; 1_200_000]);
-            Ok(finished)
-        }
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
