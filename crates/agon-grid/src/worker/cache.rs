@@ -2,10 +2,11 @@
 //!
 //! Several workers may share a folder: a file appears whole, under its hash, and one that is gone or damaged is fetched again.
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -22,7 +23,6 @@ const SPARE: u64 = 20;
 pub struct Cache {
     folder: PathBuf,
     most: u64,
-    drafts: AtomicU64,
     /// About how much is there; nobody knows before the first look.
     held: Mutex<Option<u64>>,
 }
@@ -30,7 +30,7 @@ pub struct Cache {
 impl Cache {
     /// In a folder, with so many bytes at most. The folder is made when it is needed.
     pub const fn new(folder: PathBuf, most: u64) -> Self {
-        Self { folder, most, drafts: AtomicU64::new(0), held: Mutex::new(None) }
+        Self { folder, most, held: Mutex::new(None) }
     }
 
     /// The file with this hash, if it is here and whole.
@@ -55,8 +55,8 @@ impl Cache {
         }
         fs::create_dir_all(&self.folder)?;
         self.make_room(bytes.len() as u64);
-        let number = self.drafts.fetch_add(1, Relaxed);
-        let draft = self.folder.join(format!("draft-{}-{number}", std::process::id()));
+        // Not by process: two containers may share a folder, and have the same numbers.
+        let draft = self.folder.join(format!("draft-{:016x}", RandomState::new().build_hasher().finish()));
         let written = File::create_new(&draft)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| fs::rename(&draft, &path));
