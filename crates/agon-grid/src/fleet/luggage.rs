@@ -73,7 +73,7 @@ impl Baggage {
     }
 
     /// What of this is not where workers find it yet: from now on it is.
-    pub fn to_put(&mut self, luggage: &[Luggage]) -> Vec<Arc<[u8]>> {
+    pub fn take_fresh(&mut self, luggage: &[Luggage]) -> Vec<Arc<[u8]>> {
         let names = luggage.iter().flat_map(|one| one.data.iter().chain(&one.logs));
         let mut bytes = Vec::new();
         for name in names {
@@ -151,4 +151,58 @@ fn pack_logs(folder: &Path, games: &std::ops::Range<u32>) -> io::Result<Vec<u8>>
         Some(number) => games.contains(&number),
         None => games.start == 0,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn folder(games: &[(u32, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (number, text) in games {
+            fs::write(folder.path().join(format!("game-{number:04}.json")), text).unwrap();
+        }
+        folder
+    }
+
+    fn empty() -> Baggage {
+        let bags = vec![Bag::default(), Bag::default()];
+        Baggage { phase: 0, bags, fresh: HashMap::new(), put: HashSet::new() }
+    }
+
+    #[test]
+    fn logs_are_a_beginning_and_a_piece_for_each_match() {
+        let (logs, mut baggage) = (folder(&[(1, "a"), (2, "b")]), empty());
+        fs::write(logs.path().join("notes.txt"), "x").unwrap();
+        baggage.add_logs(0, logs.path()).unwrap();
+        baggage.add_logs(0, logs.path()).unwrap();
+        assert_eq!(baggage.of(&[0, 1])[0].logs.len(), 1, "nothing new is no piece");
+        fs::write(logs.path().join("game-0003.json"), "c").unwrap();
+        baggage.add_logs(0, logs.path()).unwrap();
+        let luggage = baggage.of(&[1, 0, 0]);
+        assert_eq!((luggage.len(), luggage[0].entrant, luggage[0].logs.len()), (1, 0, 2));
+        // Put one over the other they make the folder again.
+        let there = tempfile::tempdir().unwrap();
+        let mut found = Vec::new();
+        for bytes in baggage.take_fresh(&luggage) {
+            belongings::unpack(&bytes, there.path()).unwrap();
+            found.extend(fs::read_dir(there.path()).unwrap().map(|one| one.unwrap().file_name()));
+        }
+        found.sort();
+        assert_eq!(found, ["game-0001.json", "game-0002.json", "game-0003.json", "notes.txt"]);
+    }
+
+    #[test]
+    fn what_was_put_is_not_put_again_unless_it_is_missed() {
+        let mut baggage = empty();
+        let packed = baggage.add(b"data".to_vec());
+        baggage.bags[1].data = Some(packed);
+        let luggage = baggage.of(&[0, 1]);
+        assert_eq!(baggage.take_fresh(&luggage).len(), 1);
+        assert!(baggage.take_fresh(&luggage).is_empty());
+        baggage.bags[1].data = Some(baggage.add(b"data".to_vec()));
+        assert!(baggage.take_fresh(&baggage.of(&[1])).is_empty(), "the same again");
+    }
 }

@@ -44,7 +44,7 @@ use self::luggage::Baggage;
 use self::pace::Pace;
 use self::trust::MatchDigest;
 use crate::blobs::Blobs;
-use crate::{GridError, Link};
+use crate::{GridError, Link, Roster};
 
 /// How long taking the queue down may take when all is over.
 const FAREWELL: Duration = Duration::from_secs(2);
@@ -133,6 +133,7 @@ pub struct Fleet {
     numbers: AtomicU64,
     inbox: Mutex<Receiver<Said>>,
     memory: Mutex<Memory>,
+    roster: Roster,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -169,9 +170,10 @@ impl Fleet {
             line.purge().await?;
             let blobs = Blobs::make(&link, options.blob_bytes).await?;
             let terms = Terms::new(sitting, cup.id.clone());
-            let speed = options.scale_clocks.then(speed);
+            let speed = options.scale_clocks.then(crate::worker::calibrate);
             let shared = Shared::new((link, runtime), cup, options.lease, speed, said, company);
             let shared = Arc::new(shared);
+            let roster = Roster::listen(&shared.link).await?;
             let tasks = gate::open(&shared).await?;
             let memory = Memory {
                 kit: None,
@@ -183,7 +185,20 @@ impl Fleet {
             };
             let (inbox, memory) = (Mutex::new(inbox), Mutex::new(memory));
             let numbers = AtomicU64::new(0);
-            Ok(Self { shared, options, terms, line, blobs, table, salt, numbers, inbox, memory, tasks })
+            Ok(Self {
+                shared,
+                options,
+                terms,
+                line,
+                blobs,
+                table,
+                salt,
+                numbers,
+                inbox,
+                memory,
+                roster,
+                tasks,
+            })
         })
     }
 
@@ -195,6 +210,11 @@ impl Fleet {
     /// Words for people (who came, what is waited for) go there from now on.
     pub fn tell(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
         self.shared.tell_to(Box::new(tell));
+    }
+
+    /// Everybody whose beat was heard, here or not.
+    pub fn roster(&self) -> Roster {
+        self.roster.clone()
     }
 
     /// The matches of this run that nobody could play.
@@ -258,11 +278,6 @@ async fn doubts(
         doubts.extend(chosen.map(|(key, worker, digest)| (key, worker, digest.0)));
     }
     Ok(doubts)
-}
-
-/// How fast this machine is.
-fn speed() -> f64 {
-    1.0
 }
 
 impl Executor for Fleet {
