@@ -320,6 +320,22 @@ fn a_server_that_was_away_costs_no_result() {
 }
 
 #[test]
+fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
+    let welcome =
+        |_: &wire::Hello| Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: Some(1.25) };
+    let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let worker = stage.worker(|_| {});
+    stage.publish(&job(&brief, "one", 0..1));
+    until("the report", || stage.reports().len() == 1);
+    let (digest, packed) = stage.reports()[0].matches[0].games[0].clone();
+    let (record, _) = agon_core::record::read(&packed.unwrap(), 1).unwrap();
+    assert_eq!((record.clock_scale, record.digest.0), (Some(1.25), digest));
+    assert_eq!(digest, at_home("connect-five", BOTS, 1000));
+    worker.leave();
+}
+
+#[test]
 fn a_large_report_comes_in_pieces() {
     struct Large;
     impl Hands for Large {

@@ -37,7 +37,7 @@ pub struct Database {
 impl Postgres {
     /// Whether this machine has one to start.
     pub fn is_installed() -> bool {
-        tool("initdb").is_absolute() && tool("postgres").is_absolute()
+        is_there()
     }
 
     /// Makes and starts one.

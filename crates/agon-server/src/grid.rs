@@ -80,7 +80,12 @@ impl Grid {
     /// Jobs of all competitions, as NATS counts them; nothing if it does not say.
     pub async fn jobs(&self) -> Option<Jobs> {
         let count = async {
-            let stream = self.link.jetstream().get_stream(subjects::WORK_STREAM).await.ok()?;
+            let stream = match self.link.jetstream().get_stream(subjects::WORK_STREAM).await {
+                Ok(stream) => stream,
+                // The first competition that is started makes it.
+                Err(error) if error.to_string().contains("stream not found") => return Some(Jobs::default()),
+                Err(_) => return None,
+            };
             let (mut jobs, mut consumers) = (Jobs::default(), stream.consumers());
             while let Some(one) = consumers.next().await {
                 let one = one.ok()?;

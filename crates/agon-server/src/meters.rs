@@ -194,7 +194,9 @@ async fn workers(grid: &Grid, text: &mut String) {
         list.iter().filter(|one| one.state != WorkerState::Lost).map(|one| &one.beat).collect();
     let cores: u64 = there.iter().map(|beat| u64::from(beat.cores)).sum();
     let busy: u64 = there.iter().map(|beat| u64::from(beat.busy)).sum();
-    let rate: f64 = there.iter().map(|beat| beat.rate).filter(|rate| rate.is_finite()).sum();
+    // From 0: the sum of nothing would be written as -0.
+    let rate =
+        there.iter().map(|beat| beat.rate).filter(|rate| rate.is_finite()).fold(0.0, |sum, rate| sum + rate);
     single(text, "agon_worker_cores", "gauge", "Games that workers can play at once.", cores);
     single(text, "agon_worker_games", "gauge", "Games that workers play just now.", busy);
     single(text, "agon_worker_games_per_second", "gauge", "Over the last ten seconds.", rate);

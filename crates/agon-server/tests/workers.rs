@@ -91,6 +91,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     let organiser = site.person("organiser", Role::Organiser).await;
     let empty = organiser.get("workers").await.json;
     assert_eq!((&empty["workers"], &empty["server"]), (&json!([]), &json!(nats.url())));
+    assert_eq!(empty["jobs"], json!({"waiting": 0, "out": 0}), "nothing was started yet");
     let link = Link::connect(&options(&nats, "w")).await.unwrap();
     let seen = Seen { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..Seen::default() };
     site.app.grid.as_ref().unwrap().saw("my-cup", seen);
