@@ -1,4 +1,5 @@
 //! The words of the commands for many machines.
+#![allow(clippy::doc_markdown, reason = "help texts: backticks would be shown")]
 
 use std::env;
 use std::path::PathBuf;
