@@ -435,12 +435,14 @@ fn a_result_that_is_not_its_records_bars_at_once() {
     ground.is_right();
 }
 
+/// What is changed in a report.
+type Change = fn(&mut Vec<Match>);
+
 #[test]
 fn a_match_that_nobody_asked_for_is_not_believed() {
     if agon_rig::missing() {
         return;
     }
-    type Change = fn(&mut Vec<Match>);
     let changes: [(&str, Change); 3] = [
         ("results for 0 games", |matches| matches[0].games.clear()),
         ("others have played it", |matches| matches[0].result.games[0].seats.swap(0, 1)),
