@@ -82,6 +82,9 @@ async fn pause(millis: u64) {
 
 #[test]
 fn rounds_and_phases_end_in_the_tables_of_one_machine() {
+    if agon_rig::missing() {
+        return;
+    }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::new(&[LEAGUE, LEAGUE]));
     let ledger = cup.ledger(&runtime);
     let fleet = cup.fleet(&nats, &runtime, &ledger, options());
@@ -95,6 +98,9 @@ fn rounds_and_phases_end_in_the_tables_of_one_machine() {
 
 #[test]
 fn a_round_robin_ends_in_the_table_of_one_machine() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let work = async |name: &str| ground.hand(name).await.work().await;
     let (ended, told, _) =
@@ -105,6 +111,9 @@ fn a_round_robin_ends_in_the_table_of_one_machine() {
 
 #[test]
 fn everybody_is_called_and_a_report_may_come_in_pieces() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let script = async {
         let called = called(&link(&ground.nats, "ear").await).await;
@@ -124,6 +133,9 @@ fn everybody_is_called_and_a_report_may_come_in_pieces() {
 
 #[test]
 fn a_receipt_means_that_it_is_in_the_ledger() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let script = async {
         let hand = ground.hand("one").await;
@@ -144,6 +156,9 @@ fn a_receipt_means_that_it_is_in_the_ledger() {
 
 #[test]
 fn the_same_match_twice_is_kept_once() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let script = async {
         let (one, two) = (ground.hand("one").await, ground.hand("two").await);
@@ -163,6 +178,9 @@ fn the_same_match_twice_is_kept_once() {
 
 #[test]
 fn a_coordinator_that_starts_anew_goes_on_and_old_jobs_count() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let stop = Stop::new();
     let mut kept = None;
@@ -204,6 +222,9 @@ fn a_coordinator_that_starts_anew_goes_on_and_old_jobs_count() {
 
 #[test]
 fn a_job_whose_worker_is_gone_is_given_to_another() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let script = async {
         let gone = ground.hand("gone").await;
@@ -218,6 +239,9 @@ fn a_job_whose_worker_is_gone_is_given_to_another() {
 
 #[test]
 fn a_job_that_is_in_nobodys_hands_is_published_again() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let script = async {
         let hand = ground.hand("one").await;
@@ -233,6 +257,9 @@ fn a_job_that_is_in_nobodys_hands_is_published_again() {
 
 #[test]
 fn a_server_that_lost_its_storage_costs_nothing() {
+    if agon_rig::missing() {
+        return;
+    }
     let mut ground = Ground::new(options());
     let mut nats = std::mem::replace(&mut ground.nats, Nats::start());
     let led = ground.led();
@@ -273,6 +300,9 @@ async fn fails_at(hand: &Hand, bad: u64) {
 
 #[test]
 fn a_match_that_fails_everywhere_is_set_aside_and_the_rest_is_played() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(FleetOptions { tries: 2, ..options() });
     let script = async {
         let (one, two) = (ground.hand("one").await, ground.hand("two").await);
@@ -294,6 +324,9 @@ fn a_match_that_fails_everywhere_is_set_aside_and_the_rest_is_played() {
 
 #[test]
 fn what_fails_on_one_machine_only_is_played_on_another() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(FleetOptions { tries: 2, ..options() });
     let script = async {
         let (one, two) = (ground.hand("one").await, ground.hand("two").await);
@@ -330,6 +363,9 @@ async fn lies(hand: &Hand, jobs: u32) {
 
 #[test]
 fn a_liar_is_found_and_barred_and_its_matches_are_played_again() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(FleetOptions { checked: 1.0, ..options() });
     let script = async {
         let (liar, one, two) = tokio::join!(ground.hand("liar"), ground.hand("one"), ground.hand("two"));
@@ -348,6 +384,9 @@ fn a_liar_is_found_and_barred_and_its_matches_are_played_again() {
 
 #[test]
 fn lies_from_before_a_restart_are_found_after_it() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(FleetOptions { checked: 0.0, ..options() });
     let stop = Stop::new();
     let script = async {
@@ -371,6 +410,9 @@ fn lies_from_before_a_restart_are_found_after_it() {
 
 #[test]
 fn a_result_that_is_not_its_records_bars_at_once() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let script = async {
         let (liar, one) = (ground.hand("liar").await, ground.hand("one").await);
@@ -393,9 +435,14 @@ fn a_result_that_is_not_its_records_bars_at_once() {
     ground.is_right();
 }
 
+/// What is changed in a report.
+type Change = fn(&mut Vec<Match>);
+
 #[test]
 fn a_match_that_nobody_asked_for_is_not_believed() {
-    type Change = fn(&mut Vec<Match>);
+    if agon_rig::missing() {
+        return;
+    }
     let changes: [(&str, Change); 3] = [
         ("results for 0 games", |matches| matches[0].games.clear()),
         ("others have played it", |matches| matches[0].result.games[0].seats.swap(0, 1)),
@@ -420,6 +467,9 @@ fn a_match_that_nobody_asked_for_is_not_believed() {
 
 #[test]
 fn checks_that_nobody_can_do_are_given_up_and_counted() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(FleetOptions { checked: 1.0, ..options() });
     let script = async { ground.hand("alone").await.work().await };
     let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
@@ -429,6 +479,9 @@ fn checks_that_nobody_can_do_are_given_up_and_counted() {
 
 #[test]
 fn who_does_not_fit_is_told_why() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let cup = ground.fleet.cup();
     ground.runtime.block_on(async {
@@ -457,6 +510,9 @@ fn who_does_not_fit_is_told_why() {
 
 #[test]
 fn who_lacks_layers_of_the_sandbox_is_told_which() {
+    if agon_rig::missing() {
+        return;
+    }
     let (nats, runtime) = (Nats::start(), runtime());
     let bots = ["house:random".to_owned(), "python3 nobody.py".to_owned()];
     let cup = Cup::of("connect-five", &[LEAGUE], &bots);
@@ -476,6 +532,9 @@ fn who_lacks_layers_of_the_sandbox_is_told_which() {
 
 #[test]
 fn the_queue_holds_no_more_than_some_seconds_of_work() {
+    if agon_rig::missing() {
+        return;
+    }
     let (nats, runtime) = (Nats::start(), runtime());
     let cup = Cup::words(&WORDS.replace("legs = 2", "legs = 12"));
     let ledger = cup.ledger(&runtime);
@@ -511,6 +570,9 @@ fn the_queue_holds_no_more_than_some_seconds_of_work() {
 
 #[test]
 fn a_stop_empties_the_queue_and_waits_for_what_is_played() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(options());
     let stop = Stop::new();
     let script = async {
@@ -531,6 +593,9 @@ fn a_stop_empties_the_queue_and_waits_for_what_is_played() {
 
 #[test]
 fn jobs_for_others_do_not_become_poison() {
+    if agon_rig::missing() {
+        return;
+    }
     let ground = Ground::new(FleetOptions { checked: 1.0, tries: 1, ..options() });
     let script = async {
         let one = ground.hand("one").await;

@@ -51,7 +51,7 @@ fn main() {
         assert_eq!(one.tables, many.tables, "{cup}: the table");
         assert_eq!(one.games, many.games, "{cup}: the games");
         assert_eq!(one.kept, many.kept, "{cup}: what bots keep");
-        let took = [alone, begun.elapsed() - alone].map(|took| took.as_secs_f64());
+        let took = [alone, begun.elapsed().saturating_sub(alone)].map(|took| took.as_secs_f64());
         println!("test {cup} ... ok ({} matches, {:.1} s and {:.1} s)", one.games.len(), took[0], took[1]);
     }
     for worker in workers {

@@ -12,12 +12,14 @@ use agon_core::Assets;
 use agon_grid::live::Mirror;
 use agon_grid::wire::{self, Beat, Done, Order};
 use agon_grid::worker::live::{Shows, boards};
+use agon_grid::worker::{Worker, WorkerOptions};
 use agon_grid::{Link, NatsOptions, subjects};
-use agon_rig::Nats;
+use agon_rig::{Nats, Postgres};
 use agon_runner::gallery::Pace;
 use agon_runner::{Gallery, Stop};
 use agon_server::grid::Seen;
 use agon_store::office::{Role, State};
+use agon_venue::competing::Where;
 use common::cup::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;
@@ -254,6 +256,58 @@ async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
         stop.ask();
         running.join().unwrap();
     }
+}
+
+/// A worker on a thread of its own, until it is told to leave.
+fn work(nats: &Nats, name: &str, cache: std::path::PathBuf) -> thread::JoinHandle<()> {
+    let options = options(nats, name);
+    let worker = WorkerOptions {
+        cores: 1,
+        pin: false,
+        cache,
+        speed: Some(1.0),
+        ..WorkerOptions::new(name.to_owned())
+    };
+    thread::spawn(move || {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
+        let link = runtime.block_on(Link::connect(&options)).unwrap();
+        Worker::run(link, &runtime, worker, &Stop::default(), &|_| {}).unwrap();
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
+    if agon_rig::missing() {
+        return;
+    }
+    let (nats, database) = (Nats::start(), Postgres::shared().database());
+    let (options, url) = (options(&nats, "coordinator"), database.url);
+    let site = Site::with(|config| {
+        config.limits = agon_server::config::Limits::generous();
+        config.nats = Some(options);
+        config.ledgers = Where::Database(url);
+    })
+    .await;
+    let organiser = site.person("organiser", Role::Organiser).await;
+    let file = site.cup_file("cup");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let text = "name = \"D\"\ngame = \"word-racer\"\nseed = \"d\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 20\n\n\
+                [[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:filler\"\n";
+    fs::write(&file, text).unwrap();
+    site.host("cup", State::Running, &[]).await;
+    agon_server::running::play(&site.app, "cup");
+    let worker = work(&nats, "w1", site.folder.path().join("cache"));
+    let over = until(&organiser, "competitions/cup", |one| one["state"] != "running").await;
+    assert_eq!((&over["state"], &over["message"]), (&json!("over"), &Value::Null));
+    let table = organiser.get("competitions/cup/phases/1/table").await.json;
+    assert_eq!((&table["matches"], &table["games"]), (&json!(20), &json!(20)), "{table}");
+    assert!(!file.with_extension("ledger").exists(), "it is in the database");
+    let workers = organiser.get("competitions/cup/workers").await.json;
+    assert_eq!((&workers["grid"], &workers["aside"]), (&json!(true), &json!([])));
+    assert_eq!(organiser.send("POST", "workers/w1/drain", None).await.status, 204);
+    tokio::task::spawn_blocking(|| worker.join().unwrap()).await.unwrap();
+    until(&organiser, "workers", |one| one["workers"].as_array().unwrap().is_empty()).await;
 }
 
 #[tokio::test]

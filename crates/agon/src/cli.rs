@@ -445,10 +445,10 @@ pub struct Doctor {
     /// A PostgreSQL database to look at, `postgres://USER@HOST:PORT/NAME`; the password is best in PGPASSWORD or ~/.pgpass
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
-    /// A NATS server to look at.
-    #[command(flatten)]
-    pub nats: Nats,
     /// For programs
     #[arg(long)]
     pub json: bool,
+    /// A NATS server to look at.
+    #[command(flatten)]
+    pub nats: Nats,
 }

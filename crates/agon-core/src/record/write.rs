@@ -48,7 +48,8 @@ impl Recorder {
     /// From now on all time limits are so many times as long, and every record says so. It is no part of the digest, as times are none: two machines
     /// of different speed come to the same.
     pub fn scale_clocks(&mut self, scale: Option<f64>) {
-        self.clock_scale = scale.filter(|&scale| scale.is_finite() && scale > 0.0 && scale != 1.0);
+        self.clock_scale =
+            scale.filter(|&scale| scale.is_finite() && scale > 0.0 && scale.total_cmp(&1.0).is_ne());
     }
 
     /// What time limits are multiplied by, if that is not 1. Nobody's are unless it is written down.

@@ -44,6 +44,8 @@ struct Out {
     kind: Kind,
     /// What its workers said, by worker.
     errors: Vec<(String, String)>,
+    /// How often it failed since it was published.
+    failures: u32,
     /// How often its match was tried everywhere.
     round: u32,
 }
@@ -304,8 +306,16 @@ impl<'d> Desk<'d> {
             }
         }
         self.send(&job);
-        let out =
-            Out { job, place: None, since: Instant::now(), again: None, kind, errors: Vec::new(), round: 0 };
+        let out = Out {
+            job,
+            place: None,
+            since: Instant::now(),
+            again: None,
+            kind,
+            errors: Vec::new(),
+            failures: 0,
+            round: 0,
+        };
         self.checking += u64::from(kind == Kind::Check);
         self.jobs.insert(id.clone(), out);
         id

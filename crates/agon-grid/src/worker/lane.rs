@@ -13,7 +13,7 @@ use agon_runner::gallery::Pen;
 use agon_runner::{Bout, Member};
 use agon_store::FinishedMatch;
 use async_nats::jetstream::consumer::PullConsumer;
-use async_nats::jetstream::{Message, message};
+use async_nats::jetstream::{AckKind, Message};
 use futures_util::StreamExt as _;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -163,15 +163,13 @@ async fn next(consumer: &PullConsumer, wait: Option<Duration>) -> Result<Option<
 async fn hold(house: &House, cup: &str, terms: &Terms, message: Message) -> Option<(Held, u64)> {
     let deliveries = message.info().map_or(1, |info| info.delivered.max(1) as u64);
     let (message, acker) = message.split();
-    match wire::decode::<Job>(&message.payload).ok().filter(|job| job.protocol == PROTOCOL && job.cup == *cup)
-    {
-        Some(job) => Some((Held::new(cup.to_owned(), job, acker, terms), deliveries)),
-        None => {
-            house.say(format!("{cup}: a job is not understood: is this worker older than its coordinator?"));
-            let _ = acker.ack_with(message::AckKind::Nak(Some(NOT_OURS))).await;
-            None
-        }
+    let job = wire::decode::<Job>(&message.payload).ok();
+    if let Some(job) = job.filter(|job| job.protocol == PROTOCOL && job.cup == *cup) {
+        return Some((Held::new(cup.to_owned(), job, acker, terms), deliveries));
     }
+    house.say(format!("{cup}: a job is not understood: is this worker older than its coordinator?"));
+    let _ = acker.ack_with(AckKind::Nak(Some(NOT_OURS))).await;
+    None
 }
 
 /// Plays all matches of a job, one after the other.
@@ -229,7 +227,9 @@ fn play_one(
         for (actor, seat) in actors.iter().zip(&seats) {
             let data = finished.data.iter().find(|data| data.entrant == *seat);
             let mut bags = actor.bags.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            data.into_iter().for_each(|data| bags.kept(hash(&data.bytes)));
+            if let Some(data) = data {
+                bags.kept(hash(&data.bytes));
+            }
         }
     }
     Ok(finished)

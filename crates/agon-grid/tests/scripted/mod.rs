@@ -311,7 +311,7 @@ impl Hand {
             return Arc::clone(brief);
         }
         let blobs = Blobs::open(&self.link).await.unwrap();
-        let bytes = blobs.get(hash).await.unwrap().expect("the brief is there");
+        let bytes = blobs.get(hash).await.unwrap().unwrap();
         let brief: Arc<Brief> = Arc::new(decode(&bytes).unwrap());
         *known = Some((hash.to_owned(), Arc::clone(&brief)));
         brief

@@ -97,7 +97,8 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
     let arena = app.arenas.get(id).map_err(|error| broke(error.message()))?;
     let file = Path::new(&competition.file);
     let sitting = Arc::new(Sitting::read(file)?);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    // With a thread of its own: a ledger on a server answers to whoever asks, in whichever runtime that is.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let ledger = runtime.block_on(sitting.ledger_at(&app.config.ledgers))?;
     handle.block_on(show(&arena, Arc::clone(&sitting))).map_err(broke)?;
     let allowed = handle.block_on(lineup::allowed(app, id)).map_err(broke)?;

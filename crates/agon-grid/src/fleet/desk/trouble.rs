@@ -17,9 +17,7 @@ impl Desk<'_> {
         match kind {
             TroubleKind::Failed => {
                 self.one_less_to_wait_for();
-                if let Some(out) = self.jobs.get_mut(&job) {
-                    out.errors.push((worker.to_owned(), says));
-                }
+                self.failed(worker, &job, says);
             }
             TroubleKind::Missing { hash } => self.put_again(&hash),
             TroubleKind::Poison { deliveries } => {
@@ -29,6 +27,24 @@ impl Desk<'_> {
             }
         }
         answer.give(&Receipt::Kept);
+    }
+
+    /// A job failed somewhere. Deliveries of one that is not for everybody say nothing: what counts is how often it failed.
+    fn failed(&mut self, worker: &str, job: &str, says: String) {
+        let tries = self.fleet.options.tries;
+        let Some(out) = self.jobs.get_mut(job) else { return };
+        out.errors.push((worker.to_owned(), says));
+        out.failures += 1;
+        if out.job.not.is_empty() || out.failures < tries {
+            return;
+        }
+        let Some(out) = self.take_job(job) else { return };
+        if let Some(place) = out.place {
+            let line = self.fleet.line.clone();
+            self.shared().runtime.spawn(async move { line.remove(place).await });
+        }
+        let failures = u64::from(out.failures);
+        self.poison(out, failures);
     }
 
     /// A job was delivered too often. Its matches are tried one by one; one that is alone in its job by those who have not failed at it yet;
