@@ -89,7 +89,7 @@ mod tests {
         assert_eq!(paced(Duration::from_millis(50)).room(20, 8), 8 + 32);
         assert_eq!(paced(Duration::from_secs(30)).room(1, 8), 8 + 8);
         assert_eq!(paced(Duration::from_secs(110)).room(1, 8), 8 + 4);
-        assert_eq!(paced(Duration::from_secs(3600)).room(1, 8), 8 + 1);
+        assert_eq!(paced(Duration::from_hours(1)).room(1, 8), 8 + 1);
     }
 
     #[test]
