@@ -41,6 +41,17 @@ pub enum ClockRule {
     },
 }
 
+impl ClockRule {
+    /// The same with all limits so many times as long: on a machine that is so many times slower.
+    #[must_use]
+    pub fn scaled(mut self, scale: f64) -> Self {
+        let (Self::PerAnswer { limit } | Self::Bank { limit, .. } | Self::Shared { limit, .. }) = &mut self;
+        // A factor that makes no sense changes nothing.
+        *limit = Duration::try_from_secs_f64(limit.as_secs_f64() * scale).unwrap_or(*limit);
+        self
+    }
+}
+
 /// What the clock says about an answer that took some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
@@ -133,6 +144,15 @@ mod tests {
         assert_eq!(clock.charge(Seat(0), 10 * MS), Verdict::InTime);
         assert_eq!(clock.charge(Seat(0), 11 * MS), Verdict::Late);
         assert_eq!(clock.limit(Seat(0)), 10 * MS);
+    }
+
+    #[test]
+    fn a_slower_machine_gives_more_time() {
+        let rule = ClockRule::Bank { limit: 10 * MS, spent: WhenSpent::Timeout };
+        let mut clock = Clock::new(rule.clone().scaled(1.5), 1);
+        assert_eq!(clock.charge(Seat(0), 14 * MS), Verdict::InTime);
+        assert_eq!((clock.limit(Seat(0)), clock.charge(Seat(0), 2 * MS)), (MS, Verdict::Late));
+        assert_eq!((rule.clone().scaled(1.0), rule.clone().scaled(f64::NAN)), (rule.clone(), rule));
     }
 
     #[test]

@@ -93,7 +93,8 @@ pub(crate) fn games_before<G: Game>(records: &[Record], index: usize) -> Range<u
 
 pub(crate) fn requests<G: View>(film: &FilmOf<G>, wanted: Seat) -> Vec<Request> {
     let record = &film.record;
-    let mut clock = Clock::new(film.game.clock(), record.header.seats.len());
+    let mut clock =
+        Clock::new(film.game.clock().scaled(record.clock_scale.unwrap_or(1.0)), record.header.seats.len());
     let mut times: Vec<_> = record.times.iter().map(|times| times.iter().copied()).collect();
     let mut requests = Vec::new();
     for (turn, tokens) in (1u32..).zip(&record.turns) {

@@ -170,10 +170,12 @@ pub fn play_open<G: View>(
             player.begin(seed);
         }
     }
+    let scale = room.recorder.as_deref().and_then(Recorder::clock_scale);
+    let rule = scale.map_or_else(|| game.clock(), |scale| game.clock().scaled(scale));
     let mut referee = Referee {
         game,
         state: game.start(seed),
-        clock: Clock::new(game.clock(), chairs.len()),
+        clock: Clock::new(rule, chairs.len()),
         names,
         index,
         turn: 0,

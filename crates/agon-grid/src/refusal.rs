@@ -79,7 +79,7 @@ pub fn of_jetstream(url: &str, doing: &str, error: &dyn Error, complaint: Option
     let mut what = chain(error);
     let denied = complaint.filter(|text| text.to_lowercase().contains("permissions violation"));
     let hint = if let Some(denied) = denied {
-        what = denied.to_owned();
+        denied.clone_into(&mut what);
         MAY_NOT
     } else if ["not enabled", "no responders", "resource does not exist"]
         .iter()

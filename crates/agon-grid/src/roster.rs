@@ -17,7 +17,7 @@ pub const EVERY: Duration = Duration::from_secs(2);
 /// Who was not heard for so long is lost: three beats and a little.
 pub const LOST: Duration = Duration::from_secs(7);
 /// Who was lost for so long is forgotten.
-const FORGOTTEN: Duration = Duration::from_secs(3600);
+const FORGOTTEN: Duration = Duration::from_hours(1);
 /// More are not remembered: whoever may publish beats cannot fill the memory.
 const MOST: usize = 10_000;
 

@@ -20,6 +20,9 @@ fn to(url: String) -> NatsOptions {
 
 #[test]
 fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
+    if agon_rig::missing() {
+        return;
+    }
     let mut nats = Nats::start();
     run(async {
         let link = Link::connect(&to(nats.url())).await.unwrap();

@@ -72,6 +72,9 @@ const BOTS: [&str; 2] = ["tactician", "random"];
 
 #[test]
 fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
+    if agon_rig::missing() {
+        return;
+    }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let roster = stage.roster();
@@ -100,6 +103,9 @@ fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
 
 #[test]
 fn a_report_is_said_until_its_receipt_comes_and_played_once() {
+    if agon_rig::missing() {
+        return;
+    }
     let silence = AtomicU32::new(0);
     // The first time nothing, then a question who it is, then the receipt.
     let answer = move |_: &wire::Report| match silence.fetch_add(1, SeqCst) {
@@ -121,6 +127,9 @@ fn a_report_is_said_until_its_receipt_comes_and_played_once() {
 
 #[test]
 fn the_lease_is_held_while_a_long_game_is_played() {
+    if agon_rig::missing() {
+        return;
+    }
     let lease = Duration::from_millis(600);
     let welcome =
         |_: &wire::Hello| Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 600, scale: None };
@@ -146,6 +155,9 @@ fn the_lease_is_held_while_a_long_game_is_played() {
 
 #[test]
 fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
+    if agon_rig::missing() {
+        return;
+    }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     // A full disk on the first try of the first job; the second job fails always.
@@ -172,6 +184,9 @@ fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
 
 #[test]
 fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
+    if agon_rig::missing() {
+        return;
+    }
     let stage = Stage::set(Script::default());
     let brief = wire::encode(&house_brief("connect-five", &BOTS)).unwrap();
     let name = hash(&brief);
@@ -195,6 +210,9 @@ fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
 
 #[test]
 fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
+    if agon_rig::missing() {
+        return;
+    }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let file = stage.home.path().join("file");
@@ -207,6 +225,9 @@ fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
 
 #[test]
 fn who_is_named_in_not_leaves_a_job_to_others() {
+    if agon_rig::missing() {
+        return;
+    }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let first = stage.worker(|_| {});
@@ -222,6 +243,9 @@ fn who_is_named_in_not_leaves_a_job_to_others() {
 
 #[test]
 fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew() {
+    if agon_rig::missing() {
+        return;
+    }
     let answer = |report: &wire::Report| {
         let why = "its results were wrong".to_owned();
         Some(if report.worker == "w1" { Receipt::Refused { why } } else { Receipt::Kept })
@@ -257,6 +281,9 @@ fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew
 
 #[test]
 fn an_older_worker_is_refused_politely() {
+    if agon_rig::missing() {
+        return;
+    }
     let welcome = |hello: &wire::Hello| {
         if hello.engine == "0.0.1" {
             Welcome::Refused {
@@ -278,6 +305,9 @@ fn an_older_worker_is_refused_politely() {
 
 #[test]
 fn a_drained_worker_finishes_hands_in_and_leaves() {
+    if agon_rig::missing() {
+        return;
+    }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(|_| {
@@ -298,6 +328,9 @@ fn a_drained_worker_finishes_hands_in_and_leaves() {
 
 #[test]
 fn a_server_that_was_away_costs_no_result() {
+    if agon_rig::missing() {
+        return;
+    }
     let mut stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(|call| {
@@ -320,22 +353,46 @@ fn a_server_that_was_away_costs_no_result() {
 }
 
 #[test]
+fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
+    if agon_rig::missing() {
+        return;
+    }
+    let welcome =
+        |_: &wire::Hello| Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: Some(1.25) };
+    let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let worker = stage.worker(|_| {});
+    stage.publish(&job(&brief, "one", 0..1));
+    until("the report", || stage.reports().len() == 1);
+    let (digest, packed) = stage.reports()[0].matches[0].games[0].clone();
+    let (record, _) = agon_core::record::read(&packed.unwrap(), 1).unwrap();
+    assert_eq!((record.clock_scale, record.digest.0), (Some(1.25), digest));
+    assert_eq!(digest, at_home("connect-five", BOTS, 1000));
+    worker.leave();
+}
+
+/// Has records that do not fit into a message.
+struct Large;
+impl Hands for Large {
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        let mut finished = Honest.play(bout, key, members, seed, recorder, reporter)?;
+        finished.games[0].record = Some(vec![7; 1_200_000]);
+        Ok(finished)
+    }
+}
+
+#[test]
 fn a_large_report_comes_in_pieces() {
-    struct Large;
-    impl Hands for Large {
-        fn play<'p>(
-            &self,
-            bout: &Bout<'_>,
-            key: MatchKey,
-            members: &[(Entrant, &Member)],
-            seed: u64,
-            recorder: &'p mut Recorder,
-            reporter: Option<&'p mut (dyn Reporter + 'p)>,
-        ) -> Result<FinishedMatch, PlayError> {
-            let mut finished = Honest.play(bout, key, members, seed, recorder, reporter)?;
-            finished.games[0].record = Some(vec![7; 1_200_000]);
-            Ok(finished)
-        }
+    if agon_rig::missing() {
+        return;
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
@@ -349,6 +406,9 @@ fn a_large_report_comes_in_pieces() {
 
 #[test]
 fn bots_without_the_sandbox_are_played_only_where_that_is_allowed() {
+    if agon_rig::missing() {
+        return;
+    }
     let stage = Stage::set(Script::default());
     let mut brief = house_brief("connect-five", &BOTS);
     brief.sandbox = false;

@@ -37,7 +37,7 @@ pub struct Database {
 impl Postgres {
     /// Whether this machine has one to start.
     pub fn is_installed() -> bool {
-        tool("initdb").is_absolute() && tool("postgres").is_absolute()
+        is_there()
     }
 
     /// Makes and starts one.
@@ -155,7 +155,9 @@ fn broom(folder: &Path) -> ChildStdin {
         .process_group(0)
         .spawn()
         .unwrap();
-    sweeper.stdin.take().unwrap()
+    let held = sweeper.stdin.take().unwrap();
+    std::thread::spawn(move || sweeper.wait());
+    held
 }
 
 /// Whether it is installed.

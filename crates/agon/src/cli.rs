@@ -58,9 +58,9 @@ pub enum Command {
     Run(Run),
     /// The tables of a competition
     Table(Table),
-    /// A competition's tables, games, histories and records as files; or all of its ledger as one
+    /// A competition's tables, games, histories and records as files, or all of it as one
     Export(Export),
-    /// Make a ledger of an archive that `agon export --archive` wrote: in a file, or in a database
+    /// Make a ledger, in a file or a database, of what `agon export --archive` wrote
     Import(Import),
     /// A competition as pages for the browser: tables, charts, brackets, replays
     Report(Report),
@@ -445,10 +445,10 @@ pub struct Doctor {
     /// A PostgreSQL database to look at, `postgres://USER@HOST:PORT/NAME`; the password is best in PGPASSWORD or ~/.pgpass
     #[arg(long, value_name = "URL")]
     pub database: Option<String>,
-    /// A NATS server to look at.
-    #[command(flatten)]
-    pub nats: Nats,
     /// For programs
     #[arg(long)]
     pub json: bool,
+    /// A NATS server to look at.
+    #[command(flatten)]
+    pub nats: Nats,
 }

@@ -386,7 +386,7 @@ fn a_database_does_not_let_us_in_or_is_another() {
         "local all all trust\nhost all guest 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
     fs::write(postgres.folder().join("data/pg_hba.conf"), rules).unwrap();
     sql(&url, "SELECT pg_reload_conf()");
-    let guest = |password: &str| format!("{}", url.replace("agon@", &format!("guest{password}@")));
+    let guest = |password: &str| url.replace("agon@", &format!("guest{password}@"));
     let refused = ["the password of user guest is not accepted", "PGPASSWORD"];
     // The new rules are read in a moment, not at once.
     let begun = Instant::now();

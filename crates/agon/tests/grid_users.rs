@@ -36,7 +36,7 @@ bot = "./mine"
 "#;
 
 /// Nothing here takes longer, on a machine that does something else too.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// NATS with the certificates and users of `deploy/`, and a competition.
 struct League {

@@ -11,7 +11,7 @@
 //! 3. `{"fault":{"turn":3,"seat":1,"fault":"illegal","says":"..."}}` for each fault, in the bot's own words;
 //! 4. `{"expired":{"turn":8,"least":0}}` if the shared clock ran out after that turn;
 //! 5. `{"end":{"turns":10,"outcome":{...}}}`;
-//! 6. times, a line for each seat: `{"times":{"seat":0,"wall_ns":[...],"cpu_ns":[...],"wait_ns":[...]}}`; a list
+//! 6. `{"clock_scale":1.25}` if all time limits were so many times as long, because the machine was slower than others; then times, a line for each seat: `{"times":{"seat":0,"wall_ns":[...],"cpu_ns":[...],"wait_ns":[...]}}`; a list
 //!    of processor times equal to the wall times, and one of waits that are all zero, is left out;
 //! 7. `{"digest":"sha256:..."}` over lines 1 to 5 as they stand: all but the times.
 
@@ -158,6 +158,8 @@ pub struct Record {
     pub outcome: Outcome,
     /// For each seat, for each of its answers.
     pub times: Vec<Vec<Times>>,
+    /// What time limits were multiplied by, if that was not 1.
+    pub clock_scale: Option<f64>,
     /// Over all but the times.
     pub digest: Digest,
 }

@@ -74,6 +74,8 @@ enum Line {
     Expired(Expiry),
     End(End),
     Times(TimesLine),
+    #[serde(rename = "clock_scale")]
+    ClockScale(f64),
     Digest(String),
 }
 
@@ -137,6 +139,7 @@ impl Reading {
             faults: Vec::new(),
             expired: None,
             outcome: Outcome::ranked(&[], ""),
+            clock_scale: None,
             digest: Digest([0; 32]),
         };
         Self { record, digested: None, named: None }
@@ -173,6 +176,10 @@ impl Reading {
                 let seat = record.times.get_mut(line.seat).ok_or("no such seat")?;
                 *seat = line.zip().ok_or("lists of different lengths")?;
             }
+            Line::ClockScale(_) if self.digested.is_none() => {
+                return Err("how clocks were scaled stands before the end".to_owned());
+            }
+            Line::ClockScale(scale) => record.clock_scale = Some(scale),
             Line::Digest(text) => self.named = Some(text),
         }
         Ok(())

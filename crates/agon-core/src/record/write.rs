@@ -25,6 +25,8 @@ pub struct Recorder {
     /// Where the answers of this turn begin.
     answers: usize,
     times: Vec<Vec<Times>>,
+    /// What time limits are multiplied by.
+    clock_scale: Option<f64>,
     /// Made at the first game and kept: making one costs more than packing a short game.
     packer: Option<zstd::bulk::Compressor<'static>>,
 }
@@ -41,6 +43,18 @@ impl Recorder {
     /// A recorder, to be used for any number of games.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// From now on all time limits are so many times as long, and every record says so. It is no part of the digest, as times are none: two machines
+    /// of different speed come to the same.
+    pub fn scale_clocks(&mut self, scale: Option<f64>) {
+        self.clock_scale =
+            scale.filter(|&scale| scale.is_finite() && scale > 0.0 && scale.total_cmp(&1.0).is_ne());
+    }
+
+    /// What time limits are multiplied by, if that is not 1. Nobody's are unless it is written down.
+    pub const fn clock_scale(&self) -> Option<f64> {
+        self.clock_scale
     }
 
     /// A game begins.
@@ -177,6 +191,13 @@ impl Recorder {
     }
 
     fn times_lines(&mut self) {
+        #[derive(Serialize)]
+        struct ScaleLine {
+            clock_scale: f64,
+        }
+        if let Some(clock_scale) = self.clock_scale {
+            self.json_line(&ScaleLine { clock_scale });
+        }
         let Self { lines, times, .. } = self;
         for (seat, times) in times.iter().enumerate() {
             lines.extend_from_slice(b"{\"times\":{\"seat\":");

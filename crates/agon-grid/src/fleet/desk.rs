@@ -44,6 +44,8 @@ struct Out {
     kind: Kind,
     /// What its workers said, by worker.
     errors: Vec<(String, String)>,
+    /// How often it failed since it was published.
+    failures: u32,
     /// How often its match was tried everywhere.
     round: u32,
 }
@@ -55,6 +57,14 @@ enum Kind {
     Play,
     /// To see whether somebody else comes to the same.
     Check,
+}
+
+/// A match that waits for somebody who has not failed at it.
+struct Postponed {
+    one: JobMatch,
+    errors: Vec<(String, String)>,
+    round: u32,
+    deliveries: u64,
 }
 
 /// Matches on their way into the ledger.
@@ -89,6 +99,8 @@ pub struct Desk<'d> {
     played: HashMap<String, Vec<(u64, MatchDigest)>>,
     /// Matches that are being replayed here.
     replaying: HashSet<u64>,
+    /// Matches that one worker alone has failed at: they wait for another.
+    postponed: Vec<Postponed>,
     aside: Vec<SetAside>,
     /// Whether something of the queue or of the files is gone; when mending it was last tried.
     broken: Option<Instant>,
@@ -144,6 +156,7 @@ impl<'d> Desk<'d> {
             checks: Checks::new(fleet.salt, fleet.options.checked),
             played: HashMap::new(),
             replaying: HashSet::new(),
+            postponed: Vec::new(),
             aside: Vec::new(),
             broken: None,
             compared: now,
@@ -182,7 +195,8 @@ impl<'d> Desk<'d> {
         loop {
             let nothing_left = self.hand_out();
             self.over |= over.load(Ordering::Relaxed);
-            if self.over || self.is_done(nothing_left) {
+            let done = self.is_done(nothing_left);
+            if self.over || (done && self.settle_postponed()) {
                 break;
             }
             match inbox.recv_timeout(LOOK_UP) {
@@ -212,7 +226,9 @@ impl<'d> Desk<'d> {
         memory.figures.aside += self.aside.len() as u64;
         (memory.figures.waiting, memory.figures.out) = (0, 0);
         let open = self.checks.into_open();
-        memory.doubts.extend(open.map(|(number, worker, digest)| (MatchKey { phase, stage, number }, worker, digest)));
+        memory
+            .doubts
+            .extend(open.map(|(number, worker, digest)| (MatchKey { phase, stage, number }, worker, digest)));
         drop(memory);
         if !self.aside.is_empty() && !self.over {
             let aside = self.aside.into_iter().map(|one| (one.key, one.errors)).collect();
@@ -290,8 +306,16 @@ impl<'d> Desk<'d> {
             }
         }
         self.send(&job);
-        let out =
-            Out { job, place: None, since: Instant::now(), again: None, kind, errors: Vec::new(), round: 0 };
+        let out = Out {
+            job,
+            place: None,
+            since: Instant::now(),
+            again: None,
+            kind,
+            errors: Vec::new(),
+            failures: 0,
+            round: 0,
+        };
         self.checking += u64::from(kind == Kind::Check);
         self.jobs.insert(id.clone(), out);
         id
@@ -307,7 +331,7 @@ impl<'d> Desk<'d> {
     /// Puts what a job needs where workers find it, then the job into the queue.
     fn send(&mut self, job: &Job) {
         let luggage = job.matches.iter().flat_map(|one| &one.luggage).cloned().collect::<Vec<_>>();
-        let files = self.baggage.as_mut().map_or_else(Vec::new, |all| all.to_put(&luggage));
+        let files = self.baggage.as_mut().map_or_else(Vec::new, |all| all.take_fresh(&luggage));
         let (line, blobs) = (self.fleet.line.clone(), self.fleet.blobs.clone());
         let (id, said) = (job.id.clone(), self.shared().said.clone());
         let Ok(bytes) = encode(job) else { return };

@@ -25,6 +25,9 @@ const OWNER: Duration = Duration::from_millis(4500);
 /// A server that is away for so long is worth a word.
 const SILENCE: Duration = Duration::from_mins(1);
 
+/// Whom words for people go to.
+pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Where an answer goes.
 #[derive(Clone)]
 pub struct Answer {
@@ -54,8 +57,8 @@ pub enum Said {
     Published(String, u64),
     /// A job could not be published.
     Unpublished(String, String),
-    /// What the queue holds.
-    Held(Result<super::line::Held, String>),
+    /// What the queue holds, if it is there.
+    Held(Option<super::line::Held>),
     /// These jobs are in nobody's hands.
     Lost(Vec<String>),
     /// A match of this worker was replayed, under this number: what does not follow from the rules, if anything.
@@ -79,7 +82,7 @@ pub struct Shared {
     /// What the stage hears.
     pub said: Sender<Said>,
     company: Mutex<Company>,
-    tell: Mutex<Option<Box<dyn Fn(&str) + Send + Sync>>>,
+    tell: Mutex<Option<Tell>>,
 }
 
 impl Shared {
@@ -102,7 +105,7 @@ impl Shared {
     }
 
     /// Whom words for people go to from now on.
-    pub fn tell_to(&self, tell: Box<dyn Fn(&str) + Send + Sync>) {
+    pub fn tell_to(&self, tell: Tell) {
         *self.tell.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
     }
 
@@ -291,14 +294,16 @@ async fn listen_reports(shared: Arc<Shared>, mut reports: Subscriber) {
             Made::Again => answer.give(&Receipt::Again),
             Made::Nonsense(what) => refuse(answer, format!("no report: {what}")),
             Made::Whole(bytes) => {
-                tokio::spawn(read(Arc::clone(&shared), worker, bytes, answer));
+                // Long games take a while to read; nobody who only asks waits for that.
+                let shared = Arc::clone(&shared);
+                tokio::task::spawn_blocking(move || read(&shared, worker, bytes, answer));
             }
         }
     }
 }
 
 /// Reads a report, and hands it on if its worker is one of ours.
-async fn read(shared: Arc<Shared>, worker: String, bytes: Vec<u8>, answer: Answer) {
+fn read(shared: &Shared, worker: String, bytes: Vec<u8>, answer: Answer) {
     let report = match decode::<Report>(&bytes) {
         Ok(report) if report.worker == worker && report.protocol == PROTOCOL => report,
         Ok(_) => return answer.give(&Receipt::Refused { why: "that is not your report".to_owned() }),

@@ -10,6 +10,8 @@ use bytes::Bytes;
 use crate::subjects::{self, WORK_STREAM};
 use crate::{GridError, Link};
 
+/// So many requests for work may wait: free cores of all workers of a competition.
+const WAITING: i64 = 65_536;
 /// The same job published again within this time is one.
 const SAME: Duration = Duration::from_mins(2);
 
@@ -55,6 +57,8 @@ impl Line {
             ack_wait: self.lease,
             max_deliver: -1,
             max_ack_pending: -1,
+            // Every free core of every worker has a request waiting; unless it is told, the server takes 512.
+            max_waiting: WAITING,
             ..pull::Config::default()
         };
         let made = stream.create_consumer(consumer).await;
@@ -103,6 +107,12 @@ impl Line {
             }
         }
         Ok(missing)
+    }
+
+    /// Takes a job out, by its place in the stream.
+    pub async fn remove(&self, place: u64) -> Result<(), GridError> {
+        let gone = self.stream().await?.delete_message(place).await;
+        gone.map(drop).map_err(|error| self.link.refused("take a job out of the queue", &error))
     }
 
     /// Takes the queue down: nobody pulls from it any more.

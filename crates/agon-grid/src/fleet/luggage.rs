@@ -73,7 +73,7 @@ impl Baggage {
     }
 
     /// What of this is not where workers find it yet: from now on it is.
-    pub fn to_put(&mut self, luggage: &[Luggage]) -> Vec<Arc<[u8]>> {
+    pub fn take_fresh(&mut self, luggage: &[Luggage]) -> Vec<Arc<[u8]>> {
         let names = luggage.iter().flat_map(|one| one.data.iter().chain(&one.logs));
         let mut bytes = Vec::new();
         for name in names {
@@ -186,7 +186,7 @@ mod tests {
         // Put one over the other they make the folder again.
         let there = tempfile::tempdir().unwrap();
         let mut found = Vec::new();
-        for bytes in baggage.to_put(&luggage) {
+        for bytes in baggage.take_fresh(&luggage) {
             belongings::unpack(&bytes, there.path()).unwrap();
             found.extend(fs::read_dir(there.path()).unwrap().map(|one| one.unwrap().file_name()));
         }
@@ -200,9 +200,9 @@ mod tests {
         let packed = baggage.add(b"data".to_vec());
         baggage.bags[1].data = Some(packed);
         let luggage = baggage.of(&[0, 1]);
-        assert_eq!(baggage.to_put(&luggage).len(), 1);
-        assert!(baggage.to_put(&luggage).is_empty());
+        assert_eq!(baggage.take_fresh(&luggage).len(), 1);
+        assert!(baggage.take_fresh(&luggage).is_empty());
         baggage.bags[1].data = Some(baggage.add(b"data".to_vec()));
-        assert!(baggage.to_put(&baggage.of(&[1])).is_empty(), "the same again");
+        assert!(baggage.take_fresh(&baggage.of(&[1])).is_empty(), "the same again");
     }
 }

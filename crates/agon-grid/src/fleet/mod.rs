@@ -185,7 +185,20 @@ impl Fleet {
             };
             let (inbox, memory) = (Mutex::new(inbox), Mutex::new(memory));
             let numbers = AtomicU64::new(0);
-            Ok(Self { shared, options, terms, line, blobs, table, salt, numbers, inbox, memory, roster, tasks })
+            Ok(Self {
+                shared,
+                options,
+                terms,
+                line,
+                blobs,
+                table,
+                salt,
+                numbers,
+                inbox,
+                memory,
+                roster,
+                tasks,
+            })
         })
     }
 

@@ -2,10 +2,12 @@
 //!
 //! Several workers may share a folder: a file appears whole, under its hash, and one that is gone or damaged is fetched again.
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
+use std::hash::{BuildHasher as _, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::blobs::hash;
@@ -13,18 +15,22 @@ use crate::blobs::hash;
 /// A draft that is so old was never finished.
 const STALE: Duration = Duration::from_hours(1);
 
+/// When there is no room, a so-manieth part of all of it is made free.
+const SPARE: u64 = 20;
+
 /// A folder with files by their hash.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
     most: u64,
-    drafts: AtomicU64,
+    /// About how much is there; nobody knows before the first look.
+    held: Mutex<Option<u64>>,
 }
 
 impl Cache {
     /// In a folder, with so many bytes at most. The folder is made when it is needed.
     pub const fn new(folder: PathBuf, most: u64) -> Self {
-        Self { folder, most, drafts: AtomicU64::new(0) }
+        Self { folder, most, held: Mutex::new(None) }
     }
 
     /// The file with this hash, if it is here and whole.
@@ -49,8 +55,8 @@ impl Cache {
         }
         fs::create_dir_all(&self.folder)?;
         self.make_room(bytes.len() as u64);
-        let number = self.drafts.fetch_add(1, Relaxed);
-        let draft = self.folder.join(format!("draft-{}-{number}", std::process::id()));
+        // Not by process: two containers may share a folder, and have the same numbers.
+        let draft = self.folder.join(format!("draft-{:016x}", RandomState::new().build_hasher().finish()));
         let written = File::create_new(&draft)
             .and_then(|mut file| file.write_all(bytes))
             .and_then(|()| fs::rename(&draft, &path));
@@ -66,8 +72,19 @@ impl Cache {
         is_hash.then(|| self.folder.join(name))
     }
 
-    /// Removes the longest unused files until there is room for so many bytes.
+    /// Sees to it that there is room for so many bytes. Where thousands of files are kept, looking at all of them for each new one would take longer than
+    /// fetching it: that is done when they are too many by what was put there.
     fn make_room(&self, bytes: u64) {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = match *held {
+            Some(held) if held.saturating_add(bytes) <= self.most => held,
+            _ => self.tidy(bytes),
+        };
+        *held = Some(now + bytes);
+    }
+
+    /// Removes the longest unused files until there is room for so many bytes, and some more. Gives what is left.
+    fn tidy(&self, bytes: u64) -> u64 {
         let mut files = list(&self.folder);
         let now = SystemTime::now();
         files.retain(|(path, used, _)| {
@@ -79,13 +96,18 @@ impl Cache {
         });
         files.sort_by_key(|(_, used, _)| *used);
         let mut held: u64 = files.iter().map(|(_, _, size)| size).sum();
+        if held.saturating_add(bytes) <= self.most {
+            return held;
+        }
+        let wanted = self.most - self.most / SPARE;
         for (path, _, size) in files {
-            if held.saturating_add(bytes) <= self.most {
+            if held.saturating_add(bytes) <= wanted {
                 break;
             }
             let _ = fs::remove_file(path);
             held -= size;
         }
+        held
     }
 }
 

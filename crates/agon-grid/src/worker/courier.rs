@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use super::company::{self, OVER};
-use super::house::House;
+use super::house::{House, Terms};
 use super::shelf::Mishap;
 use crate::GridError;
 use crate::subjects;
@@ -32,13 +32,16 @@ pub struct Held {
     pub cup: String,
     /// What is to be played.
     pub job: Job,
+    /// What bots' time limits are multiplied by.
+    pub scale: Option<f64>,
     acker: Arc<Acker>,
     keeper: JoinHandle<()>,
 }
 
 impl Held {
     /// Holds the lease from now on. In the runtime.
-    pub fn new(cup: String, job: Job, acker: Acker, lease: Duration) -> Self {
+    pub fn new(cup: String, job: Job, acker: Acker, terms: &Terms) -> Self {
+        let (lease, scale) = (terms.lease, terms.scale);
         let acker = Arc::new(acker);
         let keeper = tokio::spawn({
             let acker = Arc::clone(&acker);
@@ -50,7 +53,7 @@ impl Held {
                 }
             }
         });
-        Self { cup, job, acker, keeper }
+        Self { cup, job, scale, acker, keeper }
     }
 
     /// Gives the job back.

@@ -18,7 +18,7 @@ use super::shelf::Shelf;
 use super::troupe::{Troupe, Troupes};
 use crate::Link;
 
-/// Coordinators call every two seconds: who is not heard for so long is away.
+/// Coordinators call every two seconds: who is not heard for so long is away. One that comes back empties its queue: there is nothing to take meanwhile.
 const SILENT: Duration = Duration::from_secs(10);
 
 /// How a competition stands to this worker.
@@ -186,7 +186,7 @@ impl House {
     pub fn lost(&self, id: &str) {
         if let Some(cup) = self.cups().get_mut(id) {
             cup.session.clear();
-            if cup.heard.elapsed() > SILENT {
+            if matches!(cup.standing, Standing::Welcome(_)) {
                 cup.standing = Standing::Asking;
             }
         }
@@ -209,7 +209,7 @@ impl House {
     pub fn welcome(&self) -> Vec<(String, Arc<Terms>)> {
         let cups = self.cups();
         let welcome = |(id, cup): (&String, &Cup)| match &cup.standing {
-            Standing::Welcome(terms) => Some((id.clone(), Arc::clone(terms))),
+            Standing::Welcome(terms) if cup.heard.elapsed() < SILENT => Some((id.clone(), Arc::clone(terms))),
             _ => None,
         };
         cups.iter().filter_map(welcome).collect()

@@ -13,10 +13,10 @@ use agon_runner::gallery::Pen;
 use agon_runner::{Bout, Member};
 use agon_store::FinishedMatch;
 use async_nats::jetstream::consumer::PullConsumer;
-use async_nats::jetstream::{Message, message};
+use async_nats::jetstream::{AckKind, Message};
 use futures_util::StreamExt as _;
 use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use super::courier::{self, Held};
 use super::house::{House, Terms};
@@ -29,8 +29,10 @@ use crate::wire::{self, Job, JobMatch, Luggage, PROTOCOL, Report, played};
 const PULL: Duration = Duration::from_secs(2);
 /// The same where several competitions have work.
 const GLANCE: Duration = Duration::from_millis(300);
-/// A server that does not answer at all.
-const SILENT: Duration = Duration::from_secs(5);
+/// Beyond that, nobody answers at all. Less than after what the library itself takes an answer to be lost, and no error.
+const SILENT: Duration = Duration::from_secs(3);
+/// A job that is not understood is left to others for so long.
+const NOT_OURS: Duration = Duration::from_secs(5);
 /// Reports of one lane that may wait for their receipt.
 const WAITING: usize = 3;
 /// A job that is for others goes back to the queue for so long.
@@ -117,46 +119,57 @@ async fn pull(house: &House, turn: usize) -> Option<(Held, u64)> {
     }
     let first = turn % cups.len();
     cups.rotate_left(first);
-    let patience = if cups.len() == 1 { PULL } else { GLANCE };
-    for (cup, terms) in cups {
-        match next(&terms.consumer, patience).await {
-            Ok(Some(message)) => return hold(house, cup, &terms, message).await,
-            Ok(None) => {}
-            Err(_) => {
-                // Its coordinator made it anew, or the competition is over: that is asked when it is heard next.
-                house.lost(&cup);
-                sleep(REST).await;
-            }
-        }
-        if house.draining() {
-            return None;
+    if let [(cup, terms)] = &cups[..] {
+        return look(house, cup, terms, Some(PULL)).await;
+    }
+    // Whoever has something is asked before anybody is waited for.
+    for (cup, terms) in &cups {
+        if let Some(found) = look(house, cup, terms, None).await {
+            return Some(found);
         }
     }
-    None
+    let (cup, terms) = cups.first()?;
+    look(house, cup, terms, Some(GLANCE)).await
 }
 
-async fn next(consumer: &PullConsumer, patience: Duration) -> Result<Option<Message>, async_nats::Error> {
-    let asked = timeout(SILENT, consumer.batch().max_messages(1).expires(patience).messages()).await??;
-    let mut batch = asked;
-    match timeout(patience + SILENT, batch.next()).await {
-        Ok(Some(message)) => message.map(Some),
-        Ok(None) => Ok(None),
-        Err(silent) => Err(silent.into()),
-    }
-}
-
-async fn hold(house: &House, cup: String, terms: &Terms, message: Message) -> Option<(Held, u64)> {
-    let deliveries = message.info().map_or(1, |info| info.delivered.max(1) as u64);
-    let (message, acker) = message.split();
-    match wire::decode::<Job>(&message.payload).ok().filter(|job| job.protocol == PROTOCOL && job.cup == cup)
-    {
-        Some(job) => Some((Held::new(cup, job, acker, terms.lease), deliveries)),
-        None => {
-            house.say(format!("{cup}: a job is not understood: is this worker older than its coordinator?"));
-            let _ = acker.ack_with(message::AckKind::Nak(Some(SILENT))).await;
+/// A job of a competition, if there is one in this time.
+async fn look(house: &House, cup: &str, terms: &Terms, wait: Option<Duration>) -> Option<(Held, u64)> {
+    match next(&terms.consumer, wait).await {
+        Ok(Some(message)) => hold(house, cup, terms, message).await,
+        Ok(None) => None,
+        Err(_) => {
+            // Its coordinator made it anew, or the competition is over: that is asked when it is heard next.
+            house.lost(cup);
             None
         }
     }
+}
+
+async fn next(consumer: &PullConsumer, wait: Option<Duration>) -> Result<Option<Message>, async_nats::Error> {
+    let asked = async {
+        match wait {
+            Some(wait) => consumer.batch().max_messages(1).expires(wait).messages().await,
+            None => consumer.fetch().max_messages(1).messages().await,
+        }
+    };
+    let mut batch = timeout(SILENT, asked).await??;
+    // A consumer that is gone does not answer at all.
+    match timeout(wait.unwrap_or_default() + SILENT, batch.next()).await? {
+        Some(message) => message.map(Some),
+        None => Ok(None),
+    }
+}
+
+async fn hold(house: &House, cup: &str, terms: &Terms, message: Message) -> Option<(Held, u64)> {
+    let deliveries = message.info().map_or(1, |info| info.delivered.max(1) as u64);
+    let (message, acker) = message.split();
+    let job = wire::decode::<Job>(&message.payload).ok();
+    if let Some(job) = job.filter(|job| job.protocol == PROTOCOL && job.cup == *cup) {
+        return Some((Held::new(cup.to_owned(), job, acker, terms), deliveries));
+    }
+    house.say(format!("{cup}: a job is not understood: is this worker older than its coordinator?"));
+    let _ = acker.ack_with(AckKind::Nak(Some(NOT_OURS))).await;
+    None
 }
 
 /// Plays all matches of a job, one after the other.
@@ -167,6 +180,7 @@ fn play(
     recorder: &mut Recorder,
 ) -> Result<Vec<FinishedMatch>, Mishap> {
     let job = &held.job;
+    recorder.scale_clocks(held.scale);
     let troupe = house.troupes.get(&job.brief, &job.cup, &house.shelf, house.options.allow_unguarded)?;
     let mut played = Vec::with_capacity(job.matches.len());
     for one in &job.matches {
@@ -213,7 +227,9 @@ fn play_one(
         for (actor, seat) in actors.iter().zip(&seats) {
             let data = finished.data.iter().find(|data| data.entrant == *seat);
             let mut bags = actor.bags.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            data.into_iter().for_each(|data| bags.kept(hash(&data.bytes)));
+            if let Some(data) = data {
+                bags.kept(hash(&data.bytes));
+            }
         }
     }
     Ok(finished)

@@ -131,7 +131,9 @@ impl Worker {
                 .map(|lane| {
                     let (house, pin) = (Arc::clone(&house), pins.get(lane));
                     scope.spawn(move || {
-                        pin.into_iter().for_each(pins::Pin::hold);
+                        if let Some(pin) = pin {
+                            pin.hold();
+                        }
                         lane::work(&house, lane);
                     })
                 })
@@ -146,7 +148,9 @@ impl Worker {
                 }
             }
         });
-        heard.try_iter().for_each(|news| tell(&news));
+        for news in heard.try_iter() {
+            tell(&news);
+        }
         for task in tasks {
             task.abort();
         }

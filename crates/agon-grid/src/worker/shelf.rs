@@ -1,4 +1,4 @@
-//! Files by their hash, wherever they are: in memory of what is used all the time nothing is kept, on this machine's disk a cache, else from NATS.
+//! Files by their hash, wherever they are: in the cache on this machine's disk, else in NATS.
 
 use std::time::Duration;
 
@@ -83,9 +83,8 @@ impl Shelf {
             tried += 1;
             match self.blobs.get(hash).await {
                 Ok(Some(bytes)) => return Ok(bytes),
-                Ok(None) => return Err(Mishap::Missing(hash.to_owned())),
-                // What is there is not what it should be: put there again, it is.
-                Err(GridError::Blob { .. }) => return Err(Mishap::Missing(hash.to_owned())),
+                // What is there and is not what it should be is put there again as well.
+                Ok(None) | Err(GridError::Blob { .. }) => return Err(Mishap::Missing(hash.to_owned())),
                 Err(error) if tried >= TRIES => return Err(error.into()),
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }

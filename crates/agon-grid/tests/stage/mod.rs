@@ -26,13 +26,16 @@ use tokio::runtime::{Builder, Runtime};
 
 pub const CUP: &str = "cup-0123";
 
+/// What is answered to a whole report; `None` is silence.
+pub type Answer = dyn Fn(&Report) -> Option<Receipt> + Send + Sync;
+
 /// What the coordinator heard, and how it answers.
 pub struct Script {
     pub hellos: Mutex<Vec<Hello>>,
     pub reports: Mutex<Vec<Report>>,
     pub troubles: Mutex<Vec<Trouble>>,
-    /// Answers to whole reports; `None` is silence.
-    pub answer: Box<dyn Fn(&Report) -> Option<Receipt> + Send + Sync>,
+    /// To reports.
+    pub answer: Box<Answer>,
     pub welcome: Box<dyn Fn(&Hello) -> Welcome + Send + Sync>,
     /// How many pieces were heard.
     pub pieces: AtomicU32,

@@ -2,6 +2,7 @@
 //! the table `running`, with a turn that grows with each new holder: whoever lost the lock with the server, and finds another turn than
 //! its own, writes nothing any more.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,6 +18,10 @@ use crate::{Claim, Result, StoreError};
 
 /// The server notices within moments that a holder is gone; so long it is asked again.
 const MOMENT: Duration = Duration::from_secs(1);
+/// The same of a holder that is known to be gone: the server may still be busy with its last words.
+const LAST_WORDS: Duration = Duration::from_secs(20);
+/// A connection that is still there answers by then.
+const PING: Duration = Duration::from_secs(5);
 
 /// Held: nobody else plays this competition.
 #[derive(Debug)]
@@ -48,6 +53,12 @@ impl Holder {
         Ok(Self { turn: row.try_get(0)?, pid: pid as u32, host: row.try_get(2)? })
     }
 
+    /// How long to wait for it to be gone.
+    fn patience(&self) -> Duration {
+        let is_gone = self.host == host() && !Path::new(&format!("/proc/{}", self.pid)).exists();
+        if is_gone { LAST_WORDS } else { MOMENT }
+    }
+
     fn refuse(self, ledger: &PostgresLedger) -> StoreError {
         StoreError::Running { place: ledger.lanes.place.clone(), pid: self.pid, host: self.host }
     }
@@ -59,6 +70,11 @@ impl Holder {
             _ => Ok(()),
         }
     }
+}
+
+/// This machine's name.
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// The number of a schema's lock.
@@ -89,7 +105,7 @@ impl PostgresLedger {
                         Arc::downgrade(&held);
                     return Ok(Claim::of(held));
                 }
-                Some(Ok(Err(_))) if begun.elapsed() < MOMENT => {
+                Some(Ok(Err(holder))) if begun.elapsed() < holder.patience() => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
                 Some(Ok(Err(holder))) => return Err(holder.refuse(self)),
@@ -106,13 +122,12 @@ impl PostgresLedger {
         if !lock(&mut connection, &self.schema).await? {
             return Ok(Err(Holder::read(&mut connection, false).await?));
         }
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let mut change = connection.begin().await?;
         let turn = sqlx::query_scalar(
             "UPDATE running SET turn = turn + 1, pid = $1, host = $2, since = $3 WHERE id = 1 RETURNING turn",
         )
         .bind(i64::from(std::process::id()))
-        .bind(host)
+        .bind(host())
         .bind(Time::now().0)
         .fetch_one(&mut *change)
         .await?;
@@ -130,7 +145,7 @@ impl PostgresLedger {
         }
         let mut place = held.connection.lock().await;
         if let Some(own) = place.as_mut()
-            && own.ping().await.is_ok()
+            && matches!(tokio::time::timeout(PING, own.ping()).await, Ok(Ok(())))
         {
             held.losses.store(losses, Ordering::Relaxed);
             return Ok(());

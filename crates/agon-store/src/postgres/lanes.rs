@@ -36,13 +36,15 @@ pub struct Lanes {
     options: PgConnectOptions,
     idle: Mutex<Vec<PgConnection>>,
     permits: Semaphore,
+    /// So many are kept while nobody uses them: a site may show many competitions, and a server has a hundred connections for all.
+    keep: usize,
     /// How often a connection was lost.
     losses: AtomicU64,
     pub patience: Duration,
 }
 
 impl Lanes {
-    pub fn new(target: Target, place: String, options: PgConnectOptions) -> Self {
+    pub fn new(target: Target, place: String, options: PgConnectOptions, keep: usize) -> Self {
         let permits = Semaphore::new(LANES);
         Self {
             target,
@@ -50,6 +52,7 @@ impl Lanes {
             options,
             idle: Mutex::default(),
             permits,
+            keep,
             losses: AtomicU64::new(0),
             patience: PATIENCE,
         }
@@ -70,7 +73,10 @@ impl Lanes {
     }
 
     pub fn give_back(&self, connection: PgConnection) {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < self.keep {
+            idle.push(connection);
+        }
     }
 
     /// How often a connection was lost so far.

@@ -140,7 +140,7 @@ impl Load {
         for (place, (_, kind)) in self.table.columns.iter().enumerate() {
             let cells = self.rows.iter_mut().map(|row| std::mem::replace(&mut row[place], Cell::Empty));
             let (added, array) = match kind {
-                Kind::Number => (values.add(cells.map(number).collect::<Vec<_>>()), "bigint"),
+                Kind::Number => (values.add(cells.map(|cell| number(&cell)).collect::<Vec<_>>()), "bigint"),
                 Kind::Text => (values.add(cells.map(words).collect::<Vec<_>>()), "text"),
                 Kind::Bytes => (values.add(cells.map(bytes).collect::<Vec<_>>()), "bytea"),
             };
@@ -156,8 +156,8 @@ impl Load {
     }
 }
 
-fn number(cell: Cell) -> Option<i64> {
-    if let Cell::Number(number) = cell { Some(number) } else { None }
+const fn number(cell: &Cell) -> Option<i64> {
+    if let Cell::Number(number) = cell { Some(*number) } else { None }
 }
 
 fn words(cell: Cell) -> Option<String> {

@@ -251,7 +251,7 @@ pub async fn open(url: &str, slug: &str, to_read: bool) -> Result<PostgresLedger
         slug: slug.to_owned(),
         to_write,
         writing: (!to_read).then(|| Mutex::new(())),
-        lanes: Lanes::new(target, place, options),
+        lanes: Lanes::new(target, place, options, if to_read { 1 } else { 2 }),
         held: std::sync::Mutex::new(Weak::new()),
     })
 }

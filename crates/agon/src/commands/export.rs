@@ -20,8 +20,11 @@ pub fn run(args: &cli::Export) -> Result<(), Failure> {
     let ledger = runtime.block_on(sitting.ledger_to_read_at(&args.kept.place()))?;
     if let Some(path) = &args.archive {
         let moved = runtime.block_on(archive::write(&*ledger, path))?;
-        let mib = moved.bytes as f64 / f64::from(1 << 20);
-        let what = format!("{}, {} matches, {mib:.1} MiB", moved.name, moved.matches);
+        let size = match moved.bytes {
+            small @ ..1_048_576 => format!("{} KiB", small.div_ceil(1 << 10)),
+            large => format!("{:.1} MiB", large as f64 / f64::from(1 << 20)),
+        };
+        let what = format!("{}, {} matches, {size}", moved.name, moved.matches);
         output::print(&format!("{}  {what}\n", path.display()))?;
         output::note("the secret seed is in it: keep it as you keep the ledger");
     }

@@ -62,7 +62,16 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
         )
     };
     let digest = digest_of(&digests).map_or_else(String::new, |digest| format!("digest: {digest}\n"));
-    output::print(&(text + &digest))
+    output::print(&(text + &scales(&films) + &digest))
+}
+
+/// Games whose time limits were multiplied, and by what.
+fn scales(films: &[(usize, &GameInfo, Box<dyn Film>)]) -> String {
+    let line = |(number, _, film): &(usize, &GameInfo, Box<dyn Film>)| {
+        let scale = film.record().clock_scale?;
+        Some(format!("game {number}: time limits were {scale} times as long, by the speed of the machine\n"))
+    };
+    films.iter().filter_map(line).collect()
 }
 
 /// One game, one page.
@@ -117,6 +126,9 @@ fn game_json(number: usize, film: &dyn Film, frames: bool) -> Json {
         "times": times,
         "digest": record.digest,
     });
+    if let Some(scale) = record.clock_scale {
+        game["clock_scale"] = json!(scale);
+    }
     if frames {
         let (first, deltas) = film.frames();
         game["frames"] = json!({"first": first, "deltas": deltas});

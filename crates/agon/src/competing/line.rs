@@ -136,8 +136,8 @@ impl Listener for Log<'_> {
                 }
             }
             Event::Tick { .. } => {
-                for change in self.company.iter_mut().flat_map(Company::changes) {
-                    output::note(&change.words());
+                for news in self.company.iter_mut().flat_map(Company::news) {
+                    output::note(&news);
                 }
             }
             _ => {}
@@ -198,8 +198,11 @@ impl Listener for Events<'_> {
 }
 
 impl Events<'_> {
-    /// Who came and went.
+    /// Who came and went, and what the coordinator says.
     fn news(&mut self) {
+        for says in self.company.iter().flat_map(Company::said) {
+            let _ = writeln!(io::stdout().lock(), "{}", json!({"event": "note", "says": says}));
+        }
         for change in self.company.iter_mut().flat_map(Company::changes) {
             let line =
                 json!({"event": "worker", "worker": change.worker, "what": change.what, "why": change.why});
@@ -247,8 +250,8 @@ impl<'l> View<'l> {
     }
 
     fn tick(&mut self, playing: &[Playing], tally: &Tally) {
-        for change in self.company.iter_mut().flat_map(Company::changes) {
-            let _ = self.screen.println(change.words());
+        for news in self.company.iter_mut().flat_map(Company::news) {
+            let _ = self.screen.println(news);
         }
         let one = |one: &Playing| {
             let names: Vec<&str> =

@@ -1,4 +1,5 @@
 //! The words of the commands for many machines.
+#![allow(clippy::doc_markdown, reason = "help texts: backticks would be shown")]
 
 use std::env;
 use std::path::PathBuf;
@@ -94,9 +95,6 @@ pub struct Fleet {
                   docs/deploying.md says how to set it up."
 )]
 pub struct Worker {
-    /// How to reach NATS.
-    #[command(flatten)]
-    pub nats: Nats,
     /// What it is called; no two may be called the same, and a NATS user of its own bears this name [default: this machine's name]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -115,6 +113,9 @@ pub struct Worker {
     /// Also play for competitions that run bots without the sandbox: only where you trust every bot and the organiser
     #[arg(long)]
     pub allow_unguarded: bool,
+    /// How to reach NATS.
+    #[command(flatten)]
+    pub nats: Nats,
 }
 
 /// `agon workers`
@@ -125,9 +126,6 @@ pub struct Worker {
                   Exit code 1: with --drain and --wait, the worker has not left in time."
 )]
 pub struct Workers {
-    /// How to reach NATS.
-    #[command(flatten)]
-    pub nats: Nats,
     /// Have this worker finish what it plays and leave
     #[arg(long, value_name = "NAME")]
     pub drain: Option<String>,
@@ -137,6 +135,9 @@ pub struct Workers {
     /// For programs
     #[arg(long)]
     pub json: bool,
+    /// How to reach NATS.
+    #[command(flatten)]
+    pub nats: Nats,
 }
 
 /// `500M`, `4G`, or bytes.

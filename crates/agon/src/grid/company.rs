@@ -1,6 +1,7 @@
-//! Who plays while a competition is run on many machines: in one line, and who came and went.
+//! Who plays while a competition is run on many machines: in one line, who came and went, and what the coordinator has to say.
 
 use std::collections::BTreeMap;
+use std::sync::mpsc::Receiver;
 
 use agon_grid::Roster;
 use agon_grid::roster::{Seen, State};
@@ -9,6 +10,8 @@ use agon_grid::roster::{Seen, State};
 pub struct Company {
     roster: Roster,
     known: BTreeMap<(String, String), State>,
+    /// What the coordinator says, from threads that must not write into a progress bar.
+    said: Receiver<String>,
 }
 
 /// Something about a worker that people want to know.
@@ -23,23 +26,33 @@ pub struct Change {
 }
 
 impl Change {
-    /// For people.
-    pub fn words(&self) -> String {
-        let Self { worker, what, why } = self;
-        match *what {
-            "came" => format!("worker {worker} is there: {why}"),
+    /// For people. Whom the coordinator lets in or refuses it says itself.
+    fn words(&self) -> Option<String> {
+        let worker = &self.worker;
+        Some(match self.what {
             "lost" => format!("worker {worker} is not heard any more; what it played is played by others"),
             "draining" => format!("worker {worker} finishes what it plays and leaves"),
-            "refused" => format!("worker {worker} is refused: {why}"),
-            _ => format!("worker {worker} has left"),
-        }
+            "left" => format!("worker {worker} has left"),
+            _ => return None,
+        })
     }
 }
 
 impl Company {
-    /// Of these.
-    pub const fn new(roster: Roster) -> Self {
-        Self { roster, known: BTreeMap::new() }
+    /// Of these, with what the coordinator says.
+    pub const fn new(roster: Roster, said: Receiver<String>) -> Self {
+        Self { roster, known: BTreeMap::new(), said }
+    }
+
+    /// What is new, for people.
+    pub fn news(&mut self) -> Vec<String> {
+        let changes: Vec<String> = self.changes().iter().filter_map(Change::words).collect();
+        self.said().into_iter().chain(changes).collect()
+    }
+
+    /// What the coordinator has said since it was last asked.
+    pub fn said(&self) -> Vec<String> {
+        self.said.try_iter().collect()
     }
 
     /// What is new since it was last asked.

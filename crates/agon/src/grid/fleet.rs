@@ -1,5 +1,7 @@
 //! A competition that is run here and played elsewhere.
 
+use std::sync::mpsc;
+
 use agon_grid::{Fleet, FleetOptions, Link, Roster};
 use agon_runner::{Ended, Executor};
 use agon_store::Ledger;
@@ -52,7 +54,10 @@ pub fn play(
     let roster = runtime.block_on(Roster::listen(&link))?;
     let fleet = Fleet::open(link, runtime.handle().clone(), sitting, ledger, options)?;
     output::note(&format!("matches are played by the workers of {url}"));
-    let ended = play(&fleet, Some(Company::new(roster)));
+    let (say, said) = mpsc::channel();
+    // Nobody listens any more when all is over.
+    fleet.tell(move |words| drop(say.send(words.to_owned())));
+    let ended = play(&fleet, Some(Company::new(roster, said)));
     for one in fleet.aside() {
         output::note(&format!("set aside: match {}: {}", one.key, one.errors.join("; ")));
     }

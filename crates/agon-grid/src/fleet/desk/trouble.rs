@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{AGAIN, Desk, Kind, Out};
+use super::{AGAIN, Desk, Kind, Out, Postponed};
 use crate::fleet::SetAside;
 use crate::fleet::gate::Answer;
 use crate::wire::{Receipt, Trouble, TroubleKind};
@@ -17,9 +17,7 @@ impl Desk<'_> {
         match kind {
             TroubleKind::Failed => {
                 self.one_less_to_wait_for();
-                if let Some(out) = self.jobs.get_mut(&job) {
-                    out.errors.push((worker.to_owned(), says));
-                }
+                self.failed(worker, &job, says);
             }
             TroubleKind::Missing { hash } => self.put_again(&hash),
             TroubleKind::Poison { deliveries } => {
@@ -29,6 +27,24 @@ impl Desk<'_> {
             }
         }
         answer.give(&Receipt::Kept);
+    }
+
+    /// A job failed somewhere. Deliveries of one that is not for everybody say nothing: what counts is how often it failed.
+    fn failed(&mut self, worker: &str, job: &str, says: String) {
+        let tries = self.fleet.options.tries;
+        let Some(out) = self.jobs.get_mut(job) else { return };
+        out.errors.push((worker.to_owned(), says));
+        out.failures += 1;
+        if out.job.not.is_empty() || out.failures < tries {
+            return;
+        }
+        let Some(out) = self.take_job(job) else { return };
+        if let Some(place) = out.place {
+            let line = self.fleet.line.clone();
+            self.shared().runtime.spawn(async move { line.remove(place).await });
+        }
+        let failures = u64::from(out.failures);
+        self.poison(out, failures);
     }
 
     /// A job was delivered too often. Its matches are tried one by one; one that is alone in its job by those who have not failed at it yet;
@@ -48,30 +64,55 @@ impl Desk<'_> {
             return;
         }
         let Some(one) = out.job.matches.pop() else { return };
-        let mut failed = out.job.not.clone();
-        for (worker, _) in &out.errors {
-            if !failed.contains(worker) {
-                failed.push(worker.clone());
+        self.asked.remove(&one.number);
+        let Out { errors, round, .. } = out;
+        self.postponed.push(Postponed { one, errors, round, deliveries });
+        self.try_postponed();
+    }
+
+    /// Has postponed matches tried by somebody who has not failed at them; sets those aside that two have failed at, or that were tried often.
+    pub(super) fn try_postponed(&mut self) {
+        for waiting in std::mem::take(&mut self.postponed) {
+            let failed = waiting.failed();
+            let others = self.shared().company().others(&failed);
+            if waiting.round + 1 < ROUNDS && others {
+                let Postponed { one, errors, round, .. } = waiting;
+                self.publish_again(vec![one], failed, round + 1, errors);
+            } else if waiting.round + 1 < ROUNDS && failed.len() == 1 {
+                self.postponed.push(waiting);
+            } else {
+                self.set_aside(waiting);
             }
         }
-        if out.round + 1 < ROUNDS && self.shared().company().others(&failed) {
-            return self.publish_again(vec![one], failed, out.round + 1, out.errors);
+    }
+
+    /// Nothing else is left to be played: whoever could play what was postponed is not there. Says whether it was all that was left.
+    pub(super) fn settle_postponed(&mut self) -> bool {
+        self.try_postponed();
+        if self.stopping.is_none() && !self.asked.is_empty() {
+            return false;
         }
+        for waiting in std::mem::take(&mut self.postponed) {
+            self.set_aside(waiting);
+        }
+        true
+    }
+
+    fn set_aside(&mut self, waiting: Postponed) {
         let mut errors: Vec<String> = Vec::new();
-        for (worker, says) in out.errors {
+        for (worker, says) in waiting.errors {
             let error = format!("{worker}: {says}");
             if !errors.contains(&error) {
                 errors.push(error);
             }
         }
         if errors.is_empty() {
+            let deliveries = waiting.deliveries;
             errors
                 .push(format!("whoever took it died or was never heard of again ({deliveries} deliveries)"));
         }
-        let key = self.key(one.number);
-        self.shared()
-            .tell(&format!("match {key} is set aside: {}", errors[0].lines().next().unwrap_or_default()));
-        self.asked.remove(&one.number);
+        let key = self.key(waiting.one.number);
+        self.shared().tell(&format!("match {key} is set aside: {}", first_line(&errors[0])));
         self.aside.push(SetAside { key, errors });
     }
 
@@ -134,6 +175,16 @@ impl Desk<'_> {
         if self.checks.give_up(number) {
             self.fleet.memory().figures.unchecked += 1;
         }
+    }
+}
+
+impl Postponed {
+    /// Who has failed at it.
+    fn failed(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.errors.iter().map(|(worker, _)| worker.clone()).collect();
+        names.sort();
+        names.dedup();
+        names
     }
 }
 

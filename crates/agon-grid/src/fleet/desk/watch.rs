@@ -31,6 +31,9 @@ impl Desk<'_> {
         }
         self.looked = Instant::now();
         self.show_boards();
+        if !self.postponed.is_empty() {
+            self.try_postponed();
+        }
         if self.queue.is_stopped() && self.stopping.is_none() {
             self.stop();
         }
@@ -54,14 +57,14 @@ impl Desk<'_> {
             self.compared = Instant::now();
             let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
             self.shared().runtime.spawn(async move {
-                let held = line.held().await.map_err(|error| error.to_string());
+                let held = line.held().await.ok();
                 let _ = said.send(Said::Held(held));
             });
         }
     }
 
     /// Compares what is waited for with what the queue holds.
-    pub(super) fn compare(&mut self, held: Result<Held, String>) {
+    pub(super) fn compare(&mut self, held: Option<Held>) {
         let every = self.compare_every();
         let known = |out: &&super::Out| out.place.is_some() && out.since.elapsed() > every;
         let old: Vec<(String, u64)> = self
@@ -70,13 +73,13 @@ impl Desk<'_> {
             .filter(known)
             .filter_map(|out| Some((out.job.id.clone(), out.place?)))
             .collect();
-        if let Ok(held) = held {
+        if let Some(held) = held {
             let mut memory = self.fleet.memory();
             (memory.figures.waiting, memory.figures.out) = (held.waiting, held.taken);
         }
         match held {
-            Ok(held) if held.waiting + held.taken >= old.len() as u64 => {}
-            Ok(_) => {
+            Some(held) if held.waiting + held.taken >= old.len() as u64 => {}
+            Some(_) => {
                 let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
                 self.shared().runtime.spawn(async move {
                     if let Ok(missing) = line.missing(old).await {
@@ -85,7 +88,7 @@ impl Desk<'_> {
                 });
             }
             // The queue may be gone with the server's storage; if it is not, mending it does no harm.
-            Err(_) => self.broken = self.broken.or(Some(Instant::now())),
+            None => self.broken = self.broken.or(Some(Instant::now())),
         }
     }
 
