@@ -56,7 +56,7 @@ impl Mirror {
     /// Begins to listen. `contributors` are those who wrote the bots, one for each entrant; boards are numbered from `first` on.
     pub fn open(
         link: Link,
-        runtime: Handle,
+        runtime: &Handle,
         cup: &str,
         contributors: Vec<Option<String>>,
         first: usize,

@@ -103,7 +103,7 @@ impl World {
         let link = runtime.block_on(Link::connect(&options)).unwrap();
         let contributors = vec![Some("Ann".to_owned()), None];
         let here = Gallery::new(Assets::none(), contributors.clone());
-        here.add(Mirror::open(link.clone(), runtime.handle().clone(), CUP, contributors, 0));
+        here.add(Mirror::open(link.clone(), runtime.handle(), CUP, contributors, 0));
         Self { _nats: nats, runtime, link, here }
     }
 

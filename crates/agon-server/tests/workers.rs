@@ -208,7 +208,7 @@ async fn play_elsewhere(
     let here = Gallery::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
     let link = site.app.grid.as_ref().unwrap().link.clone();
     let runtime = tokio::runtime::Handle::current();
-    here.add(Mirror::open(link, runtime, "cup-1", here.contributors().to_vec(), 0));
+    here.add(Mirror::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
     arena.show(Some(here));
     (stop, running)
 }

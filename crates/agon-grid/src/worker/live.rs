@@ -127,7 +127,7 @@ impl Stream {
             let now = *wish.borrow_and_update();
             if now.wholes != wholes {
                 wholes = now.wholes;
-                self.from_the_start();
+                self.begin_again();
             }
             tokio::select! {
                 biased;
@@ -156,7 +156,7 @@ impl Stream {
     }
 
     /// Follows anew: that begins with the whole film.
-    fn from_the_start(&mut self) {
+    fn begin_again(&mut self) {
         let again = self.gallery.upgrade().and_then(|gallery| gallery.follow(self.key.1 as usize).ok());
         if let Some(follower) = again {
             self.follower = follower;

@@ -112,7 +112,7 @@ fn turn(app: &App, id: &str, handle: &Handle, stop: &Arc<Stop>) -> Result<Turn, 
         Some(grid) => {
             let fleet =
                 Fleet::open(grid.link.clone(), handle.clone(), &sitting, &*ledger, FleetOptions::default())?;
-            let mirror = Mirror::open(grid.link.clone(), handle.clone(), fleet.cup(), contributors, 0);
+            let mirror = Mirror::open(grid.link.clone(), handle, fleet.cup(), contributors, 0);
             gallery.add(mirror);
             Players::There(grid, Box::new(fleet), grid.seen(id))
         }
