@@ -49,10 +49,12 @@ bench: setup web ## Measure: the tables of floors first (rules and engine, then 
 	python=$$PWD/.venv/bin/python; [ -x $$python ] || python=python3; AGON_PYTHON=$$python $(CARGO) bench --locked -p agon-engine --bench bots
 	$(CARGO) bench --locked -p agon-store --bench ledger
 	$(CARGO) bench --locked -p agon --bench competitions
+	$(CARGO) bench --locked -p agon --bench scaling
 	$(CARGO) bench --locked -p agon-runner --bench gallery
 	$(CARGO) bench --locked -p agon-server --bench load
 	$(CARGO) bench --locked -p agon-games
 	$(CARGO) bench --locked -p agon-league
+	$(CARGO) run --release --locked -q -p agon-grid --example simulate -- --quick
 	$(CARGO) build --release --locked -p agon && cd web && npm run measure
 
 ladder: setup ## Is each house bot better than the one below it?

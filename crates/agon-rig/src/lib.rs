@@ -4,10 +4,14 @@
 mod child;
 mod nats;
 mod postgres;
+mod program;
+mod proxy;
 
 pub use child::Server;
 pub use nats::{Nats, program as nats_server};
 pub use postgres::{Database, Postgres};
+pub use program::{Program, Script, can_have_small_disks, fill, wrong_clock};
+pub use proxy::{Proxy, Way};
 
 use std::net::TcpListener;
 

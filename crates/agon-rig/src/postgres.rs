@@ -99,6 +99,11 @@ impl Postgres {
         self.port
     }
 
+    /// Its first process, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        self.server.lock().unwrap().as_ref().map(Server::pid)
+    }
+
     /// Its folder: for keys and certificates.
     pub fn folder(&self) -> &Path {
         self.folder.path()

@@ -1,0 +1,240 @@
+//! A program that is started, killed and started again, its words in a file, on a machine with a small disk or a wrong clock if that is wanted.
+#![allow(clippy::unwrap_used, clippy::missing_panics_doc, reason = "for tests")]
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+/// What a program is started with, and where its words go.
+#[derive(Clone, Debug)]
+pub struct Script {
+    words: Vec<OsString>,
+    folder: PathBuf,
+    log: PathBuf,
+    variables: Vec<(OsString, OsString)>,
+    small_disk: Option<(PathBuf, u64)>,
+}
+
+impl Script {
+    /// A program and its words, in a folder; what it says is appended to `log`.
+    pub fn new(program: impl AsRef<Path>, words: &[&str], folder: &Path, log: &Path) -> Self {
+        let program = program.as_ref().as_os_str().to_owned();
+        let words = std::iter::once(program).chain(words.iter().map(Into::into)).collect();
+        let (folder, log) = (folder.to_owned(), log.to_owned());
+        Self { words, folder, log, variables: Vec::new(), small_disk: None }
+    }
+
+    /// With an environment variable.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// With a folder that has room for so many bytes only: a file system of its own, seen by this program alone. Needs root
+    /// ([`can_have_small_disks`]).
+    #[must_use]
+    pub fn with_small_disk(mut self, folder: &Path, bytes: u64) -> Self {
+        self.small_disk = Some((folder.to_owned(), bytes));
+        self
+    }
+
+    /// With a clock that is so many seconds wrong; `shim` comes from [`wrong_clock`].
+    #[must_use]
+    pub fn with_clock(self, shim: &Path, seconds: i64) -> Self {
+        self.with("LD_PRELOAD", shim).with("AGON_RIG_CLOCK", seconds.to_string())
+    }
+
+    /// Starts it.
+    pub fn start(&self) -> Program {
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL"]);
+        if let Some((folder, bytes)) = &self.small_disk {
+            fs::create_dir_all(folder).unwrap();
+            // Its mounts are its own, and end with it. `$0` is the folder.
+            let script = format!("mount -t tmpfs -o size={bytes} tmpfs \"$0\" && exec \"$@\"");
+            command.args(["unshare", "--mount", "sh", "-c", &script]).arg(folder);
+        }
+        let log = OpenOptions::new().create(true).append(true).open(&self.log).unwrap();
+        let from = log.metadata().unwrap().len();
+        command.args(&self.words).current_dir(&self.folder).stdin(Stdio::null());
+        command.stdout(log.try_clone().unwrap()).stderr(log);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        let (hold, held) = mpsc::channel::<()>();
+        let (started, child) = mpsc::channel();
+        // The kernel ends it with the thread that started it.
+        thread::spawn(move || {
+            started.send(command.spawn()).unwrap();
+            let _ = held.recv();
+        });
+        let child = child.recv().unwrap().unwrap();
+        Program { child, log: self.log.clone(), from, _holder: hold }
+    }
+}
+
+/// A program that runs.
+#[derive(Debug)]
+pub struct Program {
+    child: Child,
+    log: PathBuf,
+    from: u64,
+    _holder: mpsc::Sender<()>,
+}
+
+impl Program {
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends it at once, as a power cut would.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Asks it to end.
+    pub fn terminate(&self) {
+        let pid = rustix::process::Pid::from_raw(self.child.id() as i32).unwrap();
+        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Waits for its end; `None` if it does not come in time.
+    pub fn wait(&mut self, patience: Duration) -> Option<ExitStatus> {
+        let begun = Instant::now();
+        while begun.elapsed() < patience {
+            if let Some(status) = self.ended() {
+                return Some(status);
+            }
+            sleep(Duration::from_millis(20));
+        }
+        self.ended()
+    }
+
+    /// What it has said since it was started.
+    pub fn said(&self) -> String {
+        let mut file = File::open(&self.log).unwrap();
+        file.seek(SeekFrom::Start(self.from)).unwrap();
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// A folder as this program sees it: for filling its small disk, and clearing it.
+    pub fn sees(&self, folder: &Path) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root{}", self.child.id(), folder.display()))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Fills a disk to its last byte; gives the file that does it, to be removed when there shall be room again.
+pub fn fill(folder: &Path) -> PathBuf {
+    let path = folder.join("filler");
+    let mut file = File::create(&path).unwrap();
+    let block = vec![0_u8; 64 << 10];
+    for size in [block.len(), 4096] {
+        while std::io::Write::write_all(&mut file, &block[..size]).is_ok() {}
+    }
+    path
+}
+
+/// Whether a program can be given a file system of its own here.
+pub fn can_have_small_disks() -> bool {
+    static CAN: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *CAN.get_or_init(|| {
+        let words = ["--mount", "mount", "-t", "tmpfs", "tmpfs", "/mnt"];
+        let tried = Command::new("unshare").args(words).stderr(Stdio::null()).status();
+        tried.is_ok_and(|status| status.success())
+    })
+}
+
+/// The wrong clock is a library that answers in place of the C library's for what asks for the time of day. A time namespace does not
+/// change that clock, and the machine's own is not ours to change.
+const CLOCK: &str = r#"#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static long wrong(void) { const char *text = getenv("AGON_RIG_CLOCK"); return text ? atol(text) : 0; }
+int clock_gettime(clockid_t id, struct timespec *to) {
+    long failed = syscall(SYS_clock_gettime, id, to);
+    if (failed == 0 && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) to->tv_sec += wrong();
+    return (int)failed;
+}
+int gettimeofday(struct timeval *restrict to, void *restrict zone) {
+    struct timespec now;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &now);
+    to->tv_sec = now.tv_sec;
+    to->tv_usec = now.tv_nsec / 1000;
+    return 0;
+}
+time_t time(time_t *to) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (to) *to = now.tv_sec;
+    return now.tv_sec;
+}
+"#;
+
+/// Makes the library for a wrong clock, with the C compiler that Rust links with; `None` if there is none.
+pub fn wrong_clock(folder: &Path) -> Option<PathBuf> {
+    let (source, library) = (folder.join("clock.c"), folder.join("clock.so"));
+    fs::write(&source, CLOCK).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-shared", "-fPIC", "-o"]).arg(&library).arg(&source);
+    compiler.status().is_ok_and(|status| status.success()).then_some(library)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_disk_gets_full_and_empty_again() {
+        if !can_have_small_disks() {
+            return;
+        }
+        let place = tempfile::tempdir().unwrap();
+        let (disk, log) = (place.path().join("disk"), place.path().join("log"));
+        let script = Script::new("sleep", &["60"], place.path(), &log).with_small_disk(&disk, 1 << 20);
+        let program = script.start();
+        let seen = program.sees(&disk);
+        // The file system is there when the shell has become the program.
+        let comm = || fs::read_to_string(format!("/proc/{}/comm", program.pid())).unwrap();
+        while comm().trim() != "sleep" {
+            sleep(Duration::from_millis(5));
+        }
+        let filler = fill(&seen);
+        assert!(fs::write(seen.join("more"), [7; 100]).is_err());
+        fs::remove_file(filler).unwrap();
+        assert!(fs::write(seen.join("more"), [7; 100]).is_ok());
+        assert!(!disk.join("more").exists(), "others see nothing of it");
+    }
+
+    #[test]
+    fn a_wrong_clock_is_wrong_by_so_much() {
+        let place = tempfile::tempdir().unwrap();
+        let Some(shim) = wrong_clock(place.path()) else { return };
+        let script = Script::new("date", &["+%Y"], place.path(), &place.path().join("log"));
+        let mut program = script.with_clock(&shim, 1000 * 366 * 86_400).start();
+        assert!(program.wait(Duration::from_mins(1)).unwrap().success());
+        assert!(program.said().trim().parse::<u32>().unwrap() > 2900, "{}", program.said());
+    }
+}

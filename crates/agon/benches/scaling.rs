@@ -1,0 +1,186 @@
+//! The same league on this machine alone, and on one and two workers of one core each: `make bench`, or `cargo bench -p agon --bench scaling`.
+//!
+//! Real processes of the real program, a real nats-server, a real PostgreSQL, all of them on the same two cores: what the coordinator and the servers need is
+//! taken from the workers, as it is taken from nobody when the machine plays alone. Local runs and distributed ones take turns, medians count, and only
+//! ratios are judged. Nothing here fails: a figure beyond its bound is marked.
+#![allow(
+    missing_docs,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a program whose output is its purpose"
+)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use agon_rig::{Nats, Postgres, Program, Script};
+use agon_store::MatchFilter;
+use agon_venue::Sitting;
+use agon_venue::competing::Where;
+use futures_util::StreamExt as _;
+
+/// Of each kind of run; the median counts.
+const ROUNDS: usize = 5;
+/// How long a run with two workers should take.
+const LONG: f64 = 12.0;
+
+fn main() {
+    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    if std::env::args().any(|arg| arg == "--test") {
+        return;
+    }
+    let (nats, postgres) = (Nats::start(), Postgres::start());
+    println!("{:<62} {:>12} {:>12}", "what", "bound", "measured");
+    for (millis, beyond) in [(50.0, 5.0), (5.0, 15.0)] {
+        let bench = Bench::new(millis, &nats, &postgres);
+        let (mut alone, mut one, mut two) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            alone.push(bench.local(2));
+            two.push(bench.distributed(2));
+            one.push(bench.distributed(1));
+        }
+        let (alone, one, two) = (median(alone), median(one), median(two));
+        let what = format!("games of {millis} ms");
+        println!("  ({what}: {alone:.1} a second alone, {two:.1} with two workers, {one:.1} with one)");
+        let mark = |bad: bool| if bad { "  BEYOND" } else { "" };
+        let times = two / one;
+        println!(
+            "{:<62} {:>12} {:>12}{}",
+            format!("{what}: two workers against one"),
+            "1.9 x",
+            format!("{times:.2} x"),
+            mark(times < 1.9)
+        );
+        let more = 100.0 * (alone / two - 1.0);
+        println!(
+            "{:<62} {:>12} {:>12}{}",
+            format!("{what}: what the distributed path adds, on the same two cores"),
+            format!("{beyond:.0} %"),
+            format!("{more:.1} %"),
+            mark(more > beyond)
+        );
+    }
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+struct Bench<'b> {
+    folder: tempfile::TempDir,
+    nats: &'b Nats,
+    postgres: &'b Postgres,
+}
+
+impl<'b> Bench<'b> {
+    /// Games of about so many milliseconds: two planners of Colour Battle, who think by counting, for as many rounds as that takes here.
+    fn new(millis: f64, nats: &'b Nats, postgres: &'b Postgres) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let bench = Self { folder, nats, postgres };
+        bench.write(1000, 200);
+        let a_thousand = 1e3 / bench.local(1);
+        let rounds = (1000.0 * millis / a_thousand).round() as u32;
+        bench.write(rounds, (LONG * 2e3 / millis) as u32);
+        bench
+    }
+
+    fn write(&self, rounds: u32, games: u32) {
+        let mut text = format!(
+            "name = \"Scaling\"\ngame = \"colour-battle\"\nseed = \"scaling\"\n\n[settings]\nrounds = {rounds}\n\n[[phase]]\nname = \"All\"\nformat = \"arena\"\ngames = {games}\n"
+        );
+        for name in ["one", "two"] {
+            text += &format!("\n[[entrant]]\nname = \"{name}\"\nbot = \"house:planner\"\n");
+        }
+        fs::write(self.path(), text).unwrap();
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.folder.path().join("scaling.toml")
+    }
+
+    fn start(&self, cores: &str, words: &[&str]) -> Program {
+        let log = self.folder.path().join(format!("{}.log", words[0]));
+        let words: Vec<&str> =
+            ["-c", cores, env!("CARGO_BIN_EXE_agon")].iter().chain(words).copied().collect();
+        Script::new("taskset", &words, self.folder.path(), &log).start()
+    }
+
+    /// Games a second without anybody else.
+    fn local(&self, jobs: u32) -> f64 {
+        let _ = fs::remove_file(self.path().with_extension("ledger"));
+        let cores = if jobs == 1 { "0" } else { "0,1" };
+        let run = self.start(cores, &["run", "scaling.toml", "--jobs", &jobs.to_string()]);
+        finish(run);
+        self.rate(&Where::File, 0)
+    }
+
+    /// Games a second with so many workers, each on a core of its own.
+    fn distributed(&self, workers: usize) -> f64 {
+        let (nats, database) = (self.nats.url(), self.postgres.database().url);
+        let crowd: Vec<Program> = (0..workers)
+            .map(|worker| {
+                let (name, core) = (format!("w{worker}"), worker.to_string());
+                let cache = self.folder.path().join(&name);
+                let cache = cache.to_str().unwrap();
+                self.start(
+                    &core,
+                    &["worker", "--nats", &nats, "--name", &name, "--jobs", "1", "--cache", cache],
+                )
+            })
+            .collect();
+        let run = self.start(
+            "0,1",
+            &["run", "scaling.toml", "--nats", &nats, "--database", &database, "--checked", "0"],
+        );
+        finish(run);
+        for mut worker in crowd {
+            worker.terminate();
+            assert!(worker.wait(Duration::from_secs(30)).is_some(), "{}", worker.said());
+        }
+        self.rate(&Where::Database(database), workers)
+    }
+
+    /// What the ledger says: for each of those who played, from the first lot it handed in to its last. How long programs take to start is left out.
+    fn rate(&self, place: &Where, workers: usize) -> f64 {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let sitting = Sitting::read(&self.path()).unwrap();
+        runtime.block_on(async {
+            let ledger = sitting.ledger_to_read_at(place).await.unwrap();
+            let mut ends = BTreeMap::new();
+            let mut matches = ledger.matches(0, MatchFilter::default());
+            while let Some(one) = matches.next().await {
+                let one = one.unwrap();
+                ends.insert(one.result.key, one.finished.0);
+            }
+            if workers == 0 {
+                return one_rate(ends.into_values().collect());
+            }
+            let mut sum = 0.0;
+            for worker in 0..workers {
+                let own = ledger.played_by(0, &format!("w{worker}")).await.unwrap();
+                sum += one_rate(own.iter().map(|key| ends[key]).collect());
+            }
+            sum
+        })
+    }
+}
+
+/// Games a second of one who handed in at these moments (milliseconds).
+fn one_rate(mut ends: Vec<i64>) -> f64 {
+    ends.sort_unstable();
+    let (first, last) = (ends[0], ends[ends.len() - 1]);
+    // What came with the first lot was played before it.
+    let since = ends.iter().filter(|&&end| end > first).count();
+    since as f64 / ((last - first) as f64 / 1e3)
+}
+
+fn finish(mut run: Program) {
+    let begun = Instant::now();
+    let ended =
+        run.wait(Duration::from_mins(10)).unwrap_or_else(|| panic!("it does not end: {}", run.said()));
+    assert!(ended.success(), "after {:?}: {}", begun.elapsed(), run.said());
+}

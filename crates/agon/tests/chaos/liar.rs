@@ -1,0 +1,155 @@
+//! A worker with an altered engine: it says everything as it should, and reports what was not played. What it hands in agrees with itself to the last
+//! checksum, so that only playing it again shows what it is.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use agon_core::record::{Digest, Recorder};
+use agon_engine::table::{PlayError, seat_hash};
+use agon_engine::{Reporter, Seating};
+use agon_grid::worker::{Hands, Worker, WorkerOptions};
+use agon_grid::{Link, NatsOptions};
+use agon_league::{Entrant, MatchKey};
+use agon_runner::{Bout, Member, Stop};
+use agon_store::{FinishedMatch, KeptGame};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+/// How it lies.
+#[derive(Clone, Copy, Debug)]
+enum Lie {
+    /// Those who lost have won: the rules do not come to that.
+    Turned,
+    /// Somebody else's bot sat there, under the name and hash of the right one: the rules do come to that, others do not.
+    Replaced,
+}
+
+/// A liar at work, until it is dropped.
+pub struct Liar {
+    pub name: String,
+    stop: Arc<Stop>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Liar {
+    pub fn enter(url: &str, folder: &Path, chance: u64) -> Self {
+        let lie = if chance.is_multiple_of(2) { Lie::Turned } else { Lie::Replaced };
+        let name = format!("liar-{}-{:x}", format!("{lie:?}").to_lowercase(), chance >> 48);
+        let stop = Arc::new(Stop::new());
+        let options = NatsOptions { url: url.to_owned(), name: name.clone(), ..NatsOptions::default() };
+        let mut work = WorkerOptions::new(name.clone());
+        work.cores = 1;
+        work.cache = folder.join(&name);
+        work.hands = Arc::new(lie);
+        let (until, told) = (Arc::clone(&stop), name.clone());
+        let thread = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
+            let runtime = runtime.unwrap();
+            // The server may be away just now.
+            let link = loop {
+                match runtime.block_on(Link::connect(&options)) {
+                    Ok(link) => break link,
+                    Err(_) if !until.soon() => {}
+                    Err(_) => return,
+                }
+            };
+            let ended =
+                Worker::run(link, &runtime, work, &until, &|words| eprintln!("           {told}: {words}"));
+            eprintln!("           {told} is gone: {ended:?}");
+        });
+        Self { name, stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Liar {
+    fn drop(&mut self) {
+        self.stop.ask();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Hands for Lie {
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        match self {
+            Self::Turned => {
+                let mut finished = bout.play(key, members, seed, recorder, reporter)?;
+                for game in &mut finished.result.games {
+                    let told: Vec<_> = game.seats.iter().rev().map(|s| (s.score, s.place, s.stats)).collect();
+                    for (seat, told) in game.seats.iter_mut().zip(told) {
+                        (seat.score, seat.place, seat.stats) = told;
+                    }
+                }
+                finished.result.points.reverse();
+                for game in &mut finished.games {
+                    forge(game, |line| {
+                        if let Some(seats) =
+                            line.pointer_mut("/end/outcome/seats").and_then(Value::as_array_mut)
+                        {
+                            seats.reverse();
+                        }
+                    });
+                }
+                Ok(finished)
+            }
+            Self::Replaced => {
+                let (entrant, right) = members[0];
+                let wrong = Member { seating: Seating::House("random".to_owned()), ..right.clone() };
+                let mut seats = members.to_vec();
+                seats[0] = (entrant, &wrong);
+                let mut finished = bout.play(key, &seats, seed, recorder, reporter)?;
+                let hash = seat_hash(bout.table.info(), &right.seating);
+                for game in &mut finished.games {
+                    forge(game, |line| {
+                        if let Some(seat) = line.pointer_mut("/seats/0") {
+                            seat["hash"] = json!(hash);
+                            seat["bot"] = json!(right.seating.spec());
+                        }
+                    });
+                }
+                Ok(finished)
+            }
+        }
+    }
+}
+
+/// Writes a record anew, with changed lines and the checksums that belong to them.
+fn forge(game: &mut KeptGame, change: impl Fn(&mut Value)) {
+    let Some(record) = &mut game.record else { return };
+    let length = zstd::zstd_safe::find_frame_compressed_size(record).unwrap();
+    let lines = String::from_utf8(zstd::decode_all(&record[..length]).unwrap()).unwrap();
+    let (mut forged, mut digest) = (String::new(), None);
+    for line in lines.lines() {
+        let mut value: Value = serde_json::from_str(line).unwrap();
+        if let (Some(digest), true) = (digest, value.get("digest").is_some()) {
+            forged += &format!("{{\"digest\":\"{digest}\"}}\n");
+            continue;
+        }
+        // Lines that stay as they are stay so to the byte: readers want their fields in order.
+        let before = value.clone();
+        change(&mut value);
+        if value == before {
+            forged += &format!("{line}\n");
+        } else {
+            forged += &format!("{value}\n");
+        }
+        if value.get("end").is_some() {
+            digest = Some(Digest(Sha256::digest(&forged).into()));
+        }
+    }
+    let frame = zstd::encode_all(forged.as_bytes(), 3).unwrap();
+    let trailer =
+        [&0x184D_2A50_u32.to_le_bytes()[..], &36_u32.to_le_bytes(), b"AGON", &Sha256::digest(&frame)];
+    *record = [&frame[..], &trailer.concat()].concat();
+    game.digest = digest.unwrap();
+}

@@ -1,0 +1,183 @@
+//! A league on many machines while everything breaks: kills of workers, of the coordinator, of nats-server and of PostgreSQL, cut, slow and half-dead networks,
+//! a full disk, wrong clocks, and a worker that lies. What happens is drawn from a seed and told; when it happens is up to the machine.
+//! At the end nothing is lost, nothing is there twice, the liar is barred, and the table is that of a local run. One event of each kind, under
+//! `AGON_SOAK` a hundred in all; `AGON_CHAOS_SEED` draws others.
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, reason = "a test that tells what it does")]
+
+#[path = "../common/mod.rs"]
+mod common;
+mod cups;
+mod liar;
+mod theatre;
+
+use std::collections::BTreeMap;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use agon_core::random::QuickRng;
+use theatre::{Theatre, WORKERS};
+
+/// What can happen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Kind {
+    WorkerKilled,
+    CoordinatorKilled,
+    NatsKilled,
+    PostgresKilled,
+    NetworkCut,
+    NetworkSevered,
+    NetworkSlow,
+    NetworkDeadOneWay,
+    DiskFull,
+    ClockWrong,
+    Liar,
+}
+
+const KINDS: [Kind; 11] = [
+    Kind::WorkerKilled,
+    Kind::CoordinatorKilled,
+    Kind::NatsKilled,
+    Kind::PostgresKilled,
+    Kind::NetworkCut,
+    Kind::NetworkSevered,
+    Kind::NetworkSlow,
+    Kind::NetworkDeadOneWay,
+    Kind::DiskFull,
+    Kind::ClockWrong,
+    Kind::Liar,
+];
+
+impl Kind {
+    const fn says(self) -> &'static str {
+        match self {
+            Self::WorkerKilled => "worker killed",
+            Self::CoordinatorKilled => "coordinator killed",
+            Self::NatsKilled => "nats-server killed",
+            Self::PostgresKilled => "PostgreSQL killed",
+            Self::NetworkCut => "network cut",
+            Self::NetworkSevered => "connections reset",
+            Self::NetworkSlow => "network slow",
+            Self::NetworkDeadOneWay => "network dead one way",
+            Self::DiskFull => "disk full",
+            Self::ClockWrong => "clock wrong",
+            Self::Liar => "liar",
+        }
+    }
+}
+
+/// What is broken just now, and until when.
+struct Broken {
+    until: Instant,
+    kind: Kind,
+    /// A worker; a network (see [`Theatre::wires`]); else 0.
+    whom: usize,
+}
+
+/// The whole story.
+struct Story {
+    rng: QuickRng,
+    begun: Instant,
+    /// Kinds still to come before all of them come again.
+    hat: Vec<Kind>,
+    broken: Vec<Broken>,
+    happened: BTreeMap<Kind, u32>,
+    left: u32,
+}
+
+impl Story {
+    fn new(seed: u64, events: u32) -> Self {
+        let (rng, begun) = (QuickRng::new(seed), Instant::now());
+        Self { rng, begun, hat: Vec::new(), broken: Vec::new(), happened: BTreeMap::new(), left: events }
+    }
+
+    fn below(&mut self, most: usize) -> usize {
+        (self.rng.next_u64() % most as u64) as usize
+    }
+
+    fn tell(&self, what: &str) {
+        eprintln!("{:>7.1} s  {what}", self.begun.elapsed().as_secs_f64());
+    }
+
+    /// Something happens, unless it cannot happen now.
+    fn event(&mut self, theatre: &mut Theatre) {
+        if self.hat.is_empty() {
+            self.hat = KINDS.to_vec();
+        }
+        // The liar comes first: one that comes when everything is handed out has nothing to lie about.
+        let drawn = if self.happened.is_empty() { self.hat.len() - 1 } else { self.below(self.hat.len()) };
+        let kind = self.hat.swap_remove(drawn);
+        let is_network = matches!(
+            kind,
+            Kind::NetworkCut | Kind::NetworkSevered | Kind::NetworkSlow | Kind::NetworkDeadOneWay
+        );
+        let whom = match kind {
+            Kind::WorkerKilled | Kind::DiskFull | Kind::ClockWrong => self.below(WORKERS),
+            _ if is_network => self.below(theatre.wires.len()),
+            _ => 0,
+        };
+        let millis = 300 + self.below(2500) as u64;
+        let both = |one: &Broken| one.whom == whom && (one.kind == kind || !is_network);
+        if self.broken.iter().any(both) || !theatre.can(kind, whom) {
+            return;
+        }
+        let name = theatre.break_it(kind, whom, self.rng.next_u64());
+        self.left -= 1;
+        *self.happened.entry(kind).or_default() += 1;
+        self.tell(&format!("{}: {name}, for {:.1} s", kind.says(), millis as f64 / 1e3));
+        self.broken.push(Broken { until: Instant::now() + Duration::from_millis(millis), kind, whom });
+    }
+
+    /// Repairs what is due; all of it when the story is over.
+    fn repair(&mut self, theatre: &mut Theatre, all: bool) {
+        let now = Instant::now();
+        let due: Vec<Broken> = self.broken.extract_if(.., |one| all || one.until <= now).collect();
+        for one in due {
+            theatre.mend(one.kind, one.whom);
+        }
+    }
+
+    /// Plays one competition to its end, whatever happens.
+    fn round(&mut self, theatre: &mut Theatre) {
+        theatre.raise_the_curtain();
+        let (begun, mut next) = (Instant::now(), Instant::now() + Duration::from_secs(2));
+        while !theatre.is_over() {
+            self.repair(theatre, false);
+            if self.left > 0 && self.broken.len() < 3 && Instant::now() >= next {
+                self.event(theatre);
+                let pause = 200 + self.below(2200) as u64;
+                next = Instant::now() + Duration::from_millis(pause);
+            }
+            theatre.look_after();
+            assert!(begun.elapsed() < Duration::from_mins(4), "it does not end:\n{}", theatre.words());
+            sleep(Duration::from_millis(20));
+        }
+        self.repair(theatre, true);
+        let told = theatre.verify();
+        self.tell(&told);
+    }
+}
+
+#[test]
+#[ignore = "not passing yet: after the liar is barred the second competition does not end; run with --ignored"]
+fn nothing_is_lost_and_nothing_is_there_twice_whatever_breaks() {
+    let events = if std::env::var_os("AGON_SOAK").is_some() { 100 } else { KINDS.len() as u32 };
+    let seed = std::env::var("AGON_CHAOS_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(6);
+    let Some(mut theatre) = Theatre::build() else { return };
+    let mut story = Story::new(seed, events);
+    story.tell(&format!("seed {seed}, {events} events"));
+    while story.left > 0 {
+        story.round(&mut theatre);
+    }
+    // A liar that came late is there from the start of another competition.
+    if theatre.has_liar() {
+        story.round(&mut theatre);
+    }
+    eprintln!("\n{:<24} events", "what");
+    for (kind, count) in &story.happened {
+        eprintln!("{:<24} {count:>6}", kind.says());
+    }
+    eprintln!("{}", theatre.summary());
+    if story.happened.contains_key(&Kind::Liar) {
+        assert!(theatre.liars_barred > 0, "the liar was not found");
+    }
+}
