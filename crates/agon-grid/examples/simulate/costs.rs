@@ -34,7 +34,7 @@ pub fn measure(postgres: &Postgres, span: Span) -> Costs {
     let commit = small - 8.0 * matched;
     // Many games in few jobs, and few games in many.
     let thick = league::play(postgres, 10, Duration::from_millis(20), span);
-    let thin = league::play(postgres, 100, Duration::from_millis(1000), span);
+    let thin = league::play(postgres, 100, Duration::from_secs(1), span);
     let solve = |part: fn(&Spent) -> f64| {
         let a = |row: &Row| part(&row.spent) / row.seconds;
         let jobs = |row: &Row| row.jobs;
@@ -98,15 +98,15 @@ impl Costs {
             us(self.matched),
             us(self.commit)
         );
-        let parts: [(&str, fn(&Spent) -> f64); 5] = [
-            ("processor time of the coordinator", |it| it.coordinator),
-            ("of these, the thread that keeps results", |it| it.run),
-            ("processor time of PostgreSQL", |it| it.postgres),
-            ("processor time of nats-server", |it| it.nats),
-            ("processor time of the simulation itself", |it| it.workers),
-        ];
-        for (name, part) in parts {
-            println!("| {name} | {} | {} |", us(part(&self.game)), us(part(&self.job)));
+        let (game, job) = (&self.game, &self.job);
+        for (name, game, job) in [
+            ("processor time of the coordinator", game.coordinator, job.coordinator),
+            ("of these, the thread that keeps results", game.run, job.run),
+            ("processor time of PostgreSQL", game.postgres, job.postgres),
+            ("processor time of nats-server", game.nats, job.nats),
+            ("processor time of the simulation itself", game.workers, job.workers),
+        ] {
+            println!("| {name} | {} | {} |", us(game), us(job));
         }
         println!("| from hand to hand, with nobody else there | | {} |", us(self.hop));
     }

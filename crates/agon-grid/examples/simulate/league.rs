@@ -176,6 +176,6 @@ pub fn workers(words: &[String]) {
     };
     let waits = figures(&mut seen.waits.lock().unwrap());
     let receipts = figures(&mut seen.receipts.lock().unwrap());
-    let jobs = seen.jobs.load(Ordering::Relaxed) as f64 / (all - warm).as_secs_f64();
+    let jobs = seen.jobs.load(Ordering::Relaxed) as f64 / (all.as_secs_f64() - warm.as_secs_f64());
     println!("{}", json!({ "waits": waits, "receipts": receipts, "jobs": jobs }));
 }

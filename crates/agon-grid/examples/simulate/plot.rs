@@ -42,8 +42,10 @@ pub fn svg(measured: &[Point], curves: &[(&str, Vec<Point>)]) -> String {
     let looks = [("#666", ""), ("#0b5cad", "7 4"), ("#a3480a", "2 4")];
     for (number, (name, points)) in curves.iter().enumerate() {
         let (colour, dashes) = looks[number % looks.len()];
-        let line: String =
-            points.iter().map(|&(x, y)| format!("{:.1},{:.1} ", scale.x(x), scale.y(y))).collect();
+        let mut line = String::new();
+        for &(x, y) in points {
+            let _ = write!(line, "{:.1},{:.1} ", scale.x(x), scale.y(y));
+        }
         let look =
             format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"");
         let _ = writeln!(out, "<polyline {look} points=\"{}\"/>", line.trim_end());
@@ -96,7 +98,7 @@ fn grid(out: &mut String, scale: &Scale) {
         out,
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#222\">games a second that the workers could play</text>\n\
          <text x=\"{LEFT}\" y=\"20\" fill=\"#222\">games a second in the ledger</text>",
-        (WIDE + LEFT) / 2.0,
+        f64::midpoint(WIDE, LEFT),
         HIGH - 10.0
     );
 }
