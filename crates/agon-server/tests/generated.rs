@@ -336,8 +336,12 @@ async fn run(seed: u64, rounds: usize) {
 
 fn told(count: &Count, all: &[Operation<'_>], took: Duration) {
     println!("{} requests for {} operations in {took:.1?}: {:?}", count.requests, all.len(), count.by_class);
-    // There is nothing to watch where nobody plays, and no trial where nothing was checked.
-    let needless = ["/api/v1/competitions/{id}/boards/{board}/watch", "/api/v1/submissions/{id}/trials/{n}"];
+    // There is nothing to watch where nobody plays, no trial where nothing was checked, and nobody to drain on one machine.
+    let needless = [
+        "/api/v1/competitions/{id}/boards/{board}/watch",
+        "/api/v1/submissions/{id}/trials/{n}",
+        "/api/v1/workers/{name}/drain",
+    ];
     let never: Vec<String> = all
         .iter()
         .enumerate()
