@@ -14,14 +14,24 @@ pub use program::{Program, Script, can_have_small_disks, fill, wrong_clock};
 pub use proxy::{Proxy, Way};
 
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A port nobody listens on.
+/// A port nobody listens on, and that nobody in this process was given before. Below those that the kernel takes for connections by itself: a server
+/// that is started again must find its port free.
 ///
 /// # Panics
 /// If the machine has none.
 #[allow(clippy::unwrap_used, reason = "for tests")]
 pub fn free_port() -> u16 {
-    TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+    static GIVEN: AtomicU32 = AtomicU32::new(0);
+    // Each process begins elsewhere: tests run beside each other.
+    let begin = std::process::id().wrapping_mul(7919);
+    let port = |_| {
+        let number = begin.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
+        10_000 + (number % 20_000) as u16
+    };
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    (0..20_000).map(port).find(is_free).unwrap()
 }
 
 /// Whether nats-server or PostgreSQL is not on this machine; a test that needs them says so and passes. Where `CI` is set they must be there.
