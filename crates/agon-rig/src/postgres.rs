@@ -113,8 +113,16 @@ impl Postgres {
     pub fn kill(&self) {
         let mut server = self.server.lock().unwrap();
         if let Some(server) = server.as_mut() {
-            // Its own processes notice that it is gone, each at its next word; a crash takes them with it.
+            // Its own processes would notice that it is gone, each in its own time: a power cut takes them with it.
+            let all = children(server.pid());
             server.kill();
+            for &one in &all {
+                let pid = rustix::process::Pid::from_raw(one as i32).unwrap();
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+            while all.iter().any(|&one| is_running(one)) {
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
         }
         *server = None;
     }
@@ -170,6 +178,18 @@ pub fn is_there() -> bool {
     Command::new(tool("initdb")).arg("--version").output().is_ok()
 }
 
+/// The processes that a process has started.
+fn children(pid: u32) -> Vec<u32> {
+    let list = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    list.split_whitespace().filter_map(|one| one.parse().ok()).collect()
+}
+
+/// Whether a process is there and does something: one that has ended may wait for somebody to hear of it.
+fn is_running(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
 fn user() -> Option<&'static str> {
     rustix::process::geteuid().is_root().then_some("postgres")
 }
@@ -192,15 +212,8 @@ fn run(program: &Path, words: &[&str]) -> bool {
         }
         None => Command::new(program),
     };
-    let quiet = Stdio::null;
-    // The current folder may be one that this user must not see.
-    command
-        .args(words)
-        .current_dir("/")
-        .stdout(quiet())
-        .stderr(quiet())
-        .status()
-        .is_ok_and(|status| status.success())
+    // The current folder may be one that this user must not see. What it complains of is shown.
+    command.args(words).current_dir("/").stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 
 #[cfg(test)]
