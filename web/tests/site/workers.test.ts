@@ -64,7 +64,8 @@ describe.skipIf(!ready)('workers', () => {
     expect(desk.complaints).toEqual([]);
     await desk.context.close();
     expect((await olga.get('/competitions/words')).state).toBe('running');
-  });
+    // A worker that leaves waits for the receipt of what it has played, on a busy machine for half a minute.
+  }, 180_000);
 
   test.each([
     ['light', 1280],
