@@ -19,7 +19,8 @@ build: setup web ## Build the program: target/release/agon
 	$(CARGO) build --release --locked -p agon
 
 demo: build ## Play five small competitions and show them in the browser
-	./target/release/agon demo
+	@scripts/setup.sh demo
+	AGON_PYTHON=$(CURDIR)/.venv/bin/python ./target/release/agon demo
 
 test: web ## Run every test
 	@scripts/setup.sh tests

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks for what the build and the tests need: cargo with the pinned toolchain, a C compiler (for zstd), Node.js with npm (for
-# the replay viewer), and for tests a Python with NumPy in a virtual environment of its own (.venv), Chromium, nats-server and PostgreSQL.
+# the replay viewer), for the demonstration and for tests a Python with NumPy in a virtual environment of its own (.venv), and for tests Chromium, nats-server and PostgreSQL.
 # As root on Debian it installs what is missing; otherwise it says exactly what to install.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -35,7 +35,30 @@ if ! cargo --version >/dev/null 2>&1; then
     fail "the pinned Rust toolchain $wanted is not installed" "rustup toolchain install $wanted --component clippy,rustfmt"
 fi
 
-# Chromium, Python, nats-server and PostgreSQL are needed by tests only (`setup.sh tests`): without them the rest still builds and plays.
+# A Python with NumPy is for bots, of the demonstration (`setup.sh demo`) and of tests (`setup.sh tests`): without it the rest still builds and plays.
+case "${1:-}" in tests | demo) ;; *) exit 0 ;; esac
+numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
+make_venv() {
+    command -v python3 >/dev/null 2>&1 && python3 -m venv .venv >&2 &&
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check numpy >&2
+}
+if ! numpy_ready; then
+    echo "making a virtual environment with NumPy in .venv ..." >&2
+    if ! make_venv && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        # Debian's python3 comes without what makes virtual environments.
+        echo "installing Python (packages python3, python3-venv) ..." >&2
+        rm -rf .venv
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3 python3-venv >&2
+        make_venv || true
+    fi
+    if ! numpy_ready; then
+        hint='Debian, Ubuntu: sudo apt-get install python3-venv, then run this again'
+        [ "$1" = tests ] || fail "no Python with NumPy in .venv, which bots of the demonstration need" "$hint"
+        printf 'note: no Python with NumPy in .venv; tests of Python bots that need it are skipped\nhint: %s\n' "$hint" >&2
+    fi
+fi
+
+# Chromium, nats-server and PostgreSQL are needed by tests only.
 [ "${1:-}" = tests ] || exit 0
 if [ ! -x "${AGON_CHROMIUM:-/usr/bin/chromium}" ]; then
     if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
@@ -78,24 +101,5 @@ if [ "${#missing[@]}" -gt 0 ]; then
     if ! nats_ready || ! postgres_ready; then
         printf 'note: no %s; tests of competitions on many machines are skipped\n' "${missing[*]}" >&2
         printf 'hint: Debian, Ubuntu: sudo apt-get install %s; others: https://nats.io, https://postgresql.org\n' "${missing[*]}" >&2
-    fi
-fi
-numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
-make_venv() {
-    command -v python3 >/dev/null 2>&1 && python3 -m venv .venv >&2 &&
-        .venv/bin/python -m pip install --quiet --disable-pip-version-check numpy >&2
-}
-if ! numpy_ready; then
-    echo "making a virtual environment with NumPy in .venv ..." >&2
-    if ! make_venv && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
-        # Debian's python3 comes without what makes virtual environments.
-        echo "installing Python (packages python3, python3-venv) ..." >&2
-        rm -rf .venv
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3 python3-venv >&2
-        make_venv || true
-    fi
-    if ! numpy_ready; then
-        printf 'note: no Python with NumPy in .venv; tests of Python bots that need it are skipped\n' >&2
-        printf 'hint: Debian, Ubuntu: sudo apt-get install python3-venv, then run this again\n' >&2
     fi
 fi
