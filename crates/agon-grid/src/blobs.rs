@@ -1,5 +1,6 @@
 //! Files by the hash of their content, in a stream of NATS: put there once, fetched by whoever needs them, checked when they arrive.
 
+use agon_core::record::Digest;
 use async_nats::HeaderMap;
 use async_nats::jetstream::{self, stream};
 use bytes::Bytes;
@@ -16,7 +17,7 @@ const MOST_PIECES: u32 = 4096;
 
 /// The hash that some bytes are kept by.
 pub fn hash(bytes: &[u8]) -> Hash {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |text, byte| text + &format!("{byte:02x}"))
+    Digest(Sha256::digest(bytes).into()).hex()
 }
 
 /// Where files are.

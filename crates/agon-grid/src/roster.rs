@@ -200,26 +200,7 @@ mod tests {
     use super::*;
 
     fn beat(worker: &str, session: &str) -> Beat {
-        Beat {
-            protocol: wire::PROTOCOL,
-            worker: worker.to_owned(),
-            session: session.to_owned(),
-            engine: "0.1.0".to_owned(),
-            layers: Vec::new(),
-            cores: 2,
-            busy: 0,
-            games: 0,
-            rate: 0.0,
-            used: 0.0,
-            speed: 1.0,
-            faults: 0,
-            failed: 0,
-            since_ms: 0,
-            draining: false,
-            gone: false,
-            refused: Vec::new(),
-            boards: Vec::new(),
-        }
+        Beat { engine: "0.1.0".to_owned(), cores: 2, ..Beat::new(worker, session) }
     }
 
     #[test]

@@ -318,6 +318,32 @@ pub struct Beat {
     pub boards: Vec<BoardBeat>,
 }
 
+impl Beat {
+    /// Of a worker with one core that has not done anything yet.
+    pub fn new(worker: &str, session: &str) -> Self {
+        Self {
+            protocol: PROTOCOL,
+            worker: worker.to_owned(),
+            session: session.to_owned(),
+            engine: String::new(),
+            layers: Vec::new(),
+            cores: 1,
+            busy: 0,
+            games: 0,
+            rate: 0.0,
+            used: 0.0,
+            speed: 1.0,
+            faults: 0,
+            failed: 0,
+            since_ms: 0,
+            draining: false,
+            gone: false,
+            refused: Vec::new(),
+            boards: Vec::new(),
+        }
+    }
+}
+
 /// A game that is on.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BoardBeat {

@@ -136,24 +136,11 @@ impl World {
 
 fn beat(gallery: &Gallery) -> Beat {
     Beat {
-        protocol: wire::PROTOCOL,
-        worker: "w1".to_owned(),
-        session: "s".to_owned(),
         engine: "0.1.0".to_owned(),
-        layers: Vec::new(),
         cores: 2,
         busy: 1,
-        games: 0,
-        rate: 0.0,
-        used: 0.0,
-        speed: 1.0,
-        faults: 0,
-        failed: 0,
-        since_ms: 0,
-        draining: false,
-        gone: false,
-        refused: Vec::new(),
         boards: boards(CUP, gallery),
+        ..Beat::new("w1", "s")
     }
 }
 

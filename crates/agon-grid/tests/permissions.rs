@@ -124,26 +124,7 @@ fn a_spectator_sees_workers_and_drains_one() {
         let (spectator, w1) = (enter(&nats, "spectator").await, enter(&nats, "w1").await);
         let roster = Roster::listen(&spectator).await.unwrap();
         settle(&spectator).await;
-        let beat = Beat {
-            protocol: wire::PROTOCOL,
-            worker: "w1".to_owned(),
-            session: "1".to_owned(),
-            engine: String::new(),
-            layers: Vec::new(),
-            cores: 2,
-            busy: 0,
-            games: 0,
-            rate: 0.0,
-            used: 0.0,
-            speed: 1.0,
-            faults: 0,
-            failed: 0,
-            since_ms: 0,
-            draining: false,
-            gone: false,
-            refused: Vec::new(),
-            boards: Vec::new(),
-        };
+        let beat = Beat { cores: 2, ..Beat::new("w1", "1") };
         let mut orders = w1.client().subscribe(subjects::order("w1")).await.unwrap();
         w1.client().publish(subjects::beat("w1"), wire::encode(&beat).unwrap().into()).await.unwrap();
         settle(&w1).await;

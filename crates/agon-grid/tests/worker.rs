@@ -327,6 +327,22 @@ fn a_drained_worker_finishes_hands_in_and_leaves() {
 }
 
 #[test]
+fn who_has_nothing_to_finish_answers_before_it_leaves() {
+    if agon_rig::missing() {
+        return;
+    }
+    let stage = Stage::set(Script::default());
+    let roster = stage.roster();
+    for round in 0..10 {
+        let name = format!("w{round}");
+        let worker = stage.worker(|options| options.name.clone_from(&name));
+        until("it is seen", || roster.workers().iter().any(|one| one.beat.worker == name));
+        stage.runtime.block_on(roster.order(&name, &Order::Drain)).unwrap();
+        until("it leaves", || worker.is_gone());
+    }
+}
+
+#[test]
 fn a_server_that_was_away_costs_no_result() {
     if agon_rig::missing() {
         return;

@@ -23,6 +23,11 @@ pub fn is_there() -> bool {
     Interpreter::find().is_ok()
 }
 
+/// The Python that bots are run with.
+pub fn interpreter() -> Result<&'static Path, ProgramError> {
+    Ok(&Interpreter::find()?.program)
+}
+
 /// A program that plays the bot at `path` (with the class wanted, if any) in a game. `path` must exist.
 pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, ProgramError> {
     let wrong = |what: String, hint: &str| ProgramError { what, hint: hint.to_owned() };

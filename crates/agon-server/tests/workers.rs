@@ -43,9 +43,6 @@ async fn site(nats: &Nats) -> Site {
 
 fn beat(worker: &str) -> Beat {
     Beat {
-        protocol: wire::PROTOCOL,
-        worker: worker.to_owned(),
-        session: "1".to_owned(),
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         layers: vec!["landlock".to_owned()],
         cores: 4,
@@ -57,10 +54,7 @@ fn beat(worker: &str) -> Beat {
         faults: 7,
         failed: 1,
         since_ms: 1_700_000_000_000,
-        draining: false,
-        gone: false,
-        refused: Vec::new(),
-        boards: Vec::new(),
+        ..Beat::new(worker, "1")
     }
 }
 

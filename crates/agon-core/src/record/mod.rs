@@ -48,6 +48,13 @@ pub const SITS_OUT: &str = "-";
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
 
+impl Digest {
+    /// As `sha256sum` prints it: 64 hexadecimal digits.
+    pub fn hex(self) -> String {
+        hex(self.0).map(char::from).iter().collect()
+    }
+}
+
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("sha256:")?;

@@ -245,24 +245,12 @@ fn length(mean: Duration, seed: u64) -> Duration {
 async fn beat(link: Link, name: String, seen: Arc<Seen>) -> Result<(), Broken> {
     loop {
         let beat = wire::Beat {
-            protocol: PROTOCOL,
-            worker: name.clone(),
-            session: name.clone(),
             engine: env!("CARGO_PKG_VERSION").to_owned(),
-            layers: Vec::new(),
-            cores: 1,
             busy: 1,
             games: seen.games.load(Ordering::Relaxed),
             rate: 1.0,
             used: 1.0,
-            speed: 1.0,
-            faults: 0,
-            failed: 0,
-            since_ms: 0,
-            draining: false,
-            gone: false,
-            refused: Vec::new(),
-            boards: Vec::new(),
+            ..wire::Beat::new(&name, &name)
         };
         link.client().publish(subjects::beat(&name), wire::encode(&beat)?.into()).await?;
         tokio::time::sleep(Duration::from_secs(2)).await;

@@ -13,7 +13,7 @@ const DIGITS: usize = 16;
 
 /// The id of a competition on the grid: its name, tamed, and what its secret seed hashes to.
 pub fn cup_id(name: &str, commitment: Digest) -> String {
-    let digits = hex(&commitment.0);
+    let digits = commitment.hex();
     let slug: String = name
         .to_lowercase()
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -118,11 +118,7 @@ impl Cup {
 pub fn random() -> Result<String, GridError> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
-    Ok(hex(&bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
 }
 
 #[cfg(test)]

@@ -82,13 +82,19 @@ pub async fn hear_orders(house: Arc<House>) -> Result<(), GridError> {
     let listening = house.link.client().subscribe(subjects::order(&house.options.name)).await;
     let mut orders = listening.map_err(|error| house.link.refused("let us listen", &error))?;
     while let Some(message) = orders.next().await {
-        let done = match wire::decode(&message.payload) {
+        let order = wire::decode(&message.payload);
+        let leaves = matches!(order, Ok(Order::Drain));
+        let done = match order {
             Ok(order) => obey(&house, order),
             Err(error) => Done::No(error.to_string()),
         };
         if let (Some(reply), Ok(done)) = (message.reply, wire::encode(&done)) {
             // Who asked may be gone.
             let _ = house.link.client().publish(reply, done.into()).await;
+        }
+        // Only now: a worker with nothing to finish is gone at once, and its answer would be lost with it.
+        if leaves {
+            house.drain();
         }
     }
     Ok(())
@@ -98,7 +104,6 @@ fn obey(house: &House, order: Order) -> Done {
     match order {
         Order::Drain => {
             house.say("told to finish and leave");
-            house.drain();
             Done::Yes
         }
         Order::Leave { cup, why } => {

@@ -114,7 +114,7 @@ fn spent() -> Duration {
 /// The loop measures itself: starting Python is not what counts.
 fn python_work() -> Option<Duration> {
     const WORK: &str = "import time\nt = time.process_time_ns()\nd, s = {}, 1\nfor i in range(200000):\n    s = (s * 1103515245 + 12345) & 0x7fffffff\n    d[s & 4095] = s\nprint(time.process_time_ns() - t)";
-    let python = std::env::var_os("AGON_PYTHON").unwrap_or_else(|| "python3".into());
+    let python = agon_host::python::interpreter().ok()?;
     let output = Command::new(python).args(["-S", "-c", WORK]).stdin(Stdio::null()).output().ok()?;
     let took: u64 = String::from_utf8_lossy(&output.stdout).trim().parse().ok()?;
     Some(Duration::from_nanos(took))

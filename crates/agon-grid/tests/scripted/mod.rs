@@ -411,26 +411,7 @@ impl Drop for Hand {
 
 async fn beat(link: Link, worker: String, session: String, stopped: Arc<AtomicBool>) {
     while !stopped.load(Ordering::Relaxed) {
-        let beat = Beat {
-            protocol: PROTOCOL,
-            worker: worker.clone(),
-            session: session.clone(),
-            engine: String::new(),
-            layers: Vec::new(),
-            cores: 1,
-            busy: 0,
-            games: 0,
-            rate: 0.0,
-            used: 0.0,
-            speed: 1.0,
-            faults: 0,
-            failed: 0,
-            since_ms: 0,
-            draining: false,
-            gone: false,
-            refused: Vec::new(),
-            boards: Vec::new(),
-        };
+        let beat = Beat::new(&worker, &session);
         let _ = link.client().publish(subjects::beat(&worker), encode(&beat).unwrap().into()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;
     }

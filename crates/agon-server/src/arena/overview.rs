@@ -10,7 +10,6 @@ use agon_runner::tables;
 use agon_store::office::{self, Office, State};
 use agon_store::{Counts, Ledger, PhaseState, RulingKind};
 use agon_venue::Sitting;
-use agon_venue::report::gather::hex;
 use serde::Serialize;
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
@@ -321,7 +320,7 @@ async fn read(sitting: &Sitting, ledger: Option<&dyn Ledger>, overview: &mut Ove
         return Ok(());
     };
     let kept = ledger.competition().await.map_err(ApiError::broke)?;
-    overview.commitment = Some(hex(kept.commitment));
+    overview.commitment = Some(kept.commitment.hex());
     overview.seed = kept.revealed.map(|(seed, _)| seed.expose().to_owned());
     for one in ledger.rulings().await.map_err(ApiError::broke)? {
         rule(overview, one);
@@ -343,7 +342,7 @@ async fn read(sitting: &Sitting, ledger: Option<&dyn Ledger>, overview: &mut Ove
         item.hidden &= overview.seed.is_none();
         item.state = status.state.name();
         (item.started, item.published) = (status.started.map(|at| at.0), status.published.map(|at| at.0));
-        item.table = status.table.map(hex);
+        item.table = status.table.map(agon_core::record::Digest::hex);
         if status.state > PhaseState::Waiting {
             let Counts { matches, games, faults } = ledger.counts(number).await.map_err(ApiError::broke)?;
             (item.matches, item.games, item.faults) = (matches, games, faults);

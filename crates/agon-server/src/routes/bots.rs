@@ -218,7 +218,7 @@ async fn versions(app: &App, seen: &Seen, own: &Taker, submissions: bool) -> Api
         for one in listed.items.into_iter().filter(|one| one.state == SubmissionState::Accepted) {
             versions.push(Version {
                 version: one.version.unwrap_or_default(),
-                hash: agon_venue::report::gather::hex(one.hash),
+                hash: one.hash.hex(),
                 at: one.created.0,
                 from_phase: one.from_phase + 1,
                 submission: submissions.then(|| one.id.to_string()),

@@ -73,16 +73,11 @@ pub async fn report(sitting: &Sitting, ledger: &dyn Ledger, wanted: Wanted) -> R
         engine: kept.engine,
         begun: kept.editions.first().map(|edition| edition.at.0),
         written: Time::now().0,
-        commitment: hex(kept.commitment),
+        commitment: kept.commitment.hex(),
         seed: kept.revealed.map(|(seed, at)| (seed.expose().to_owned(), at.0)),
         entrants,
         phases,
     })
-}
-
-/// As `sha256sum` prints it.
-pub fn hex(digest: Digest) -> String {
-    digest.to_string().trim_start_matches("sha256:").to_owned()
 }
 
 fn participants(competition: &Competition) -> Vec<Participant> {
@@ -115,7 +110,7 @@ async fn phase(
         state: status.state.name(),
         started: status.started.map(|at| at.0),
         published: status.published.map(|at| at.0),
-        table: status.table.map(hex),
+        table: status.table.map(Digest::hex),
         ..PhaseReport::default()
     };
     let counts = ledger.counts(number).await?;

@@ -120,29 +120,19 @@ fn summary(seen: &[Seen]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_grid::wire::{Beat, PROTOCOL};
+    use agon_grid::wire::Beat;
     use std::time::Duration;
 
     fn seen(worker: &str, session: &str, state: State) -> Seen {
         let beat = Beat {
-            protocol: PROTOCOL,
-            worker: worker.to_owned(),
-            session: session.to_owned(),
             engine: "0.1.0".to_owned(),
-            layers: Vec::new(),
             cores: 2,
             busy: u32::from(state == State::Playing),
-            games: 0,
             rate: 1.5,
             used: 0.5,
-            speed: 1.0,
-            faults: 0,
-            failed: 0,
-            since_ms: 0,
             draining: state == State::Draining,
-            gone: false,
             refused: vec![("cup".to_owned(), "too old".to_owned())],
-            boards: Vec::new(),
+            ..Beat::new(worker, session)
         };
         Seen { beat, ago: Duration::ZERO, state }
     }
