@@ -7,6 +7,8 @@
     reason = "for tests; not every test uses everything"
 )]
 
+pub mod ground;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -204,6 +206,10 @@ pub fn options() -> FleetOptions {
 pub struct Told {
     pub matches: u64,
     pub barred: Vec<(String, u64)>,
+    /// Matches that came to something else with two others, and whose they were.
+    pub outvoted: Vec<(u64, String)>,
+    /// Matches that nobody could decide, and who played them.
+    pub disputed: Vec<(u64, Vec<String>)>,
 }
 
 impl Listener for Told {
@@ -211,6 +217,8 @@ impl Listener for Told {
         match event {
             Event::Match { .. } => self.matches += 1,
             Event::Barred { worker, again, .. } => self.barred.push(((*worker).to_owned(), *again)),
+            Event::Outvoted { key, worker, .. } => self.outvoted.push((key.number, (*worker).to_owned())),
+            Event::Disputed { key, workers } => self.disputed.push((key.number, workers.to_vec())),
             _ => {}
         }
     }
@@ -440,4 +448,26 @@ pub fn play_one(brief: &Brief, one: &JobMatch) -> Match {
     let bout = Bout { table: &*table, assets: &Assets::none(), parts: &parts, in_parts: brief.in_parts };
     let key = MatchKey { phase: brief.phase, stage: one.stage, number: one.number };
     bout.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
+}
+
+/// Plays by other settings than it was told: everything agrees with its records, and the records with the rules.
+pub async fn lies(hand: &Hand, jobs: u32) {
+    let mut done = 0;
+    while done < jobs {
+        let Some(task) = hand.pull().await else { continue };
+        let brief = hand.brief(&task.job.brief).await;
+        let mut other = (*brief).clone();
+        for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
+            if name == "seconds" {
+                "2".clone_into(text);
+            }
+        }
+        let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
+        let receipt = hand.hand_in(&hand.report(&task.job, matches), PIECE).await;
+        if matches!(receipt, Some(Receipt::Refused { .. })) {
+            return;
+        }
+        task.message.double_ack().await.unwrap();
+        done += 1;
+    }
 }

@@ -12,8 +12,6 @@ use crate::fleet::line::Held;
 
 /// Checks that nobody is there for are given up when nobody came for so long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// After a stop, so long it is waited for what is being played.
-const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// A server that is asked answers in this time, or is asked again later.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -38,20 +36,7 @@ impl Desk<'_> {
             self.stop();
         }
         if !self.checks.is_empty() {
-            let mut company = self.shared().company();
-            if company.settled() >= PATIENCE {
-                let (gone, differ) = self.checks.give_up_hopeless(&company);
-                drop(company);
-                if gone > 0 {
-                    self.fleet.memory().figures.unchecked += gone;
-                }
-                for number in differ {
-                    let key = self.key(number);
-                    self.shared().tell(&format!(
-                        "match {key} came to different ends on two workers, and there is no third one to decide"
-                    ));
-                }
-            }
+            self.give_up_hopeless();
         }
         if self.compared.elapsed() >= self.compare_every() && self.broken.is_none() {
             self.compared = Instant::now();
@@ -60,6 +45,23 @@ impl Desk<'_> {
                 let held = line.held().await.ok();
                 let _ = said.send(Said::Held(held));
             });
+        }
+    }
+
+    /// Checks that nobody is there for are not waited for any more.
+    fn give_up_hopeless(&mut self) {
+        let at_last = self.queue.left() == 0 && self.is_all_kept();
+        let mut company = self.shared().company();
+        if company.settled() < PATIENCE {
+            return;
+        }
+        let (gone, differ) = self.checks.give_up_hopeless(&company, at_last);
+        drop(company);
+        if gone > 0 {
+            self.fleet.memory().figures.unchecked += gone;
+        }
+        for (number, workers) in differ {
+            self.dispute(number, workers);
         }
     }
 
@@ -152,7 +154,7 @@ impl Desk<'_> {
             tokio::time::timeout(patience, asking).await
         });
         let playing = held.ok().and_then(Result::ok).map_or(0, |held| held.taken);
-        self.stopping = Some((Instant::now() + LAST_RESULTS, playing));
+        self.stopping = Some((Instant::now() + self.fleet.options.last_results, playing));
     }
 
     /// One of those who were playing has handed something in.
