@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod scripted;
+mod stage;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,6 +11,7 @@ use agon_core::outcome::Outcome;
 use agon_core::record::{self, Digest};
 use agon_grid::wire::played::Match;
 use agon_grid::wire::{Receipt, Welcome};
+use agon_grid::worker::WorkerOptions;
 use agon_grid::{Disputed, FleetOptions};
 use agon_league::Fixed;
 use agon_runner::{Ended, Stop};
@@ -19,6 +21,7 @@ use scripted::ground::{Ground, MATCHES, pause, some};
 use scripted::{hello, lies, link, options, say_hello};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
+use stage::Hired;
 
 /// Everything is looked at.
 fn all() -> FleetOptions {
@@ -216,4 +219,42 @@ fn clocks_follow_the_speed_that_a_worker_says_it_has() {
     // Nonsense is taken for a usual machine.
     let odd = scale_of(&scaled, "odd", f64::NAN).unwrap();
     assert!((odd - even).abs() < 1e-9);
+}
+
+#[test]
+fn scaled_clocks_are_in_the_records_and_change_no_result() {
+    if agon_rig::missing() {
+        return;
+    }
+    let ground = Ground::new(FleetOptions { scale_clocks: true, ..all() });
+    let worker = |name: &str, speed: f64| {
+        let cache = ground.cup.folder.path().join(name);
+        let new = WorkerOptions::new(name.to_owned());
+        let options = WorkerOptions { cores: 1, pin: false, cache, speed: Some(speed), ..new };
+        Hired::start(&ground.nats.url(), options)
+    };
+    let workers = [worker("slow", 0.25), worker("fast", 1.0)];
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), std::future::pending::<()>());
+    assert_eq!(ended, Ok(Ended::Over));
+    ground.is_right();
+    let figures = ground.fleet.figures();
+    assert_eq!((figures.checked, figures.disagreed), (MATCHES, 0), "{figures:?}");
+    let scales = |name: &str| -> Vec<f64> {
+        ground.runtime.block_on(async {
+            let mut scales = Vec::new();
+            for key in ground.ledger.played_by(0, name).await.unwrap() {
+                let bytes = ground.ledger.record(key, 0).await.unwrap().unwrap();
+                scales.push(record::read(&bytes, 1).unwrap().0.clock_scale.unwrap());
+            }
+            scales
+        })
+    };
+    let (slow, fast) = (scales("slow"), scales("fast"));
+    assert!(!slow.is_empty() && !fast.is_empty(), "{} and {}", slow.len(), fast.len());
+    for scale in slow {
+        assert!((scale / fast[0] - 4.0).abs() < 1e-6, "{scale} and {}", fast[0]);
+    }
+    for worker in workers {
+        worker.leave();
+    }
 }
