@@ -13,7 +13,7 @@ use super::{PostgresLedger, held, state, text};
 use crate::{Founding, Result, StoreError};
 
 /// Every step from an empty schema to the ledger of today. One that was released never changes.
-const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/postgres/0001_ledger.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_ledger.sql")];
 /// The version written: how many steps were taken.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 /// Names of schemas have at most 63 bytes; what is ours about them takes 14.
@@ -178,7 +178,7 @@ async fn prepare(
     let schema = free_name(change, slug, commitment).await?;
     sqlx::raw_sql(AssertSqlSafe(format!("CREATE SCHEMA {schema}"))).execute(&mut *change).await?;
     enter(change, &schema).await?;
-    migrate(change, 0).await?;
+    migrate(change, MIGRATIONS, 0).await?;
     sqlx::query("INSERT INTO ledger (id, version, slug) VALUES (1, $1, $2)")
         .bind(VERSION)
         .bind(&*text::kept(slug))
@@ -211,23 +211,27 @@ async fn enter(change: &mut PgConnection, schema: &str) -> Result<(), sqlx::Erro
 }
 
 /// Takes the steps from this version on.
-async fn migrate(change: &mut PgConnection, from: i64) -> Result<(), sqlx::Error> {
-    for step in MIGRATIONS.iter().skip(from.max(0) as usize) {
+async fn migrate(change: &mut PgConnection, steps: &[&'static str], from: i64) -> Result<(), sqlx::Error> {
+    for step in steps.iter().skip(from.max(0) as usize) {
         sqlx::raw_sql(*step).execute(&mut *change).await?;
     }
     Ok(())
 }
 
 /// Brings a ledger up to date, in one transaction and alone with it.
-async fn update(connection: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
+async fn update(
+    connection: &mut PgConnection,
+    schema: &str,
+    steps: &[&'static str],
+) -> Result<(), sqlx::Error> {
     let mut change = connection.begin().await?;
     sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(held::number(MAKING)).execute(&mut *change).await?;
     enter(&mut change, schema).await?;
     // Asked inside: somebody else may have been quicker.
     let found: i64 = sqlx::query_scalar("SELECT version FROM ledger").fetch_one(&mut *change).await?;
-    migrate(&mut change, found).await?;
+    migrate(&mut change, steps, found).await?;
     sqlx::query("UPDATE ledger SET version = $1 WHERE version < $1")
-        .bind(VERSION)
+        .bind(steps.len() as i64)
         .execute(&mut *change)
         .await?;
     change.commit().await
@@ -240,7 +244,7 @@ pub async fn open(url: &str, slug: &str, to_read: bool) -> Result<PostgresLedger
     let mut connection = lanes::connect_first(&target, &place, &target.session(None, false)).await?;
     let found = find(&mut connection, &target, slug).await?;
     if found.version < VERSION {
-        update(&mut connection, &found.schema)
+        update(&mut connection, &found.schema, MIGRATIONS)
             .await
             .map_err(|error| trouble::explain(&target, &place, &error, 0))?;
     }
@@ -281,4 +285,58 @@ pub async fn put_aside(url: &str, slug: &str) -> Result<String> {
         .await
         .map_err(failed)?;
     Ok(aside)
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_rig::Postgres;
+    use tokio::runtime::Builder;
+
+    use super::*;
+    use crate::{Edition, Ledger as _, Secret, Time};
+
+    fn founding() -> Founding {
+        Founding {
+            name: "Old Cup".to_owned(),
+            game: "solitude-scramble".to_owned(),
+            rules: 1,
+            engine: "0.0.1".to_owned(),
+            edition: Edition { file: "# ours\n".to_owned(), normal: "{}".to_owned(), at: Time(1) },
+            phases: 1,
+            secret: Secret::new("nobody knows"),
+        }
+    }
+
+    /// There is one version so far: the next one's step stands for all that will come.
+    #[test]
+    fn an_older_ledger_is_brought_up_to_date_whole_or_not_at_all() {
+        if agon_rig::missing() {
+            return;
+        }
+        let url = Postgres::shared().database().url;
+        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            create(&url, "cup", &founding()).await.unwrap();
+            let ledger = open(&url, "cup", false).await.unwrap();
+            let mut by_hand = <PgConnection as sqlx::Connection>::connect(&url).await.unwrap();
+            let version = async |by_hand: &mut PgConnection| -> i64 {
+                let sql = AssertSqlSafe(format!("SELECT version FROM {}.ledger", ledger.schema));
+                sqlx::query_scalar(sql).fetch_one(by_hand).await.unwrap()
+            };
+            let broken = [MIGRATIONS[0], "CREATE TABLE news (id integer); SELECT nonsense"];
+            assert!(update(&mut by_hand, &ledger.schema, &broken).await.is_err());
+            assert_eq!(version(&mut by_hand).await, 1);
+            // Twice: somebody else may have been quicker. The step itself would fail a second time.
+            let steps = [MIGRATIONS[0], "CREATE TABLE news (id integer)"];
+            for _ in 0..2 {
+                update(&mut by_hand, &ledger.schema, &steps).await.unwrap();
+                assert_eq!(version(&mut by_hand).await, 2);
+            }
+            assert_eq!(ledger.competition().await.unwrap().name, "Old Cup");
+            // Whoever does not know that step yet says so.
+            let told = open(&url, "cup", false).await.unwrap_err();
+            assert!(matches!(told, StoreError::Newer { found: 2, known: 1, .. }), "{told}");
+            assert!(told.to_string().contains("hint: update Agon"), "{told}");
+        });
+    }
 }
