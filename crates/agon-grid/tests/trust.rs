@@ -136,9 +136,8 @@ fn a_record_that_the_rules_do_not_come_to_bars_its_worker() {
         let task = some(&liar).await;
         assert_eq!(liar.do_job(task, &|_| {}).await, Some(Receipt::Kept));
         let task = some(&liar).await;
-        // It agrees with itself, so it is taken; then it is replayed.
-        let receipt = liar.do_job(task, &|matches: &mut Vec<Match>| forge(&mut matches[0])).await;
-        assert!(matches!(receipt, None | Some(Receipt::Kept | Receipt::Refused { .. })), "{receipt:?}");
+        // It agrees with itself, so it is taken, whatever the receipt; then it is replayed.
+        let _ = liar.do_job(task, &|matches: &mut Vec<Match>| forge(&mut matches[0])).await;
         until("it is not barred", || ground.fleet.figures().barred == 1).await;
         tokio::join!(async { ground.hand("one").await.work().await }, async {
             ground.hand("two").await.work().await;
