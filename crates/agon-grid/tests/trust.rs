@@ -106,13 +106,11 @@ fn forge(one: &mut Match) {
     }
     let (_, bytes) = one.games[0].clone();
     let text = String::from_utf8(zstd::decode_all(&bytes.unwrap()[..]).unwrap()).unwrap();
-    let is_end = |line: &&str| line.starts_with("{\"end\"");
-    let mut lines: String =
-        text.lines().take_while(|line| !is_end(line)).map(|line| format!("{line}\n")).collect();
+    let (before, rest) = text.split_at(text.find("{\"end\"").unwrap());
+    let mut lines = before.to_owned();
     lines += &format!("{}\n", json!({"end": {"turns": told.turns.len(), "outcome": outcome}}));
     let digest = Digest(Sha256::digest(lines.as_bytes()).into());
-    let times = text.lines().skip_while(|line| !is_end(line)).skip(1);
-    for line in times.filter(|line| !line.starts_with("{\"digest\"")) {
+    for line in rest.lines().skip(1).filter(|line| !line.starts_with("{\"digest\"")) {
         lines += &format!("{line}\n");
     }
     lines += &format!("{}\n", json!({"digest": digest.to_string()}));
