@@ -16,7 +16,7 @@ use agon_runner::{Ended, Stop};
 use agon_store::{Ledger as _, SqliteLedger};
 use async_nats::jetstream::AckKind;
 use scripted::{
-    Cup, Hand, LEAGUE, Led, WORDS, called, hello, link, options, play_one, runtime, say_hello, tables,
+    Cup, Hand, LEAGUE, Led, WORDS, called, hello, lies, link, options, runtime, say_hello, tables,
 };
 use tokio::runtime::Runtime;
 
@@ -339,26 +339,6 @@ fn what_fails_on_one_machine_only_is_played_on_another() {
     let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
     assert_eq!(ended, Ok(Ended::Over));
     ground.is_right();
-}
-
-/// Plays by other settings than it was told: everything agrees with its records, and the records with the rules.
-async fn lies(hand: &Hand, jobs: u32) {
-    for _ in 0..jobs {
-        let task = some(hand).await;
-        let brief = hand.brief(&task.job.brief).await;
-        let mut other = (*brief).clone();
-        for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
-            if name == "seconds" {
-                "2".clone_into(text);
-            }
-        }
-        let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
-        let receipt = hand.hand_in(&hand.report(&task.job, matches), PIECE).await;
-        if matches!(receipt, Some(Receipt::Refused { .. })) {
-            return;
-        }
-        task.message.double_ack().await.unwrap();
-    }
 }
 
 #[test]

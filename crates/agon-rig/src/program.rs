@@ -164,9 +164,11 @@ pub fn can_have_small_disks() -> bool {
 }
 
 /// The wrong clock is a library that answers in place of the C library's for what asks for the time of day. A time namespace does not
-/// change that clock, and the machine's own is not ours to change.
+/// change that clock, and the machine's own is not ours to change. The kernel stamps packets by its own clock, which would be wrong as well.
 const CLOCK: &str = r#"#define _GNU_SOURCE
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -190,6 +192,17 @@ time_t time(time_t *to) {
     clock_gettime(CLOCK_REALTIME, &now);
     if (to) *to = now.tv_sec;
     return now.tv_sec;
+}
+ssize_t recvmsg(int from, struct msghdr *message, int flags) {
+    ssize_t got = syscall(SYS_recvmsg, from, message, flags);
+    for (struct cmsghdr *one = got < 0 ? NULL : CMSG_FIRSTHDR(message); one; one = CMSG_NXTHDR(message, one)) {
+        struct timespec stamp;
+        if (one->cmsg_level != SOL_SOCKET || one->cmsg_type != SO_TIMESTAMPNS) continue;
+        memcpy(&stamp, CMSG_DATA(one), sizeof stamp);
+        stamp.tv_sec += wrong();
+        memcpy(CMSG_DATA(one), &stamp, sizeof stamp);
+    }
+    return got;
 }
 "#;
 
@@ -226,6 +239,22 @@ mod tests {
         fs::remove_file(filler).unwrap();
         assert!(fs::write(seen.join("more"), [7; 100]).is_ok());
         assert!(!disk.join("more").exists(), "others see nothing of it");
+    }
+
+    #[test]
+    fn packets_are_stamped_by_the_same_wrong_clock() {
+        let place = tempfile::tempdir().unwrap();
+        let Some(shim) = wrong_clock(place.path()) else { return };
+        let words = "import socket, struct, time\n\
+            one, two = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n\
+            two.setsockopt(socket.SOL_SOCKET, 35, 1)\n\
+            one.send(b'a')\n\
+            stamp = struct.unpack('qq', two.recvmsg(9, 99)[1][0][2])[0]\n\
+            print(abs(stamp - time.time()) < 60)";
+        let script = Script::new("python3", &["-c", words], place.path(), &place.path().join("log"));
+        let mut program = script.with_clock(&shim, 4000 * 86_400).start();
+        program.wait(Duration::from_mins(1)).unwrap();
+        assert_eq!(program.said().trim(), "True");
     }
 
     #[test]

@@ -24,6 +24,11 @@ pub trait Executor {
 
     /// Whether it plays with the bots' folders of this machine: then bots that read logs have those of their own games when these are over.
     fn is_here(&self) -> bool;
+
+    /// Whether something of this stage that is in the ledger is still to be looked at: it is not over before that, however much of it was played.
+    fn owes(&self, _phase: u32, _stage: u32) -> bool {
+        false
+    }
 }
 
 /// What an executor hands in.

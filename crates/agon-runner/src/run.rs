@@ -338,7 +338,7 @@ impl Run<'_> {
             // Played in an earlier run: those who played them had their logs of them then.
             going.chronicles.add_own(&self.told(phase, number..number + 1)?)?;
         }
-        if !todo.is_empty() {
+        if !todo.is_empty() || self.executor.owes(phase, number) {
             let queue = Queue::new(stage, todo, going.hall.in_order(), self.stop);
             let hall = going.hall;
             self.executor.play(hall, number, &queue, &self.boards, &mut |played| {
@@ -347,7 +347,8 @@ impl Run<'_> {
             if going.again {
                 return Ok(End::Again);
             }
-            if going.played.stages[number as usize].len() < stage.len() {
+            let played = going.played.stages[number as usize].len();
+            if played < stage.len() || self.executor.owes(phase, number) {
                 return Ok(End::Stopped);
             }
         }

@@ -311,6 +311,10 @@ impl Executor for Fleet {
     fn is_here(&self) -> bool {
         false
     }
+
+    fn owes(&self, phase: u32, stage: u32) -> bool {
+        self.memory().doubts.iter().any(|(key, _, _)| (key.phase, key.stage) == (phase, stage))
+    }
 }
 
 impl Drop for Fleet {

@@ -441,3 +441,25 @@ pub fn play_one(brief: &Brief, one: &JobMatch) -> Match {
     let key = MatchKey { phase: brief.phase, stage: one.stage, number: one.number };
     bout.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
 }
+
+/// Plays by other settings than it was told: everything agrees with its records, and the records with the rules.
+pub async fn lies(hand: &Hand, jobs: u32) {
+    let mut done = 0;
+    while done < jobs {
+        let Some(task) = hand.pull().await else { continue };
+        let brief = hand.brief(&task.job.brief).await;
+        let mut other = (*brief).clone();
+        for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
+            if name == "seconds" {
+                "2".clone_into(text);
+            }
+        }
+        let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
+        let receipt = hand.hand_in(&hand.report(&task.job, matches), PIECE).await;
+        if matches!(receipt, Some(Receipt::Refused { .. })) {
+            return;
+        }
+        task.message.double_ack().await.unwrap();
+        done += 1;
+    }
+}

@@ -12,6 +12,10 @@ use crate::fleet::line::Held;
 
 /// Checks that nobody is there for are given up when nobody came for so long.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same while nobody is there at all: a coordinator that was started again, or a network that was cut, has workers soon.
+const NOBODY: Duration = Duration::from_secs(30);
+/// A job that was published so many looks at the queue ago is asked for by name, whatever the counts say.
+const LONG_AGO: u32 = 4;
 /// After a stop, so long it is waited for what is being played.
 const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// A server that is asked answers in this time, or is asked again later.
@@ -39,7 +43,8 @@ impl Desk<'_> {
         }
         if !self.checks.is_empty() {
             let mut company = self.shared().company();
-            if company.settled() >= PATIENCE {
+            let patience = if company.cores() == 0 { NOBODY } else { PATIENCE };
+            if company.settled() >= patience {
                 let (gone, differ) = self.checks.give_up_hopeless(&company);
                 drop(company);
                 if gone > 0 {
@@ -65,31 +70,35 @@ impl Desk<'_> {
 
     /// Compares what is waited for with what the queue holds.
     pub(super) fn compare(&mut self, held: Option<Held>) {
-        let every = self.compare_every();
-        let known = |out: &&super::Out| out.place.is_some() && out.since.elapsed() > every;
-        let old: Vec<(String, u64)> = self
-            .jobs
-            .values()
-            .filter(known)
-            .filter_map(|out| Some((out.job.id.clone(), out.place?)))
-            .collect();
-        if let Some(held) = held {
+        let Some(held) = held else {
+            // The queue may be gone with the server's storage; if it is not, mending it does no harm.
+            self.broken = self.broken.or(Some(Instant::now()));
+            return;
+        };
+        {
             let mut memory = self.fleet.memory();
             (memory.figures.waiting, memory.figures.out) = (held.waiting, held.taken);
         }
-        match held {
-            Some(held) if held.waiting + held.taken >= old.len() as u64 => {}
-            Some(_) => {
-                let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
-                self.shared().runtime.spawn(async move {
-                    if let Ok(missing) = line.missing(old).await {
-                        let _ = said.send(Said::Lost(missing));
-                    }
-                });
-            }
-            // The queue may be gone with the server's storage; if it is not, mending it does no harm.
-            None => self.broken = self.broken.or(Some(Instant::now())),
+        let mut old = self.published_before(self.compare_every());
+        if held.waiting + held.taken >= old.len() as u64 {
+            // Enough is there, but perhaps not of ours: what was given up stays in the queue when nobody may take it, and would hide what is lost.
+            old = self.published_before(self.compare_every() * LONG_AGO);
         }
+        if old.is_empty() {
+            return;
+        }
+        let (line, said) = (self.fleet.line.clone(), self.shared().said.clone());
+        self.shared().runtime.spawn(async move {
+            if let Ok(missing) = line.missing(old).await {
+                let _ = said.send(Said::Lost(missing));
+            }
+        });
+    }
+
+    /// Jobs that are in the queue for longer than this, as far as is known, and their places there.
+    fn published_before(&self, age: Duration) -> Vec<(String, u64)> {
+        let jobs = self.jobs.values().filter(|out| out.since.elapsed() > age);
+        jobs.filter_map(|out| Some((out.job.id.clone(), out.place?))).collect()
     }
 
     /// Makes again what is gone, and publishes what could not be.
