@@ -22,7 +22,7 @@ pub mod wire;
 pub mod worker;
 
 pub use error::GridError;
-pub use fleet::{Figures, Fleet, FleetOptions, SetAside};
+pub use fleet::{Disputed, Figures, Fleet, FleetOptions, SetAside};
 
 pub use link::{Link, NatsOptions};
 

@@ -4,80 +4,26 @@
 mod scripted;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use agon_grid::subjects::WORK_STREAM;
 use agon_grid::wire::played::Match;
 use agon_grid::wire::{PIECE, Receipt, TroubleKind, Welcome};
-use agon_grid::{Fleet, FleetOptions, Link};
+use agon_grid::{FleetOptions, Link};
 use agon_league::Fixed;
 use agon_rig::Nats;
 use agon_runner::{Ended, Stop};
-use agon_store::{Ledger as _, SqliteLedger};
+use agon_store::Ledger as _;
 use async_nats::jetstream::AckKind;
+use scripted::ground::{Ground, MATCHES, pause, some};
 use scripted::{
     Cup, Hand, LEAGUE, Led, WORDS, called, hello, lies, link, options, runtime, say_hello, tables,
 };
-use tokio::runtime::Runtime;
-
-/// Matches of a league of four that meet twice.
-const MATCHES: u64 = 12;
-
-/// A server, a competition and its coordinator.
-struct Ground {
-    fleet: Fleet,
-    ledger: SqliteLedger,
-    cup: Cup,
-    runtime: Runtime,
-    nats: Nats,
-}
-
-impl Ground {
-    fn new(options: FleetOptions) -> Self {
-        let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
-        let ledger = cup.ledger(&runtime);
-        let fleet = cup.fleet(&nats, &runtime, &ledger, options);
-        Self { fleet, ledger, cup, runtime, nats }
-    }
-
-    fn led(&self) -> Led<'_> {
-        Led { cup: &self.cup, runtime: &self.runtime, ledger: &self.ledger, fleet: &self.fleet }
-    }
-
-    async fn hand(&self, name: &str) -> Hand {
-        Hand::join(&self.nats, name, self.fleet.cup()).await
-    }
-
-    fn played(&self) -> u64 {
-        self.runtime.block_on(self.ledger.counts(0)).unwrap().matches
-    }
-
-    /// Everything is in the ledger once, and the table is that of one machine.
-    fn is_right(&self) {
-        assert_eq!(self.played(), MATCHES);
-        let phases = self.runtime.block_on(self.ledger.phases()).unwrap();
-        assert_eq!(tables(&phases), tables(&self.cup.alone(&self.runtime)));
-        assert_eq!(self.runtime.block_on(self.ledger.check()).unwrap(), Vec::<String>::new());
-    }
-}
 
 /// Jobs in the queue, waiting or taken.
 async fn held(link: &Link, cup: &str) -> u64 {
     let stream = link.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
     let info = stream.consumer_info(cup).await.unwrap();
     info.num_pending + info.num_ack_pending as u64
-}
-
-async fn some(hand: &Hand) -> scripted::Task {
-    loop {
-        if let Some(task) = hand.pull().await {
-            return task;
-        }
-    }
-}
-
-async fn pause(millis: u64) {
-    tokio::time::sleep(Duration::from_millis(millis)).await;
 }
 
 #[test]

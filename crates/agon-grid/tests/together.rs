@@ -1,5 +1,6 @@
 //! A competition of each kind (`tests/cups`), with Python bots behind the sandbox, by a coordinator and three workers: the table is that of one machine, to the
-//! last byte, times left out; so is every game.
+//! last byte, times left out; so is every game. The same where bots keep something from match to match, when the coordinator is started anew, and when
+//! everything that was played is taken back.
 //!
 //! It has a `main` of its own: bots are put behind the sandbox by the program itself, started again.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
@@ -7,15 +8,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agon_grid::worker::{Worker, WorkerOptions};
+use agon_core::record::Recorder;
+use agon_engine::Reporter;
+use agon_engine::table::PlayError;
+use agon_grid::worker::{Hands, Honest, Worker, WorkerOptions};
 use agon_grid::{Fleet, FleetOptions, Link, NatsOptions};
-use agon_league::Entrant;
+use agon_league::{Entrant, Fixed, MatchKey};
 use agon_rig::Nats;
-use agon_runner::{Boards, Ended, Event, Executor, Listener, Local, Stop, tables};
-use agon_store::{Ledger, MatchFilter};
+use agon_runner::{Boards, Bout, Ended, Event, Executor, Listener, Local, Member, Stop, tables};
+use agon_store::{FinishedMatch, Ledger, MatchFilter};
 use agon_venue::Sitting;
 use agon_venue::competing::play::{Means, carry_out};
 use agon_venue::sheets::{self, Format};
@@ -47,10 +52,11 @@ fn main() {
         let begun = Instant::now();
         let one = one_machine(cup);
         let alone = begun.elapsed();
-        let many = many_machines(cup, &nats);
-        assert_eq!(one.tables, many.tables, "{cup}: the table");
-        assert_eq!(one.games, many.games, "{cup}: the games");
-        assert_eq!(one.kept, many.kept, "{cup}: what bots keep");
+        many_machines(cup, &nats).is(&one, cup);
+        if cup == "connect" {
+            a_restart_while_bots_keep_something(&one);
+            what_is_taken_back_leaves_nothing_with_bots(&one);
+        }
         let took = [alone, begun.elapsed().saturating_sub(alone)].map(|took| took.as_secs_f64());
         println!("test {cup} ... ok ({} matches, {:.1} s and {:.1} s)", one.games.len(), took[0], took[1]);
     }
@@ -77,6 +83,14 @@ struct Came {
     games: Vec<(u32, u32, u64, String)>,
     /// What bots keep at the end, by its hash.
     kept: Vec<String>,
+}
+
+impl Came {
+    fn is(&self, one: &Self, what: &str) {
+        assert_eq!(one.tables, self.tables, "{what}: the table");
+        assert_eq!(one.games, self.games, "{what}: the games");
+        assert_eq!(one.kept, self.kept, "{what}: what bots keep");
+    }
 }
 
 struct Quiet;
@@ -132,6 +146,115 @@ fn many_machines(cup: &str, nats: &Nats) -> Came {
     came
 }
 
+/// Plays by the rules, and counts; holds one match until it is let go, and hands one in that is not what came of it.
+#[derive(Default)]
+struct Odd {
+    plays: AtomicU32,
+    holds: Option<u32>,
+    lies: Option<u32>,
+    is_holding: AtomicBool,
+    is_let_go: AtomicBool,
+}
+
+impl Hands for Odd {
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        let number = Some(self.plays.fetch_add(1, SeqCst));
+        let mut played = Honest.play(bout, key, members, seed, recorder, reporter)?;
+        if number == self.holds {
+            self.is_holding.store(true, SeqCst);
+            wait(|| self.is_let_go.load(SeqCst));
+        }
+        if number == self.lies {
+            played.result.games[0].seats[0].score = Fixed::of(99.0);
+        }
+        Ok(played)
+    }
+}
+
+fn wait(until: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !until() {
+        assert!(begun.elapsed() < Duration::from_mins(1), "waited in vain");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A coordinator that does not wait for what is being played when it is stopped.
+fn coordinator(nats: &Nats, runtime: &Runtime, sitting: &Sitting, ledger: &dyn Ledger) -> Fleet {
+    let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
+    let link = runtime.block_on(Link::connect(&options)).unwrap();
+    let options =
+        FleetOptions { checked: 0.0, last_results: Duration::from_millis(100), ..FleetOptions::default() };
+    Fleet::open(link, runtime.handle().clone(), sitting, ledger, options).unwrap()
+}
+
+/// Runs the first matches, until this worker holds one.
+fn run_until_held(dora: &Odd, sitting: &Sitting, ledger: &dyn Ledger, fleet: &Fleet) {
+    let (waiting, stop) = (Builder::new_current_thread().enable_all().build().unwrap(), Stop::new());
+    let means = Means { runtime: &waiting, executor: fleet, stop: &stop, boards: Boards::default() };
+    let ended = thread::scope(|scope| {
+        scope.spawn(|| {
+            wait(|| dora.is_holding.load(SeqCst));
+            stop.ask();
+        });
+        carry_out(sitting, ledger, means, &mut Quiet, &mut |_| {})
+    });
+    assert_eq!(ended.map_err(|failure| failure.message), Ok(Ended::Stopped));
+}
+
+/// What a worker had in its hands when the coordinator went is dropped, and played again: nothing is lost, nothing is there twice.
+fn a_restart_while_bots_keep_something(one: &Came) {
+    let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
+    let sitting = Sitting::read(&home.path().join("connect.toml")).unwrap();
+    let ledger = runtime.block_on(sitting.ledger()).unwrap();
+    let hands = Arc::new(Odd { holds: Some(2), ..Odd::default() });
+    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn Hands>);
+    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
+    run_until_held(&hands, &sitting, &ledger, &fleet);
+    drop(fleet);
+    assert_eq!(runtime.block_on(ledger.counts(0)).unwrap().matches, 2);
+    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
+    hands.is_let_go.store(true, SeqCst);
+    carried_out(&sitting, &ledger, &runtime, &fleet).is(one, "started anew");
+    assert_eq!(hands.plays.load(SeqCst) as usize, one.games.len() + 1, "one match was played twice");
+    assert_eq!(runtime.block_on(ledger.check()).unwrap(), Vec::<String>::new());
+    dora.leave();
+}
+
+/// Whoever played everything so far is found out after a restart: bots begin again with what they were handed in with.
+fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
+    let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
+    let sitting = Sitting::read(&home.path().join("connect.toml")).unwrap();
+    let ledger = runtime.block_on(sitting.ledger()).unwrap();
+    let hands = Arc::new(Odd { holds: Some(4), lies: Some(5), ..Odd::default() });
+    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn Hands>);
+    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
+    run_until_held(&hands, &sitting, &ledger, &fleet);
+    drop(fleet);
+    let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
+    hands.is_let_go.store(true, SeqCst);
+    let eve = thread::scope(|scope| {
+        let eve = scope.spawn(|| {
+            wait(|| fleet.figures().barred == 1);
+            Hired::start(&nats, "eve", place.path())
+        });
+        carried_out(&sitting, &ledger, &runtime, &fleet).is(one, "taken back");
+        eve.join().unwrap()
+    });
+    let played = |name: &str| runtime.block_on(ledger.played_by(0, name)).unwrap().len();
+    assert_eq!((played("dora"), played("eve")), (0, one.games.len()));
+    dora.leave();
+    eve.leave();
+}
+
 fn carried_out(sitting: &Sitting, ledger: &dyn Ledger, runtime: &Runtime, executor: &dyn Executor) -> Came {
     // The ledger is waited for.
     let waiting = Builder::new_current_thread().enable_all().build().unwrap();
@@ -170,11 +293,15 @@ struct Hired {
 
 impl Hired {
     fn start(nats: &Nats, name: &str, place: &Path) -> Self {
+        Self::with(nats, name, place, Arc::new(Honest))
+    }
+
+    fn with(nats: &Nats, name: &str, place: &Path, hands: Arc<dyn Hands>) -> Self {
         let stop = Arc::new(Stop::new());
         let cache: PathBuf = place.join(name);
         let link = NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() };
         let options =
-            WorkerOptions { cores: 1, cache, speed: Some(1.0), ..WorkerOptions::new(name.to_owned()) };
+            WorkerOptions { cores: 1, cache, hands, speed: Some(1.0), ..WorkerOptions::new(name.to_owned()) };
         let listens = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             let runtime = runtime();

@@ -304,6 +304,33 @@ fn an_older_worker_is_refused_politely() {
 }
 
 #[test]
+fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
+    if agon_rig::missing() {
+        return;
+    }
+    let asked = AtomicU32::new(0);
+    let welcome = move |_: &wire::Hello| match asked.fetch_add(1, SeqCst) {
+        0 => Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: None },
+        _ => Welcome::Refused { why: "this worker is too old".to_owned() },
+    };
+    // Whoever started anew does not know who hands this in.
+    let answer = |_: &wire::Report| Some(Receipt::Again);
+    let stage =
+        Stage::set(Script { welcome: Box::new(welcome), answer: Box::new(answer), ..Script::default() });
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    stage.publish(&job(&brief, "one", 0..1));
+    let worker = stage.worker(|_| {});
+    until("it is refused", || worker.has_said("refused: this worker is too old"));
+    let count = || (stage.script.hellos.lock().unwrap().len(), stage.script.pieces.load(SeqCst));
+    // What it had asked for before it was refused may still come.
+    thread::sleep(Duration::from_secs(2));
+    let before = count();
+    thread::sleep(Duration::from_millis(2500));
+    assert_eq!(count(), before, "it does not ask and say it again and again");
+    worker.leave();
+}
+
+#[test]
 fn a_drained_worker_finishes_hands_in_and_leaves() {
     if agon_rig::missing() {
         return;

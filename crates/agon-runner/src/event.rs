@@ -74,6 +74,22 @@ pub enum Event<'e> {
         /// So many matches are played again.
         again: u64,
     },
+    /// A match of a worker came to something else with two others: theirs counts.
+    Outvoted {
+        /// Which.
+        key: MatchKey,
+        /// Whose it was.
+        worker: &'e str,
+        /// So many matches are played again.
+        again: u64,
+    },
+    /// A match came to different ends, and nothing tells which is right: it stays as it is.
+    Disputed {
+        /// Which.
+        key: MatchKey,
+        /// Who played it; what the first of them handed in counts.
+        workers: &'e [String],
+    },
     /// A phase is over and its table published.
     Published {
         /// From 0.

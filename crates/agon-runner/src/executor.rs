@@ -2,6 +2,7 @@
 
 use std::sync::mpsc::Receiver;
 
+use agon_league::MatchKey;
 use agon_store::FinishedMatch;
 
 use crate::RunError;
@@ -46,19 +47,49 @@ pub enum Lot {
         worker: String,
         /// What it did, in words.
         why: String,
+        /// To be called when it is done.
+        then: Option<Kept>,
+    },
+    /// A match that came to something else with others: it does not count and is played again, if it is still what this worker handed in.
+    Outvoted {
+        /// Which.
+        key: MatchKey,
+        /// Whose it is.
+        worker: String,
+        /// What the others say, in words.
+        why: String,
+        /// To be called when it is done.
+        then: Option<Kept>,
+    },
+    /// A match that came to different ends, and nothing tells which is right: it stays as it is.
+    Disputed {
+        /// Which.
+        key: MatchKey,
+        /// Who played it; what the first of them handed in counts.
+        workers: Vec<String>,
+    },
+    /// Whoever plays it wants to look at the records of a match that was handed in before.
+    Wanted {
+        /// Which.
+        key: MatchKey,
+        /// Gets the records of its games.
+        give: Box<dyn FnOnce(Vec<Vec<u8>>) + Send>,
     },
     /// It cannot go on.
     Failed(RunError),
 }
 
-/// What is done when matches are in the ledger.
+/// What is done when the ledger has it.
 pub type Kept = Box<dyn FnOnce() + Send>;
 
 impl std::fmt::Debug for Lot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Played { matches, .. } => write!(f, "Played({})", matches.len()),
-            Self::Barred { worker, why } => write!(f, "Barred({worker}: {why})"),
+            Self::Barred { worker, why, .. } => write!(f, "Barred({worker}: {why})"),
+            Self::Outvoted { key, worker, why, .. } => write!(f, "Outvoted({worker}, match {key}: {why})"),
+            Self::Disputed { key, workers } => write!(f, "Disputed({key}: {})", workers.join(", ")),
+            Self::Wanted { key, .. } => write!(f, "Wanted({key})"),
             Self::Failed(error) => write!(f, "Failed({error})"),
         }
     }

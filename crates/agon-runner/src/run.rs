@@ -1,5 +1,6 @@
 //! Runs a competition, phase by phase and stage by stage, and goes on where it stopped.
 
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -191,11 +192,21 @@ impl Run<'_> {
         ))?;
         let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
         let chronicles = Chronicles::new(self.table, self.assets, members)?;
+        // Before anything is brought back: what bots were handed in with.
+        let folders = members.iter().filter_map(Member::data);
+        let own =
+            folders.map(|folder| Ok((folder, belongings::pack(folder)?))).collect::<io::Result<Vec<_>>>()?;
         loop {
             match self.stages(number, phase, &*plan, &hall, &chronicles, listener)? {
                 End::Over => return Ok(true),
                 End::Stopped => return Ok(false),
-                End::Again => chronicles.forget()?,
+                End::Again => {
+                    chronicles.forget()?;
+                    // What is there may be of matches that were taken back; a bot that has played none since finds nothing of them.
+                    for (folder, packed) in &own {
+                        belongings::unpack(packed, folder)?;
+                    }
+                }
             }
         }
     }
@@ -404,8 +415,8 @@ impl Run<'_> {
             match last {
                 None | Some(Lot::Played { .. }) => {}
                 Some(Lot::Failed(error)) => return Err(error),
-                Some(Lot::Barred { worker, why }) => {
-                    going.again = self.bar(&worker, &why, going, listener)?;
+                Some(judged) => {
+                    going.again = self.judge(judged, going, listener)?;
                     if going.again {
                         return Ok(());
                     }
@@ -414,22 +425,52 @@ impl Run<'_> {
         }
     }
 
-    /// Nobody believes this worker any more; says whether something of this phase is to be played again because of it.
-    fn bar(
-        &self,
-        worker: &str,
-        why: &str,
-        going: &Going<'_>,
-        listener: &mut dyn Listener,
-    ) -> Result<bool, RunError> {
+    /// What the executor thinks of workers and of matches they played; says whether something of this phase is to be played again because of it.
+    fn judge(&self, lot: Lot, going: &Going<'_>, listener: &mut dyn Listener) -> Result<bool, RunError> {
         let phase = going.hall.phase;
         let depends = withdraw::Depends {
             stages: going.looks_back || going.hall.in_order(),
             bots: going.hall.in_order(),
         };
-        let again = self.runtime.block_on(withdraw::bar(self.ledger, phase, worker, why, depends))?;
-        listener.event(&Event::Barred { worker, why, again });
+        let (again, then) = match lot {
+            Lot::Barred { worker, why, then } => {
+                let doing = withdraw::bar(self.ledger, phase, &worker, &why, depends);
+                let again = self.runtime.block_on(doing)?;
+                listener.event(&Event::Barred { worker: &worker, why: &why, again });
+                (again, then)
+            }
+            Lot::Outvoted { key, worker, why, then } => {
+                let doing = withdraw::outvoted(self.ledger, key, &worker, &why, depends);
+                let again = self.runtime.block_on(doing)?;
+                if again > 0 {
+                    listener.event(&Event::Outvoted { key, worker: &worker, again });
+                }
+                (again, then)
+            }
+            Lot::Disputed { key, workers } => {
+                listener.event(&Event::Disputed { key, workers: &workers });
+                return Ok(false);
+            }
+            Lot::Wanted { key, give } => {
+                give(self.records_of(key)?);
+                return Ok(false);
+            }
+            Lot::Played { .. } | Lot::Failed(_) => return Ok(false),
+        };
+        if let Some(then) = then {
+            then();
+        }
         Ok(again > 0)
+    }
+
+    /// The records of a match's games.
+    fn records_of(&self, key: MatchKey) -> Result<Vec<Vec<u8>>, RunError> {
+        let games = self.wait(self.ledger.find(key))?.map_or(0, |one| one.result.games.len() as u32);
+        let mut records = Vec::new();
+        for game in 0..games {
+            records.extend(self.wait(self.ledger.record(key, game))?);
+        }
+        Ok(records)
     }
 
     fn append(&self, batch: &[FinishedMatch], going: &mut Going<'_>) -> Result<(), RunError> {

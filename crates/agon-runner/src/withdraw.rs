@@ -27,6 +27,30 @@ pub async fn bar(
 ) -> Result<u64, RunError> {
     ledger.bar(worker, why, Time::now()).await?;
     let own = ledger.played_by(phase, worker).await?;
+    take_back(ledger, phase, own, &format!("{worker}: {why}"), depends).await
+}
+
+/// Takes one match back that others came to something else in, if it is still this worker's; gives how many are to be played again.
+pub async fn outvoted(
+    ledger: &dyn Ledger,
+    key: MatchKey,
+    worker: &str,
+    why: &str,
+    depends: Depends,
+) -> Result<u64, RunError> {
+    let mut own = ledger.played_by(key.phase, worker).await?;
+    own.retain(|one| *one == key);
+    take_back(ledger, key.phase, own, &format!("{worker}: {why}"), depends).await
+}
+
+/// Takes matches back, in the order of the schedule, and what depends on them.
+async fn take_back(
+    ledger: &dyn Ledger,
+    phase: u32,
+    own: Vec<MatchKey>,
+    why: &str,
+    depends: Depends,
+) -> Result<u64, RunError> {
     let Some(first) = own.first().copied() else { return Ok(0) };
     let mut gone: BTreeSet<MatchKey> = own.into_iter().collect();
     if depends.stages || depends.bots {
@@ -46,5 +70,5 @@ pub async fn bar(
         }
     }
     let keys: Vec<MatchKey> = gone.into_iter().collect();
-    Ok(ledger.withdraw(phase, &keys, &format!("{worker}: {why}"), Time::now()).await?)
+    Ok(ledger.withdraw(phase, &keys, why, Time::now()).await?)
 }

@@ -34,6 +34,8 @@ pub struct Cup {
     pub id: String,
     /// For people.
     pub name: String,
+    /// The version of Agon that it is played by.
+    pub engine: String,
     /// Changes when the coordinator starts anew.
     pub session: String,
     /// The game's id.
@@ -45,8 +47,8 @@ pub struct Cup {
 }
 
 impl Cup {
-    /// Of a competition whose secret seed hashes to this.
-    pub fn new(sitting: &Sitting, commitment: Digest) -> Result<Self, GridError> {
+    /// Of a competition whose secret seed hashes to this, played by this version of Agon.
+    pub fn new(sitting: &Sitting, commitment: Digest, engine: &str) -> Result<Self, GridError> {
         let competition = &sitting.competition;
         let is_program = |bot: &Bot| !matches!(bot, Bot::Given(bot) if bot.starts_with("house:"));
         let guarded = competition.sandbox == SandboxRule::Required
@@ -55,6 +57,7 @@ impl Cup {
         Ok(Self {
             id: cup_id(&competition.name, commitment),
             name: competition.name.clone(),
+            engine: engine.to_owned(),
             session: random()?,
             game: competition.game,
             rules: sitting.table.info().rules_version,
@@ -75,8 +78,8 @@ impl Cup {
 
     /// Why a worker cannot play, whoever it is; for people, with what to do.
     pub fn unfit(&self, hello: &Hello) -> Option<String> {
-        let ours = env!("CARGO_PKG_VERSION");
-        if hello.protocol != PROTOCOL || hello.engine != ours {
+        let ours = &self.engine;
+        if hello.protocol != PROTOCOL || hello.engine != *ours {
             return Some(format!(
                 "{} is played by Agon {ours}, this worker is Agon {} (protocol {}, wanted {PROTOCOL})\n\
                  hint: install Agon {ours} on this machine",

@@ -1,5 +1,6 @@
 //! Sees to one stage: what is handed out, who has it, what came back.
 
+mod doubts;
 mod results;
 mod trouble;
 mod watch;
@@ -21,7 +22,7 @@ use super::luggage::Baggage;
 use super::pace::Pace;
 use super::trust::{Checks, MatchDigest};
 use super::{Fleet, SetAside};
-use crate::wire::{Job, JobMatch, PROTOCOL, encode};
+use crate::wire::{Job, JobMatch, PROTOCOL, Receipt, encode};
 
 /// How often the desk looks up when nothing is said.
 const LOOK_UP: Duration = Duration::from_millis(100);
@@ -192,6 +193,11 @@ impl<'d> Desk<'d> {
     /// Until everything was played, or nobody takes results any more.
     pub fn run(mut self, inbox: &Receiver<Said>, over: &AtomicBool) {
         self.purge();
+        // What was carried out in the meantime is said there.
+        while let Ok(said) = inbox.try_recv() {
+            self.hear(said);
+        }
+        self.take_up();
         loop {
             let nothing_left = self.hand_out();
             self.over |= over.load(Ordering::Relaxed);
@@ -217,6 +223,10 @@ impl<'d> Desk<'d> {
     /// What is left behind for the next stage.
     fn leave(self) {
         self.purge();
+        // Nobody will say whether these are in the ledger: whoever waits for it says them to the next stage.
+        for answer in self.keeping.into_values().flat_map(|keeping| keeping.answers) {
+            answer.give(&Receipt::Again);
+        }
         let (phase, stage) = (self.hall.phase, self.stage);
         let mut memory = self.fleet.memory();
         memory.pace = (phase, self.pace);
@@ -240,11 +250,12 @@ impl<'d> Desk<'d> {
         if let Some((until, playing)) = self.stopping {
             return self.keeping.is_empty() && (playing == 0 || Instant::now() >= until);
         }
-        nothing_left
-            && self.asked.is_empty()
-            && self.keeping.is_empty()
-            && self.checks.is_empty()
-            && self.replaying.is_empty()
+        nothing_left && self.checks.is_empty() && self.is_all_kept()
+    }
+
+    /// Whether all that was handed out is in the ledger, and looked at.
+    fn is_all_kept(&self) -> bool {
+        self.asked.is_empty() && self.keeping.is_empty() && self.replaying.is_empty()
     }
 
     /// Publishes what there is room for; says whether nothing was left to publish.

@@ -11,6 +11,7 @@ use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Handle;
 
+use super::FleetOptions;
 use super::company::Company;
 use super::cup::Cup;
 use super::pieces::{Made, Pieces};
@@ -22,8 +23,6 @@ use crate::{GridError, Link, subjects};
 const CALL: Duration = Duration::from_secs(2);
 /// A name belongs to who beats by it: so long its last owner has to be heard again. Below what a question waits for its answer.
 const OWNER: Duration = Duration::from_millis(4500);
-/// A server that is away for so long is worth a word.
-const SILENCE: Duration = Duration::from_mins(1);
 
 /// Whom words for people go to.
 pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
@@ -77,6 +76,8 @@ pub struct Shared {
     pub cup: Cup,
     /// How long a job may go without a word.
     pub lease: Duration,
+    /// A server that is away for so long is worth a word.
+    pub silence: Duration,
     /// The speed of this machine, if workers' clocks are scaled by theirs.
     pub speed: Option<f64>,
     /// What the stage hears.
@@ -90,13 +91,14 @@ impl Shared {
     pub fn new(
         (link, runtime): (Link, Handle),
         cup: Cup,
-        lease: Duration,
+        options: &FleetOptions,
         speed: Option<f64>,
         said: Sender<Said>,
         company: Company,
     ) -> Self {
         let (company, tell) = (Mutex::new(company), Mutex::new(None));
-        Self { link, runtime, cup, lease, speed, said, company, tell }
+        let (lease, silence) = (options.lease, options.silence);
+        Self { link, runtime, cup, lease, silence, speed, said, company, tell }
     }
 
     /// Who is there.
@@ -173,11 +175,12 @@ async fn call(shared: Arc<Shared>) {
             away = None;
         } else {
             let since = *away.get_or_insert_with(Instant::now);
-            if !told && since.elapsed() >= SILENCE {
+            if !told && since.elapsed() >= shared.silence {
                 told = true;
                 let url = shared.link.url();
                 shared.tell(&format!(
-                    "nothing was heard of the NATS server at {url} for a minute; waiting for it"
+                    "nothing was heard of the NATS server at {url} for {} s; waiting for it",
+                    shared.silence.as_secs()
                 ));
             }
         }

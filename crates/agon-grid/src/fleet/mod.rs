@@ -16,6 +16,7 @@ mod pieces;
 mod sense;
 mod trust;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +28,7 @@ use agon_league::MatchKey;
 use agon_runner::hall::Hall;
 use agon_runner::queue::Queue;
 use agon_runner::{Boards, Executor, Lot, RunError};
-use agon_store::{Ledger, PhaseState};
+use agon_store::{FinishedMatch, Ledger, PhaseState};
 use agon_venue::Sitting;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
@@ -66,6 +67,12 @@ pub struct FleetOptions {
     pub scale_clocks: bool,
     /// The most that files for workers may take in NATS.
     pub blob_bytes: i64,
+    /// The version of Agon that workers must have: this one's.
+    pub engine: String,
+    /// A server that is away for so long is worth a word.
+    pub silence: Duration,
+    /// After a stop, so long it is waited for what is being played.
+    pub last_results: Duration,
 }
 
 impl Default for FleetOptions {
@@ -77,6 +84,9 @@ impl Default for FleetOptions {
             batch: Duration::from_secs(1),
             scale_clocks: false,
             blob_bytes: 4 << 30,
+            engine: env!("CARGO_PKG_VERSION").to_owned(),
+            silence: Duration::from_mins(1),
+            last_results: Duration::from_secs(10),
         }
     }
 }
@@ -90,6 +100,24 @@ pub struct SetAside {
     pub errors: Vec<String>,
 }
 
+/// A match that came to different ends with different workers, each of them by the rules.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Disputed {
+    /// Which.
+    pub key: MatchKey,
+    /// Who played it; what the first of them handed in counts.
+    pub workers: Vec<String>,
+}
+
+/// What is to be done to what a worker played, until the ledger has it.
+#[derive(Clone, Debug)]
+enum Sentence {
+    /// Nothing of it counts.
+    Bar { worker: String, why: String },
+    /// This match does not.
+    Outvote { key: MatchKey, worker: String, why: String },
+}
+
 /// What a fleet knows from stage to stage.
 struct Memory {
     kit: Option<Kit>,
@@ -98,6 +126,11 @@ struct Memory {
     aside: Vec<SetAside>,
     /// Matches that are in the ledger and are still to be looked at twice: who played them, and what they came to.
     doubts: Vec<(MatchKey, String, MatchDigest)>,
+    disputed: Vec<Disputed>,
+    /// By the number they were handed on under: a stage that is begun anew hears only the first of several.
+    sentences: BTreeMap<u64, Sentence>,
+    /// What two came to in matches that a third one was outvoted in.
+    settled: Vec<FinishedMatch>,
     figures: Figures,
 }
 
@@ -114,6 +147,8 @@ pub struct Figures {
     pub unchecked: u64,
     /// Matches that two workers came to something else in.
     pub disagreed: u64,
+    /// Matches that came to different ends, and nobody could say which is right.
+    pub disputed: u64,
     /// Workers that are not believed any more.
     pub barred: u64,
     /// Matches that nobody could play.
@@ -160,7 +195,8 @@ impl Fleet {
         let (said, inbox) = channel();
         let handle = runtime.clone();
         handle.block_on(async move {
-            let cup = Cup::new(sitting, ledger.competition().await.map_err(store)?.commitment)?;
+            let commitment = ledger.competition().await.map_err(store)?.commitment;
+            let cup = Cup::new(sitting, commitment, &options.engine)?;
             let barred = ledger.barred().await.map_err(store)?;
             let salt = trust::salt(&ledger.secret().await.map_err(store)?);
             let doubts = doubts(ledger, &trust::Checks::new(salt, options.checked)).await.map_err(store)?;
@@ -171,7 +207,7 @@ impl Fleet {
             let blobs = Blobs::make(&link, options.blob_bytes).await?;
             let terms = Terms::new(sitting, cup.id.clone());
             let speed = options.scale_clocks.then(crate::worker::calibrate);
-            let shared = Shared::new((link, runtime), cup, options.lease, speed, said, company);
+            let shared = Shared::new((link, runtime), cup, &options, speed, said, company);
             let shared = Arc::new(shared);
             let roster = Roster::listen(&shared.link).await?;
             let tasks = gate::open(&shared).await?;
@@ -181,6 +217,9 @@ impl Fleet {
                 pace: (0, Pace::new(options.batch)),
                 aside: Vec::new(),
                 doubts,
+                disputed: Vec::new(),
+                sentences: BTreeMap::new(),
+                settled: Vec::new(),
                 figures: Figures::default(),
             };
             let (inbox, memory) = (Mutex::new(inbox), Mutex::new(memory));
@@ -220,6 +259,11 @@ impl Fleet {
     /// The matches of this run that nobody could play.
     pub fn aside(&self) -> Vec<SetAside> {
         self.memory().aside.clone()
+    }
+
+    /// The matches of this run that came to different ends, and stay as they came first.
+    pub fn disputed(&self) -> Vec<Disputed> {
+        self.memory().disputed.clone()
     }
 
     /// How many matches of this run should have been looked at twice when nobody was there for it.

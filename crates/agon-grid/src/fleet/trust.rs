@@ -30,6 +30,13 @@ struct Check {
     is_out: bool,
 }
 
+impl Check {
+    /// Who has said what it came to.
+    fn names(&self) -> Vec<String> {
+        self.opinions.iter().map(|(name, _)| name.clone()).collect()
+    }
+}
+
 /// What an opinion leads to.
 #[derive(PartialEq, Eq, Debug)]
 pub enum Comes {
@@ -40,9 +47,14 @@ pub enum Comes {
     /// They differ: somebody else is asked.
     Asked,
     /// Two against this one.
-    Outvoted(String),
-    /// All differ: the bots are to blame.
-    AllDiffer,
+    Outvoted {
+        /// Who.
+        worker: String,
+        /// Whether what it came to is in the ledger.
+        is_kept: bool,
+    },
+    /// All of these differ: the bots are to blame.
+    AllDiffer(Vec<String>),
 }
 
 /// The matches of a stage that are looked at twice.
@@ -85,10 +97,9 @@ impl Checks {
 
     /// Some that somebody is to be asked about, and who not; no more than `most`, none if there is nobody to ask.
     pub fn next(&mut self, company: &Company, most: usize) -> Option<(Vec<String>, Vec<JobMatch>)> {
-        let names = |check: &Check| check.opinions.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-        let ready = |check: &&mut Check| !check.is_out && company.others(&names(check));
-        let not = names(self.open.values_mut().find(ready)?);
-        let alike = self.open.values_mut().filter(|check| !check.is_out && names(check) == not);
+        let ready = |check: &&mut Check| !check.is_out && company.others(&check.names());
+        let not = self.open.values_mut().find(ready)?.names();
+        let alike = self.open.values_mut().filter(|check| !check.is_out && check.names() == not);
         let asked = |check: &mut Check| {
             check.is_out = true;
             check.asked.clone()
@@ -109,14 +120,21 @@ impl Checks {
                 return Comes::Asked;
             }
             [(_, first), (two, second), (_, third)] if first == third && first != second => {
-                Comes::Outvoted(two.clone())
+                Comes::Outvoted { worker: two.clone(), is_kept: false }
             }
-            [(one, _), (_, second), (_, third)] if second == third => Comes::Outvoted(one.clone()),
-            [_, _, _] => Comes::AllDiffer,
+            [(one, _), (_, second), (_, third)] if second == third => {
+                Comes::Outvoted { worker: one.clone(), is_kept: true }
+            }
+            [_, _, _] => Comes::AllDiffer(check.names()),
             _ => Comes::Agreed,
         };
         self.open.remove(&number);
         comes
+    }
+
+    /// Whose end of a match is in the ledger, if it is open.
+    pub fn first(&self, number: u64) -> Option<&str> {
+        Some(self.open.get(&number)?.opinions.first()?.0.as_str())
     }
 
     /// Who was asked did not say: somebody else is, unless somebody has said it since.
@@ -148,19 +166,20 @@ impl Checks {
         }
     }
 
-    /// Those that nobody is there for: given up. How many, and those where two differ.
-    pub fn give_up_hopeless(&mut self, company: &Company) -> (u64, Vec<u64>) {
+    /// Those that nobody is there for: given up. How many, and those where two differ, with who they are: these wait until nothing else is
+    /// waited for, because somebody may still come.
+    pub fn give_up_hopeless(&mut self, company: &Company, at_last: bool) -> (u64, Vec<(u64, Vec<String>)>) {
         let (mut gone, mut differ) = (0, Vec::new());
         self.open.retain(|number, check| {
-            let names: Vec<String> = check.opinions.iter().map(|(name, _)| name.clone()).collect();
-            let hope = company.others(&names);
-            if !hope {
+            let names = check.names();
+            let is_disputed = names.len() > 1;
+            let stays = company.others(&names) || (is_disputed && !at_last);
+            if !stays && is_disputed {
+                differ.push((*number, names));
+            } else if !stays {
                 gone += 1;
-                if names.len() > 1 {
-                    differ.push(*number);
-                }
             }
-            hope
+            stays
         });
         (gone, differ)
     }
@@ -192,9 +211,9 @@ mod tests {
     #[test]
     fn who_is_outvoted_is_named() {
         for (second, third, comes) in [
-            ([2; 32], [1; 32], Comes::Outvoted("b".to_owned())),
-            ([2; 32], [2; 32], Comes::Outvoted("a".to_owned())),
-            ([2; 32], [3; 32], Comes::AllDiffer),
+            ([2; 32], [1; 32], Comes::Outvoted { worker: "b".to_owned(), is_kept: false }),
+            ([2; 32], [2; 32], Comes::Outvoted { worker: "a".to_owned(), is_kept: true }),
+            ([2; 32], [3; 32], Comes::AllDiffer(["a", "b", "c"].map(str::to_owned).to_vec())),
         ] {
             let mut checks = checks(1.0);
             checks.begin(asked(5), "a", [1; 32]);
@@ -230,7 +249,19 @@ mod tests {
         checks.begin(asked(1), "a", [1; 32]);
         let nobody = Company::new([]);
         assert!(checks.next(&nobody, 10).is_none());
-        assert_eq!(checks.give_up_hopeless(&nobody), (1, Vec::new()));
+        assert_eq!(checks.give_up_hopeless(&nobody, false), (1, Vec::new()));
+        assert!(checks.is_empty());
+    }
+
+    #[test]
+    fn what_two_differ_in_waits_for_a_third_as_long_as_there_is_something_to_wait_for() {
+        let mut checks = checks(1.0);
+        checks.begin(asked(1), "a", [1; 32]);
+        assert_eq!(checks.opinion(1, "b", [2; 32]), Comes::Asked);
+        let nobody = Company::new([]);
+        assert_eq!(checks.give_up_hopeless(&nobody, false), (0, Vec::new()));
+        let differ = vec![(1, vec!["a".to_owned(), "b".to_owned()])];
+        assert_eq!(checks.give_up_hopeless(&nobody, true), (0, differ));
         assert!(checks.is_empty());
     }
 }

@@ -225,6 +225,14 @@ impl House {
         cups.iter().filter_map(refused).collect()
     }
 
+    /// Why a competition has refused it, if it has.
+    pub fn refusal(&self, id: &str) -> Option<String> {
+        match &self.cups().get(id)?.standing {
+            Standing::Refused(why) => Some(why.clone()),
+            _ => None,
+        }
+    }
+
     /// For how long nothing was heard of a competition; `None` if it is not known.
     pub fn silence(&self, id: &str) -> Option<Duration> {
         self.cups().get(id).map(|cup| cup.heard.elapsed())

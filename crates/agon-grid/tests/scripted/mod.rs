@@ -7,6 +7,8 @@
     reason = "for tests; not every test uses everything"
 )]
 
+pub mod ground;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -204,6 +206,10 @@ pub fn options() -> FleetOptions {
 pub struct Told {
     pub matches: u64,
     pub barred: Vec<(String, u64)>,
+    /// Matches that came to something else with two others, and whose they were.
+    pub outvoted: Vec<(u64, String)>,
+    /// Matches that nobody could decide, and who played them.
+    pub disputed: Vec<(u64, Vec<String>)>,
 }
 
 impl Listener for Told {
@@ -211,6 +217,8 @@ impl Listener for Told {
         match event {
             Event::Match { .. } => self.matches += 1,
             Event::Barred { worker, again, .. } => self.barred.push(((*worker).to_owned(), *again)),
+            Event::Outvoted { key, worker, .. } => self.outvoted.push((key.number, (*worker).to_owned())),
+            Event::Disputed { key, workers } => self.disputed.push((key.number, workers.to_vec())),
             _ => {}
         }
     }

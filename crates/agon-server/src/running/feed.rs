@@ -196,7 +196,12 @@ impl Listener for Feed<'_> {
                 self.dirty = true;
                 false
             }
-            Event::Published { .. } | Event::Barred { .. } | Event::Waiting { .. } | Event::Over { .. } => {
+            Event::Published { .. }
+            | Event::Barred { .. }
+            | Event::Outvoted { .. }
+            | Event::Disputed { .. }
+            | Event::Waiting { .. }
+            | Event::Over { .. } => {
                 self.dirty = true;
                 true
             }

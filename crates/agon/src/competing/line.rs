@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use agon_core::GameInfo;
 use agon_league::competition::Competition;
 use agon_league::tally::Tally;
-use agon_league::{Entrant, MatchResult};
+use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_runner::event::summary;
 use agon_runner::{Event, Listener, Playing, tables};
 use agon_store::MatchFault;
@@ -75,6 +75,10 @@ fn words(competition: &Competition, event: &Event<'_>) -> Option<String> {
         Event::Barred { worker, why, again } => {
             format!("worker {worker} is not believed any more: {why}; {again} matches are played again")
         }
+        Event::Outvoted { key, worker, again } => format!(
+            "match {key} came to something else with two others than with {worker}: theirs counts; {again} to be put right"
+        ),
+        Event::Disputed { key, workers } => disputed(*key, workers),
         Event::Waiting { phase, name } => format!(
             "phase {}, {name}, waits for new versions of bots: put them in place and run again to start it",
             phase + 1
@@ -82,6 +86,16 @@ fn words(competition: &Competition, event: &Event<'_>) -> Option<String> {
         Event::Over { seed } => format!("over; the secret seed was {seed}"),
         _ => return None,
     })
+}
+
+/// Of a match that came to different ends.
+pub fn disputed(key: MatchKey, workers: &[String]) -> String {
+    let first = workers.first().map_or("the first", String::as_str);
+    format!(
+        "match {key} came to different ends with {}, each by the rules: that of {first} counts\n\
+         hint: its bots may depend on chance or on the clock; with more workers a third one decides",
+        workers.join(" and ")
+    )
 }
 
 fn fault_words(competition: &Competition, result: &MatchResult, fault: &MatchFault) -> String {
@@ -187,6 +201,14 @@ impl Listener for Events<'_> {
             }
             Event::Barred { worker, why, again } => {
                 json!({"event": "barred", "worker": worker, "why": why, "again": again})
+            }
+            Event::Outvoted { key, worker, again } => {
+                json!({"event": "outvoted", "phase": key.phase + 1, "stage": key.stage + 1, "match": key.number + 1,
+                    "worker": worker, "again": again})
+            }
+            Event::Disputed { key, workers } => {
+                json!({"event": "disputed", "phase": key.phase + 1, "stage": key.stage + 1, "match": key.number + 1,
+                    "workers": workers})
             }
             Event::Waiting { phase, name } => json!({"event": "waiting", "phase": phase + 1, "name": name}),
             Event::Over { seed } => json!({"event": "over", "seed": seed}),

@@ -11,6 +11,7 @@ use tokio::runtime::Runtime;
 use super::cli::seconds;
 use super::company::Company;
 use crate::cli;
+use crate::competing::line;
 use crate::output;
 
 /// How workers are reached, and what is wanted of them.
@@ -60,6 +61,9 @@ pub fn play(
     let ended = play(&fleet, Some(Company::new(roster, said)));
     for one in fleet.aside() {
         output::note(&format!("set aside: match {}: {}", one.key, one.errors.join("; ")));
+    }
+    for one in fleet.disputed() {
+        output::note(&format!("disputed: {}", line::disputed(one.key, &one.workers)));
     }
     match fleet.unchecked() {
         0 => {}

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use agon_runner::Lot;
-use agon_store::FinishedMatch;
 
 use super::{Desk, Keeping, Kind};
+use crate::fleet::Sentence;
 use crate::fleet::company::Strike;
 use crate::fleet::gate::{Answer, Said};
 use crate::fleet::sense::{self, Sat};
@@ -121,6 +121,7 @@ impl Desk<'_> {
 
     /// It is in the ledger.
     pub(super) fn kept(&mut self, token: u64) {
+        self.fleet.memory().sentences.remove(&token);
         let Some(keeping) = self.keeping.remove(&token) else { return };
         for answer in keeping.answers {
             answer.give(&Receipt::Kept);
@@ -152,38 +153,17 @@ impl Desk<'_> {
                 Comes::Asked => {
                     self.fleet.memory().figures.disagreed += 1;
                     self.replay(worker, &finished);
+                    self.replay_kept(number);
                 }
-                Comes::Outvoted(who) => {
-                    let key = self.key(number);
-                    self.strike(&who, &format!("two others came to something else in match {key}"));
-                }
-                Comes::AllDiffer => {
-                    let key = self.key(number);
-                    self.shared().tell(&format!(
-                        "match {key} came to three different ends on three workers: its bots depend on chance or on the clock"
-                    ));
-                }
+                Comes::Outvoted { worker, is_kept } => self.outvoted(&worker, finished, is_kept),
+                Comes::AllDiffer(workers) => self.dispute(number, workers),
             }
         }
         Ok(())
     }
 
-    /// Plays a match's records through the rules, away from here.
-    fn replay(&mut self, worker: &str, finished: &FinishedMatch) {
-        let token = self.fleet.number();
-        self.replaying.insert(token);
-        let (table, assets) = (std::sync::Arc::clone(&self.fleet.table), self.hall.assets.clone());
-        let records: Vec<Vec<u8>> = finished.games.iter().filter_map(|game| game.record.clone()).collect();
-        let (said, worker, key) = (self.shared().said.clone(), worker.to_owned(), finished.result.key);
-        self.shared().runtime.spawn_blocking(move || {
-            let wrong = sense::replayed(&*table, &assets, &records).err();
-            let wrong = wrong.map(|what| format!("match {key}: {what}"));
-            let _ = said.send(Said::Replayed(worker, token, wrong));
-        });
-    }
-
     /// A worker was wrong once. From now on all it plays is looked at, and some of what it has played.
-    fn strike(&mut self, worker: &str, why: &str) {
+    pub(super) fn strike(&mut self, worker: &str, why: &str) {
         let strike = self.shared().company().strike(worker, why);
         self.shared().tell(&format!("worker {worker} is doubted: {why}"));
         match strike {
@@ -216,6 +196,6 @@ impl Desk<'_> {
         self.fleet.memory().figures.barred += 1;
         let (cup, why) = (self.shared().cup.id.clone(), why.to_owned());
         self.shared().publish(subjects::order(worker), &Order::Leave { cup, why: why.clone() });
-        self.over |= self.lots.send(Lot::Barred { worker: worker.to_owned(), why }).is_err();
+        self.pass(Sentence::Bar { worker: worker.to_owned(), why });
     }
 }

@@ -16,8 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const NOBODY: Duration = Duration::from_secs(30);
 /// A job that was published so many looks at the queue ago is asked for by name, whatever the counts say.
 const LONG_AGO: u32 = 4;
-/// After a stop, so long it is waited for what is being played.
-const LAST_RESULTS: Duration = Duration::from_secs(10);
 /// A server that is asked answers in this time, or is asked again later.
 const ANSWER: Duration = Duration::from_secs(10);
 
@@ -42,21 +40,7 @@ impl Desk<'_> {
             self.stop();
         }
         if !self.checks.is_empty() {
-            let mut company = self.shared().company();
-            let patience = if company.cores() == 0 { NOBODY } else { PATIENCE };
-            if company.settled() >= patience {
-                let (gone, differ) = self.checks.give_up_hopeless(&company);
-                drop(company);
-                if gone > 0 {
-                    self.fleet.memory().figures.unchecked += gone;
-                }
-                for number in differ {
-                    let key = self.key(number);
-                    self.shared().tell(&format!(
-                        "match {key} came to different ends on two workers, and there is no third one to decide"
-                    ));
-                }
-            }
+            self.give_up_hopeless();
         }
         if self.compared.elapsed() >= self.compare_every() && self.broken.is_none() {
             self.compared = Instant::now();
@@ -65,6 +49,24 @@ impl Desk<'_> {
                 let held = line.held().await.ok();
                 let _ = said.send(Said::Held(held));
             });
+        }
+    }
+
+    /// Checks that nobody is there for are not waited for any more.
+    fn give_up_hopeless(&mut self) {
+        let at_last = self.queue.left() == 0 && self.is_all_kept();
+        let mut company = self.shared().company();
+        let patience = if company.cores() == 0 { NOBODY } else { PATIENCE };
+        if company.settled() < patience {
+            return;
+        }
+        let (gone, differ) = self.checks.give_up_hopeless(&company, at_last);
+        drop(company);
+        if gone > 0 {
+            self.fleet.memory().figures.unchecked += gone;
+        }
+        for (number, workers) in differ {
+            self.dispute(number, workers);
         }
     }
 
@@ -161,7 +163,7 @@ impl Desk<'_> {
             tokio::time::timeout(patience, asking).await
         });
         let playing = held.ok().and_then(Result::ok).map_or(0, |held| held.taken);
-        self.stopping = Some((Instant::now() + LAST_RESULTS, playing));
+        self.stopping = Some((Instant::now() + self.fleet.options.last_results, playing));
     }
 
     /// One of those who were playing has handed something in.

@@ -1,0 +1,63 @@
+//! A server, a competition of house bots and its coordinator.
+
+use std::time::Duration;
+
+use agon_grid::{Fleet, FleetOptions};
+use agon_rig::Nats;
+use agon_store::{Ledger as _, SqliteLedger};
+use tokio::runtime::Runtime;
+
+use super::{Cup, Hand, Led, Task, WORDS, runtime, tables};
+
+/// Matches of a league of four that meet twice.
+pub const MATCHES: u64 = 12;
+
+/// A server, a competition and its coordinator.
+pub struct Ground {
+    pub fleet: Fleet,
+    pub ledger: SqliteLedger,
+    pub cup: Cup,
+    pub runtime: Runtime,
+    pub nats: Nats,
+}
+
+impl Ground {
+    pub fn new(options: FleetOptions) -> Self {
+        let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
+        let ledger = cup.ledger(&runtime);
+        let fleet = cup.fleet(&nats, &runtime, &ledger, options);
+        Self { fleet, ledger, cup, runtime, nats }
+    }
+
+    pub fn led(&self) -> Led<'_> {
+        Led { cup: &self.cup, runtime: &self.runtime, ledger: &self.ledger, fleet: &self.fleet }
+    }
+
+    pub async fn hand(&self, name: &str) -> Hand {
+        Hand::join(&self.nats, name, self.fleet.cup()).await
+    }
+
+    pub fn played(&self) -> u64 {
+        self.runtime.block_on(self.ledger.counts(0)).unwrap().matches
+    }
+
+    /// Everything is in the ledger once, and the table is that of one machine.
+    pub fn is_right(&self) {
+        assert_eq!(self.played(), MATCHES);
+        let phases = self.runtime.block_on(self.ledger.phases()).unwrap();
+        assert_eq!(tables(&phases), tables(&self.cup.alone(&self.runtime)));
+        assert_eq!(self.runtime.block_on(self.ledger.check()).unwrap(), Vec::<String>::new());
+    }
+}
+
+pub async fn some(hand: &Hand) -> Task {
+    loop {
+        if let Some(task) = hand.pull().await {
+            return task;
+        }
+    }
+}
+
+pub async fn pause(millis: u64) {
+    tokio::time::sleep(Duration::from_millis(millis)).await;
+}

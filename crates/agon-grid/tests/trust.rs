@@ -1,0 +1,259 @@
+//! Workers that come to different ends: which of them counts, and what people are told.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod scripted;
+mod stage;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agon_core::outcome::Outcome;
+use agon_core::record::{self, Digest};
+use agon_grid::wire::played::Match;
+use agon_grid::wire::{Receipt, Welcome};
+use agon_grid::worker::WorkerOptions;
+use agon_grid::{Disputed, FleetOptions};
+use agon_league::Fixed;
+use agon_runner::{Ended, Stop};
+use agon_store::Ledger as _;
+use async_nats::jetstream::AckKind;
+use scripted::ground::{Ground, MATCHES, pause, some};
+use scripted::{hello, lies, link, options, say_hello};
+use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use stage::Hired;
+
+/// Everything is looked at.
+fn all() -> FleetOptions {
+    FleetOptions { checked: 1.0, ..options() }
+}
+
+async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..3000 {
+        if holds() {
+            return;
+        }
+        pause(10).await;
+    }
+    panic!("waited in vain: {what}");
+}
+
+#[test]
+fn what_two_differ_in_waits_for_a_third_and_the_majority_counts() {
+    if agon_rig::missing() {
+        return;
+    }
+    let ground = Ground::new(all());
+    let script = async {
+        let (liar, one) = (ground.hand("liar").await, ground.hand("one").await);
+        lies(&liar, 1).await;
+        // Something is left to wait for, for longer than a comparison that nobody can do.
+        let held = some(&liar).await;
+        let later = async {
+            until("they do not differ", || ground.fleet.figures().disagreed == 1).await;
+            for _ in 0..12 {
+                pause(500).await;
+                held.message.ack_with(AckKind::Progress).await.unwrap();
+            }
+            assert_eq!(ground.fleet.figures().disputed, 0);
+            assert_eq!(liar.do_job(held, &|_| {}).await, Some(Receipt::Kept));
+            let third = ground.hand("third").await;
+            tokio::join!(liar.work(), third.work())
+        };
+        tokio::join!(one.work(), later)
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    assert_eq!((told.outvoted, told.disputed), (vec![(0, "liar".to_owned())], Vec::new()));
+    assert_eq!(told.barred, [], "once is not enough");
+    ground.is_right();
+    let first = ground.runtime.block_on(ground.ledger.witnessed(0)).unwrap().remove(0);
+    assert_ne!(first.1, "liar", "what two others came to is there");
+}
+
+#[test]
+fn a_match_that_nobody_can_decide_stays_and_people_are_told() {
+    if agon_rig::missing() {
+        return;
+    }
+    let ground = Ground::new(all());
+    let script = async {
+        let (liar, one) = (ground.hand("liar").await, ground.hand("one").await);
+        lies(&liar, 1).await;
+        tokio::join!(liar.work(), one.work())
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    let workers = vec!["liar".to_owned(), "one".to_owned()];
+    assert_eq!((told.disputed, told.barred), (vec![(0, workers.clone())], Vec::new()));
+    let disputed = ground.fleet.disputed();
+    assert!(matches!(&disputed[..], [Disputed { key, workers: two }] if key.number == 0 && *two == workers));
+    let figures = ground.fleet.figures();
+    assert_eq!((figures.disputed, figures.unchecked, figures.checked), (1, 0, MATCHES - 1), "{figures:?}");
+    assert_eq!(ground.played(), MATCHES);
+    let first = ground.runtime.block_on(ground.ledger.witnessed(0)).unwrap().remove(0);
+    assert_eq!(first.1, "liar", "what came first counts");
+}
+
+/// A record that says somebody else has won, as a careful liar would write it: its digest is right, and so is the result that goes with it.
+fn forge(one: &mut Match) {
+    let (_, bytes) = one.games[0].clone();
+    let (told, _) = record::read(&bytes.unwrap(), 1).unwrap();
+    let mut outcome: Outcome = told.outcome.clone();
+    for (seat, said) in outcome.seats.iter_mut().zip(&mut one.result.games[0].seats) {
+        seat.score += 1.0;
+        said.score = Fixed::of(seat.score);
+    }
+    let (_, bytes) = one.games[0].clone();
+    let text = String::from_utf8(zstd::decode_all(&bytes.unwrap()[..]).unwrap()).unwrap();
+    let is_end = |line: &&str| line.starts_with("{\"end\"");
+    let mut lines: String = text.split_inclusive('\n').take_while(|line| !is_end(line)).collect();
+    lines += &format!("{}\n", json!({"end": {"turns": told.turns.len(), "outcome": outcome}}));
+    let digest = Digest(Sha256::digest(lines.as_bytes()).into());
+    let times = text.lines().skip_while(|line| !is_end(line)).skip(1);
+    for line in times.filter(|line| !line.starts_with("{\"digest\"")) {
+        lines += &format!("{line}\n");
+    }
+    lines += &format!("{}\n", json!({"digest": digest.to_string()}));
+    let mut packed = zstd::encode_all(lines.as_bytes(), 3).unwrap();
+    let seal = Sha256::digest(&packed);
+    packed.extend(0x184D_2A50_u32.to_le_bytes());
+    packed.extend(36_u32.to_le_bytes());
+    packed.extend(b"AGON");
+    packed.extend(seal);
+    one.games[0] = (digest.0, Some(packed.into()));
+}
+
+#[test]
+fn a_record_that_the_rules_do_not_come_to_bars_its_worker() {
+    if agon_rig::missing() {
+        return;
+    }
+    let ground = Ground::new(all());
+    let script = async {
+        let liar = ground.hand("liar").await;
+        let task = some(&liar).await;
+        assert_eq!(liar.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+        let task = some(&liar).await;
+        // It agrees with itself, so it is taken; then it is replayed.
+        let receipt = liar.do_job(task, &|matches: &mut Vec<Match>| forge(&mut matches[0])).await;
+        assert!(matches!(receipt, None | Some(Receipt::Kept | Receipt::Refused { .. })), "{receipt:?}");
+        until("it is not barred", || ground.fleet.figures().barred == 1).await;
+        tokio::join!(async { ground.hand("one").await.work().await }, async {
+            ground.hand("two").await.work().await;
+        })
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    assert_eq!(told.barred.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["liar"]);
+    ground.is_right();
+    let barred = ground.runtime.block_on(ground.ledger.barred()).unwrap();
+    assert!(barred[0].why.contains("the record of game 1"), "{barred:?}");
+}
+
+#[test]
+fn two_that_are_found_out_at_once_are_both_barred() {
+    if agon_rig::missing() {
+        return;
+    }
+    let ground = Ground::new(options());
+    let script = async {
+        let (ann, bob) = (ground.hand("ann").await, ground.hand("bob").await);
+        for hand in [&ann, &bob] {
+            let task = some(hand).await;
+            assert_eq!(hand.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+        }
+        let wrong = |matches: &mut Vec<Match>| matches[0].result.games[0].seats[0].score = Fixed::of(99.0);
+        let (first, second) = (some(&ann).await, some(&bob).await);
+        let receipts = tokio::join!(ann.do_job(first, &wrong), bob.do_job(second, &wrong));
+        assert!(matches!(receipts, (Some(Receipt::Refused { .. }), Some(Receipt::Refused { .. }))));
+        ground.hand("one").await.work().await;
+    };
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    let mut names: Vec<String> = told.barred.into_iter().map(|(name, _)| name).collect();
+    names.sort();
+    assert_eq!(names, ["ann", "bob"]);
+    assert!(ground.runtime.block_on(ground.ledger.played_by(0, "bob")).unwrap().is_empty());
+    ground.is_right();
+}
+
+#[test]
+fn a_server_that_is_away_for_long_is_told_of_once() {
+    if agon_rig::missing() {
+        return;
+    }
+    let mut ground = Ground::new(FleetOptions { silence: Duration::from_millis(1500), ..options() });
+    let mut nats = std::mem::replace(&mut ground.nats, agon_rig::Nats::start());
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&said);
+    ground.fleet.tell(move |words| hears.lock().unwrap().push(words.to_owned()));
+    let heard = |words: &str| said.lock().unwrap().iter().filter(|one| one.contains(words)).count();
+    nats.kill();
+    ground.runtime.block_on(until("nobody says so", || heard("nothing was heard of the NATS server") == 1));
+    nats.again();
+    ground.runtime.block_on(until("nobody says so", || heard("the NATS server is there again") == 1));
+    assert_eq!(heard("nothing was heard of the NATS server"), 1);
+}
+
+#[test]
+fn clocks_follow_the_speed_that_a_worker_says_it_has() {
+    if agon_rig::missing() {
+        return;
+    }
+    let scale_of = |ground: &Ground, name: &str, speed: f64| {
+        ground.runtime.block_on(async {
+            let mut hello = hello(name, "1");
+            hello.speed = speed;
+            let welcome = say_hello(&link(&ground.nats, name).await, ground.fleet.cup(), &hello).await;
+            let Welcome::Accepted { scale, .. } = welcome else { panic!("{welcome:?}") };
+            scale
+        })
+    };
+    let plain = Ground::new(options());
+    assert_eq!(scale_of(&plain, "slow", 0.5), None, "off unless told otherwise");
+    let scaled = Ground::new(FleetOptions { scale_clocks: true, ..options() });
+    let (slow, even) = (scale_of(&scaled, "slow", 0.5).unwrap(), scale_of(&scaled, "even", 1.0).unwrap());
+    assert!(even > 0.0 && (slow / even - 2.0).abs() < 1e-9, "{slow} and {even}");
+    // Nonsense is taken for a usual machine.
+    let odd = scale_of(&scaled, "odd", f64::NAN).unwrap();
+    assert!((odd - even).abs() < 1e-9);
+}
+
+#[test]
+fn scaled_clocks_are_in_the_records_and_change_no_result() {
+    if agon_rig::missing() {
+        return;
+    }
+    let ground = Ground::new(FleetOptions { scale_clocks: true, ..all() });
+    let worker = |name: &str, speed: f64| {
+        let cache = ground.cup.folder.path().join(name);
+        let new = WorkerOptions::new(name.to_owned());
+        let options = WorkerOptions { cores: 1, pin: false, cache, speed: Some(speed), ..new };
+        Hired::start(&ground.nats.url(), options)
+    };
+    let workers = [worker("slow", 0.25), worker("fast", 1.0)];
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), std::future::pending::<()>());
+    assert_eq!(ended, Ok(Ended::Over));
+    ground.is_right();
+    let figures = ground.fleet.figures();
+    assert_eq!((figures.checked, figures.disagreed), (MATCHES, 0), "{figures:?}");
+    let scales = |name: &str| -> Vec<f64> {
+        ground.runtime.block_on(async {
+            let mut scales = Vec::new();
+            for key in ground.ledger.played_by(0, name).await.unwrap() {
+                let bytes = ground.ledger.record(key, 0).await.unwrap().unwrap();
+                scales.push(record::read(&bytes, 1).unwrap().0.clock_scale.unwrap());
+            }
+            scales
+        })
+    };
+    let (slow, fast) = (scales("slow"), scales("fast"));
+    assert!(!slow.is_empty() && !fast.is_empty(), "{} and {}", slow.len(), fast.len());
+    for scale in slow {
+        assert!((scale / fast[0] - 4.0).abs() < 1e-6, "{scale} and {}", fast[0]);
+    }
+    for worker in workers {
+        worker.leave();
+    }
+}

@@ -1,0 +1,105 @@
+//! One machine after the other gets a new Agon, and the league goes on.
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
+
+mod scripted;
+mod stage;
+
+use std::path::Path;
+
+use agon_grid::FleetOptions;
+use agon_grid::Roster;
+use agon_grid::roster::State;
+use agon_grid::worker::{Identity, WorkerOptions};
+use agon_rig::Nats;
+use agon_runner::{Ended, Stop};
+use agon_store::{Edition, Founding, Ledger as _, Secret, SqliteLedger, Time};
+use agon_venue::Sitting;
+use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
+use stage::{Hired, older, until};
+
+/// The version that everything begins with.
+const OLD: &str = "0.0.1";
+/// Matches of a league of four that meet thirty times.
+const MATCHES: u64 = 180;
+
+/// A ledger that this version of Agon has begun.
+async fn begun_by(sitting: &Sitting, path: &Path, engine: &str) -> SqliteLedger {
+    let (competition, info) = (&sitting.competition, sitting.table.info());
+    let founding = Founding {
+        name: competition.name.clone(),
+        game: info.id.to_owned(),
+        rules: info.rules_version,
+        engine: engine.to_owned(),
+        edition: Edition {
+            file: sitting.text.clone(),
+            normal: competition.normalised().to_string(),
+            at: Time::now(),
+        },
+        phases: 1,
+        secret: Secret::new("for tests"),
+    };
+    SqliteLedger::create(path, &founding).await.unwrap()
+}
+
+fn worker(nats: &Nats, cup: &Cup, name: &str, identity: Identity) -> Hired {
+    let cache = cup.folder.path().join(format!("cache-{name}"));
+    let new = WorkerOptions::new(name.to_owned());
+    let options = WorkerOptions { cores: 1, pin: false, cache, identity, speed: Some(1.0), ..new };
+    Hired::start(&nats.url(), options)
+}
+
+#[test]
+fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
+    if agon_rig::missing() {
+        return;
+    }
+    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(&WORDS.replace("= 2", "= 30")));
+    let ledger = runtime.block_on(begun_by(&cup.sitting, &cup.folder.path().join("old.ledger"), OLD));
+    let old = worker(&nats, &cup, "old", older());
+    let late = worker(&nats, &cup, "late", Identity::here());
+
+    // Everything is of the old version but one, who was upgraded too early.
+    let quick = FleetOptions { batch: std::time::Duration::from_millis(20), ..options() };
+    let fleet = cup.fleet(&nats, &runtime, &ledger, FleetOptions { engine: OLD.to_owned(), ..quick.clone() });
+    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    until("everybody has an answer", || old.has_said("taking part") && late.has_said("refused"));
+    let stop = Stop::new();
+    let script = async {
+        while ledger.counts(0).await.unwrap().matches == 0 {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+        }
+        stop.ask();
+    };
+    let (ended, ..) = led.while_playing(&stop, script);
+    assert_eq!(ended, Ok(Ended::Stopped));
+    drop(fleet);
+    let before = runtime.block_on(ledger.played_by(0, "old")).unwrap();
+    assert!(!before.is_empty() && (before.len() as u64) < MATCHES, "{}", before.len());
+    assert_eq!(runtime.block_on(ledger.played_by(0, "late")).unwrap(), []);
+
+    // The coordinator gets the new version while the old worker is there, and nobody else can play yet.
+    let fleet = cup.fleet(&nats, &runtime, &ledger, quick);
+    let roster = runtime.block_on(async { Roster::listen(&link(&nats, "eye").await).await.unwrap() });
+    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let (ended, told, _) = led.while_playing(&Stop::new(), std::future::pending::<()>());
+    assert_eq!(
+        (ended, told.matches),
+        (Ok(Ended::Over), MATCHES - before.len() as u64),
+        "nothing is played again"
+    );
+    until("the old one says why it waits", || old.has_said("this worker is Agon 0.0.1"));
+    assert!(old.has_said("hint: install Agon"));
+    let refused = || {
+        let of_old = |one: &agon_grid::roster::Seen| one.beat.worker == "old" && one.state == State::Refused;
+        roster.workers().into_iter().find(of_old)
+    };
+    until("everybody sees it", || refused().is_some());
+    assert!(refused().unwrap().beat.refused[0].1.contains("Agon 0.0.1"));
+
+    // Nothing is lost or twice, and the table is that of one machine.
+    assert_eq!(runtime.block_on(ledger.played_by(0, "old")).unwrap(), before);
+    let late = runtime.block_on(ledger.played_by(0, "late")).unwrap().len();
+    assert_eq!((before.len() + late) as u64, MATCHES);
+    assert_eq!(tables(&runtime.block_on(ledger.phases()).unwrap()), tables(&cup.alone(&runtime)));
+    assert_eq!(runtime.block_on(ledger.check()).unwrap(), Vec::<String>::new());
+}
