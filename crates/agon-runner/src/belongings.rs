@@ -4,9 +4,9 @@
 //! stays inside its folder. The same content always gives the same bytes, whenever and by whomever it was written.
 
 use std::fs::{self, File, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, Builder, EntryType, Header};
 
@@ -54,7 +54,7 @@ pub fn pack_some(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> io::Result<Ve
 }
 
 /// Names of what is in a folder, as seen from it. Folders only if they are empty: the others are named by what is in them.
-fn list(root: &Path, inside: &Path, names: &mut Vec<std::path::PathBuf>) -> io::Result<()> {
+fn list(root: &Path, inside: &Path, names: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(root.join(inside))? {
         let entry = entry?;
         let (kind, name) = (entry.file_type()?, inside.join(entry.file_name()));
@@ -78,6 +78,12 @@ fn list(root: &Path, inside: &Path, names: &mut Vec<std::path::PathBuf>) -> io::
 /// Makes a folder hold what was packed, and nothing else.
 pub fn unpack(packed: &[u8], folder: &Path) -> io::Result<()> {
     empty(folder)?;
+    add(packed, folder).map(drop)
+}
+
+/// Adds what was packed to a folder, in place of files that have the same name; gives the names of the files.
+pub fn add(packed: &[u8], folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut names = Vec::new();
     let mut archive = Archive::new(zstd::Decoder::new(packed)?.take(2 * MOST));
     for entry in archive.entries()? {
         let mut entry = entry?;
@@ -94,12 +100,16 @@ pub fn unpack(packed: &[u8], folder: &Path) -> io::Result<()> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
+        if path.symlink_metadata().is_ok() {
+            // Never through a link: that would write into the bot's own files.
+            fs::remove_file(&path)?;
+        }
         let mut file = File::create_new(&path)?;
         io::copy(&mut entry, &mut file)?;
-        file.flush()?;
         file.set_permissions(Permissions::from_mode(0o644))?;
+        names.push(name);
     }
-    Ok(())
+    Ok(names)
 }
 
 fn empty(folder: &Path) -> io::Result<()> {

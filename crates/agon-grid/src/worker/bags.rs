@@ -1,20 +1,14 @@
 //! What a bot finds before a match where it keeps something from match to match: its `data/`, and `logs/` to read.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, Permissions};
-use std::io::{self, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use agon_runner::{Member, belongings};
-use tar::{Archive, EntryType};
 
 use super::shelf::Mishap;
 use crate::blobs::hash;
 use crate::wire::{Hash, Luggage};
-
-/// More than any packed folder of logs unpacks to.
-const MOST: u64 = 1 << 30;
 
 /// How a bot's folders are just now.
 #[derive(Debug, Default)]
@@ -83,7 +77,7 @@ impl Bags {
         clear(folder, &self.names)?;
         for one in &wanted[self.logs.len()..] {
             let packed = fetch(one)?;
-            unpack_over(&packed, folder, &mut self.names)?;
+            self.names.extend(belongings::add(&packed, folder)?);
             self.logs.push(one.clone());
         }
         Ok(())
@@ -97,36 +91,6 @@ fn clear(folder: &Path, names: &BTreeSet<PathBuf>) -> io::Result<()> {
         if entry.file_type()?.is_file() && !names.contains(Path::new(&entry.file_name())) {
             fs::remove_file(entry.path())?;
         }
-    }
-    Ok(())
-}
-
-/// Adds what was packed to a folder, in place of what has the same name.
-fn unpack_over(packed: &[u8], folder: &Path, names: &mut BTreeSet<PathBuf>) -> io::Result<()> {
-    let mut archive = Archive::new(zstd::Decoder::new(packed)?.take(MOST));
-    for entry in archive.entries()? {
-        let mut entry = entry?;
-        let name = entry.path()?.into_owned();
-        if !name.components().all(|part| matches!(part, Component::Normal(_))) {
-            let what = format!("`{}` would lie outside its folder", name.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
-        let path = folder.join(&name);
-        if entry.header().entry_type() == EntryType::Directory {
-            fs::create_dir_all(&path)?;
-            continue;
-        }
-        if let Some(parent) = path.parent() {
-            fs::create_dir_all(parent)?;
-        }
-        if path.symlink_metadata().is_ok() {
-            // Never through a link: that would write into the bot's own files.
-            fs::remove_file(&path)?;
-        }
-        let mut file = File::create_new(&path)?;
-        io::copy(&mut entry, &mut file)?;
-        file.set_permissions(Permissions::from_mode(0o644))?;
-        names.insert(name);
     }
     Ok(())
 }

@@ -2,8 +2,29 @@
 
 use std::path::Path;
 
-/// The competitions, by the name of their file.
-pub const CUPS: [&str; 2] = ["words", "house"];
+/// A competition of the story, by the name of its file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cup {
+    /// Quick games of the house: what a liar takes part in. It is a thread of the test and has no sandbox to offer.
+    House,
+    /// Connect Five: what bots keep goes from match to match, so that each depends on those before it.
+    Kept,
+    /// Bots in processes, a round robin and then a knockout among its best.
+    Words,
+}
+
+/// In the order in which they are played.
+pub const CUPS: [Cup; 3] = [Cup::House, Cup::Kept, Cup::Words];
+
+impl Cup {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::House => "house",
+            Self::Kept => "kept",
+            Self::Words => "words",
+        }
+    }
+}
 
 const LINES: &str = r#"import sys
 import time
@@ -33,7 +54,7 @@ seed = "a storm"
 [[phase]]
 name = "Round robin"
 format = "round-robin"
-letters = "AEIORSTN"
+letters = "AEIR"
 swap = true
 
 [[phase]]
@@ -45,7 +66,6 @@ pairs = 1
 extra = 3
 "#;
 
-/// Without programs: the liar is a thread of the test, and has no sandbox to offer.
 const HOUSE: &str = r#"name = "House in a storm"
 game = "word-racer"
 seed = "another storm"
@@ -57,6 +77,20 @@ letters = "AEIORSTN"
 swap = true
 "#;
 
+/// The bot itself is that of the competitions of each kind: its moves depend on everything it has kept and may read.
+const KEPT: &str = r#"name = "Kept in a storm"
+game = "connect-five"
+seed = "a third storm"
+
+[[phase]]
+name = "League"
+format = "round-robin"
+legs = 2
+parts = [{ games = 3, first_to = 2, seconds = 5 }]
+"#;
+
+const LEARNER: &str = include_str!("../../../../tests/cups/learner/Learner.py");
+
 /// Writes all of it.
 pub fn write(folder: &Path) {
     let put = |name: &str, text: &str| {
@@ -65,18 +99,25 @@ pub fn write(folder: &Path) {
         std::fs::write(path, text).unwrap();
     };
     let entrant = |name: &str, bot: &str| format!("\n[[entrant]]\nname = \"{name}\"\nbot = \"{bot}\"\n");
-    let mut words = WORDS.to_owned();
+    let (mut house, mut kept, mut words) = (HOUSE.to_owned(), KEPT.to_owned(), WORDS.to_owned());
     for (name, letters) in [("star", "STARIONE"), ("quiz", "QUIZXJ")] {
         put(&format!("{name}/bot.py"), &LINES.replace("LETTERS", &format!("{letters:?}")));
         words += &entrant(name, &format!("python3 {name}/bot.py"));
     }
-    for house in ["z-racer", "filler", "rows"] {
-        words += &entrant(house, &format!("house:{house}"));
+    for name in ["z-racer", "filler", "rows"] {
+        words += &entrant(name, &format!("house:{name}"));
     }
-    put("words.toml", &words);
-    let mut house = HOUSE.to_owned();
     for name in ["random", "z-racer", "rows", "filler"] {
         house += &entrant(name, &format!("house:{name}"));
     }
-    put("house.toml", &house);
+    for name in ["learner", "pupil"] {
+        put(&format!("{name}/Learner.py"), LEARNER);
+        kept += &entrant(name, &format!("{name}/Learner.py"));
+    }
+    for name in ["random", "stacker"] {
+        kept += &entrant(name, &format!("house:{name}"));
+    }
+    for (cup, text) in [(Cup::House, house), (Cup::Kept, kept), (Cup::Words, words)] {
+        put(&format!("{}.toml", cup.name()), &text);
+    }
 }

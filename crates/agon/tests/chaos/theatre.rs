@@ -1,27 +1,36 @@
 //! Where it all happens: real servers, real processes of the real program, and a network between all of them that can be spoilt.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use agon_rig::{Database, Nats, Postgres, Program, Proxy, Script, Way};
-use agon_store::{Ledger, MatchFilter};
-use agon_venue::Sitting;
-use agon_venue::competing::Where;
-use futures_util::StreamExt as _;
 use tempfile::TempDir;
 
-use crate::cups::{self, CUPS};
+use crate::cups::{self, Cup};
 use crate::liar::Liar;
+use crate::proof::{self, Came};
 use crate::{Kind, common};
 
 /// Honest ones.
 pub const WORKERS: usize = 3;
 /// Room on a worker's disk for what it fetches.
 const DISK: u64 = 8 << 20;
+
+/// What came of it all.
+#[derive(Default)]
+pub struct Recovered {
+    pub rounds: u32,
+    pub matches: u64,
+    pub liars_barred: u32,
+    /// Matches that were taken back because a liar had played them.
+    pub withdrawn: u64,
+    /// Runs that went on where another one had ended.
+    pub resumed: u32,
+    /// Times that a coordinator, or a worker, ended by itself and was started again, as a service manager does.
+    pub revived: (u32, u32),
+}
 
 pub struct Theatre {
     folder: TempDir,
@@ -30,8 +39,10 @@ pub struct Theatre {
     /// Coordinator to nats-server, coordinator to PostgreSQL, then each worker to nats-server.
     pub wires: Vec<Proxy>,
     shim: Option<PathBuf>,
-    cup: usize,
-    database: Option<Database>,
+    cup: Cup,
+    /// The competition's files: each round has its own, as bots' folders change.
+    home: PathBuf,
+    pub(crate) database: Option<Database>,
     coordinator: Option<Program>,
     ended_well: bool,
     workers: Vec<Option<Program>>,
@@ -40,23 +51,20 @@ pub struct Theatre {
     fillers: Vec<Option<PathBuf>>,
     liar: Option<Liar>,
     /// What local runs came to.
-    expected: Vec<String>,
-    pub liars_barred: u32,
-    rounds: u32,
-    matches: u64,
-    /// Matches that were taken back because a liar had played them, in all competitions.
-    withdrawn: u64,
-    /// Times that a process ended by itself and was started again, as a service manager does.
-    revived: (u32, u32),
+    pub expected: Vec<(Cup, Came)>,
+    pub recovered: Recovered,
 }
 
 impl Theatre {
-    /// `None` where there is no Python to play with.
+    /// `None` where there is no Python to play with, or no servers.
     pub fn build() -> Option<Self> {
+        if agon_rig::missing() {
+            return None;
+        }
         common::python()?;
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        cups::write(folder.path());
-        let expected = CUPS.iter().map(|cup| local(folder.path(), cup)).collect();
+        let mut folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        folder.disable_cleanup(std::env::var_os("AGON_CHAOS_KEEP").is_some());
+        let expected = proof::alone(folder.path());
         let (nats, postgres) = (Nats::start(), Postgres::start());
         let mut wires = vec![Proxy::to(nats.port()), Proxy::to(postgres.port())];
         wires.extend((0..WORKERS).map(|_| Proxy::to(nats.port())));
@@ -67,7 +75,8 @@ impl Theatre {
             postgres,
             wires,
             shim,
-            cup: CUPS.len() - 1,
+            cup: Cup::House,
+            home: PathBuf::new(),
             database: None,
             coordinator: None,
             ended_well: false,
@@ -76,22 +85,16 @@ impl Theatre {
             fillers: vec![None; WORKERS],
             liar: None,
             expected,
-            liars_barred: 0,
-            rounds: 0,
-            matches: 0,
-            withdrawn: 0,
-            revived: (0, 0),
+            recovered: Recovered::default(),
         })
     }
 
-    fn cup(&self) -> &'static str {
-        CUPS[self.cup]
-    }
-
-    /// The next competition begins, in a database of its own.
-    pub fn raise_the_curtain(&mut self) {
-        self.cup = (self.cup + 1) % CUPS.len();
-        self.rounds += 1;
+    /// A competition begins, in a folder and a database of its own.
+    pub fn raise_the_curtain(&mut self, cup: Cup) {
+        self.cup = cup;
+        self.recovered.rounds += 1;
+        self.home = self.folder.path().join(format!("round-{}", self.recovered.rounds));
+        cups::write(&self.home);
         self.database = Some(self.postgres.database());
         self.ended_well = false;
         self.coordinate();
@@ -112,13 +115,18 @@ impl Theatre {
         format!("postgres://agon@127.0.0.1:{}/{name}", self.wires[1].port())
     }
 
+    /// Where the competition's file is, and which it is.
+    pub fn stage(&self) -> (&Path, Cup) {
+        (&self.home, self.cup)
+    }
+
     fn script(&self, log: &str, words: &[&str]) -> Script {
-        let folder = self.folder.path();
-        script(folder, &folder.join(log), words)
+        script(&self.home, &self.folder.path().join(log), words)
     }
 
     fn coordinate(&mut self) {
-        let (file, nats, database) = (format!("{}.toml", self.cup()), self.nats_by(0), self.database_by());
+        let (file, nats, database) =
+            (format!("{}.toml", self.cup.name()), self.nats_by(0), self.database_by());
         let words = [
             "run",
             &file,
@@ -132,7 +140,8 @@ impl Theatre {
             "4",
             "--json",
         ];
-        self.coordinator = Some(self.script("coordinator.log", &words).start());
+        self.coordinator =
+            Some(self.script(&format!("coordinator-{}.log", self.recovered.rounds), &words).start());
     }
 
     fn employ(&mut self, worker: usize) {
@@ -154,12 +163,19 @@ impl Theatre {
         self.folder.path().join(format!("cache-{worker}"))
     }
 
+    /// Whether something can happen on this machine at all.
+    pub fn is_possible(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::ClockWrong => self.shim.is_some(),
+            Kind::DiskFull => agon_rig::can_have_small_disks(),
+            _ => true,
+        }
+    }
+
     /// Whether something can happen now.
     pub fn can(&self, kind: Kind, whom: usize) -> bool {
         match kind {
-            Kind::WorkerKilled => self.workers[whom].is_some(),
-            Kind::ClockWrong => self.workers[whom].is_some() && self.shim.is_some(),
-            Kind::DiskFull => self.workers[whom].is_some() && agon_rig::can_have_small_disks(),
+            Kind::WorkerKilled | Kind::ClockWrong | Kind::DiskFull => self.workers[whom].is_some(),
             Kind::CoordinatorKilled => self.coordinator.is_some(),
             Kind::Liar => self.liar.is_none(),
             _ => true,
@@ -272,7 +288,7 @@ impl Theatre {
     pub fn look_after(&mut self) {
         for worker in 0..WORKERS {
             if self.workers[worker].as_mut().is_some_and(|one| one.ended().is_some()) {
-                self.revived.1 += 1;
+                self.recovered.revived.1 += 1;
                 self.employ(worker);
             }
         }
@@ -282,13 +298,31 @@ impl Theatre {
             return;
         }
         assert_ne!(status.code(), Some(2), "{}", self.words());
-        self.revived.0 += 1;
+        self.recovered.revived.0 += 1;
         self.coordinate();
     }
 
     /// Whether somebody lies whom everybody still believes.
     pub const fn has_liar(&self) -> bool {
         self.liar.is_some()
+    }
+
+    /// Nobody leads any more.
+    pub fn leave_the_desk(&mut self) {
+        self.coordinator = None;
+    }
+
+    /// A liar that nobody believes any more has done its part.
+    pub fn dismiss_the_liar(&mut self) {
+        self.liar = None;
+    }
+
+    /// What this round's coordinators have told, run after run.
+    pub fn told(&self) -> Vec<serde_json::Value> {
+        let log = self.folder.path().join(format!("coordinator-{}.log", self.recovered.rounds));
+        let said = fs::read(log).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said);
+        said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Whether the competition was played to its end.
@@ -299,7 +333,7 @@ impl Theatre {
     /// What everybody said last.
     pub fn words(&self) -> String {
         let mut text = String::new();
-        for name in ["coordinator", "w0", "w1", "w2"] {
+        for name in [&format!("coordinator-{}", self.recovered.rounds), "w0", "w1", "w2"] {
             let all = fs::read(self.folder.path().join(format!("{name}.log"))).unwrap_or_default();
             let all = String::from_utf8_lossy(&all);
             let lines: Vec<&str> = all.lines().collect();
@@ -308,100 +342,14 @@ impl Theatre {
         }
         text
     }
-
-    /// Everything that must hold now that the competition is over.
-    pub fn verify(&mut self) -> String {
-        self.coordinator = None;
-        let database = self.database.take().unwrap();
-        let folder = self.folder.path();
-        let table = tables(folder, self.cup(), &["--database", &database.url]);
-        assert_eq!(table, self.expected[self.cup], "{}: the table is not that of the local run", self.cup());
-        let runtime =
-            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let sitting = Sitting::read(&folder.join(format!("{}.toml", self.cup()))).unwrap();
-        let (matches, barred) = runtime.block_on(async {
-            let ledger = sitting.ledger_to_read_at(&Where::Database(database.url.clone())).await.unwrap();
-            assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
-            let local = sitting.ledger_to_read_at(&Where::File).await.unwrap();
-            let phases = sitting.competition.phases.len() as u32;
-            let mut all = 0;
-            for phase in 0..phases {
-                let (here, there) = (keys(ledger.as_ref(), phase).await, keys(local.as_ref(), phase).await);
-                let once: BTreeSet<_> = here.iter().map(|(key, _)| *key).collect();
-                assert_eq!(once.len(), here.len(), "a match is there twice");
-                assert_eq!(here, there, "not the matches of the local run");
-                all += here.len() as u64;
-            }
-            (all, ledger.barred().await.unwrap())
-        });
-        self.matches += matches;
-        let said = fs::read_to_string(folder.join("coordinator.log")).unwrap_or_default();
-        let events = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let barrings = events.filter(|event| event["event"] == "barred");
-        self.withdrawn = barrings.filter_map(|event| event["again"].as_u64()).sum();
-        let honest = barred.iter().all(|one| one.worker.starts_with("liar"));
-        assert!(honest, "an honest worker was barred: {barred:?}");
-        self.liars_barred += barred.len() as u32;
-        // A liar that nobody believes any more has done its part.
-        if !barred.is_empty() {
-            self.liar = None;
-        }
-        format!(
-            "{} is over: {matches} matches, each once, the table of the local run; barred: {}",
-            self.cup(),
-            barred.len()
-        )
-    }
-
-    /// What was recovered.
-    pub fn summary(&self) -> String {
-        format!(
-            "{} competitions, {} matches, each in its ledger exactly once; tables as played on one machine\nliars barred: {}; matches taken back and played again: {}\nended by themselves and were started again: coordinator {}, workers {}",
-            self.rounds, self.matches, self.liars_barred, self.withdrawn, self.revived.0, self.revived.1
-        )
-    }
 }
 
-async fn keys(
-    ledger: &dyn Ledger,
-    phase: u32,
-) -> Vec<(agon_league::MatchKey, Vec<agon_core::record::Digest>)> {
-    let mut all = Vec::new();
-    let mut rows = ledger.matches(phase, MatchFilter::default());
-    while let Some(one) = rows.next().await {
-        let one = one.unwrap();
-        all.push((one.result.key, one.games));
-    }
-    all
-}
-
-fn script(folder: &Path, log: &Path, words: &[&str]) -> Script {
+/// The program, with a log of its own.
+pub fn script(folder: &Path, log: &Path, words: &[&str]) -> Script {
     let script = Script::new(env!("CARGO_BIN_EXE_agon"), words, folder, log);
     let script = script.with("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     match common::python() {
         Some(python) => script.with("AGON_PYTHON", python),
         None => script,
     }
-}
-
-/// Plays a competition on this machine alone; gives its tables.
-fn local(folder: &Path, cup: &str) -> String {
-    let (file, log) = (format!("{cup}.toml"), folder.join("local.log"));
-    let mut run = script(folder, &log, &["run", &file, "--jobs", "4", "--json"]).start();
-    let status = run.wait(Duration::from_mins(10)).unwrap();
-    assert!(status.success(), "{}", run.said());
-    tables(folder, cup, &[])
-}
-
-/// All tables, without times.
-fn tables(folder: &Path, cup: &str, more: &[&str]) -> String {
-    let file = format!("{cup}.toml");
-    let phases = fs::read_to_string(folder.join(&file)).unwrap().matches("[[phase]]").count();
-    let table = |phase: usize| {
-        let phase = phase.to_string();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_agon"));
-        command.args(["table", &file, "--format", "json", "--no-times", "--phase", &phase]).args(more);
-        common::good(&command.current_dir(folder).output().unwrap())
-    };
-    (1..=phases).map(table).collect()
 }
