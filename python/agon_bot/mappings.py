@@ -41,7 +41,7 @@ def join_mappings() -> None:
 
 
 def enlarge_pages(library: str = "libpython") -> int:
-    """Has the code of the interpreter in large pages, as far as it fills them, and says how many there are. Those that
+    """Has the code of the interpreter, or of a library, in large pages, as far as it fills them, and says how many there are. Those that
     cannot be had stay as they are. To be called before anything is forked, and before there are threads."""
     done = 0
     for start, end, rights, _, name in _mappings():
@@ -100,3 +100,23 @@ def _joinable(mappings: List[Tuple[int, int, str, int, str]]) -> List[Tuple[int,
         elif kinds == ("r-xp", "r--p"):
             found.append((*other[:2], READ | EXECUTE))
     return found
+
+
+POOL, POOL_HEAD = 1 << 14, 48
+"""Python has its small objects in pools of so many bytes, for each size another, and so much of one is taken before the
+first object."""
+FILLERS = 1 << 14
+_fillers: list = []
+
+
+def begin_new_pools() -> int:
+    """Fills up the gaps that are left in memory between small objects, for each size, and says how many there were. What is
+    made from now on lies side by side in new places, and not here and there in old ones, of which a fork would have to copy
+    each."""
+    for size in range(16, 513, 16):
+        for number in range(FILLERS):
+            one = object() if size == 16 else (1 << 40) + number if size == 32 else bytes(size - 33)
+            if id(one) % POOL == POOL_HEAD:
+                break
+            _fillers.append(one)
+    return len(_fillers)

@@ -26,6 +26,15 @@ from .games.base import Message, Shim
 from .loading import Target
 from .seeding import derive, seed_all, warm_numpy
 
+# Kept by name: a bot may replace them where it finds them. It is what `os.environ` has its variables in.
+_putenv, _variables = os.putenv, os.environ._data  # type: ignore[attr-defined]
+
+
+def set_variable(name: bytes, value: bytes) -> None:
+    """Sets a variable of the environment, without what `os.environ` does on the way: each game does it in a new fork."""
+    _putenv(name, value)
+    _variables[name] = value
+
 
 def outcome(shim: Shim, message: Message) -> Dict[str, Any]:
     """What a turn gave: `answer`, or `fault` with what it `says`."""
@@ -128,11 +137,15 @@ class Session:
 
     def start(self, message: Message) -> None:
         """A game begins: the bot's own chance begins anew."""
-        seed = self.seed(message)
-        os.environ["AGON_SEED"] = str(seed)
-        seed_all(seed)
+        self.seed_game(self.seed(message))
         if self.shim is not None:
             self.shim.start(message)
+
+    @staticmethod
+    def seed_game(seed: int) -> None:
+        """The bot's own chance begins anew."""
+        set_variable(b"AGON_SEED", b"%d" % seed)
+        seed_all(seed)
 
     @staticmethod
     def seed(message: Message) -> int:
