@@ -116,7 +116,9 @@ def begin_new_pools() -> int:
     for size in range(16, 513, 16):
         for number in range(FILLERS):
             one = object() if size == 16 else (1 << 40) + number if size == 32 else bytes(size - 33)
+            # The first of a new pool stays, too: a pool without an object is given back, and one that is in use for a moment
+            # only would be given back and taken again by every little sum.
+            _fillers.append(one)
             if id(one) % POOL == POOL_HEAD:
                 break
-            _fillers.append(one)
     return len(_fillers)

@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, Optional
 
 from . import PROTOCOL
 from .channel import Channel
-from .errors import AnswerFault, LoadError, crash_words
+from .errors import LoadError, fault_of
 from .games import SHIMS, shim_for
 from .games.base import Message, Shim
 from .loading import Target
@@ -41,7 +41,7 @@ def outcome(shim: Shim, message: Message) -> Dict[str, Any]:
     try:
         return shim.answer(message)
     except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-        return fault_of(shim, error)
+        return fault_of(error, shim.root)
 
 
 def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
@@ -49,14 +49,7 @@ def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
     try:
         return {"answer": call()}
     except BaseException as error:  # as above
-        return fault_of(shim, error)
-
-
-def fault_of(shim: Shim, error: BaseException) -> Dict[str, Any]:
-    """What goes into the record for an exception."""
-    if isinstance(error, AnswerFault):
-        return {"fault": error.fault, "says": error.says}
-    return {"fault": "crash", "says": crash_words(error, shim.root)}
+        return fault_of(error, shim.root)
 
 
 def make_shim(game: str, target: Target) -> Shim:

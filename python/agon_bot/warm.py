@@ -20,7 +20,7 @@ import resource
 from typing import Any, Dict, Optional
 
 from .streams import flush
-from .errors import AnswerFault, crash_words
+from .errors import fault_of
 from .remains import how_it_ended
 from .games.base import Message, Shim
 from .loading import Target
@@ -280,23 +280,19 @@ class WarmSession(Session):
         packets.send({"id": number, "ended": NO_GAME})
 
     def turns(self) -> int:
-        """Answers turns in the game's short form until something else comes, and says how long that is. What is done
-        here is done thousands of times in a game: what stays the same is looked up before."""
+        """Answers turns in the game's short form until something else comes, and says how long that is."""
         packets, shim = self.packets, self.shim
         assert shim is not None
-        receive, packed, answer = packets.receive, shim.packed, packets.answer
-        while True:
-            count = receive()
-            if count == 0 or packets.buffer[0] != TURN:
-                if self.playing and packets.buffer.startswith(END):
-                    self.end_shortly(count)
-                return count
+        count = packets.receive()
+        while count and packets.buffer[0] == TURN:
             number = _header(packets.buffer)[0]
             try:
-                text = packed(packets)
-            except AnswerFault as fault:
-                packets.send({"id": number, "fault": fault.fault, "says": fault.says})
+                text = shim.packed(packets)
             except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-                packets.send({"id": number, "fault": "crash", "says": crash_words(error, shim.root)})
+                packets.send({"id": number, **fault_of(error, shim.root)})
             else:
-                answer(number, text)
+                packets.answer(number, text)
+            count = shim.turns(packets)
+        if self.playing and packets.buffer.startswith(END):
+            self.end_shortly(count)
+        return count
