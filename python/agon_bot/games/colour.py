@@ -86,9 +86,10 @@ class ColourBattle(Shim):
     def turns(self, packets: Packets) -> int:
         """The same as `packed`, again and again. With many bots on a core each of them finds next to nothing of what it
         needs still at hand: what is looked up here and there costs more than what is done with it."""
-        bot, buffer, info = self.bot, packets.buffer, self.info
+        bot, buffer = self.bot, packets.buffer
         if bot is None or buffer is not self.buffer:
             return packets.receive()
+        info = self.info
         read, answers, grid, own, ids, rows = packets.read, packets.answers, self.grid, self.own, self.ids, self.rows
         words, write, identity, current, turn = self.words, _write, _id, _round, TURN
         while True:
