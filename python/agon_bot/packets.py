@@ -63,7 +63,10 @@ class Packets:
 
     def receive(self) -> int:
         """Waits for a message and says how long it is; 0 when the host has gone."""
-        return self.received(self.read(self.buffer))
+        count = self.read(self.buffer)
+        if count and self.buffer[0] == PARTS:
+            return self._receive_parts(_whole(self.buffer)[0])
+        return count
 
     def received(self, count: int) -> int:
         """The same when the beginning of a message has come already, of so many bytes."""
