@@ -112,10 +112,10 @@ _fillers: list = []
 
 
 def begin_new_pools() -> int:
-    """Fills up the gaps that are left in memory between small objects, for each size, and says how many there were. What is
-    made from now on lies side by side in new places, and not here and there in old ones, of which a fork would have to copy
-    each. What filled the first places of a new pool stays there, too: a pool without an object is given back, and one that
-    is in use for a moment only would be given back and taken again by every little sum."""
+    """Fills up the gaps that are left in memory between small objects, for each size, and says how many there were. What
+    is made from now on lies side by side in new places, and not here and there in old ones, of which a fork would have
+    to copy each. What filled the first places of a new pool stays there, too: a pool without an object is given back,
+    and one that is in use for a moment only would be given back and taken again by every little sum."""
     half = 0.5  # a number of 32 bytes
     for size in range(16, 513, 16):
         make, words = (object, ()) if size == 16 else (half.__mul__, (half,)) if size == 32 else (bytes, (size - 33,))

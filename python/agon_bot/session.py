@@ -31,7 +31,7 @@ _putenv, _variables = os.putenv, os.environ._data  # type: ignore[attr-defined]
 
 
 def set_variable(name: bytes, value: bytes) -> None:
-    """Sets a variable of the environment, without what `os.environ` does on the way: each game does it in a new fork."""
+    """Sets a variable of the environment, without what `os.environ` does on the way: each game does so in a fork."""
     _putenv(name, value)
     _variables[name] = value
 

@@ -147,8 +147,8 @@ class WarmSession(Session):
                 return count
 
     def started_shortly(self, count: int) -> bool:
-        """Begins the fork's game if its start is written as the host writes it, without all that reading JSON takes: each
-        page of memory that is touched in a fork is copied first."""
+        """Begins the fork's game if its start is written as the host writes it, without all that reading JSON takes:
+        each page of memory that is touched in a fork is copied first."""
         reply = self.begin_as_told(bytes(self.packets.view[:count]))
         if not reply:
             return False

@@ -53,8 +53,8 @@ class Shim:
         raise NotImplementedError
 
     def turns(self, packets: Packets) -> int:
-        """Answers turns in the shortest way a game has, if it has one, and says how long the first message is that is left
-        to others."""
+        """Answers turns in the shortest way a game has, if it has one, and says how long the first message is that is
+        left to others."""
         return packets.receive()
 
     def rehearse(self, packets: Packets) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 from .. import imports, loading
 from ..answers import colour_move
-from ..library import bot_control
 from ..errors import fault_of
+from ..library import bot_control
 from ..packets import HEADER, TURN, Packets
 from .base import Message, Shim, need_numpy, said
 
