@@ -51,7 +51,8 @@ def main() -> int:
             from .mappings import enlarge_pages, join_mappings
 
             join_mappings()
-            enlarge_pages()
+            for library in ("libpython", "_multiarray_umath"):
+                enlarge_pages(library)
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
         return Zygote(control).serve()

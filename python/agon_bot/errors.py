@@ -109,6 +109,13 @@ def crash_words(error: BaseException, root: str) -> str:
     return text.encode("utf-8", "backslashreplace")[-MOST_WORDS:].decode("utf-8", "ignore")
 
 
+def fault_of(error: BaseException, root: str) -> Dict[str, Any]:
+    """What goes into the record for an exception. By its real type: its `__class__` may say anything."""
+    if issubclass(type(error), AnswerFault):
+        return {"fault": error.fault, "says": error.says}  # type: ignore[attr-defined]
+    return {"fault": "crash", "says": crash_words(error, root)}
+
+
 def load_error(error: BaseException, root: str, file: str) -> LoadError:
     """An exception while the bot's file was read or executed, pinned to the line of the bot that caused it."""
     shown = os.path.basename(file)

@@ -11,6 +11,7 @@ the kernel makes large pages of memory only, not of a file, so that the code has
 from __future__ import annotations
 
 import ctypes
+from itertools import repeat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def join_mappings() -> None:
 
 
 def enlarge_pages(library: str = "libpython") -> int:
-    """Has the code of the interpreter in large pages, as far as it fills them, and says how many there are. Those that
+    """Has the code of the interpreter, or of a library, in large pages, as far as it fills them, and says how many there are. Those that
     cannot be had stay as they are. To be called before anything is forked, and before there are threads."""
     done = 0
     for start, end, rights, _, name in _mappings():
@@ -100,3 +101,33 @@ def _joinable(mappings: List[Tuple[int, int, str, int, str]]) -> List[Tuple[int,
         elif kinds == ("r-xp", "r--p"):
             found.append((*other[:2], READ | EXECUTE))
     return found
+
+
+POOL, POOL_HEAD = 1 << 14, 48
+"""Python has its small objects in pools of so many bytes, for each size another, and so much of one is taken before the
+first object."""
+FILLERS = 1 << 14
+"""So many gaps are filled at most, for each size."""
+_fillers: list = []
+
+
+def begin_new_pools() -> int:
+    """Fills up the gaps that are left in memory between small objects, for each size, and says how many there were. What
+    is made from now on lies side by side in new places, and not here and there in old ones, of which a fork would have
+    to copy each. What filled the first places of a new pool stays there, too: a pool without an object is given back,
+    and one that is in use for a moment only would be given back and taken again by every little sum."""
+    half = 0.5  # a number of 32 bytes
+    for size in range(16, 513, 16):
+        make, words = (object, ()) if size == 16 else (half.__mul__, (half,)) if size == 32 else (bytes, (size - 33,))
+        # Not a range: its numbers are objects, too.
+        for _ in repeat(None, FILLERS):
+            one = make(*words)
+            _fillers.append(one)
+            # Numbers like these places are objects themselves and may have had the very first place for a moment.
+            if id(one) % POOL <= POOL_HEAD + size:
+                row = one, make(*words), make(*words), make(*words)
+                _fillers.append(row)
+                # A new pool, where they lie beside each other, or a gap at the beginning of an old one.
+                if all(POOL_HEAD <= id(each) % POOL < POOL_HEAD + 5 * size for each in row):
+                    break
+    return len(_fillers)

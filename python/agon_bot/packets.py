@@ -59,11 +59,17 @@ class Packets:
         self.buffer = bytearray(size)
         self.view = memoryview(self.buffer)
         # The shortest way from a socket into a buffer that Python has.
-        self._read = FileIO(asked, closefd=False).readinto
+        self.read = FileIO(asked, closefd=False).readinto
 
     def receive(self) -> int:
         """Waits for a message and says how long it is; 0 when the host has gone."""
-        count = self._read(self.buffer)
+        count = self.read(self.buffer)
+        if count and self.buffer[0] == PARTS:
+            return self._receive_parts(_whole(self.buffer)[0])
+        return count
+
+    def received(self, count: int) -> int:
+        """The same when the beginning of a message has come already, of so many bytes."""
         if count and self.buffer[0] == PARTS:
             return self._receive_parts(_whole(self.buffer)[0])
         return count

@@ -20,11 +20,20 @@ from typing import Any, Callable, Dict, Optional
 
 from . import PROTOCOL
 from .channel import Channel
-from .errors import AnswerFault, LoadError, crash_words
+from .errors import LoadError, fault_of
 from .games import SHIMS, shim_for
 from .games.base import Message, Shim
 from .loading import Target
 from .seeding import derive, seed_all, warm_numpy
+
+# Kept by name: a bot may replace them where it finds them. It is what `os.environ` has its variables in.
+_putenv, _variables = os.putenv, os.environ._data  # type: ignore[attr-defined]
+
+
+def set_variable(name: bytes, value: bytes) -> None:
+    """Sets a variable of the environment, without what `os.environ` does on the way: each game does so in a fork."""
+    _putenv(name, value)
+    _variables[name] = value
 
 
 def outcome(shim: Shim, message: Message) -> Dict[str, Any]:
@@ -32,7 +41,7 @@ def outcome(shim: Shim, message: Message) -> Dict[str, Any]:
     try:
         return shim.answer(message)
     except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-        return fault_of(shim, error)
+        return fault_of(error, shim.root)
 
 
 def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
@@ -40,14 +49,7 @@ def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
     try:
         return {"answer": call()}
     except BaseException as error:  # as above
-        return fault_of(shim, error)
-
-
-def fault_of(shim: Shim, error: BaseException) -> Dict[str, Any]:
-    """What goes into the record for an exception."""
-    if isinstance(error, AnswerFault):
-        return {"fault": error.fault, "says": error.says}
-    return {"fault": "crash", "says": crash_words(error, shim.root)}
+        return fault_of(error, shim.root)
 
 
 def make_shim(game: str, target: Target) -> Shim:
@@ -128,11 +130,15 @@ class Session:
 
     def start(self, message: Message) -> None:
         """A game begins: the bot's own chance begins anew."""
-        seed = self.seed(message)
-        os.environ["AGON_SEED"] = str(seed)
-        seed_all(seed)
+        self.seed_game(self.seed(message))
         if self.shim is not None:
             self.shim.start(message)
+
+    @staticmethod
+    def seed_game(seed: int) -> None:
+        """The bot's own chance begins anew."""
+        set_variable(b"AGON_SEED", b"%d" % seed)
+        seed_all(seed)
 
     @staticmethod
     def seed(message: Message) -> int:

@@ -20,10 +20,11 @@ import resource
 from typing import Any, Dict, Optional
 
 from .streams import flush
-from .errors import AnswerFault, crash_words
+from .errors import fault_of
 from .remains import how_it_ended
 from .games.base import Message, Shim
 from .loading import Target
+from .mappings import begin_new_pools
 from .packets import HEADER, TURN, Packets
 from .session import Session
 from .tinyjson import dumps
@@ -41,8 +42,8 @@ _loads = json.loads
 DONE = 77
 """The exit code of a fork that has done what it was for."""
 NO_GAME = "its process for this game is gone"
-HELLO_AGAIN, START = b'{"type":"hello","id":1,', b'{"type":"start",'
-"""How the host's messages between two games begin."""
+HELLO_AGAIN, START, END = b'{"type":"hello","id":1,', b'{"type":"start",', b'{"type":"end",'
+"""How the host's messages around a game begin."""
 REHEARSALS = 20
 
 
@@ -126,7 +127,7 @@ class WarmSession(Session):
 
     def between_games(self) -> int:
         """A loaded bot between games: forks for each, and says how long the first message is that is neither hello nor
-        start; or, in a fork, its start. After a fork every page that is touched costs a microsecond here, so that this
+        start; or, in a fork, that is dealt with in none of the short ways. After a fork every page that is touched costs a microsecond here, so that this
         process does next to nothing, and leaves all reading to the fork."""
         packets, ready, done = self.packets, self.ready, DONE << 8
         while True:
@@ -135,7 +136,7 @@ class WarmSession(Session):
                 child = fork_for_a_game()
                 if child == 0:
                     self.settle()
-                    return count
+                    return self.turns() if self.started_shortly(count) else count
                 status = _waitpid(child, 0)[1]
                 if status != done:
                     self.tell_if_broken(status, None)
@@ -144,6 +145,38 @@ class WarmSession(Session):
                 _write(packets.answers, ready)
             else:
                 return count
+
+    def started_shortly(self, count: int) -> bool:
+        """Begins the fork's game if its start is written as the host writes it, without all that reading JSON takes:
+        each page of memory that is touched in a fork is copied first."""
+        reply = self.begin_as_told(bytes(self.packets.view[:count]))
+        if not reply:
+            return False
+        self.started = True
+        _write(self.packets.answers, reply)
+        return True
+
+    def begin_as_told(self, text: bytes) -> bytes:
+        """What `start` does, and the reply to it; nothing of it if this is not how the host writes it."""
+        words = text.split(b'"')
+        if len(words) != 13 or words[5] != b"id" or words[9] != b"seed" or not words[11].isdigit():
+            return b""
+        self.seed_game(int(words[11]))
+        return b'{"id":' + words[6][1:-1] + b"}"
+
+    def end_shortly(self, count: int) -> None:
+        """Ends this fork with its game, if that is told as the host tells it: there is nothing to say to it."""
+        reply = self.end_as_told(bytes(self.packets.view[:count]))
+        if reply:
+            _write(self.packets.answers, reply)
+            flush()
+            _exit(DONE)
+
+    @staticmethod
+    def end_as_told(text: bytes) -> bytes:
+        """The reply to the end of a game, or nothing if this is not how the host writes it."""
+        words = text.split(b'"')
+        return b'{"id"' + words[6] if len(words) == 7 and words[5] == b"id" else b""
 
     def begin(self) -> bool:
         """Forks for a game. True in the fork; false here, when the game is over."""
@@ -217,6 +250,8 @@ class WarmSession(Session):
             # What exists now is shared with every fork; the collector need not look at it again.
             gc.collect()
             gc.freeze()
+            if self.shim.lives == "game":
+                begin_new_pools()
         return self.about
 
     def rehearse(self, shim: Shim) -> None:
@@ -224,9 +259,9 @@ class WarmSession(Session):
         thing is done for the first time need not be copied in every fork then. None of the bot's code is run."""
         try:
             for _ in range(REHEARSALS):
-                self.start(_loads(b'{"type": "start", "id": 2, "number": 1, "seed": "1"}'))
+                self.begin_as_told(b'{"type":"start","id":2,"number":1,"seed":"1"}')
                 shim.rehearse(self.packets)
-                dumps({"id": 2})
+                self.end_as_told(b'{"type":"end","id":3}')
         except BaseException:  # whatever the bot has put in something's place: its games will tell
             pass
         shim.start({})
@@ -245,21 +280,22 @@ class WarmSession(Session):
         packets.send({"id": number, "ended": NO_GAME})
 
     def turns(self) -> int:
-        """Answers turns in the game's short form until something else comes, and says how long that is. What is done
-        here is done thousands of times in a game: what stays the same is looked up before."""
+        """Answers turns in the game's short form until something else comes, and says how long that is."""
         packets, shim = self.packets, self.shim
         assert shim is not None
+        # What is done here is done thousands of times in a game: what stays the same is looked up before.
         receive, packed, answer = packets.receive, shim.packed, packets.answer
-        while True:
-            count = receive()
-            if count == 0 or packets.buffer[0] != TURN:
-                return count
+        following = receive if type(shim).turns is Shim.turns else lambda: shim.turns(packets)
+        count = receive()
+        while count and packets.buffer[0] == TURN:
             number = _header(packets.buffer)[0]
             try:
                 text = packed(packets)
-            except AnswerFault as fault:
-                packets.send({"id": number, "fault": fault.fault, "says": fault.says})
             except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-                packets.send({"id": number, "fault": "crash", "says": crash_words(error, shim.root)})
+                packets.send({"id": number, **fault_of(error, shim.root)})
             else:
                 answer(number, text)
+            count = following()
+        if self.playing and packets.buffer.startswith(END):
+            self.end_shortly(count)
+        return count

@@ -32,7 +32,25 @@ except ValueError as error:
 """
 
 
+NEW_POOLS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from agon_bot.mappings import POOL, _fillers, begin_new_pools
+gaps = [bytes(60) for _ in range(3000)][::2]
+assert begin_new_pools() == len(_fillers) < 10000, len(_fillers)
+new = sorted(id(one) for one in [bytes(60) for _ in range(50)])
+assert [after - before for before, after in zip(new, new[1:])] == [96] * 49, new
+# The pool is not empty when what was made is gone.
+assert {place // POOL for place in new} <= {id(one) // POOL for one in _fillers}
+"""
+
+
 class Mappings(unittest.TestCase):
+    @unittest.skipIf(sys.version_info < (3, 10), "pools are smaller there")
+    def test_what_is_made_later_lies_in_new_places(self):
+        run = subprocess.run([sys.executable, "-c", NEW_POOLS, PACKAGE], capture_output=True, text=True)
+        self.assertEqual((run.stderr, run.returncode), ("", 0))
+
     def test_code_in_large_pages_runs_as_before(self):
         run = subprocess.run([sys.executable, "-c", SCRIPT, PACKAGE], capture_output=True, text=True)
         self.assertEqual(run.stderr, "")

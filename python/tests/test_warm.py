@@ -140,6 +140,64 @@ class Games(WarmFolder):
                 self.assertEqual(self.game(child, turns=1), ["UP"])
 
     @needs_numpy
+    def test_a_turn_that_fails_is_told_and_the_game_goes_on(self):
+        body = """
+        n = info.current_round
+        if n in (2, 3): raise ValueError(f"round {n}")
+        if n == 4: sys.exit("enough")
+        if n == 5: return "UP"
+        if n == 6: enemies[0]["position"][:] = 9
+        return Move.UP if self.position[0] == 5 and enemies[0]["position"][1] != 9 or n == 6 else Move.DOWN"""
+        child = self.colour(body)
+        said = self.game(child, turns=8)
+        self.assertEqual([said[n] for n in (0, 5, 6, 7)], ["UP"] * 4, "last turn's positions are not this turn's")
+        for number, words in ((1, "ValueError: round 2"), (2, "ValueError: round 3"), (3, "SystemExit: enough")):
+            self.assertTrue(said[number].endswith(words), said[number])
+        self.assertIn("expected a Move", said[4])
+
+    @needs_numpy
+    def test_a_bot_that_cannot_be_made_for_its_game(self):
+        text = COLOUR.format("return Move.UP").replace("games.append(1)", "games.append(1); assert len(games) < 2, 'no more'")
+        child = self.bot(self.write("Bot.py", text), "colour-battle")
+        self.assertNotIn("error", child.hello())
+        for _ in range(2):
+            said = self.game(child, turns=3)
+            self.assertTrue(all(words.endswith("AssertionError: no more") for words in said), said)
+
+    @needs_numpy
+    def test_turns_longer_than_a_packet(self):
+        child = self.colour("print(grid.shape, int(grid[-1, -1])); return Move.UP")
+        child.start()
+        for number in (1, 2, 3):
+            grid = [[0] * 400 for _ in range(400)]
+            grid[-1][-1] = number
+            self.assertEqual(child.turn(pack_colour(colour(round=number, size=400, grid=grid))), {"answer": "UP"})
+        self.assertEqual(child.ask(type="end"), {})
+        self.assertEqual(child.said(), "(400, 400) 1\n(400, 400) 2\n(400, 400) 3\n")
+
+    @needs_numpy
+    def test_the_room_is_the_same_in_both_ways_of_asking(self):
+        text = """
+            class Seeker(Player):
+                def move(self):
+                    room = self.game_map
+                    print(type(room).__name__, room.dtype, room.shape, room.flags.writeable, room.flags.c_contiguous, room.tolist())
+                    room[0, 0] = 7
+        """
+        said = []
+        for packed in (True, False):
+            child = self.bot(self.write("Bot.py", text), "hide-and-seek")
+            self.assertNotIn("error", child.hello(role="seeker", seat=0))
+            child.start()
+            if packed:
+                self.assertIn("answer", child.turn(pack_hide(hide(), True)))
+            else:
+                self.assertIn("answer", child.ask(type="turn", limit_ms=1000, observation=hide()))
+            said.append(child.said())
+        self.assertIn("Map int64 ", said[0])
+        self.assertEqual(said[0], said[1])
+
+    @needs_numpy
     def test_no_turn_without_a_game(self):
         # The process that forks must never run a move: what it learned would be there in every later game.
         child = self.colour("games.append(1); print(len(games)); return Move.UP")

@@ -52,6 +52,11 @@ class Shim:
         """Answers a turn in the game's own short form, which stands in the packets' buffer."""
         raise NotImplementedError
 
+    def turns(self, packets: Packets) -> int:
+        """Answers turns in the shortest way a game has, if it has one, and says how long the first message is that is
+        left to others."""
+        return packets.receive()
+
     def rehearse(self, packets: Packets) -> None:
         """Answers a few turns of a game with something in the bot's place (see `warm.py`)."""
 

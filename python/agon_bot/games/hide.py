@@ -74,15 +74,13 @@ class HideAndSeek(Shim):
     def start(self, message: Message) -> None:
         self._reset()
 
-    def _begin(self, seen: Message) -> None:
+    def _begin(self, room: Any, spawn: Any, enemy_spawn: Any) -> None:
         """Makes the player. Its constructor runs once a game; if it failed, every move of the game fails the same
         way."""
-        np = self.numpy
         if self.failed is not None:
             raise self.failed
         try:
-            room = self.map_kind.of(self.columns)
-            self.bot = self.kind(room, np.array(seen["spawn_position"]), np.array(seen["enemy_spawn_position"]))
+            self.bot = self.kind(room, self.array(spawn), self.array(enemy_spawn))
         except BaseException as error:  # a bot may call sys.exit
             self.failed = error
             raise
@@ -119,11 +117,9 @@ class HideAndSeek(Shim):
 
     def _begin_packed(self, packets: Packets) -> None:
         _, _, width, height, *cells = PACKED.unpack_from(packets.buffer, HEADER.size)
-        if width:
-            start = HEADER.size + PACKED.size
-            flat = packets.view[start : start + width * height].tolist()
-            self.columns = [flat[n : n + height] for n in range(0, width * height, height)]
-        self._begin({"spawn_position": cells[4:6], "enemy_spawn_position": cells[6:8]})
+        start = HEADER.size + PACKED.size
+        room = self.map_kind.of_cells(width, height, packets.view[start : start + width * height])
+        self._begin(room, cells[4:6], cells[6:8])
 
     def turn(self, message: Message) -> str:
         np = self.numpy
@@ -133,7 +129,7 @@ class HideAndSeek(Shim):
         self.step = seen["step"]
         self.columns = seen.get("game_map") or self.columns
         if self.bot is None:
-            self._begin(seen)
+            self._begin(self.map_kind.of(self.columns), seen["spawn_position"], seen["enemy_spawn_position"])
         bot = self.bot
         bot.enemy_is_visible = seen["enemy_is_visible"]
         bot.enemy_pos = np.array(seen["enemy_pos"])

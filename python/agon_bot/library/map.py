@@ -25,6 +25,11 @@ class Map(np.ndarray):
         """A map from `map[x][y]`."""
         return np.array(columns, dtype=int).view(cls)
 
+    @classmethod
+    def of_cells(cls, width, height, cells):
+        """The same from one byte a cell, column by column."""
+        return np.ndarray((width, height), np.uint8, cells).astype(int).view(cls)
+
     @property
     def nodes(self):
         """The room as a plain array."""
