@@ -349,9 +349,11 @@ impl Run<'_> {
             // Played in an earlier run: those who played them had their logs of them then.
             going.chronicles.add_own(&self.told(phase, number..number + 1)?)?;
         }
-        if !todo.is_empty() || self.executor.owes(phase, number) {
-            let queue = Queue::new(stage, todo, going.hall.in_order(), self.stop);
-            let hall = going.hall;
+        let hall = going.hall;
+        // Where matches are played in order nobody can look again: what bots had with them then is not known any more.
+        let owes = || !hall.in_order() && self.executor.owes(phase, number);
+        if !todo.is_empty() || owes() {
+            let queue = Queue::new(stage, todo, hall.in_order(), self.stop);
             self.executor.play(hall, number, &queue, &self.boards, &mut |played| {
                 self.keep(&played, going, listener)
             })?;
@@ -359,7 +361,7 @@ impl Run<'_> {
                 return Ok(End::Again);
             }
             let played = going.played.stages[number as usize].len();
-            if played < stage.len() || self.executor.owes(phase, number) {
+            if played < stage.len() || owes() {
                 return Ok(End::Stopped);
             }
         }

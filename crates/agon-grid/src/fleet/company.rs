@@ -8,6 +8,9 @@ use crate::wire::{Beat, BoardBeat, Hello};
 /// Who is not heard of for so long is not counted on. Beats come every two seconds.
 const LOST: Duration = Duration::from_secs(7);
 
+/// Who beats and was not let in is expected to ask for so long.
+const COMING: Duration = Duration::from_secs(20);
+
 /// Strikes that bar a worker.
 const STRIKES: u32 = 2;
 
@@ -34,6 +37,8 @@ pub struct Company {
     people: BTreeMap<String, Person>,
     barred: BTreeMap<String, String>,
     strikes: BTreeMap<String, Vec<String>>,
+    /// Who beats and was not let in: first and last heard.
+    door: BTreeMap<String, (Instant, Instant)>,
     /// Who was there when it was last looked at, and since when nobody came or went.
     present: (Vec<String>, Instant),
 }
@@ -54,6 +59,7 @@ impl Company {
             people: BTreeMap::new(),
             barred: barred.into_iter().collect(),
             strikes: BTreeMap::new(),
+            door: BTreeMap::new(),
             present: (Vec::new(), Instant::now()),
         }
     }
@@ -68,18 +74,29 @@ impl Company {
             leaving: false,
             boards: (Instant::now(), Vec::new()),
         };
+        self.door.remove(&hello.worker);
         self.people.insert(hello.worker.clone(), person);
     }
 
     /// A worker is heard of.
     pub fn hear(&mut self, beat: Beat) {
         let Some(person) = self.people.get_mut(&beat.worker).filter(|one| one.session == beat.session) else {
-            return;
+            return self.knocks(beat);
         };
         person.heard = Instant::now();
         person.cores = beat.cores.clamp(1, 4096);
         person.leaving = beat.draining || beat.gone;
         person.boards = (Instant::now(), if beat.gone { Vec::new() } else { beat.boards });
+    }
+
+    /// Somebody beats who was not let in yet: it will ask, unless it was told no (by whomever) or leaves.
+    fn knocks(&mut self, beat: Beat) {
+        let now = Instant::now();
+        if beat.draining || beat.gone || !beat.refused.is_empty() || self.barred.contains_key(&beat.worker) {
+            self.door.remove(&beat.worker);
+        } else {
+            self.door.entry(beat.worker).or_insert((now, now)).1 = now;
+        }
     }
 
     /// Anything else that a worker says shows that it is there.
@@ -117,10 +134,11 @@ impl Company {
         self.present().any(|(name, _)| !than.iter().any(|one| one == name))
     }
 
-    /// For how long nobody came or went.
+    /// For how long nobody came or went, or is about to come.
     pub fn settled(&mut self) -> Duration {
         let now: Vec<String> = self.present().map(|(name, _)| name.to_owned()).collect();
-        if now != self.present.0 {
+        let coming = |(first, last): &(Instant, Instant)| first.elapsed() < COMING && last.elapsed() < LOST;
+        if now != self.present.0 || self.door.values().any(coming) {
             self.present = (now, Instant::now());
         }
         self.present.1.elapsed()
@@ -170,6 +188,23 @@ mod tests {
         assert_eq!((company.cores(), company.person("a").unwrap().speed), (4, 1.0));
         assert!(company.bar("a", "wrong") && !company.bar("a", "again"));
         assert_eq!((company.cores(), company.others(&["b".to_owned()])), (2, false));
+    }
+
+    #[test]
+    fn who_is_about_to_come_is_waited_for() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        let mut company = Company::new([]);
+        company.admit(&hello("a", "1"));
+        company.settled();
+        company.present.1 = ago(10);
+        assert!(company.settled() >= Duration::from_secs(10));
+        company.hear(Beat { refused: vec![("cup".to_owned(), "no".to_owned())], ..Beat::new("unfit", "1") });
+        assert!(company.settled() >= Duration::from_secs(10), "it will not come");
+        company.hear(Beat::new("b", "1"));
+        assert!(company.settled() < Duration::from_secs(10));
+        company.present.1 = ago(10);
+        company.door.get_mut("b").unwrap().0 = ago(30);
+        assert!(company.settled() >= Duration::from_secs(10), "it was waited for long enough");
     }
 
     #[test]

@@ -64,12 +64,11 @@ impl Theatre {
         common::python()?;
         let mut folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         folder.disable_cleanup(std::env::var_os("AGON_CHAOS_KEEP").is_some());
-        let expected = proof::alone(folder.path());
         let (nats, postgres) = (Nats::start(), Postgres::start());
         let mut wires = vec![Proxy::to(nats.port()), Proxy::to(postgres.port())];
         wires.extend((0..WORKERS).map(|_| Proxy::to(nats.port())));
         let shim = agon_rig::wrong_clock(folder.path());
-        Some(Self {
+        let mut theatre = Self {
             folder,
             nats,
             postgres,
@@ -84,9 +83,13 @@ impl Theatre {
             clocks: vec![0; WORKERS],
             fillers: vec![None; WORKERS],
             liar: None,
-            expected,
+            expected: Vec::new(),
             recovered: Recovered::default(),
-        })
+        };
+        // They are there when the first competition begins.
+        (0..WORKERS).for_each(|worker| theatre.employ(worker));
+        theatre.expected = proof::alone(theatre.folder.path());
+        Some(theatre)
     }
 
     /// A competition begins, in a folder and a database of its own.
@@ -149,7 +152,8 @@ impl Theatre {
         let cache = self.cache(worker);
         let words =
             ["worker", "--nats", &nats, "--name", &name, "--jobs", "1", "--cache", cache.to_str().unwrap()];
-        let mut script = self.script(&format!("{name}.log"), &words);
+        let folder = self.folder.path();
+        let mut script = script(folder, &folder.join(format!("{name}.log")), &words);
         if agon_rig::can_have_small_disks() {
             script = script.with_small_disk(&cache, DISK);
         }
