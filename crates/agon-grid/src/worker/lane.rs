@@ -1,5 +1,6 @@
 //! One game at a time, on a core of its own: takes a job, plays it, has the result handed in, and takes the next.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -54,7 +55,7 @@ pub fn work(house: &Arc<House>, lane: usize) {
             continue;
         };
         if held.job.not.contains(&house.options.name) {
-            house.handle.block_on(held.give_back(FOR_OTHERS));
+            house.handle.block_on(held.give_back(for_others(&house.options.name, deliveries)));
             continue;
         }
         if deliveries > u64::from(held.job.tries) {
@@ -108,6 +109,13 @@ fn rest(house: &House, lane: usize) {
     for (_, gallery) in house.galleries() {
         gallery.board(lane).rest();
     }
+}
+
+/// How long a job is left to others: not always the same, or two who each get what only the other may take would give it back in step for ever.
+fn for_others(name: &str, deliveries: u64) -> Duration {
+    let mut hasher = DefaultHasher::new();
+    (name, deliveries).hash(&mut hasher);
+    FOR_OTHERS.mul_f64(0.5 + (hasher.finish() % 100) as f64 / 50.0)
 }
 
 /// A job, from one competition after the other, and how often it was given out. `None` if there is nothing just now.

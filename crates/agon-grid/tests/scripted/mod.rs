@@ -10,6 +10,7 @@
 pub mod ground;
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -307,7 +308,11 @@ impl Hand {
         let message = batch.next().await?.ok()?;
         let job: Job = decode(&message.payload).unwrap();
         if job.not.contains(&self.name) {
-            message.ack_with(AckKind::Nak(Some(Duration::from_millis(200)))).await.ok()?;
+            // Not always as long: two who each hold what only the other may take must not go on in step.
+            let mut hasher = DefaultHasher::new();
+            (&self.name, message.info().ok()?.delivered).hash(&mut hasher);
+            let pause = Duration::from_millis(50 + hasher.finish() % 250);
+            message.ack_with(AckKind::Nak(Some(pause))).await.ok()?;
             return None;
         }
         Some(Task { job, message })
