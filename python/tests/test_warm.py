@@ -156,6 +156,19 @@ class Games(WarmFolder):
         self.assertIn("expected a Move", said[4])
 
     @needs_numpy
+    def test_a_bot_that_paints_over_its_packets_answers_what_was_asked(self):
+        body = """
+        import gc
+        import numpy as np
+        for one in (*gc.get_objects(), grid.base, getattr(grid.base, "obj", None)):
+            if type(one) is bytearray: one[:64] = bytes(64)
+        from agon_bot.packets import Packets
+        frame = sys._getframe(1)
+        frame.f_locals["packets"].buffer[:64] = bytes(64)
+        return Move.UP"""
+        self.assertEqual(self.game(self.colour(body), turns=3), ["UP"] * 3)
+
+    @needs_numpy
     def test_a_bot_that_cannot_be_made_for_its_game(self):
         text = COLOUR.format("return Move.UP").replace("games.append(1)", "games.append(1); assert len(games) < 2, 'no more'")
         child = self.bot(self.write("Bot.py", text), "colour-battle")

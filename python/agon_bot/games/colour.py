@@ -19,7 +19,6 @@ PACKED = struct.Struct("<IIHHH2x")
 canvas row by row, all in two bytes each."""
 # A bot may replace them where it finds them.
 _id, _write = id, os.write
-_number = HEADER.unpack_from
 _round = struct.Struct(f"<{HEADER.size}xI").unpack_from
 
 
@@ -96,6 +95,8 @@ class ColourBattle(Shim):
             count = read(buffer)
             if not count or buffer[0] != turn:
                 return packets.received(count)
+            # Before the bot is called: it can write to its own memory.
+            asked = buffer[4:8]
             try:
                 info.current_round = current(buffer)[0]
                 bot.id = own
@@ -107,9 +108,9 @@ class ColourBattle(Shim):
                 move = bot.determine_next_move(grid, enemies, info)
                 word = words.get(identity(move)) or colour_move(move).encode("ascii")
             except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
-                packets.send({"id": _number(buffer)[0], **fault_of(error, self.root)})
+                packets.send({"id": int.from_bytes(asked, "little"), **fault_of(error, self.root)})
             else:
-                write(answers, b"=" + buffer[4:8] + word)
+                write(answers, b"=" + asked + word)
 
     def _frame(self, packets: Packets) -> Any:
         """The canvas and the positions are where packets arrive: nothing is read, it is there. Returns the bot."""
