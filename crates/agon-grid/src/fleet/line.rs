@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_nats::HeaderMap;
-use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::consumer::{self, AckPolicy, pull};
 use async_nats::jetstream::stream::{self, RawMessageErrorKind};
 use bytes::Bytes;
 
@@ -61,8 +61,23 @@ impl Line {
             max_waiting: WAITING,
             ..pull::Config::default()
         };
-        let made = stream.create_consumer(consumer).await;
-        made.map(drop).map_err(|error| self.link.refused("make the consumer that workers pull from", &error))
+        let refused = |error: &dyn std::error::Error| {
+            self.link.refused("make the consumer that workers pull from", error)
+        };
+        let made = stream.create_consumer(consumer.clone()).await.map_err(|error| refused(&error))?;
+        if self.is_ahead(made.cached_info()).await? {
+            stream.delete_consumer(&self.cup).await.map_err(|error| refused(&error))?;
+            stream.create_consumer(consumer).await.map_err(|error| refused(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the consumer is further than the stream. A server that was killed may know how far the consumer was and not how far the stream
+    /// was, when nothing was left in it: then it counts from 1 again, and what is published would never be given to anybody.
+    async fn is_ahead(&self, consumer: &consumer::Info) -> Result<bool, GridError> {
+        let stream = self.link.jetstream().get_stream(WORK_STREAM).await;
+        let stream = stream.map_err(|error| self.link.refused("open the stream of work", &error))?;
+        Ok(consumer.delivered.stream_sequence > stream.cached_info().state.last_sequence)
     }
 
     /// Publishes a job; gives its place in the stream. The same id again is the same job.
@@ -91,6 +106,10 @@ impl Line {
     pub async fn held(&self) -> Result<Held, GridError> {
         let info = self.stream().await?.consumer_info(&self.cup).await;
         let info = info.map_err(|error| self.link.refused("say what the queue holds", &error))?;
+        if self.is_ahead(&info).await? {
+            let error = std::io::Error::other("the consumer is ahead of its stream");
+            return Err(self.link.refused("say what the queue holds", &error));
+        }
         Ok(Held { waiting: info.num_pending, taken: info.num_ack_pending as u64 })
     }
 
