@@ -94,7 +94,11 @@ fn a_stage_that_was_played_is_not_over_before_it_was_looked_at() {
     };
     let (ended, told, _) = led.while_playing(&Stop::new(), script);
     assert_eq!(ended, Ok(Ended::Over));
-    assert_eq!(told.barred, [("liar".to_owned(), MATCHES)]);
+    let barred: Vec<&str> = told.barred.iter().map(|(worker, _)| worker.as_str()).collect();
+    assert_eq!(barred, ["liar"]);
+    // The match of its first strike may have been replaced by itself before.
+    assert!((MATCHES - 1..=MATCHES).contains(&told.barred[0].1), "{:?}", told.barred);
+    assert_eq!(runtime.block_on(ledger.played_by(0, "liar")).unwrap(), []);
     let phases = runtime.block_on(ledger.phases()).unwrap();
     assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
 }
