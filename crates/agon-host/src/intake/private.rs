@@ -1,27 +1,23 @@
 //! Folders of a run's own, for what must not lie in anybody else's: unpacked archives, prepared copies.
 //!
-//! A folder is removed when it is dropped. Should this program be killed first, the kernel lets go of the lock the folder
-//! holds, and the next run that makes one finds it unlocked and removes it. Process ids would not do: they are used
-//! again, and mean nothing from one container to the next.
+//! A folder is removed when it is dropped. Should this program be killed first, the kernel lets go of the lock on the folder
+//! itself, and the next run that makes one finds it unlocked and removes it. Process ids would not do: they are used
+//! again, and mean nothing from one container to the next. A folder that was made and is not locked yet may be taken for one
+//! that was left: whoever loses it so makes another. So no moment is too early or too late to be killed in.
 
 use std::collections::hash_map::RandomState;
-use std::fs::{self, DirEntry, File, Permissions};
+use std::fs::{self, DirEntry, File, Permissions, TryLockError};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use rustix::process::geteuid;
 
 /// How the folders' names begin.
 const PREFIX: &str = "agon-bot-";
-/// How they begin until their lock is held.
-const DRAFT: &str = "agon-new-";
-/// The file whose lock says that the owner lives.
-const LOCK: &str = "owner";
-/// A folder that has been a draft for so long was never finished.
-const STALE: Duration = Duration::from_hours(1);
+/// So many folders in a row are not taken away by chance.
+const TRIES: u32 = 100;
 
 /// A folder that is gone when this is dropped.
 #[derive(Debug)]
@@ -39,15 +35,10 @@ impl PrivateFolder {
     pub fn new(name: &str) -> io::Result<Self> {
         let base = std::env::temp_dir().canonicalize()?;
         clear(&base);
-        let word = format!("{:016x}", RandomState::new().build_hasher().finish());
-        let draft = base.join(format!("{DRAFT}{word}"));
-        let outer = base.join(format!("{PREFIX}{word}"));
-        fs::create_dir(&draft)?;
-        let made = Self::lock(&draft).and_then(|lock| fs::rename(&draft, &outer).map(|()| lock));
-        let lock = made.inspect_err(|_| drop(fs::remove_dir_all(&draft)))?;
+        let (outer, lock) = Self::outer(&base)?;
         // A bot may run as another user: it goes through, and cannot look around. What it must not find has a name
         // nobody can guess.
-        let secret = outer.join(format!("{:016x}", RandomState::new().build_hasher().finish()));
+        let secret = outer.join(word());
         let folder = Self { inner: secret.join(name), outer, made: Vec::new(), _lock: lock };
         fs::create_dir_all(&folder.inner)?;
         for (path, mode) in [(&folder.outer, 0o711), (&secret, 0o711), (&folder.inner, 0o755)] {
@@ -56,10 +47,19 @@ impl PrivateFolder {
         Ok(folder)
     }
 
-    fn lock(folder: &Path) -> io::Result<File> {
-        let lock = File::create_new(folder.join(LOCK))?;
-        lock.try_lock().map_err(io::Error::from)?;
-        Ok(lock)
+    /// A new folder in `base`, and the lock on it.
+    fn outer(base: &Path) -> io::Result<(PathBuf, File)> {
+        for _ in 0..TRIES {
+            let outer = base.join(format!("{PREFIX}{}", word()));
+            fs::create_dir(&outer)?;
+            if let Some(lock) = lock(&outer)? {
+                return Ok((outer, lock));
+            }
+        }
+        Err(io::Error::other(format!(
+            "folders in {} are taken away as soon as they are made",
+            base.display()
+        )))
     }
 
     /// Makes a folder elsewhere, which is removed with this one if it is still empty then.
@@ -120,29 +120,44 @@ fn clear(base: &Path) {
     for entry in entries.flatten().filter(own) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let left = if name.starts_with(PREFIX) {
-            File::open(entry.path().join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
-        } else {
-            let age =
-                entry.metadata().and_then(|about| about.modified()).ok().and_then(|time| time.elapsed().ok());
-            name.starts_with(DRAFT) && age.is_some_and(|age| age > STALE)
-        };
-        if left && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+        if name.starts_with(PREFIX)
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+            && let Ok(Some(_lock)) = lock(&entry.path())
+        {
             remove(&entry.path());
         }
     }
 }
 
-/// Removes a folder, also one in which a bot took rights away from us. The lock goes last: a run that is ended here leaves
-/// a folder that the next one still knows.
-fn remove(outer: &Path) {
-    for entry in fs::read_dir(outer).into_iter().flatten().flatten() {
-        if entry.file_name() != LOCK && fs::remove_dir_all(entry.path()).is_err() {
-            open_up(&entry.path());
-            let _ = fs::remove_dir_all(entry.path());
-        }
+/// Takes the lock that says that the owner of this folder lives. `None` if somebody has it, or the folder is gone.
+fn lock(folder: &Path) -> io::Result<Option<File>> {
+    let gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let lock = match File::open(folder) {
+        Err(error) if gone(&error) => return Ok(None),
+        opened => opened?,
+    };
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        locked => locked.map_err(io::Error::from)?,
     }
-    let _ = fs::remove_dir_all(outer);
+    // Whoever had it before may have removed the folder meanwhile.
+    match folder.symlink_metadata() {
+        Err(error) if gone(&error) => Ok(None),
+        now => Ok((now?.ino() == lock.metadata()?.ino()).then_some(lock)),
+    }
+}
+
+/// A word nobody can guess.
+fn word() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
+}
+
+/// Removes a folder, also one in which a bot took rights away from us.
+fn remove(outer: &Path) {
+    if fs::remove_dir_all(outer).is_err() {
+        open_up(outer);
+        let _ = fs::remove_dir_all(outer);
+    }
 }
 
 fn open_up(folder: &Path) {
@@ -178,11 +193,36 @@ mod tests {
             fs::create_dir_all(path.join("inside")).unwrap();
             path
         };
-        let (left, used, strange, draft) =
-            (make("agon-bot-1"), make("agon-bot-2"), make("agon-bottle"), make("agon-new-1"));
-        drop(PrivateFolder::lock(&left).unwrap());
-        let _held = PrivateFolder::lock(&used).unwrap();
+        let (left, used, strange) = (make("agon-bot-1"), make("agon-bot-2"), make("agon-bottle"));
+        // Killed as soon as it was there.
+        let empty = base.path().join("agon-bot-3");
+        fs::create_dir(&empty).unwrap();
+        drop(lock(&left).unwrap().unwrap());
+        let _held = lock(&used).unwrap().unwrap();
+        assert!(lock(&used).unwrap().is_none(), "somebody has it");
         clear(base.path());
-        assert!(!left.exists() && used.exists() && strange.exists() && draft.exists());
+        assert!(!left.exists() && !empty.exists() && used.exists() && strange.exists());
+        assert!(lock(&empty).unwrap().is_none(), "it is gone");
+    }
+
+    /// Whoever clears finds folders that were made a moment ago and are not locked yet.
+    #[test]
+    fn nobody_loses_a_folder_to_who_clears() {
+        let base = tempfile::tempdir().unwrap();
+        let busy = std::sync::atomic::AtomicBool::new(true);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while busy.load(std::sync::atomic::Ordering::Relaxed) {
+                    clear(base.path());
+                }
+            });
+            for _ in 0..2000 {
+                let (outer, lock) = PrivateFolder::outer(base.path()).unwrap();
+                fs::write(outer.join("inside"), "kept").unwrap();
+                assert_eq!(fs::read_to_string(outer.join("inside")).unwrap(), "kept");
+                drop(lock);
+            }
+            busy.store(false, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 }
