@@ -102,3 +102,71 @@ fn a_stage_that_was_played_is_not_over_before_it_was_looked_at() {
     let phases = runtime.block_on(ledger.phases()).unwrap();
     assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
 }
+
+/// nats-server, killed when its queue is empty, may remember how far a consumer was and count the stream from 1 again.
+#[test]
+fn a_queue_that_fell_behind_its_consumer_is_made_anew() {
+    if agon_rig::missing() {
+        return;
+    }
+    let (mut nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
+    let ledger = cup.ledger(&runtime);
+    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let script = async {
+        let hand = Hand::join(&nats, "one", fleet.cup()).await;
+        let own = link(&nats, "coordinator").await;
+        let first = loop {
+            if let Some(task) = hand.pull().await {
+                break task;
+            }
+        };
+        // Further than what is left of the competition will count.
+        for number in 0..40 {
+            put(&own, fleet.cup(), &Job { id: format!("long-ago-{number}"), ..first.job.clone() }).await;
+        }
+        let mut taken = 1;
+        while taken <= 40 {
+            let Some(task) = hand.pull().await else { continue };
+            task.message.double_ack().await.unwrap();
+            taken += 1;
+        }
+        // How far the consumer is gets to the disk a moment later.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        nats.kill();
+        let messages = nats.folder().join("store/jetstream/$G/streams/AGON_WORK/msgs");
+        std::fs::remove_dir_all(&messages).unwrap();
+        std::fs::create_dir(&messages).unwrap();
+        nats.again();
+        hand.work().await;
+    };
+    let (ended, ..) = led.while_playing(&Stop::new(), script);
+    assert_eq!(ended, Ok(Ended::Over));
+    let phases = runtime.block_on(ledger.phases()).unwrap();
+    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+}
+
+#[test]
+fn what_a_report_leaves_out_is_handed_out_again() {
+    if agon_rig::missing() {
+        return;
+    }
+    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
+    let ledger = cup.ledger(&runtime);
+    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
+    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let left_out = std::sync::atomic::AtomicUsize::new(0);
+    let script = async {
+        let hand = Hand::join(&nats, "one", fleet.cup()).await;
+        hand.work_with(&|matches| {
+            left_out.fetch_add(matches.len() - 1, std::sync::atomic::Ordering::Relaxed);
+            matches.truncate(1);
+        })
+        .await;
+    };
+    let (ended, told, _) = led.while_playing(&Stop::new(), script);
+    assert_eq!((ended, told.matches), (Ok(Ended::Over), MATCHES));
+    assert!(left_out.into_inner() > 0, "every job had one match only");
+    let phases = runtime.block_on(ledger.phases()).unwrap();
+    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+}

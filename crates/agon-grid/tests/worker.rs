@@ -353,6 +353,45 @@ fn a_drained_worker_finishes_hands_in_and_leaves() {
     assert_eq!(stage.queued(), 1, "nothing new was begun");
 }
 
+/// A job whose matches take so long; whether its worker is told to leave after the first. How many matches it handed in.
+fn handed_in_of_eight(each: Duration, lease: Duration, drained: bool) -> usize {
+    let stage = Stage::with_lease(Script::default(), lease);
+    let brief = stage.brief(&house_brief("connect-five", &BOTS));
+    let hands = odd(move |_| {
+        thread::sleep(each);
+        None
+    });
+    let roster = stage.roster();
+    let worker = stage.worker(|options| options.hands = hands.clone());
+    stage.publish(&job(&brief, "one", 0..8));
+    until("it plays", || hands.1.load(SeqCst) > 0);
+    if drained {
+        stage.runtime.block_on(roster.order("w1", &Order::Drain)).unwrap();
+        until("it leaves", || worker.is_gone());
+    }
+    until("it hands in", || stage.reports().len() == 1);
+    until("its job is done", || stage.queued() == 0);
+    stage.reports()[0].matches.len()
+}
+
+#[test]
+fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
+    if agon_rig::missing() {
+        return;
+    }
+    let matches = handed_in_of_eight(Duration::from_millis(700), Duration::from_secs(20), true);
+    assert!((1..8).contains(&matches), "{matches}");
+}
+
+#[test]
+fn a_job_that_takes_longer_than_was_thought_is_handed_in_as_far_as_it_is_played() {
+    if agon_rig::missing() {
+        return;
+    }
+    let matches = handed_in_of_eight(Duration::from_millis(400), Duration::from_secs(1), false);
+    assert!((1..8).contains(&matches), "{matches}");
+}
+
 #[test]
 fn who_has_nothing_to_finish_answers_before_it_leaves() {
     if agon_rig::missing() {

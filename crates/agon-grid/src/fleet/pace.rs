@@ -10,7 +10,8 @@ const AHEAD: f64 = 4.0;
 const MOST: f64 = 55.0;
 /// While nobody is there, so many jobs wait for whoever comes first.
 const FIRST: u64 = 2;
-/// How much of the average the newest report makes.
+/// How much of the average a report of shorter matches makes. One of longer matches is believed at once: jobs that are too small cost a little,
+/// one that is too large keeps a worker for minutes.
 const NEWEST: f64 = 0.2;
 
 /// What matches take.
@@ -35,7 +36,7 @@ impl Pace {
         }
         // Nobody is believed who says that it took no time, or a week.
         let each = (took.as_secs_f64() / matches as f64).clamp(1e-6, 3600.0);
-        self.each = Some(self.each.map_or(each, |known| known + (each - known) * NEWEST));
+        self.each = Some(self.each.map_or(each, |known| each.max(known + (each - known) * NEWEST)));
     }
 
     /// How many matches the next job has, with so many left for so many cores: one until something is known, and small ones at the end, so that
@@ -101,5 +102,8 @@ mod tests {
         assert!((95..=100).contains(&pace.size(1_000_000, 1)), "{}", pace.size(1_000_000, 1));
         pace.learn(0, Duration::from_secs(1));
         pace.learn(1, Duration::ZERO);
+        // Long matches among short ones: the next job is not hundreds of them.
+        pace.learn(1, Duration::from_secs(2));
+        assert_eq!(pace.size(1_000_000, 1), 1);
     }
 }

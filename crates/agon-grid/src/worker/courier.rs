@@ -34,6 +34,8 @@ pub struct Held {
     pub job: Job,
     /// What bots' time limits are multiplied by.
     pub scale: Option<f64>,
+    /// How long it may go without a word.
+    pub lease: Duration,
     acker: Arc<Acker>,
     keeper: JoinHandle<()>,
 }
@@ -53,7 +55,7 @@ impl Held {
                 }
             }
         });
-        Self { cup, job, scale, acker, keeper }
+        Self { cup, job, scale, lease, acker, keeper }
     }
 
     /// Gives the job back.

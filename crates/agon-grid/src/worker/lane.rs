@@ -180,7 +180,8 @@ async fn hold(house: &House, cup: &str, terms: &Terms, message: Message) -> Opti
     None
 }
 
-/// Plays all matches of a job, one after the other.
+/// Plays the matches of a job, one after the other. Not all of them if it is to leave, or if they take much longer than was thought: what is left
+/// out of the report is handed out again.
 fn play(
     house: &House,
     lane: usize,
@@ -190,8 +191,11 @@ fn play(
     let job = &held.job;
     recorder.scale_clocks(held.scale);
     let troupe = house.troupes.get(&job.brief, &job.cup, &house.shelf, house.options.allow_unguarded)?;
-    let mut played = Vec::with_capacity(job.matches.len());
+    let (mut played, begun) = (Vec::with_capacity(job.matches.len()), Instant::now());
     for one in &job.matches {
+        if !played.is_empty() && (house.draining() || begun.elapsed() > held.lease) {
+            break;
+        }
         played.push(play_one(house, lane, &troupe, one, recorder)?);
     }
     Ok(played)

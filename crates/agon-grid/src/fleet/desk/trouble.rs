@@ -129,7 +129,7 @@ impl Desk<'_> {
         }
     }
 
-    /// A report lacks some of its job's matches: they are published again.
+    /// A report lacks some of its job's matches: they are published again, in jobs as large as they should be by now.
     pub(super) fn left_out(&mut self, out: Out) {
         if out.kind == Kind::Check {
             for one in &out.job.matches {
@@ -139,8 +139,10 @@ impl Desk<'_> {
         }
         let missing = |number: &u64| self.asked.get(number).is_some_and(|(_, job)| *job == out.job.id);
         let matches: Vec<_> = out.job.matches.iter().filter(|one| missing(&one.number)).cloned().collect();
-        if !matches.is_empty() {
-            self.publish_again(matches, out.job.not, out.round, out.errors);
+        let cores = self.shared().company().cores();
+        let size = self.pace.size(matches.len() as u64, cores) as usize;
+        for some in matches.chunks(size) {
+            self.publish_again(some.to_vec(), out.job.not.clone(), out.round, out.errors.clone());
         }
     }
 
