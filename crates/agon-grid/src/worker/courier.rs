@@ -110,15 +110,13 @@ async fn said(house: &House, cup: &str, report: &Report) -> Option<Receipt> {
     let mut patience = Patience::new();
     loop {
         match pieces(house, &subject, &name, &bytes).await {
-            Ok(Receipt::Again) => {
-                company::ask(house, cup, cup).await;
-                // By a coordinator of another version, say: it will not take this either.
-                if let Some(why) = house.refusal(cup) {
-                    return Some(Receipt::Refused { why });
-                }
-            }
+            Ok(Receipt::Again) => company::ask(house, cup, cup).await,
             Ok(receipt @ (Receipt::Kept | Receipt::Refused { .. })) => return Some(receipt),
             Ok(Receipt::More) | Err(_) => {}
+        }
+        // By a coordinator of another version, say: it will not take this either.
+        if let Some(why) = house.refusal(cup) {
+            return Some(Receipt::Refused { why });
         }
         if !patience.again(house, cup).await {
             return None;

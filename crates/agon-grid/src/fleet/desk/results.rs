@@ -49,7 +49,7 @@ impl Desk<'_> {
             Ok(fresh) => self.keep(worker, fresh, report.matches, answer),
             Err(why) => self.disbelieve(worker, &why, answer),
         }
-        if let Some(out) = job {
+        if let Some(out) = &job {
             self.left_out(out);
         }
     }

@@ -130,7 +130,7 @@ impl Desk<'_> {
     }
 
     /// A report lacks some of its job's matches: they are published again, in jobs as large as they should be by now.
-    pub(super) fn left_out(&mut self, out: Out) {
+    pub(super) fn left_out(&mut self, out: &Out) {
         if out.kind == Kind::Check {
             for one in &out.job.matches {
                 self.checks.ask_again(one.number);
@@ -167,7 +167,7 @@ impl Desk<'_> {
                         self.checks.ask_again(one.number);
                     }
                 }
-                Kind::Play => self.left_out(out),
+                Kind::Play => self.left_out(&out),
             }
         }
     }
