@@ -45,6 +45,10 @@ fn main() {
     }
     let quick = words.iter().any(|word| word == "--quick");
     let out = words.iter().position(|word| word == "--out").and_then(|at| words.get(at + 1));
+    if let Some(folder) = out {
+        // Before the minutes of measuring, not after them.
+        std::fs::create_dir_all(folder).unwrap();
+    }
     let span = if quick {
         Span { warm: Duration::from_secs(6), long: Duration::from_secs(6) }
     } else {
