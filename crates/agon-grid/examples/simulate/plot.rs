@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 /// Games a second: offered, and sustained.
 pub type Point = (f64, f64);
 
-const WIDE: f64 = 720.0;
+const WIDE: f64 = 734.0;
 const HIGH: f64 = 440.0;
 const LEFT: f64 = 78.0;
-const RIGHT: f64 = 20.0;
+const RIGHT: f64 = 34.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 52.0;
 

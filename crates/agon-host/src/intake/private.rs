@@ -216,7 +216,7 @@ mod tests {
                     clear(base.path());
                 }
             });
-            for _ in 0..2000 {
+            for _ in 0..500 {
                 let (outer, lock) = PrivateFolder::outer(base.path()).unwrap();
                 fs::write(outer.join("inside"), "kept").unwrap();
                 assert_eq!(fs::read_to_string(outer.join("inside")).unwrap(), "kept");

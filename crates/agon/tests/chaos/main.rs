@@ -159,8 +159,9 @@ impl Story {
     fn round(&mut self, cup: Cup, most: u32, theatre: &mut Theatre) {
         let enough = self.left.saturating_sub(most);
         if cup == Cup::House && self.left > 0 && !theatre.has_liar() {
+            // Others after it are not counted: they would come in the place of something that has not happened yet.
+            self.left -= u32::from(!self.happened.contains_key(&Kind::Liar));
             self.happens(Kind::Liar, 0, theatre);
-            self.left -= 1;
         }
         theatre.raise_the_curtain(cup);
         let (begun, mut next) = (Instant::now(), Instant::now() + Duration::from_secs(1));
