@@ -64,6 +64,13 @@ export class Machines {
     return until(async () => child?.exitCode ?? null, (code) => code !== null);
   }
 
+  /** Has every worker finish and leave, as whoever starts them would: one that is killed leaves folders for the next to clear. While there is somebody to hand in to. */
+  async dismiss() {
+    const workers = [...this.#running].filter(([name, child]) => name !== 'nats' && child.exitCode === null);
+    for (const [, child] of workers) child.kill('SIGTERM');
+    for (const [name] of workers) await this.ended(name);
+  }
+
   async stop() {
     for (const child of [...this.#running.values()].reverse()) {
       if (child.exitCode !== null) continue;

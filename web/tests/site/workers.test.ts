@@ -26,9 +26,10 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await browser?.close();
+  await machines?.dismiss();
   await place?.stop();
   await machines?.stop();
-});
+}, 120_000);
 
 describe.skipIf(!ready)('workers', () => {
   test('a worker comes, plays before everybody’s eyes, and is drained', async () => {
