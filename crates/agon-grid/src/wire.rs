@@ -15,6 +15,13 @@ pub const PIECE: usize = 512 << 10;
 /// SHA-256 of some bytes, 64 hexadecimal digits.
 pub type Hash = String;
 
+/// The name of a run of a coordinator or a worker: sixteen hexadecimal digits that nobody can guess, and no two runs have.
+pub fn new_session() -> Result<String, GridError> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
+    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
+}
+
 /// As bytes.
 pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, GridError> {
     rmp_serde::to_vec_named(message).map_err(|error| GridError::Wire(error.to_string()))

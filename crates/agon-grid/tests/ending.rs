@@ -3,6 +3,7 @@
 
 mod scripted;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agon_grid::subjects;
@@ -11,10 +12,8 @@ use agon_grid::{FleetOptions, Link};
 use agon_rig::Nats;
 use agon_runner::{Ended, Stop};
 use agon_store::Ledger as _;
-use scripted::{Cup, Hand, Led, WORDS, lies, link, options, runtime, tables};
-
-/// Matches of a league of four that meet twice.
-const MATCHES: u64 = 12;
+use scripted::ground::{Ground, MATCHES, pause, some};
+use scripted::{Hand, lies, link, options};
 
 /// Puts a job into the queue that is nobody's.
 async fn put(link: &Link, cup: &str, job: &Job) {
@@ -27,31 +26,23 @@ fn what_nobody_takes_does_not_hide_what_is_lost() {
     if agon_rig::missing() {
         return;
     }
-    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
-    let ledger = cup.ledger(&runtime);
-    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let ground = Ground::new(options());
     let script = async {
-        let hand = Hand::join(&nats, "one", fleet.cup()).await;
-        let lost = loop {
-            if let Some(task) = hand.pull().await {
-                break task;
-            }
-        };
+        let hand = ground.hand("one").await;
+        let lost = some(&hand).await;
         // What a second look leaves behind that was given up: it is for others than everybody who is there.
-        let own = link(&nats, "coordinator").await;
+        let own = link(&ground.nats, "coordinator").await;
         for number in 0..3 {
             let (id, not) = (format!("given-up-{number}"), vec!["one".to_owned()]);
-            put(&own, fleet.cup(), &Job { id, not, tries: 1000, ..lost.job.clone() }).await;
+            put(&own, ground.fleet.cup(), &Job { id, not, tries: 1000, ..lost.job.clone() }).await;
         }
         // Not said in any report.
         lost.message.double_ack().await.unwrap();
         hand.work().await;
     };
-    let (ended, ..) = led.while_playing(&Stop::new(), script);
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
     assert_eq!(ended, Ok(Ended::Over));
-    let phases = runtime.block_on(ledger.phases()).unwrap();
-    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+    ground.is_right();
 }
 
 #[test]
@@ -59,19 +50,15 @@ fn a_stage_that_was_played_is_not_over_before_it_was_looked_at() {
     if agon_rig::missing() {
         return;
     }
-    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
-    let ledger = cup.ledger(&runtime);
     let checked = || FleetOptions { checked: 1.0, ..options() };
-    let fleet = cup.fleet(&nats, &runtime, &ledger, checked());
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let ground = Ground::new(checked());
     let stop = Stop::new();
     let script = async {
         // All of it; who could tell is there, and takes its time.
-        let (liar, _other) =
-            tokio::join!(Hand::join(&nats, "liar", fleet.cup()), Hand::join(&nats, "other", fleet.cup()));
+        let (liar, _other) = tokio::join!(ground.hand("liar"), ground.hand("other"));
         let all = async {
-            while ledger.counts(0).await.unwrap().matches < MATCHES {
-                tokio::time::sleep(Duration::from_millis(20)).await;
+            while ground.ledger.counts(0).await.unwrap().matches < MATCHES {
+                pause(20).await;
             }
         };
         tokio::select! {
@@ -80,27 +67,24 @@ fn a_stage_that_was_played_is_not_over_before_it_was_looked_at() {
         }
         stop.ask();
     };
-    let (ended, told, _) = led.while_playing(&stop, script);
+    let (ended, told, _) = ground.led().while_playing(&stop, script);
     assert_eq!((ended, told.matches), (Ok(Ended::Stopped), MATCHES));
-    drop(fleet);
 
-    let fleet = cup.fleet(&nats, &runtime, &ledger, checked());
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
-    let work = async |name: &str| Hand::join(&nats, name, fleet.cup()).await.work().await;
+    let ground = ground.coordinated_anew(checked());
+    let work = async |name: &str| ground.hand(name).await.work().await;
     let script = async {
         // Longer than a look that nobody can do is waited for while somebody is there.
-        tokio::time::sleep(Duration::from_millis(6500)).await;
+        pause(6500).await;
         tokio::join!(work("one"), work("two"))
     };
-    let (ended, told, _) = led.while_playing(&Stop::new(), script);
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
     assert_eq!(ended, Ok(Ended::Over));
     let barred: Vec<&str> = told.barred.iter().map(|(worker, _)| worker.as_str()).collect();
     assert_eq!(barred, ["liar"]);
     // The match of its first strike may have been replaced by itself before.
     assert!((MATCHES - 1..=MATCHES).contains(&told.barred[0].1), "{:?}", told.barred);
-    assert_eq!(runtime.block_on(ledger.played_by(0, "liar")).unwrap(), []);
-    let phases = runtime.block_on(ledger.phases()).unwrap();
-    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+    assert_eq!(ground.runtime.block_on(ground.ledger.played_by(0, "liar")).unwrap(), []);
+    ground.is_right();
 }
 
 /// nats-server, killed when its queue is empty, may remember how far a consumer was and count the stream from 1 again.
@@ -109,27 +93,19 @@ fn a_queue_that_fell_behind_its_consumer_is_made_anew() {
     if agon_rig::missing() {
         return;
     }
-    let (mut nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
-    let ledger = cup.ledger(&runtime);
-    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
+    let mut ground = Ground::new(options());
+    let mut nats = std::mem::replace(&mut ground.nats, Nats::start());
     let script = async {
-        let hand = Hand::join(&nats, "one", fleet.cup()).await;
+        let hand = Hand::join(&nats, "one", ground.fleet.cup()).await;
         let own = link(&nats, "coordinator").await;
-        let first = loop {
-            if let Some(task) = hand.pull().await {
-                break task;
-            }
-        };
+        let first = some(&hand).await;
         // Further than what is left of the competition will count.
         for number in 0..40 {
-            put(&own, fleet.cup(), &Job { id: format!("long-ago-{number}"), ..first.job.clone() }).await;
+            put(&own, ground.fleet.cup(), &Job { id: format!("long-ago-{number}"), ..first.job.clone() })
+                .await;
         }
-        let mut taken = 1;
-        while taken <= 40 {
-            let Some(task) = hand.pull().await else { continue };
-            task.message.double_ack().await.unwrap();
-            taken += 1;
+        for _ in 0..40 {
+            some(&hand).await.message.double_ack().await.unwrap();
         }
         // How far the consumer is gets to the disk a moment later.
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -140,10 +116,9 @@ fn a_queue_that_fell_behind_its_consumer_is_made_anew() {
         nats.again();
         hand.work().await;
     };
-    let (ended, ..) = led.while_playing(&Stop::new(), script);
+    let (ended, ..) = ground.led().while_playing(&Stop::new(), script);
     assert_eq!(ended, Ok(Ended::Over));
-    let phases = runtime.block_on(ledger.phases()).unwrap();
-    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+    ground.is_right();
 }
 
 #[test]
@@ -151,22 +126,16 @@ fn what_a_report_leaves_out_is_handed_out_again() {
     if agon_rig::missing() {
         return;
     }
-    let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
-    let ledger = cup.ledger(&runtime);
-    let fleet = cup.fleet(&nats, &runtime, &ledger, options());
-    let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
-    let left_out = std::sync::atomic::AtomicUsize::new(0);
+    let (ground, left_out) = (Ground::new(options()), AtomicUsize::new(0));
     let script = async {
-        let hand = Hand::join(&nats, "one", fleet.cup()).await;
-        hand.work_with(&|matches| {
-            left_out.fetch_add(matches.len() - 1, std::sync::atomic::Ordering::Relaxed);
+        let leave_out = |matches: &mut Vec<_>| {
+            left_out.fetch_add(matches.len() - 1, Ordering::Relaxed);
             matches.truncate(1);
-        })
-        .await;
+        };
+        ground.hand("one").await.work_with(&leave_out).await;
     };
-    let (ended, told, _) = led.while_playing(&Stop::new(), script);
+    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
     assert_eq!((ended, told.matches), (Ok(Ended::Over), MATCHES));
     assert!(left_out.into_inner() > 0, "every job had one match only");
-    let phases = runtime.block_on(ledger.phases()).unwrap();
-    assert_eq!(tables(&phases), tables(&cup.alone(&runtime)));
+    ground.is_right();
 }

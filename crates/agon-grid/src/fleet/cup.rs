@@ -5,7 +5,7 @@ use agon_host::sandbox::REQUIRED;
 use agon_league::competition::{Bot, SandboxRule};
 use agon_venue::Sitting;
 
-use crate::wire::{Call, Hello, PROTOCOL};
+use crate::wire::{Call, Hello, PROTOCOL, new_session};
 use crate::{GridError, subjects};
 
 /// Digits of the commitment in an id: nobody makes two competitions of the same.
@@ -58,7 +58,7 @@ impl Cup {
             id: cup_id(&competition.name, commitment),
             name: competition.name.clone(),
             engine: engine.to_owned(),
-            session: random()?,
+            session: new_session()?,
             game: competition.game,
             rules: sitting.table.info().rules_version,
             layers,
@@ -115,13 +115,6 @@ impl Cup {
             missing.join(", ")
         ))
     }
-}
-
-/// Sixteen hexadecimal digits that nobody can guess.
-pub fn random() -> Result<String, GridError> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
-    Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
 }
 
 #[cfg(test)]

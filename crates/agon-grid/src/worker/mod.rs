@@ -30,7 +30,7 @@ use tokio::runtime::Runtime;
 pub use identity::{Hands, Honest, Identity, calibrate};
 
 use crate::blobs::Blobs;
-use crate::{GridError, Link, subjects};
+use crate::{GridError, Link, subjects, wire};
 use cache::Cache;
 use house::House;
 use shelf::Shelf;
@@ -119,7 +119,7 @@ impl Worker {
         let (news, heard) = mpsc::channel();
         let lanes = options.cores.max(1) as usize;
         let pins = if options.pin { pins::take(lanes) } else { Vec::new() };
-        let house = Arc::new(House::new(options, link, handle, session()?, speed, shelf, news));
+        let house = Arc::new(House::new(options, link, handle, wire::new_session()?, speed, shelf, news));
         // Before anybody is heard: whoever calls first is answered.
         let tasks = [
             runtime.spawn(aloud(Arc::clone(&house), company::hear_calls(Arc::clone(&house)))),
@@ -168,11 +168,4 @@ async fn aloud(house: Arc<House>, listening: impl Future<Output = Result<(), Gri
     if let Err(error) = listening.await {
         house.say(error.to_string());
     }
-}
-
-/// A name that no two runs have.
-fn session() -> Result<String, GridError> {
-    let mut bytes = [0; 8];
-    getrandom::fill(&mut bytes).map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
-    Ok(format!("{:016x}", u64::from_le_bytes(bytes)))
 }

@@ -29,6 +29,14 @@ impl Ground {
         Self { fleet, ledger, cup, runtime, nats }
     }
 
+    /// The same with another coordinator, once this one is gone.
+    pub fn coordinated_anew(self, options: FleetOptions) -> Self {
+        let Self { fleet, ledger, cup, runtime, nats } = self;
+        drop(fleet);
+        let fleet = cup.fleet(&nats, &runtime, &ledger, options);
+        Self { fleet, ledger, cup, runtime, nats }
+    }
+
     pub fn led(&self) -> Led<'_> {
         Led { cup: &self.cup, runtime: &self.runtime, ledger: &self.ledger, fleet: &self.fleet }
     }
