@@ -55,7 +55,7 @@ def main() -> int:
                 enlarge_pages(library)
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
-        return Zygote(control).serve()
+        return Zygote(control, plain).serve()
     if len(arguments) != 2:
         print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [forks|plain]", file=sys.stderr)
         return 2

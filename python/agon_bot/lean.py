@@ -17,6 +17,7 @@ import random
 import resource
 
 from . import PROTOCOL, enter
+from .cold import put_away_what_rests
 from .packages import lay
 from .packets import AGAIN, HEADER, TURN, Packets, plain
 from .remains import how_it_ended, open_descriptors
@@ -24,7 +25,7 @@ from .seating import check, execute, settle
 from .seeding import derive, seed_all, warm_numpy
 from .streams import write_at_once
 from .tinyjson import dumps, loads
-from .views import View
+from .views import MOVES, View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,17 +54,24 @@ FIRST_SIZE = 1 << 16
 """Room for what comes: the longest packet. Every page of it is one that forks share."""
 
 
+_DEAL = bytes([1, 2, 3, 4, 5, 0, 1, 2, 3])
+SOME_TURN = bytes([TURN, *bytes(11), 3, 0]) + _DEAL + (_DEAL + bytes([0, 1, 2, 3, 0, 0, 1, 2])) * 2
+"""To rehearse with."""
+
+
 def call_seed(game: int, turn: int) -> int:
     """Chance for one call: decided by the bot's seed, the game and the turn, by nothing that happened before."""
     return game + turn * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 
 
-def play(order: Message, asked: int, answers: int) -> int:
-    """Plays the bot of an order. Returns the exit code."""
+def play(order: Message, asked: int, answers: int, rest: Any = _NOTHING) -> int:
+    """Plays the bot of an order. Returns the exit code. `rest` is where its memory can be put away (see `cold.py`)."""
     kind = Lean
     if os.environ.get("AGON_STATELESS") == "audited":
         from .audits import Audited as kind
-    return kind(Packets(asked, answers, FIRST_SIZE), str(order["target"])).run()
+    bot = kind(Packets(asked, answers, FIRST_SIZE), str(order["target"]))
+    bot.rest = rest
+    return bot.run()
 
 
 class Lean:
@@ -79,6 +87,7 @@ class Lean:
         self.game = 0
         self.flags = 0
         self.leaves = False
+        self.rest = _NOTHING
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -145,14 +154,10 @@ class Lean:
         lay(plan["packages"])
         self.root = plan["root"]
         self.function = execute(plan["file"], plan["name"]).__dict__["get_action"]
-        settle(known)
+        settle(known, self.rest[0])
         self.flags = _fcntl(2, _GETFL)
-        rehearse()
-        gc.collect()
-        # What exists now is shared with every fork; the collector need not look at it again, nor run in a short call.
-        gc.freeze()
-        gc.set_threshold(20000, 10, 10)
-        enter.give_back_memory()
+        make_ready()
+        put_away_what_rests(*self.rest)
 
     def start(self, message: Message) -> None:
         """A game begins."""
@@ -276,11 +281,20 @@ def fault(error: BaseException, root: str) -> Message:
     return {"fault": "crash", "says": crash_words(error, root)}
 
 
+def make_ready() -> None:
+    """What is done before the first call, when the bot is loaded."""
+    rehearse()
+    gc.collect()
+    # What exists now is shared with every fork; the collector need not look at it again, nor run in a short call.
+    gc.freeze()
+    gc.set_threshold(20000, 10, 10)
+    enter.give_back_memory()
+
+
 def rehearse() -> None:
     """Runs our own part of a call a few times, and what bots use most: the interpreter rewrites code it runs often, and
     what is rewritten before the fork is not copied after it."""
-    deal = bytes([1, 2, 3, 4, 5, 0, 1, 2, 3])
-    data = bytes(12) + bytes([3, 0]) + deal + (deal + bytes([0, 1, 2, 3, 0, 0, 1, 2])) * 2
+    data = SOME_TURN
     # Nothing is read from there; it must only be open.
     actor = Lean(Packets(2, 1, 16), "")
     actor.function = lambda state, history: "LEFT"
@@ -296,3 +310,21 @@ def rehearse() -> None:
         random.randint(1, 6)
         random.random()
         random.shuffle(some)
+
+
+def go_through_calls() -> None:
+    """Goes through calls as they come when a game is played, here and in forks."""
+    asked, question = os.pipe()
+    hears, answers = os.pipe()
+    actor = Lean(Packets(asked, answers, FIRST_SIZE), "")
+    actor.function = lambda state, history: random.choice(MOVES)
+    actor.names = ["a", "b", "c", "d"]
+    actor.flags = _fcntl(2, _GETFL)
+    for _ in range(3):
+        actor.start({"seed": "1"})
+        _write(question, SOME_TURN)
+        actor.packets.receive()
+        actor.turn()
+    rehearse()
+    for descriptor in (asked, question, hears, answers):
+        _close(descriptor)

@@ -69,10 +69,12 @@ def threads() -> int:
         return threading.active_count()
 
 
-def shared_memory() -> bool:
-    """Whether a writable mapping is shared with forks."""
+def shared_memory(own: int = 0) -> bool:
+    """Whether a writable mapping is shared with forks, but for the one that begins at `own`."""
+    known = b"%x" % own
     try:
         with open("/proc/self/maps", "rb") as file:
-            return any(line.split()[1].startswith(b"rw-s") for line in file)
+            rows = [line.split(None, 2)[:2] for line in file]
+            return any(rights == b"rw-s" and place.partition(b"-")[0] != known for place, rights in rows)
     except OSError:
         return False

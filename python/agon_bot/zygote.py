@@ -23,7 +23,9 @@ import select
 import _signal
 import _socket
 
+from . import cold
 from .enter import EnterError, adopt_orphans, enter, give_back_memory, step_into
+from .mappings import begin_new_pools
 from .streams import mute
 from .tinyjson import dumps, loads
 
@@ -43,6 +45,14 @@ COMMON = (
     *("numpy", "numpy.random", "numpy.linalg", "agon_bot.games.colour", "agon_bot.games.hide", "agon_bot.library.map"),
 )
 """What the other bots import most."""
+
+
+def learn_what_rests() -> None:
+    """Finds out what of this process a call of a bot that forgets does not need."""
+    from .lean import go_through_calls, make_ready
+
+    begin_new_pools()
+    cold.learn(make_ready, go_through_calls)
 
 
 def warm_up(plain: bool) -> None:
@@ -66,8 +76,9 @@ class Forked:
 class Zygote:
     """Forks bots on request."""
 
-    def __init__(self, control: _socket.socket) -> None:
+    def __init__(self, control: _socket.socket, plain: bool = False) -> None:
         self.control = control
+        self.plain = plain
         self.poller = select.poll()
         self.running: Dict[int, Forked] = {}
         """By pidfd."""
@@ -86,6 +97,8 @@ class Zygote:
         gc.collect()
         gc.freeze()
         give_back_memory()
+        if self.plain:
+            learn_what_rests()
         self.poller.register(self.control.fileno(), select.POLLIN)
         try:
             while True:
@@ -238,6 +251,15 @@ def prepare(order: Dict[str, Any], doors: List[int]) -> None:
         os.sched_setaffinity(0, {order["core"]})
 
 
+def make_room(order: Dict[str, Any]) -> Tuple[int, int]:
+    """Where a bot that is forked for each call can put its memory away (see `cold.py`)."""
+    mode = (order.get("environment") or {}).get("AGON_STATELESS", "strict")
+    try:
+        return cold.make() if mode == "strict" and order["game"] == "solitude-scramble" else (0, 0)
+    except OSError:
+        return 0, 0
+
+
 def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int) -> int:
     """In the child: its own session, descriptors and walls; then the bot."""
     os.setsid()
@@ -247,6 +269,7 @@ def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int) -
         except (OSError, ValueError):
             pass
     asked, answers, news = mute(log, asked, answers, news)
+    rest = make_room(order)
     try:
         enter(order)
     except EnterError as error:
@@ -257,9 +280,11 @@ def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int) -
     forgets = order["game"] == "solitude-scramble"
     try:
         if forgets and os.environ.get("AGON_STATELESS") != "fresh":
-            from .lean import play
-        else:
-            from .warm import play
+            from .lean import play as play_lean
+
+            return play_lean(order, asked, answers, rest)
+        from .warm import play
+
         return play(order, asked, answers)
     except Exception as error:
         # The news are closed; this way the log says why the bot ended.
