@@ -106,8 +106,12 @@ def make() -> Span:
 
 def put_away_what_rests(copy: int, place: int) -> None:
     """Puts away what `learn` found. To be called when a bot is loaded, and nothing else runs in its process."""
-    if copy:
-        put_away(copy, place, _regions, _warm, -1)
+    try:
+        if copy:
+            put_away(copy, place, _regions, _warm, -1)
+    except OSError:
+        # Where a bot does not see what memory it has.
+        _munmap(copy, sum(end - start for start, end in _regions))
 
 
 def userfaultfd() -> int:
@@ -146,7 +150,7 @@ def put_away(copy: int, place: int, regions: List[Span], warm: List[Span], fault
     tables = []
     # From here on the C library gives nothing back: what is there now is there when it is copied.
     _libc.mallopt(TRIM_FROM, NEVER)
-    for start, end, offset in _still_there(regions):
+    for start, end, offset in _still_there(regions, (place, place + size)):
         length = end - start
         calls.append((memmove, (copy + offset, start, length)))
         calls.append((mremap, (place + offset, length, length, MAY_MOVE | FIXED, start)))
@@ -210,11 +214,12 @@ def _movable() -> List[Span]:
     return found
 
 
-def _still_there(regions: List[Span]) -> List[Tuple[int, int, int]]:
-    """What of these regions there is, with its place among them: memory may have been given back since."""
+def _still_there(regions: List[Span], but: Span) -> List[Tuple[int, int, int]]:
+    """What of these regions there is, with its place among them: memory may have been given back since. Something else may
+    be there now, which is as good, but for what is to be put there itself."""
     own: List[Span] = []
     for start, end, rights, _ in _mappings():
-        if rights[0] == "r" and rights[3] == "p":
+        if rights[0] == "r" and rights[3] == "p" and not but[0] <= start < but[1]:
             _append(own, start, end)
     found = []
     offset = 0

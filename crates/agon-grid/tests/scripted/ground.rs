@@ -49,6 +49,12 @@ impl Ground {
         self.runtime.block_on(self.ledger.counts(0)).unwrap().matches
     }
 
+    /// Whose outcome of a match is in the ledger.
+    pub fn witness(&self, number: u64) -> String {
+        let rows = self.runtime.block_on(self.ledger.witnessed(0)).unwrap();
+        rows.into_iter().find(|(key, ..)| key.number == number).unwrap().1
+    }
+
     /// Everything is in the ledger once, and the table is that of one machine.
     pub fn is_right(&self) {
         assert_eq!(self.played(), MATCHES);
