@@ -89,7 +89,9 @@ fn a_match_that_nobody_can_decide_stays_and_people_are_told() {
     let [(number, two)] = &told.disputed[..] else { panic!("{:?}", told.disputed) };
     assert_eq!((two, told.barred), (&workers, Vec::new()));
     let disputed = ground.fleet.disputed();
-    assert!(matches!(&disputed[..], [Disputed { key, workers: two }] if key.number == *number && *two == workers));
+    assert!(
+        matches!(&disputed[..], [Disputed { key, workers: two }] if key.number == *number && *two == workers)
+    );
     let figures = ground.fleet.figures();
     assert_eq!((figures.disputed, figures.unchecked, figures.checked), (1, 0, MATCHES - 1), "{figures:?}");
     assert_eq!(ground.played(), MATCHES);
