@@ -1,6 +1,5 @@
 """A process whose memory was put away is the same as before, and so are its forks; they know of fewer pages."""
 
-import os
 import subprocess
 import sys
 import unittest
@@ -108,17 +107,26 @@ class Cold(unittest.TestCase):
 class InABot(Lean):
     @unittest.skipUnless(can_be_had(), "no userfaultfd, or another architecture")
     def test_a_bot_that_forgets_has_its_memory_put_away(self):
-        child = self.seat(HONEST)
+        # From within: nobody else may look at a bot's memory.
+        text = """
+import os
+def get_action(state, match_history):
+    with open("/proc/self/maps") as file:
+        print(file.read())
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            print(os.readlink("/proc/self/fd/" + number), "is open")
+        except OSError:
+            pass
+    return "LEFT"
+"""
+        child = self.seat(text)
         child.start()
-        child.turn(pack_solitude(solitude(1)))
-        with open(f"/proc/{child.pid}/maps") as file:
-            lines = file.read().splitlines()
+        self.assertEqual(child.turn(pack_solitude(solitude(1))), {"answer": "LEFT"})
+        lines = child.said().splitlines()
         self.assertTrue(any("memfd:agon" in line and " rwxp " in line for line in lines), lines)
         self.assertFalse(any(" rw-s " in line for line in lines), lines)
-        self.assertEqual([name for name in os.listdir(f"/proc/{child.pid}/fd") if "memfd" in self.link(child, name)], [])
-
-    def link(self, child, name):
-        return os.readlink(f"/proc/{child.pid}/fd/{name}")
+        self.assertFalse(any("memfd" in line and "is open" in line for line in lines), lines)
 
     @unittest.skipUnless(can_be_had(), "no userfaultfd, or another architecture")
     def test_a_bot_that_keeps_the_place_is_refused(self):
