@@ -130,6 +130,7 @@ def _make(regions: List[Span]) -> Span:
     try:
         os.ftruncate(descriptor, size)
         copy = _mmap(None, size, READ | WRITE, SHARED, descriptor, 0)
+        # Code and data lie side by side, and are one piece then (`mappings.py` says what that gives up).
         place = _mmap(None, size, READ | WRITE | EXECUTE, PRIVATE, descriptor, 0)
         if NOWHERE in (copy, place):
             raise OSError("no memory")
