@@ -17,7 +17,7 @@ use super::cup::Cup;
 use super::pieces::{Made, Pieces};
 use super::sense::{self, Sat};
 use crate::wire::{Beat, Hello, PROTOCOL, Receipt, Report, ReportPart, Trouble, Welcome, decode, encode};
-use crate::{GridError, Link, subjects};
+use crate::{GridError, Link, access, subjects};
 
 /// How often everybody is called.
 const CALL: Duration = Duration::from_secs(2);
@@ -140,7 +140,7 @@ fn from(message: &Message) -> Option<&str> {
     message.subject.as_str().strip_prefix("agon.up.")?.split('.').next()
 }
 
-/// Begins to listen.
+/// Begins to listen. Whoever asks from now on is heard: the server knows of it.
 pub async fn open(shared: &Arc<Shared>) -> Result<Vec<tokio::task::JoinHandle<()>>, GridError> {
     let (client, cup) = (shared.link.client(), &shared.cup.id);
     let subscribe = async |subject: String| -> Result<Subscriber, GridError> {
@@ -153,6 +153,7 @@ pub async fn open(shared: &Arc<Shared>) -> Result<Vec<tokio::task::JoinHandle<()
     let reports = subscribe(subjects::report("*", cup)).await?;
     let troubles = subscribe(subjects::trouble("*", cup)).await?;
     let beats = subscribe(subjects::ALL_BEATS.to_owned()).await?;
+    access::settle(&shared.link).await?;
     Ok(vec![
         tokio::spawn(listen_hellos(Arc::clone(shared), hellos)),
         tokio::spawn(listen_reports(Arc::clone(shared), reports)),
