@@ -1,4 +1,5 @@
-"""The way to a host that forked this process: two packet sockets, one for what is asked and one for what is answered.
+"""The way to a host that forked this process: two packet sockets, one for what is asked and one for what is answered, and for
+bots that play a whole game in one process a pipe, by which a turn costs half as much.
 
 A packet is one message of `docs/protocol.md` (JSON, begins with `{`), or a turn in the game's own short form, which
 only this package understands (`games/`):
@@ -10,6 +11,9 @@ only this package understands (`games/`):
 | 4 | the message's id |
 | 4 | its limit in milliseconds |
 | rest | the observation |
+
+After a turn the next one is expected by the pipe. If anything else comes, or a turn that is too long for it, `ELSEWHERE`
+comes by the pipe, and what it is by the socket. After anything but a turn everything comes by the socket.
 
 What is too long for a packet comes in parts: `PARTS`, three zero bytes and the length of the whole come first. An
 answer is `=`, the id in four bytes, and the answer's text; or JSON. Where each answer is given by a fork, `+` says
@@ -36,7 +40,7 @@ _readv, _write = os.readv, os.write
 _pack = struct.Struct("<cI").pack
 _whole = struct.Struct("<4xI").unpack_from
 
-TURN, PARTS = 1, 2
+TURN, PARTS, ELSEWHERE = 1, 2, 3
 AGAIN = b"+"
 """Sent when the fork that gave an answer has ended, where each answer is given by a fork."""
 HEADER = struct.Struct("<4xII")
@@ -53,13 +57,15 @@ class Packets:
     """Packets in, packets out. What has come stands at the beginning of `buffer`, which stays the same object unless
     something longer than ever before has come."""
 
-    def __init__(self, asked: int, answers: int, size: int = FIRST_SIZE) -> None:
+    def __init__(self, asked: int, answers: int, size: int = FIRST_SIZE, turns: int = -1) -> None:
         self.asked = asked
         self.answers = answers
+        self.turns = turns
         self.buffer = bytearray(size)
         self.view = memoryview(self.buffer)
-        # The shortest way from a socket into a buffer that Python has.
+        # The shortest way from a descriptor into a buffer that Python has.
         self.read = FileIO(asked, closefd=False).readinto
+        self.read_turn = self.read if turns < 0 else FileIO(turns, closefd=False).readinto
 
     def receive(self) -> int:
         """Waits for a message and says how long it is; 0 when the host has gone."""
@@ -68,8 +74,14 @@ class Packets:
             return self._receive_parts(_whole(self.buffer)[0])
         return count
 
+    def receive_after_turn(self) -> int:
+        """The same after a turn."""
+        return self.received(self.read_turn(self.buffer))
+
     def received(self, count: int) -> int:
-        """The same when the beginning of a message has come already, of so many bytes."""
+        """The same when the beginning of a message has come already, of so many bytes, after a turn."""
+        if count and self.buffer[0] == ELSEWHERE:
+            return self.receive()
         if count and self.buffer[0] == PARTS:
             return self._receive_parts(_whole(self.buffer)[0])
         return count

@@ -17,6 +17,7 @@ import gc
 import json
 import os
 import resource
+import select
 from typing import Any, Dict, Optional
 
 from .streams import flush
@@ -47,9 +48,10 @@ HELLO_AGAIN, START, END = b'{"type":"hello","id":1,', b'{"type":"start",', b'{"t
 REHEARSALS = 20
 
 
-def play(order: Dict[str, Any], asked: int, answers: int) -> int:
+def play(order: Dict[str, Any], asked: int, answers: int, turns: int = -1) -> int:
     """Plays the bot of an order. Returns the exit code."""
-    session = WarmSession(Packets(asked, answers), str(order["game"]), Target.parse(str(order["target"])))
+    packets = Packets(asked, answers, turns=turns)
+    session = WarmSession(packets, str(order["game"]), Target.parse(str(order["target"])))
     code = session.run()
     flush()
     return code
@@ -79,6 +81,12 @@ class WarmSession(Session):
         """The fork's game has begun."""
         self.ready = b""
         """What a loaded bot that plays its games in forks replies to the next hello."""
+        poller = select.poll()
+        # What has come by the first is named first.
+        for number in (packets.turns, packets.asked):
+            if number >= 0:
+                poller.register(number, select.POLLIN)
+        self.poll = poller.poll
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -131,7 +139,7 @@ class WarmSession(Session):
         process does next to nothing, and leaves all reading to the fork."""
         packets, ready, done = self.packets, self.ready, DONE << 8
         while True:
-            count = packets.receive()
+            count = self.receive_between()
             if count and packets.buffer.startswith(START):
                 child = fork_for_a_game()
                 if child == 0:
@@ -145,6 +153,20 @@ class WarmSession(Session):
                 _write(packets.answers, ready)
             else:
                 return count
+
+    def receive_between(self) -> int:
+        """Waits for a message, while no fork plays. Nothing is expected by the pipe: a turn there was for a fork that has ended before its game has.
+        Whatever else is there was put there by a fork, and the next one must not find it."""
+        packets = self.packets
+        if packets.turns < 0:
+            return packets.receive()
+        while True:
+            if self.poll()[0][0] != packets.turns:
+                return packets.receive()
+            count = packets.read_turn(packets.buffer)
+            if not count or packets.buffer[0] == TURN:
+                return count
+            packets.buffer[:count] = bytes(count)
 
     def started_shortly(self, count: int) -> bool:
         """Begins the fork's game if its start is written as the host writes it, without all that reading JSON takes:
@@ -278,15 +300,18 @@ class WarmSession(Session):
             self.call_in_a_fork(shim, message, number)
             return
         packets.send({"id": number, "ended": NO_GAME})
+        # It may have been written by a fork, and the next one must not find it.
+        packets.buffer[:] = bytes(len(packets.buffer))
 
     def turns(self) -> int:
         """Answers turns in the game's short form until something else comes, and says how long that is."""
         packets, shim = self.packets, self.shim
         assert shim is not None
         # What is done here is done thousands of times in a game: what stays the same is looked up before.
-        receive, packed, answer = packets.receive, shim.packed, packets.answer
-        following = receive if type(shim).turns is Shim.turns else lambda: shim.turns(packets)
-        count = receive()
+        packed, answer, following = shim.packed, packets.answer, packets.receive_after_turn
+        if type(shim).turns is not Shim.turns:
+            following = lambda: shim.turns(packets)
+        count = packets.receive()
         while count and packets.buffer[0] == TURN:
             number = _header(packets.buffer)[0]
             try:

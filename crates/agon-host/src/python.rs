@@ -101,6 +101,9 @@ const FORGETFUL: &str = "solitude-scramble";
 /// The game whose bots remember from game to game.
 const REMEMBERING: &str = "connect-five";
 
+/// The game that asks all of its bots at once.
+const TOGETHER: &str = "colour-battle";
+
 /// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
 /// Others are for every game, Connect Five's never: for those the memory is left as it is, which is the faster for the one
 /// who stays.
@@ -137,9 +140,11 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
+        plays_on: !forgets,
+        asked_together: game == TOGETHER,
         audited: false,
         // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
-        hold: if forgets || game == "colour-battle" { Hold::Never } else { Hold::IfBusy },
+        hold: if forgets || game == TOGETHER { Hold::Never } else { Hold::IfBusy },
     }
 }
 

@@ -55,7 +55,7 @@ class Shim:
     def turns(self, packets: Packets) -> int:
         """Answers turns in the shortest way a game has, if it has one, and says how long the first message is that is
         left to others."""
-        return packets.receive()
+        return packets.receive_after_turn()
 
     def rehearse(self, packets: Packets) -> None:
         """Answers a few turns of a game with something in the bot's place (see `warm.py`)."""

@@ -87,9 +87,9 @@ class ColourBattle(Shim):
         needs still at hand: what is looked up here and there costs more than what is done with it."""
         bot, buffer = self.bot, packets.buffer
         if bot is None or buffer is not self.buffer:
-            return packets.receive()
+            return packets.receive_after_turn()
         info = self.info
-        read, answers, grid, own, ids, rows = packets.read, packets.answers, self.grid, self.own, self.ids, self.rows
+        read, answers, grid, own, ids, rows = packets.read_turn, packets.answers, self.grid, self.own, self.ids, self.rows
         words, write, identity, current, turn = self.words, _write, _id, _round, TURN
         while True:
             count = read(buffer)

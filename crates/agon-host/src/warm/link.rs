@@ -24,6 +24,8 @@ use crate::timing::{Company, Mark, Meter, Stolen, Usage, is_late, since_asked, u
 const PART: usize = 64 << 10;
 /// Begins a message that comes in parts (`agon_bot/packets.py`).
 const PARTS: u8 = 2;
+/// Says, where turns come, that something has come where all else does (`agon_bot/packets.py`).
+const ELSEWHERE: &[u8] = &[3];
 /// Says that the fork that gave an answer has ended (`agon_bot/packets.py`).
 const AGAIN: &[u8] = b"+";
 /// A fork has so long to end after its answer.
@@ -53,6 +55,10 @@ thread_local! {
 pub struct Link {
     jailed: Jailed,
     asking: OwnedFd,
+    /// Its own way for turns, which costs half as much, if it has one.
+    turns: Option<OwnedFd>,
+    /// It had a turn last, and waits for the next there.
+    expects_turns: bool,
     answers: OwnedFd,
     log: SharedLog,
     /// It prints now and then.
@@ -105,6 +111,7 @@ impl Link {
         let parent = Parent::of(interpreter, warm)?;
         let (asking, bot_asked) = socket::pair()?;
         let (answers, bot_answers) = socket::pair()?;
+        let (turns, bot_turns) = warm.plays_on.then(socket::pipe).transpose()?.unzip();
         socket::stamp(answers.as_fd())?;
         socket::be_patient(answers.as_fd(), AT_FIRST)?;
         let (log, bot_log) = io::pipe()?;
@@ -112,8 +119,10 @@ impl Link {
         order.insert("game".to_owned(), json!(warm.game));
         order.insert("target".to_owned(), json!(warm.target));
         order.insert("core".to_owned(), json!(crate::pinning::core()));
+        order.insert("together".to_owned(), json!(warm.asked_together));
+        order.insert("turns".to_owned(), json!(bot_turns.is_some()));
         let policy = policy(program, environment)?;
-        let fds = vec![bot_log.into(), bot_asked, bot_answers];
+        let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
         let jailed = sandbox::fork(&policy, fds, parent.door(), order).map_err(io::Error::other)?;
         let metered = jailed.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
@@ -121,6 +130,8 @@ impl Link {
             metered,
             jailed,
             asking,
+            turns,
+            expects_turns: false,
             answers,
             log: SharedLog::new(log.into())?,
             prints: false,
@@ -144,38 +155,52 @@ impl Link {
         })
     }
 
-    /// Sends messages: lines of JSON, or one in a game's short form.
+    /// Sends messages: lines of JSON, or a turn in a game's short form.
     fn send(&mut self, text: &[u8]) {
         if text.first() != Some(&b'{') {
-            return self.send_one(text);
+            return self.send_turn(text);
         }
         for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             self.send_one(line);
+            self.expects_turns = false;
         }
     }
 
-    fn send_one(&mut self, text: &[u8]) {
-        if text.len() <= PART {
-            return self.send_packet(text);
+    fn send_turn(&mut self, text: &[u8]) {
+        match &self.turns {
+            Some(turns) if self.expects_turns && text.len() <= socket::IN_A_PIPE => {
+                self.send_packet(turns, socket::write, text);
+            }
+            _ => self.send_one(text),
         }
-        let mut head = vec![PARTS, 0, 0, 0];
-        head.extend_from_slice(&(text.len() as u32).to_le_bytes());
-        self.send_packet(&head);
-        for part in text.chunks(PART) {
-            self.send_packet(part);
+        self.expects_turns = self.turns.is_some();
+    }
+
+    fn send_one(&self, text: &[u8]) {
+        let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
+        if text.len() <= PART {
+            send(text);
+        } else {
+            let mut head = vec![PARTS, 0, 0, 0];
+            head.extend_from_slice(&(text.len() as u32).to_le_bytes());
+            send(&head);
+            text.chunks(PART).for_each(send);
+        }
+        if let Some(turns) = self.turns.as_ref().filter(|_| self.expects_turns) {
+            self.send_packet(turns, socket::write, ELSEWHERE);
         }
     }
 
     /// There is room for every message: the bot has answered the last. If there is none after all, or it is gone, its
     /// silence shows.
-    fn send_packet(&mut self, bytes: &[u8]) {
+    fn send_packet(&self, to: &OwnedFd, how: fn(BorrowedFd<'_>, &[u8]) -> io::Result<bool>, bytes: &[u8]) {
         let mut until = None;
-        while matches!(socket::send(&self.asking, bytes), Ok(false)) {
+        while matches!(how(to.as_fd(), bytes), Ok(false)) {
             let now = Instant::now();
             if now >= *until.get_or_insert(now + self.limit.min(Duration::from_secs(1))) {
                 return;
             }
-            let mut fds = [PollFd::new(&self.asking, PollFlags::OUT)];
+            let mut fds = [PollFd::new(to, PollFlags::OUT)];
             let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
         }
     }

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::mem::{MaybeUninit, size_of};
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
@@ -26,6 +26,18 @@ pub(super) struct Packet {
 /// Two ends of a packet socket.
 pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
+}
+
+/// A packet of this size goes through a pipe as a whole.
+pub(super) const IN_A_PIPE: usize = 4096;
+
+/// Two ends of a pipe for packets, where we never wait: ours, and theirs.
+pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    use rustix::fs::{OFlags, fcntl_setfl};
+    use rustix::pipe::{PipeFlags, pipe_with};
+    let (theirs, ours) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::DIRECT)?;
+    fcntl_setfl(&ours, OFlags::WRONLY | OFlags::DIRECT | OFlags::NONBLOCK)?;
+    Ok((ours, theirs))
 }
 
 /// From now on what comes here carries its time and its sender.
@@ -146,11 +158,20 @@ pub(super) fn system_time() -> Duration {
 }
 
 /// Sends a packet without waiting. Says whether there was room for it.
-pub(super) fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<bool> {
-    use rustix::io::Errno;
+pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<bool> {
     use rustix::net::SendFlags;
+    without_waiting(|| rustix::net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL))
+}
+
+/// The same with a [`pipe`].
+pub(super) fn write(pipe: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<bool> {
+    without_waiting(|| rustix::io::write(pipe, bytes))
+}
+
+fn without_waiting(mut put: impl FnMut() -> rustix::io::Result<usize>) -> io::Result<bool> {
+    use rustix::io::Errno;
     loop {
-        match rustix::net::send(socket.as_fd(), bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
+        match put() {
             Ok(_) => return Ok(true),
             Err(Errno::AGAIN) => return Ok(false),
             Err(Errno::INTR) => {}
@@ -161,6 +182,8 @@ pub(super) fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd as _;
+
     use super::*;
 
     #[test]
@@ -168,7 +191,7 @@ mod tests {
         let (here, there) = pair().unwrap();
         stamp(here.as_fd()).unwrap();
         let before = Instant::now();
-        assert!(send(&there, b"hello").unwrap());
+        assert!(send(there.as_fd(), b"hello").unwrap());
         let after = Instant::now();
         std::thread::sleep(Duration::from_millis(20));
         let packet = receive(here.as_fd(), &mut [0; 64]).unwrap().unwrap();
@@ -185,10 +208,10 @@ mod tests {
         let (here, there) = pair().unwrap();
         stamp(here.as_fd()).unwrap();
         assert_eq!(receive(here.as_fd(), &mut [0; 4]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        send(&there, b"too long").unwrap();
+        send(there.as_fd(), b"too long").unwrap();
         let packet = receive(here.as_fd(), &mut [0; 4]).unwrap().unwrap();
         assert_eq!((packet.bytes.as_slice(), packet.cut), (&b"too "[..], true));
-        send(&there, b"").unwrap();
+        send(there.as_fd(), b"").unwrap();
         assert!(receive(here.as_fd(), &mut [0; 4]).unwrap().unwrap().bytes.is_empty());
         drop(there);
         assert!(receive(here.as_fd(), &mut [0; 4]).unwrap().is_none());
