@@ -20,6 +20,7 @@ bot is never run with less than was asked for.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import resource
 import struct
@@ -115,9 +116,10 @@ def give_up_privileges(user: Optional[List[int]]) -> None:
     for capability in range(LAST_CAPABILITY + 1):
         try:
             _prctl(PR_CAPBSET_DROP, capability)
-        except OSError:
-            # What this kernel does not know, or this process may not do, it cannot pass on either.
-            pass
+        except OSError as error:
+            # What this process may not do, it cannot pass on either.
+            if error.errno == errno.EINVAL:
+                break  # the first that this kernel does not know
     if user is not None:
         os.setgroups([])
         os.setresgid(user[1], user[1], user[1])
@@ -132,10 +134,14 @@ def _for_this_process(code: bytes, own: Optional[int]) -> bytes:
     """A filter in which the number `own` is this process."""
     if own is None:
         return code
-    words = struct.unpack(f"={len(code) // 4}I", code)
-    # Operands are every second word.
-    mine = [os.getpid() if n % 2 and word == own else word for n, word in enumerate(words)]
-    return struct.pack(f"={len(mine)}I", *mine)
+    sought, mine, found = struct.pack("=I", own), struct.pack("=I", os.getpid()), bytearray(code)
+    place = code.find(sought)
+    while place >= 0:
+        # An instruction is 8 bytes; its operand is the last 4 of them.
+        if place % 8 == 4:
+            found[place : place + 4] = mine
+        place = code.find(sought, place + 1)
+    return bytes(found)
 
 
 def _prctl(option: int, value: int, more: Any = 0) -> None:

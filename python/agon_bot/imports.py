@@ -14,11 +14,15 @@ from __future__ import annotations
 import ast
 import importlib.machinery
 import os
+import re
 import sys
 from types import ModuleType
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from .packages import lay
+
+# Most files have none, and need not be parsed: that would take longer than all else of loading a bot.
+_relative = re.compile(rb"\bfrom[\s\\]*\.").search
 
 
 class Alias:
@@ -73,7 +77,10 @@ def climb(file: str) -> int:
             continue
         try:
             with open(os.path.join(folder, name), "rb") as source:
-                tree = ast.parse(source.read())
+                text = source.read()
+            if _relative(text) is None:
+                continue
+            tree = ast.parse(text)
         except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
             continue
         levels = (node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))

@@ -12,8 +12,8 @@ only this package understands (`games/`):
 | 4 | its limit in milliseconds |
 | rest | the observation |
 
-After a turn the next one is expected by the pipe. If anything else comes, or a turn that is too long for it, `ELSEWHERE`
-comes by the pipe, and what it is by the socket. After anything but a turn everything comes by the socket.
+After a turn the next one is expected by the pipe. If anything else comes then, or a turn that is too long for it,
+`ELSEWHERE` comes by the pipe, and after that what it is by the socket. After anything but a turn all comes by the socket.
 
 What is too long for a packet comes in parts: `PARTS`, three zero bytes and the length of the whole come first. An
 answer is `=`, the id in four bytes, and the answer's text; or JSON. Where each answer is given by a fork, `+` says

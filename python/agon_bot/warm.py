@@ -32,7 +32,7 @@ from .tinyjson import dumps
 
 # Kept by name: a bot may replace them where it finds them.
 _fork, _exit, _waitpid, _waitid, _close, _kill = os.fork, os._exit, os.waitpid, os.waitid, os.close, os.kill
-_write = os.write
+_write, _set_blocking = os.write, os.set_blocking
 _thread_count = _thread._count
 # Python's own `os.fork` first sees to much that matters to threads only, and every page that it touches is copied.
 _fork_as_it_is = ctypes.PyDLL(None).fork
@@ -87,6 +87,7 @@ class WarmSession(Session):
             if number >= 0:
                 poller.register(number, select.POLLIN)
         self.poll = poller.poll
+        self.streams = [number for number in (0, 1, packets.asked, packets.answers, packets.turns) if number >= 0]
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -141,6 +142,7 @@ class WarmSession(Session):
         while True:
             count = self.receive_between()
             if count and packets.buffer.startswith(START):
+                self.mend_streams()
                 child = fork_for_a_game()
                 if child == 0:
                     self.settle()
@@ -155,8 +157,8 @@ class WarmSession(Session):
                 return count
 
     def receive_between(self) -> int:
-        """Waits for a message, while no fork plays. Nothing is expected by the pipe: a turn there was for a fork that has ended before its game has.
-        Whatever else is there was put there by a fork, and the next one must not find it."""
+        """Waits for a message while no fork plays. By the pipe comes a turn at most, for a fork that has ended before its
+        game. Whatever else is there was left by a fork, and the next one must not find it."""
         packets = self.packets
         if packets.turns < 0:
             return packets.receive()
@@ -167,6 +169,14 @@ class WarmSession(Session):
             if not count or packets.buffer[0] == TURN:
                 return count
             packets.buffer[:count] = bytes(count)
+
+    def mend_streams(self) -> None:
+        """Whether a descriptor waits is the same for all who have it: the last game may have changed that."""
+        for number in self.streams:
+            try:
+                _set_blocking(number, True)
+            except OSError:  # the bot has closed it, for itself
+                pass
 
     def started_shortly(self, count: int) -> bool:
         """Begins the fork's game if its start is written as the host writes it, without all that reading JSON takes:
@@ -202,6 +212,7 @@ class WarmSession(Session):
 
     def begin(self) -> bool:
         """Forks for a game. True in the fork; false here, when the game is over."""
+        self.mend_streams()
         child = fork_for_a_game()
         if child == 0:
             self.settle()

@@ -1,8 +1,8 @@
 """The warm parent: imports NumPy and the shims once, then forks a child for each bot.
 
 Whoever wants a bot (the sandbox's launcher) holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet
-of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packets.py`,
-with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (doors of cgroups).
+of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packets.py`, with
+`turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (doors of cgroups).
 
     {"game": "colour-battle", "target": "/bots/steve.py:Steve", "core": 1, ...the walls, see enter.py}
 
@@ -155,7 +155,7 @@ class Zygote:
         news = descriptors.pop(0) if descriptors else -1
         try:
             order = loads(data.decode())
-            if len(descriptors) < 3 + bool(order.get("turns")) + (order["namespaces"] is not None):
+            if len(descriptors) < 3 + (order["namespaces"] is not None) + bool(order.get("turns")):
                 raise ValueError("a request comes with descriptors for news, log, asking and answering")
             self.fork(order, news, descriptors)
         except (ValueError, KeyError, TypeError, OSError) as error:

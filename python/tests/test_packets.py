@@ -74,6 +74,22 @@ class Buffer(unittest.TestCase):
         self.assertEqual(self.packets.receive(), 0)
         self.assertEqual(len(self.packets.buffer), FIRST_SIZE)
 
+    def test_turns_by_a_pipe_and_anything_else_by_the_socket(self):
+        theirs, turns = os.pipe2(os.O_DIRECT)
+        self.addCleanup(os.close, theirs)
+        packets = Packets(self.packets.asked, self.packets.answers, turns=theirs)
+        os.write(turns, b"\1first")
+        os.write(turns, b"\1second")
+        os.write(turns, b"\3")
+        self.host.send(b"{}")
+        os.write(turns, b"\3")
+        self.parts(b"x" * 100_000)
+        for begins, length in ((b"\1first", 6), (b"\1second", 7), (b"{}", 2), (b"xxx", 100_000)):
+            self.assertEqual(packets.receive_after_turn(), length)
+            self.assertTrue(packets.buffer.startswith(begins))
+        os.close(turns)
+        self.assertEqual(packets.receive_after_turn(), 0)
+
     def test_answers(self):
         self.packets.answer(0x01020304, "LEFT")
         self.assertEqual(self.hears.recv(99), b"=\x04\x03\x02\x01LEFT")

@@ -133,7 +133,7 @@ class Games(WarmFolder):
                 child = self.colour(f"print('here', flush=True)\n        if info.current_round == 2: {body}\n        return Move.UP")
                 child.start()
                 self.assertEqual(child.turn(pack_colour(colour())), {"answer": "UP"})
-                child.asking.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour(round=2)))
+                child.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour(round=2)))
                 self.assertEqual(child.receive()["ended"], words)
                 self.assertEqual(child.ask(type="end"), {})
                 # The bot is as it was: another game can begin.
@@ -178,17 +178,6 @@ class Games(WarmFolder):
             self.assertTrue(all(words.endswith("AssertionError: no more") for words in said), said)
 
     @needs_numpy
-    def test_turns_longer_than_a_packet(self):
-        child = self.colour("print(grid.shape, int(grid[-1, -1])); return Move.UP")
-        child.start()
-        for number in (1, 2, 3):
-            grid = [[0] * 400 for _ in range(400)]
-            grid[-1][-1] = number
-            self.assertEqual(child.turn(pack_colour(colour(round=number, size=400, grid=grid))), {"answer": "UP"})
-        self.assertEqual(child.ask(type="end"), {})
-        self.assertEqual(child.said(), "(400, 400) 1\n(400, 400) 2\n(400, 400) 3\n")
-
-    @needs_numpy
     def test_the_room_is_the_same_in_both_ways_of_asking(self):
         text = """
             class Seeker(Player):
@@ -226,10 +215,70 @@ class Games(WarmFolder):
     def test_a_game_that_pretends_to_be_over(self):
         child = self.colour("games.append(1)\n        if len(games) < 9: os._exit(77)\n        return Move.UP")
         child.start()
-        child.asking.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour()))
+        child.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour()))
         replies = [child.receive()] if not child.is_silent() else []
         replies += [child.turn(pack_colour(colour(round=n))) for n in range(2, 12)]
         self.assertFalse(any("answer" in reply for reply in replies), replies)
+
+    @needs_numpy
+    def test_what_a_game_leaves_in_its_pipe_is_not_there_in_the_next(self):
+        body = """
+        import fcntl, stat, struct
+        frame = sys._getframe()
+        while "packets" not in frame.f_locals:
+            frame = frame.f_back
+        packets = frame.f_locals["packets"]
+        pipe = next(n for n in range(200, 256) if os.path.exists(f"/proc/self/fd/{n}") and stat.S_ISFIFO(os.fstat(n).st_mode))
+        waiting = struct.unpack("i", fcntl.ioctl(pipe, 0x541B, b"...."))[0]
+        print(info.current_round, waiting, packets.buffer.count(b"kept"), flush=True)
+        if info.current_round == 2:
+            again = os.open(f"/proc/self/fd/{pipe}", os.O_WRONLY)
+            os.write(again, LEFT * 300)
+            os._exit(77)
+        return Move.UP"""
+        turn = b"\1\0\0\0\7\0\0\0\0\0\0\0"
+        for left, told in ((turn + b"kept", True), (b"\3kept", False), (b"kept", False)):
+            child = self.colour(body.replace("LEFT", repr(left)))
+            for _ in range(2):
+                child.start()
+                child.turn(pack_colour(colour(round=1)))
+                child.send(turn + pack_colour(colour(round=2)))
+                if told:  # it was asked what it has asked itself
+                    self.assertEqual(child.receive(), {"id": 7, "ended": "its process for this game is gone"})
+                self.assertTrue(child.is_silent())
+                child.ask(type="end")
+            self.assertEqual(child.said(), "1 0 0\n2 0 0\n" * 2)
+
+    @needs_numpy
+    def test_whether_a_stream_waits_is_as_ever_in_the_next_game(self):
+        body = """
+        numbers = [n for n in (0, 1, 2, *range(200, 256)) if os.path.exists(f"/proc/self/fd/{n}")]
+        print(sum(os.get_blocking(n) for n in numbers) == len(numbers) > 5, flush=True)
+        if info.current_round == 1:
+            for number in numbers:
+                os.set_blocking(number, False)
+            os._exit(77)
+        return Move.UP"""
+        child = self.colour(body)
+        for _ in range(2):
+            child.start()
+            child.send(b"\1\0\0\0\7\0\0\0\0\0\0\0" + pack_colour(colour(round=1)))
+            self.assertTrue(child.is_silent())
+            self.assertIn("ended", child.turn(pack_colour(colour(round=2))))
+        self.assertEqual(child.said(), "True\nTrue\n")
+
+    @needs_numpy
+    def test_turns_of_all_lengths(self):
+        child = self.colour("print(grid.shape, int(grid[-1, -1])); return Move.UP")
+        for size in (12, 60, 400):
+            child.start()
+            for number in (1, 2, 3):
+                grid = [[0] * size for _ in range(size)]
+                grid[-1][-1] = number
+                self.assertEqual(child.turn(pack_colour(colour(round=number, size=size, grid=grid))), {"answer": "UP"})
+            self.assertEqual(child.ask(type="end"), {})
+        said = [f"({size}, {size}) {number}" for size in (12, 60, 400) for number in (1, 2, 3)]
+        self.assertEqual(child.said().splitlines(), said)
 
     @needs_numpy
     def test_colour_battle_starts_no_thread_and_no_process(self):

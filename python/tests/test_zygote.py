@@ -74,7 +74,7 @@ class Bots(WarmFolder):
         self.assertEqual(child.hello()["name"], "Bot")
         child.start()
         self.assertEqual(child.turn(pack_connect(connect())), {"answer": "4"})
-        child.asking.close()
+        child.stop_asking()
         self.assertEqual(child.hear(), {"ended": 0})
         self.assertTrue(os.path.exists(f"/proc/{child.pid}"), "its number is kept until nobody asks any more")
         child.news.close()
@@ -130,8 +130,8 @@ class Bots(WarmFolder):
 
     def test_a_bot_has_no_descriptors_but_its_own(self):
         text = BOT.replace("return 4", "return len(os.listdir('/proc/self/fd'))")
-        # Its three, the protocol's two, and the one of the listing.
-        self.assertEqual(self.play(text)["answer"], "6")
+        # Its three, the protocol's three, and the one of the listing.
+        self.assertEqual(self.play(text)["answer"], "7")
 
     def test_a_request_that_makes_no_sense(self):
         for order in (b"nonsense", b"{}", b"[]", b'{"namespaces": null}', b'{"namespaces": 0}', b"\xff"):

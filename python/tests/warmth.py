@@ -19,6 +19,7 @@ from typing import Any, Dict, List, Optional
 from talk import PACKAGE, PATIENCE, SIDES, Folder
 
 PART = 64 << 10
+IN_A_PIPE = 4096
 PLATFORMS = ("CENTER", "NW", "NE", "SW", "SE")
 MOVES = ("LEFT", "RIGHT", "CENTER", "NONE")
 
@@ -46,10 +47,10 @@ class Parent:
 
     def bot(self, target: str, game: str = "connect-five", doors: Any = (), **order: Any) -> Child:
         """Asks for a bot."""
-        child = Child()
+        child = Child(game != "solitude-scramble")
         self.send(
-            {"game": game, "target": target, "namespaces": None, "core": None, **order},
-            [child.their_news, child.log.fileno(), child.their_asked, child.their_answers, *doors],
+            {"game": game, "target": target, "namespaces": None, "core": None, "turns": child.turns >= 0, **order},
+            [child.their_news, child.log.fileno(), child.their_asked, child.their_answers, *child.their_turns, *doors],
         )
         child.hand_over()
         return child
@@ -71,11 +72,17 @@ class Parent:
 class Child:
     """A bot that was asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, plays_on: bool = False) -> None:
         self.log = tempfile.TemporaryFile()
         self.theirs: List[socket.socket] = []
         self.news, self.asking, self.answers = self.pair(), self.pair(), self.pair()
         self.their_news, self.their_asked, self.their_answers = (end.fileno() for end in self.theirs)
+        self.their_turns: List[int] = []
+        self.turns = -1
+        if plays_on:
+            theirs, self.turns = os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
+            self.their_turns = [theirs]
+        self.expects_turns = False
         self.number = 0
 
     def pair(self) -> socket.socket:
@@ -87,6 +94,8 @@ class Child:
     def hand_over(self) -> None:
         for end in self.theirs:
             end.close()
+        for end in self.their_turns:
+            os.close(end)
 
     def hear(self) -> Any:
         """The next of the news; `None` when there will be no more."""
@@ -102,7 +111,14 @@ class Child:
         return self.pid
 
     def send(self, data: bytes) -> None:
-        """A message, in parts if it is long."""
+        """A message, by the pipe if it is a turn after another, in parts if it is long."""
+        is_turn, expected = data[:1] == b"\1", self.expects_turns
+        self.expects_turns = is_turn and self.turns >= 0
+        if is_turn and expected and len(data) <= IN_A_PIPE:
+            os.write(self.turns, data)
+            return
+        if expected:
+            os.write(self.turns, b"\3")
         if len(data) <= PART:
             self.asking.send(data)
             return
@@ -151,8 +167,15 @@ class Child:
         self.log.seek(0)
         return self.log.read().decode("utf-8", "replace")
 
+    def stop_asking(self) -> None:
+        self.asking.close()
+        if self.turns >= 0:
+            os.close(self.turns)
+            self.turns = -1
+
     def hang_up(self) -> None:
-        for end in (self.asking, self.answers, self.news):
+        self.stop_asking()
+        for end in (self.answers, self.news):
             end.close()
 
     def close(self) -> None:

@@ -49,14 +49,19 @@ pub struct Warm {
     pub environment: Vec<(String, String)>,
     /// Each answer comes from a fork of its own.
     pub forks_calls: bool,
-    /// The process that has answered a turn answers the next, until the game is over.
-    pub plays_on: bool,
     /// All players of a game are asked at the same time.
     pub asked_together: bool,
     /// All calls are made again when the game is over: see [`crate::audit`].
     pub audited: bool,
     /// Whether it is held still when it is not asked.
     pub hold: Hold,
+}
+
+impl Warm {
+    /// The process that has answered a turn answers the next, until the game is over, and may know what it likes of it.
+    pub const fn plays_on(&self) -> bool {
+        !self.forks_calls && !self.audited
+    }
 }
 
 /// Why a command cannot be a bot.

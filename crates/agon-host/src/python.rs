@@ -140,7 +140,6 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
-        plays_on: !forgets,
         asked_together: game == TOGETHER,
         audited: false,
         // A call's fork, and a Colour Battle bot, can start neither threads nor processes.

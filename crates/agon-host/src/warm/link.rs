@@ -111,7 +111,7 @@ impl Link {
         let parent = Parent::of(interpreter, warm)?;
         let (asking, bot_asked) = socket::pair()?;
         let (answers, bot_answers) = socket::pair()?;
-        let (turns, bot_turns) = warm.plays_on.then(socket::pipe).transpose()?.unzip();
+        let (turns, bot_turns) = warm.plays_on().then(socket::pipe).transpose()?.unzip();
         socket::stamp(answers.as_fd())?;
         socket::be_patient(answers.as_fd(), AT_FIRST)?;
         let (log, bot_log) = io::pipe()?;
@@ -177,18 +177,18 @@ impl Link {
     }
 
     fn send_one(&self, text: &[u8]) {
-        let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
-        if text.len() <= PART {
-            send(text);
-        } else {
-            let mut head = vec![PARTS, 0, 0, 0];
-            head.extend_from_slice(&(text.len() as u32).to_le_bytes());
-            send(&head);
-            text.chunks(PART).for_each(send);
-        }
+        // First: if nobody plays any more, it must not come after the start of the next game.
         if let Some(turns) = self.turns.as_ref().filter(|_| self.expects_turns) {
             self.send_packet(turns, socket::write, ELSEWHERE);
         }
+        let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
+        if text.len() <= PART {
+            return send(text);
+        }
+        let mut head = vec![PARTS, 0, 0, 0];
+        head.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        send(&head);
+        text.chunks(PART).for_each(send);
     }
 
     /// There is room for every message: the bot has answered the last. If there is none after all, or it is gone, its
