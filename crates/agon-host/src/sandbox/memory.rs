@@ -1,6 +1,7 @@
 //! The memory of all of a bot's processes together. The kernel's own limit is for each of them, and a cgroup is not had everywhere.
 
 use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 
 use rustix::process::{Pid, getpid};
@@ -12,16 +13,19 @@ const MOST: usize = 4096;
 /// So many looks are left out when the exact count, which takes a while, was not too much.
 const PAUSE: u32 = 10;
 
-/// A bot that seems to be alone is looked at thoroughly every so many looks.
+/// A bot that has one process more at most is looked at thoroughly every so many looks.
 const THOROUGH: u32 = 5;
 
 /// Looks at a bot's processes.
 pub(super) struct Together {
     bot: i32,
-    /// Who gets the bot's orphans: the launcher, the warm parent, the namespace's first process.
+    /// Who gets the bot's orphans: the namespace's first process, or else the launcher or the warm parent.
     adopt: Vec<i32>,
+    /// All processes of the bot's but the first, as last seen.
+    others: Vec<i32>,
     most: u64,
     pause: u32,
+    looks: u32,
     glance: Glance,
 }
 
@@ -29,16 +33,25 @@ impl Together {
     /// Nothing to look at if the bot can have one process only.
     pub(super) fn of(bot: Pid, first: Option<Pid>, limits: &Limits) -> Option<Self> {
         let number = |pid: Pid| pid.as_raw_nonzero().get();
-        let mut adopt = vec![number(getpid())];
-        adopt.extend(first.map(number));
-        adopt.extend(Stat::of(number(bot)).map(|stat| stat.parent));
-        adopt.sort_unstable();
+        let bot = number(bot);
+        // No orphan leaves its namespace.
+        let mut adopt: Vec<i32> = match first {
+            Some(first) => vec![number(first)],
+            None => [number(getpid())].into_iter().chain(Stat::of(bot).map(|stat| stat.parent)).collect(),
+        };
         adopt.dedup();
         // Looking ten times a second is not exact, and shared libraries' own data count for each.
         let most = limits.memory + limits.memory / 4;
-        let bot = number(bot);
         let glance = Glance::at(bot, &adopt);
-        (limits.processes > 1).then_some(Self { bot, adopt, most, pause: 0, glance })
+        (limits.processes > 1).then(|| Self {
+            bot,
+            adopt,
+            others: Vec::new(),
+            most,
+            pause: 0,
+            looks: 0,
+            glance,
+        })
     }
 
     /// Whether all processes together have more than they may.
@@ -47,31 +60,36 @@ impl Together {
             self.pause -= 1;
             return false;
         }
-        if self.glance.sees_nothing_new() {
+        self.looks = (self.looks + 1) % THOROUGH;
+        let now_and_then = self.looks == 0;
+        let Seen { changed, all } = self.glance.look();
+        let many = self.others.len() > 1;
+        if changed || many || (now_and_then && !all) {
+            self.others = self.find_others();
+            self.glance.follow(&self.others);
+        } else if !now_and_then {
+            // With one child (a game's fork) the limits of both are nearly the limit of all.
             return false;
         }
-        let others = self.others();
-        // With one child (a game's fork) the limits of both are nearly the limit of all: a look now and then is enough.
-        self.glance.alone = others.len() <= 1;
-        if others.is_empty() {
-            return false;
-        }
+        !self.others.is_empty() && self.have_too_much()
+    }
+
+    fn have_too_much(&mut self) -> bool {
         let own = private(self.bot);
-        let each: Vec<u64> = others.iter().map(|&pid| private(pid)).collect();
+        let each: Vec<u64> = self.others.iter().map(|&pid| private(pid)).collect();
         // Until a fork changes it, it has the memory of the process it was forked from, and both are counted for it.
         let twice = own.min(each.iter().copied().max().unwrap_or(0));
         if own + each.iter().sum::<u64>() - twice <= self.most {
             return false;
         }
         // With more forks than one only the kernel knows, and may not want to tell.
-        let exact: Option<u64> = [self.bot].iter().chain(&others).map(|&pid| share(pid)).sum();
+        let exact: Option<u64> = [self.bot].iter().chain(&self.others).map(|&pid| share(pid)).sum();
         let too_much = exact.is_none_or(|exact| exact > self.most);
         self.pause = if too_much { 0 } else { PAUSE };
         too_much
     }
 
-    /// All processes of the bot's but the first.
-    fn others(&self) -> Vec<i32> {
+    fn find_others(&self) -> Vec<i32> {
         let is_orphan = |pid: &i32| {
             // Nothing of the bot's can leave its session.
             *pid != self.bot && Stat::of(*pid).is_some_and(|stat| stat.session == self.bot)
@@ -91,40 +109,79 @@ impl Together {
     }
 }
 
-/// A look that costs next to nothing, for the many bots that are one process: whether the lists of children and the number of the
-/// bot's threads are what they were.
+/// A look that costs next to nothing, for the many bots that are one process or two: whether the lists of children and the
+/// number of threads are what they were.
 struct Glance {
+    /// Of the bot, of those who get its orphans, and of its child if it has one.
     lists: Vec<(File, Vec<u8>)>,
-    threads: Option<(File, u64)>,
-    alone: bool,
-    looks: u32,
+    /// Of the bot, and of its child.
+    threads: Vec<(File, u64)>,
+    /// How many of each there are without the child's.
+    own: (usize, usize),
+    child: Option<i32>,
+}
+
+/// What a glance has seen.
+struct Seen {
+    /// Something is not what it was.
+    changed: bool,
+    /// Nothing can have been overlooked: a thread other than the first has a list of its own.
+    all: bool,
 }
 
 impl Glance {
     fn at(bot: i32, adopt: &[i32]) -> Self {
-        let list = |pid: &i32| File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
-        let lists = [bot].iter().chain(adopt).filter_map(list).map(|file| (file, Vec::new())).collect();
-        let threads = File::open(format!("/proc/{bot}/task")).ok().map(|folder| (folder, 0));
-        Self { lists, threads, alone: false, looks: 0 }
+        let mut glance = Self { lists: Vec::new(), threads: Vec::new(), own: (0, 0), child: None };
+        glance.add(bot);
+        glance.lists.extend(adopt.iter().filter_map(|&pid| list_of(pid)));
+        glance.own = (glance.lists.len(), glance.threads.len());
+        glance
     }
 
-    fn sees_nothing_new(&mut self) -> bool {
-        let mut same = true;
+    fn add(&mut self, pid: i32) {
+        self.lists.extend(list_of(pid));
+        self.threads.extend(File::open(format!("/proc/{pid}/task")).ok().map(|folder| (folder, 0)));
+    }
+
+    /// From now on looks at the bot's only child, too: what that has is news at the next look. (With more children each look is a
+    /// thorough one.)
+    fn follow(&mut self, others: &[i32]) {
+        let child = if let [only] = others { Some(*only) } else { None };
+        if self.child == child {
+            return;
+        }
+        self.child = child;
+        self.lists.truncate(self.own.0);
+        self.threads.truncate(self.own.1);
+        if let Some(child) = child {
+            self.add(child);
+        }
+    }
+
+    fn look(&mut self) -> Seen {
+        let mut seen = Seen { changed: false, all: true };
         for (file, before) in &mut self.lists {
             let mut now = [0; 1024];
             let count = file.read_at(&mut now, 0).unwrap_or(0);
-            same &= before[..] == now[..count];
-            before.clear();
-            before.extend_from_slice(&now[..count]);
+            if before[..] != now[..count] {
+                seen.changed = true;
+                before.clear();
+                before.extend_from_slice(&now[..count]);
+            }
         }
-        if let Some((folder, before)) = &mut self.threads {
+        for (folder, before) in &mut self.threads {
+            // Two links that every folder has, and one for each thread.
             let now = folder.metadata().map_or(0, |about| about.nlink());
-            same &= *before == now;
+            seen.changed |= *before != now;
+            seen.all &= now <= 3;
             *before = now;
         }
-        self.looks = (self.looks + 1) % THOROUGH;
-        same && self.alone && self.looks != 0
+        seen
     }
+}
+
+fn list_of(pid: i32) -> Option<(File, Vec<u8>)> {
+    Some((File::open(format!("/proc/{pid}/task/{pid}/children")).ok()?, Vec::new()))
 }
 
 /// What `/proc` says of a process.
@@ -135,7 +192,8 @@ struct Stat {
 
 impl Stat {
     fn of(pid: i32) -> Option<Self> {
-        let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
+        let mut room = [0; 1024];
+        let text = at_once(&format!("/proc/{pid}/stat"), &mut room).ok()?;
         // The name, in brackets, can hold anything.
         let after = text.iter().rposition(|&byte| byte == b')')?;
         let text = std::str::from_utf8(text.get(after + 1..)?).ok()?;
@@ -144,6 +202,12 @@ impl Stat {
         let session = fields.nth(1)??;
         Some(Self { parent, session })
     }
+}
+
+/// A short file of the kernel's, by one reading.
+fn at_once<'r>(path: &str, room: &'r mut [u8]) -> io::Result<&'r [u8]> {
+    let count = File::open(path)?.read(room)?;
+    Ok(&room[..count])
 }
 
 /// Each thread has its own list of what it has forked.
@@ -157,13 +221,15 @@ fn children_of_first_thread(pid: i32) -> Vec<i32> {
     listed(fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")))
 }
 
-fn listed(text: std::io::Result<String>) -> Vec<i32> {
+fn listed(text: io::Result<String>) -> Vec<i32> {
     text.unwrap_or_default().split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
 /// Bytes that are in memory and of no file.
 fn private(pid: i32) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+    let mut room = [0; 128];
+    let text = at_once(&format!("/proc/{pid}/statm"), &mut room).unwrap_or_default();
+    let text = std::str::from_utf8(text).unwrap_or_default();
     let mut pages = text.split_whitespace().skip(1).map(|field| field.parse::<u64>().unwrap_or(0));
     let (resident, of_files) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
     resident.saturating_sub(of_files) * rustix::param::page_size() as u64
@@ -175,7 +241,7 @@ fn share(pid: i32) -> Option<u64> {
     let text = match fs::read_to_string(format!("/proc/{pid}/smaps_rollup")) {
         Ok(text) => text,
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Some(0),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Some(0),
         Err(_) => return None,
     };
     let field = |name: &str| {
@@ -215,6 +281,40 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(seen);
+    }
+
+    #[test]
+    fn a_glance_sees_children_of_the_bot_and_of_its_only_child() {
+        // It starts one of its own when it is told to, and leaves it to others when it ends.
+        let script = "read line; sleep 20 & read line";
+        let mut shell = std::process::Command::new("sh");
+        let mut child = shell.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let (own, pid) = (getpid().as_raw_nonzero().get(), i32::try_from(child.id()).unwrap());
+        let mut glance = Glance::at(pid, &[own]);
+        let settles = |glance: &mut Glance| (0..20).any(|_| !glance.look().changed);
+        assert!(glance.look().changed && settles(&mut glance));
+        let say = |child: &mut std::process::Child| {
+            io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
+        };
+        say(&mut child);
+        let mut changes = || {
+            (0..500).any(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(10));
+                glance.look().changed
+            })
+        };
+        assert!(changes());
+        let sleeper = children(pid)[0];
+        glance.follow(&[sleeper]);
+        assert!(glance.look().changed, "all that is new to it");
+        assert!(settles(&mut glance) && glance.look().all);
+        glance.follow(&[sleeper]);
+        assert!(!glance.look().changed);
+        rustix::process::kill_process(Pid::from_raw(sleeper).unwrap(), rustix::process::Signal::KILL)
+            .unwrap();
+        say(&mut child);
+        child.wait().unwrap();
+        assert!(glance.look().changed);
     }
 
     #[test]
