@@ -216,4 +216,18 @@ mod tests {
         drop(there);
         assert!(receive(here.as_fd(), &mut [0; 4]).unwrap().is_none());
     }
+
+    #[test]
+    fn packets_stay_apart_in_a_pipe_and_a_full_one_is_not_waited_for() {
+        let (ours, theirs) = pipe().unwrap();
+        let longest = [7; IN_A_PIPE];
+        assert!(write(ours.as_fd(), b"one").unwrap() && write(ours.as_fd(), &longest).unwrap());
+        let mut room = [0; 2 * IN_A_PIPE];
+        assert_eq!(rustix::io::read(&theirs, &mut room).unwrap(), 3);
+        assert_eq!(rustix::io::read(&theirs, &mut room).unwrap(), IN_A_PIPE);
+        assert!((0..100_000).any(|_| !write(ours.as_fd(), b"more").unwrap()));
+        assert_eq!(rustix::io::read(&theirs, &mut room).unwrap(), 4);
+        drop(theirs);
+        assert!(write(ours.as_fd(), b"to nobody").is_err());
+    }
 }
