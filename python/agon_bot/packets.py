@@ -1,5 +1,5 @@
 """The way to a host that forked this process: two packet sockets, one for what is asked and one for what is answered, and for
-bots that play a whole game in one process a pipe, by which a turn costs half as much.
+bots that play a whole game in one process a pipe, by which a turn costs a third as much.
 
 A packet is one message of `docs/protocol.md` (JSON, begins with `{`), or a turn in the game's own short form, which
 only this package understands (`games/`):

@@ -81,13 +81,8 @@ class WarmSession(Session):
         """The fork's game has begun."""
         self.ready = b""
         """What a loaded bot that plays its games in forks replies to the next hello."""
-        poller = select.poll()
-        # What has come by the first is named first.
-        for number in (packets.turns, packets.asked):
-            if number >= 0:
-                poller.register(number, select.POLLIN)
-        self.poll = poller.poll
-        self.streams = [number for number in (0, 1, packets.asked, packets.answers, packets.turns) if number >= 0]
+        self.waiting = select.poll()
+        """Between games: for what comes by the pipe, and by the socket."""
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -160,10 +155,9 @@ class WarmSession(Session):
         """Waits for a message while no fork plays. By the pipe comes a turn at most, for a fork that has ended before its
         game. Whatever else is there was left by a fork, and the next one must not find it."""
         packets = self.packets
-        if packets.turns < 0:
-            return packets.receive()
         while True:
-            if self.poll()[0][0] != packets.turns:
+            # What came by the pipe is named first.
+            if self.waiting.poll()[0][0] != packets.turns:
                 return packets.receive()
             count = packets.read_turn(packets.buffer)
             if not count or packets.buffer[0] == TURN:
@@ -172,7 +166,8 @@ class WarmSession(Session):
 
     def mend_streams(self) -> None:
         """Whether a descriptor waits is the same for all who have it: the last game may have changed that."""
-        for number in self.streams:
+        packets = self.packets
+        for number in (0, 1, packets.asked, packets.answers, packets.turns):
             try:
                 _set_blocking(number, True)
             except OSError:  # the bot has closed it, for itself
@@ -279,6 +274,8 @@ class WarmSession(Session):
         if self.shim is not None and "error" not in self.about:
             if self.shim.lives == "game":
                 self.rehearse(self.shim)
+                for number in (self.packets.turns, self.packets.asked):
+                    self.waiting.register(number, select.POLLIN)
                 self.ready = dumps({**self.about, "id": 1}).encode("ascii")
             # What exists now is shared with every fork; the collector need not look at it again.
             gc.collect()

@@ -169,8 +169,8 @@ class Zygote:
 
     def fork(self, order: Dict[str, Any], news: int, descriptors: List[int]) -> None:
         """Forks a child for a bot, into its namespaces if it has some."""
-        log, asked, answers, *more = descriptors
-        turns = more.pop(0) if order.get("turns") else -1
+        log, *more = descriptors
+        ways = [more.pop(0) for _ in range(3 if order.get("turns") else 2)]
         world = more.pop(0) if order["namespaces"] is not None else None
         read_pid, write_pid = os.pipe()
         # Only a fork of one that has stepped into a process namespace is in it.
@@ -193,7 +193,7 @@ class Zygote:
                     os.write(write_pid, str(pid or os.getpid()).encode())
                 if pid == 0:
                     os.close(write_pid)
-                    code = live(order, news, log, asked, answers, turns)
+                    code = live(order, news, log, ways)
             except Exception as error:
                 tell(news, failed("after the fork", error))
             finally:
@@ -265,15 +265,15 @@ def make_room(order: Dict[str, Any]) -> Tuple[int, int]:
         return 0, 0
 
 
-def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int, turns: int) -> int:
-    """In the child: its own session, descriptors and walls; then the bot."""
+def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
+    """In the child: its own session, descriptors and walls; then the bot. `ways` are those of `packets.py`."""
     os.setsid()
     for number in range(1, 65):
         try:
             _signal.signal(number, _signal.SIG_IGN if number in IGNORED else _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    asked, answers, news, *more = mute(log, asked, answers, news, *([turns] if turns >= 0 else []))
+    *ways, news = mute(log, *ways, news)
     rest = make_room(order)
     try:
         enter(order)
@@ -287,10 +287,10 @@ def live(order: Dict[str, Any], news: int, log: int, asked: int, answers: int, t
         if forgets and os.environ.get("AGON_STATELESS") != "fresh":
             from .lean import play as play_lean
 
-            return play_lean(order, asked, answers, rest)
+            return play_lean(order, *ways, rest)
         from .warm import play
 
-        return play(order, asked, answers, *more)
+        return play(order, *ways)
     except Exception as error:
         # The news are closed; this way the log says why the bot ended.
         os.write(2, f"the bot's process fails: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))

@@ -101,8 +101,8 @@ const FORGETFUL: &str = "solitude-scramble";
 /// The game whose bots remember from game to game.
 const REMEMBERING: &str = "connect-five";
 
-/// The game that asks all of its bots at once.
-const TOGETHER: &str = "colour-battle";
+/// The game with a crowd of bots: all are asked at once, and none of them can start threads or processes.
+const CROWDED: &str = "colour-battle";
 
 /// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
 /// Others are for every game, Connect Five's never: for those the memory is left as it is, which is the faster for the one
@@ -140,10 +140,10 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
-        asked_together: game == TOGETHER,
+        asked_together: game == CROWDED,
         audited: false,
         // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
-        hold: if forgets || game == TOGETHER { Hold::Never } else { Hold::IfBusy },
+        hold: if forgets || game == CROWDED { Hold::Never } else { Hold::IfBusy },
     }
 }
 

@@ -112,76 +112,91 @@ impl Together {
 /// A look that costs next to nothing, for the many bots that are one process or two: whether the lists of children and the
 /// number of threads are what they were.
 struct Glance {
-    /// Of the bot, of those who get its orphans, and of its child if it has one.
-    lists: Vec<(File, Vec<u8>)>,
-    /// Of the bot, and of its child.
-    threads: Vec<(File, u64)>,
-    /// How many of each there are without the child's.
-    own: (usize, usize),
-    child: Option<i32>,
+    bot: Process,
+    adopt: Vec<List>,
+    /// The bot's only child, if it has one.
+    child: Option<(i32, Process)>,
 }
 
 /// What a glance has seen.
+#[derive(Clone, Copy)]
 struct Seen {
     /// Something is not what it was.
     changed: bool,
-    /// Nothing can have been overlooked: a thread other than the first has a list of its own.
+    /// Nothing can have been overlooked.
     all: bool,
 }
 
 impl Glance {
     fn at(bot: i32, adopt: &[i32]) -> Self {
-        let mut glance = Self { lists: Vec::new(), threads: Vec::new(), own: (0, 0), child: None };
-        glance.add(bot);
-        glance.lists.extend(adopt.iter().filter_map(|&pid| list_of(pid)));
-        glance.own = (glance.lists.len(), glance.threads.len());
-        glance
-    }
-
-    fn add(&mut self, pid: i32) {
-        self.lists.extend(list_of(pid));
-        self.threads.extend(File::open(format!("/proc/{pid}/task")).ok().map(|folder| (folder, 0)));
+        let adopt = adopt.iter().map(|&pid| List::of(pid)).collect();
+        Self { bot: Process::at(bot), adopt, child: None }
     }
 
     /// From now on looks at the bot's only child, too: what that has is news at the next look. (With more children each look is a
     /// thorough one.)
     fn follow(&mut self, others: &[i32]) {
-        let child = if let [only] = others { Some(*only) } else { None };
-        if self.child == child {
-            return;
-        }
-        self.child = child;
-        self.lists.truncate(self.own.0);
-        self.threads.truncate(self.own.1);
-        if let Some(child) = child {
-            self.add(child);
+        let only = if let [only] = others { Some(*only) } else { None };
+        if self.child.as_ref().map(|(pid, _)| *pid) != only {
+            self.child = only.map(|pid| (pid, Process::at(pid)));
         }
     }
 
     fn look(&mut self) -> Seen {
-        let mut seen = Seen { changed: false, all: true };
-        for (file, before) in &mut self.lists {
-            let mut now = [0; 1024];
-            let count = file.read_at(&mut now, 0).unwrap_or(0);
-            if before[..] != now[..count] {
-                seen.changed = true;
-                before.clear();
-                before.extend_from_slice(&now[..count]);
-            }
+        let mut seen = self.bot.look();
+        for list in &mut self.adopt {
+            seen.changed |= list.has_changed();
         }
-        for (folder, before) in &mut self.threads {
-            // Two links that every folder has, and one for each thread.
-            let now = folder.metadata().map_or(0, |about| about.nlink());
-            seen.changed |= *before != now;
-            seen.all &= now <= 3;
-            *before = now;
+        if let Some((_, child)) = &mut self.child {
+            let its = child.look();
+            seen = Seen { changed: seen.changed | its.changed, all: seen.all & its.all };
         }
         seen
     }
 }
 
-fn list_of(pid: i32) -> Option<(File, Vec<u8>)> {
-    Some((File::open(format!("/proc/{pid}/task/{pid}/children")).ok()?, Vec::new()))
+/// A process that is glanced at.
+struct Process {
+    list: List,
+    folder: Option<File>,
+    links: u64,
+}
+
+impl Process {
+    fn at(pid: i32) -> Self {
+        Self { list: List::of(pid), folder: File::open(format!("/proc/{pid}/task")).ok(), links: 0 }
+    }
+
+    fn look(&mut self) -> Seen {
+        let links =
+            self.folder.as_ref().and_then(|folder| folder.metadata().ok()).map_or(0, |about| about.nlink());
+        let changed = self.list.has_changed() || links != self.links;
+        self.links = links;
+        // Two that every folder has, and one for each thread. A thread other than the first has a list of its own.
+        Seen { changed, all: links == 3 && self.list.file.is_some() }
+    }
+}
+
+/// What the first thread of a process has forked.
+struct List {
+    file: Option<File>,
+    before: Vec<u8>,
+}
+
+impl List {
+    fn of(pid: i32) -> Self {
+        Self { file: File::open(format!("/proc/{pid}/task/{pid}/children")).ok(), before: Vec::new() }
+    }
+
+    fn has_changed(&mut self) -> bool {
+        let mut now = [0; 1024];
+        let count = self.file.as_ref().and_then(|file| file.read_at(&mut now, 0).ok()).unwrap_or(0);
+        let changed = self.before[..] != now[..count];
+        if changed {
+            self.before = now[..count].to_vec();
+        }
+        changed
+    }
 }
 
 /// What `/proc` says of a process.

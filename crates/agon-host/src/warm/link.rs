@@ -55,9 +55,9 @@ thread_local! {
 pub struct Link {
     jailed: Jailed,
     asking: OwnedFd,
-    /// Its own way for turns, which costs half as much, if it has one.
+    /// Its own way for turns, which costs a third as much, if it has one.
     turns: Option<OwnedFd>,
-    /// It had a turn last, and waits for the next there.
+    /// It had a turn last, and expects the next.
     expects_turns: bool,
     answers: OwnedFd,
     log: SharedLog,
@@ -167,18 +167,21 @@ impl Link {
     }
 
     fn send_turn(&mut self, text: &[u8]) {
-        match &self.turns {
-            Some(turns) if self.expects_turns && text.len() <= socket::IN_A_PIPE => {
-                self.send_packet(turns, socket::write, text);
-            }
+        match self.awaited() {
+            Some(turns) if text.len() <= socket::IN_A_PIPE => self.send_packet(turns, socket::write, text),
             _ => self.send_one(text),
         }
-        self.expects_turns = self.turns.is_some();
+        self.expects_turns = true;
+    }
+
+    /// Where it waits for the next turn, if that is all it waits for.
+    fn awaited(&self) -> Option<&OwnedFd> {
+        self.turns.as_ref().filter(|_| self.expects_turns)
     }
 
     fn send_one(&self, text: &[u8]) {
         // First: if nobody plays any more, it must not come after the start of the next game.
-        if let Some(turns) = self.turns.as_ref().filter(|_| self.expects_turns) {
+        if let Some(turns) = self.awaited() {
             self.send_packet(turns, socket::write, ELSEWHERE);
         }
         let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
