@@ -110,7 +110,8 @@ const keepWhatIsShown = (page: Page): Promise<void> =>
 async function watch(page: Page): Promise<void> {
   await page.waitForSelector('.replay .live');
   await page.getByText('This game is over.').waitFor();
-  await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
+  // Not at once: turns that came faster than they are shown come first, and there is a next game.
+  await expect.poll(() => page.locator('.story').innerText(), { timeout: 20_000 }).toContain('Ended:');
   await page.getByRole('link', { name: 'Its replay' }).waitFor();
   const seen = (): Promise<boolean> =>
     page.evaluate(() => (window as unknown as { shown: Shown[] }).shown.some(({ turns, last }) => turns.length >= 3 && turns.at(-1) === last));
