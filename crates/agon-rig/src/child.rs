@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a server may take until it listens.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = crate::WAIT_TIMEOUT;
 
 /// A server that runs.
 #[derive(Debug)]
