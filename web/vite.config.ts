@@ -1,5 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { TEST_TIMEOUT, WAIT_TIMEOUT } from './tests/patience.mjs';
 
 // One classic script and one style sheet, with fixed names: the program embeds them, and pages open from disk.
 export default defineConfig({
@@ -12,7 +13,9 @@ export default defineConfig({
   },
   test: {
     include: ['tests/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: TEST_TIMEOUT,
+    hookTimeout: TEST_TIMEOUT,
+    expect: { poll: { timeout: WAIT_TIMEOUT } },
+    reporters: ['default', './tests/skipped.ts'],
   },
 });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { program } from '../agon.mjs';
+import { WAIT_TIMEOUT } from '../patience.mjs';
 
 export const PASSWORD = 'a long sentence nobody guesses';
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -223,17 +224,17 @@ export class Person {
 }
 
 /**
- * Asks again and again until the answer is the one that is waited for.
+ * Asks again and again until the answer is the one that is waited for, for at most so many milliseconds.
  * @template T
  * @param {() => Promise<T>} ask
  * @param {(answer: T) => boolean} good
  */
-export async function until(ask, good, seconds = 60) {
-  const end = Date.now() + 1000 * seconds;
+export async function until(ask, good, patience = WAIT_TIMEOUT) {
+  const end = Date.now() + patience;
   for (;;) {
     const answer = await ask();
     if (good(answer)) return answer;
-    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain; the last answer: ${JSON.stringify(answer)}`);
+    if (Date.now() > end) throw new Error(`waited ${patience / 1000} s in vain; the last answer: ${JSON.stringify(answer)}`);
     await new Promise((done) => setTimeout(done, 100));
   }
 }
