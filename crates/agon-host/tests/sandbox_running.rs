@@ -110,7 +110,7 @@ if os.fork() == 0:
         print("daemon", flush=True)
         time.sleep(60)
     os._exit(0)
-# Until somebody has seen the daemon.
+# Until the test has seen the daemon.
 sys.stdin.readline()
 "#,
         );

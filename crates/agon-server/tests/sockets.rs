@@ -46,7 +46,7 @@ fn config(folder: &tempfile::TempDir) -> Config {
     let mut config = Config::new(folder.path());
     config.listen = "127.0.0.1:0".parse().unwrap();
     config.limits = Limits::generous();
-    // Longer than anything here is waited for: whoever stops in time has not waited for it.
+    // Longer than anything here is waited for: a server that stops in time has not waited for it.
     config.grace = 2 * agon_rig::WAIT_TIMEOUT;
     config
 }
