@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -192,7 +193,8 @@ def main() -> int:
     with open(TIMES, "w", encoding="utf-8") as file:
         json.dump(times, file, indent=1, sort_keys=True)
     total = time.monotonic() - begin
-    print(f"\nbuilt in {built:.0f} s, ran {len(results)} suites in {total - built:.0f} s; the longest:")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"\nbuilt in {built:.0f} s, ran {len(results)} suites in {total - built:.0f} s (processor time: {used.ru_utime + used.ru_stime:.0f} s); the longest:")
     for result in results[:10]:
         print(f"  {result.seconds:6.1f} s  {result.suite.name}")
     bad = [result.suite.name for result in results if result.code]
