@@ -1,9 +1,9 @@
-// A finished film as it would have come while the game was played.
+// Splits a finished film into the parts of a live film.
 
-import { extended, type Film, type Part } from '../src/film';
+import { extendFilm, type Film, type FilmPart } from '../src/film';
 
-/** The first turns of a film, live, and the rest of it in parts of so many turns. */
-export function cut(film: Film, first: number, size: number): { head: Film; parts: Part[] } {
+/** Returns a live film with the first turns, and the remaining turns in parts of `size` turns. */
+export function cut(film: Film, first: number, size: number): { head: Film; parts: FilmPart[] } {
   const all = film.names.map((_, seat) => seat);
   const counts = film.names.map(() => 0);
   const turns = film.deltas.map((delta, i) => {
@@ -28,8 +28,8 @@ export function cut(film: Film, first: number, size: number): { head: Film; part
     faults: [],
     standing: { of: film.standing.of, lines: film.standing.lines.map((line) => [line[0] as number]) },
   };
-  const head = extended(empty, { from: 1, turns: turns.slice(0, first) }) as Film;
-  const parts: Part[] = [];
+  const head = extendFilm(empty, { from: 1, turns: turns.slice(0, first) }) as Film;
+  const parts: FilmPart[] = [];
   for (let from = first; from < turns.length; from += size) parts.push({ from: from + 1, turns: turns.slice(from, from + size) });
   parts.push({ from: turns.length + 1, turns: [], outcome: outcome as NonNullable<Film['outcome']> });
   return { head, parts };

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
 
 use crate::subjects::{self, BLOB_STREAM};
-use crate::wire::{Hash, PIECE};
-use crate::{GridError, Link};
+use crate::messages::{Hash, PIECE};
+use crate::{GridError, NatsConnection};
 
 /// The header that says of how many pieces a file is.
 const PIECES: &str = "Agon-Pieces";
@@ -23,13 +23,13 @@ pub fn hash(bytes: &[u8]) -> Hash {
 /// Where files are.
 #[derive(Clone, Debug)]
 pub struct Blobs {
-    link: Link,
+    link: NatsConnection,
     stream: stream::Stream<()>,
 }
 
 impl Blobs {
     /// Makes the stream if it is not there: for the coordinator.
-    pub async fn make(link: &Link, most_bytes: i64) -> Result<Self, GridError> {
+    pub async fn make(link: &NatsConnection, most_bytes: i64) -> Result<Self, GridError> {
         let config = stream::Config {
             name: BLOB_STREAM.to_owned(),
             subjects: vec![subjects::ALL_BLOBS.to_owned()],
@@ -46,7 +46,7 @@ impl Blobs {
     }
 
     /// For a worker: the stream must be there. Nothing is asked of the server yet.
-    pub async fn open(link: &Link) -> Result<Self, GridError> {
+    pub async fn open(link: &NatsConnection) -> Result<Self, GridError> {
         let stream = link.jetstream().get_stream_no_info(BLOB_STREAM).await;
         let stream = stream.map_err(|error| link.refused("open the stream of files", &error))?;
         Ok(Self { link: link.clone(), stream })

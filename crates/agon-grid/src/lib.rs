@@ -6,24 +6,24 @@
 //! is in `docs/grid.md`, [`wire`] and [`subjects`]; [`roster`] is who is there, [`access`] what a user may do, [`probe`] whether a server
 //! is fit for it.
 
-pub mod access;
+pub mod permissions;
 pub mod blobs;
 mod error;
-pub mod fleet;
+pub mod coordinator;
 
-pub mod link;
+pub mod nats;
 pub mod live;
 pub mod probe;
-mod refusal;
-pub mod roster;
+mod nats_errors;
+pub mod worker_directory;
 
 pub mod subjects;
-pub mod wire;
+pub mod messages;
 pub mod worker;
 
 pub use error::GridError;
-pub use fleet::{Disputed, Figures, Fleet, FleetOptions, SetAside};
+pub use coordinator::{DisputedMatch, GridRunStats, Coordinator, CoordinatorOptions, UnplayableMatch};
 
-pub use link::{Link, NatsOptions};
+pub use nats::{NatsConnection, NatsOptions};
 
-pub use roster::Roster;
+pub use worker_directory::WorkerDirectory;

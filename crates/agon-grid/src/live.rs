@@ -1,23 +1,23 @@
-//! Boards of workers, seen from here. A [`Mirror`] hears from the workers' beats what is on, and fetches a board while somebody follows it:
+//! Boards of workers, seen from here. A [`RemoteLiveGames`] hears from the workers' beats what is on, and fetches a board while somebody follows it:
 //! one stream from its worker, whoever and however many look on. It hands on the same updates as a board of this machine.
 
-mod channel;
-mod joiner;
+mod remote_source;
+mod chunks;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use agon_league::{Entrant, MatchKey};
-use agon_runner::BoardNow;
-use agon_runner::gallery::{Elsewhere, NotFollowed, Window};
+use agon_runner::LiveGame;
+use agon_runner::live::{RemoteGames, SubscribeError, LiveSource};
 use futures_util::StreamExt as _;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-use crate::wire::{Beat, BoardBeat, PROTOCOL, decode};
-use crate::{Link, subjects};
-use channel::{Channel, Far, Pane};
+use crate::messages::{Heartbeat, LiveGameInfo, PROTOCOL, decode};
+use crate::{NatsConnection, subjects};
+use remote_source::{RemoteSource, RemoteAddress, RemoteSourceHandle};
 
 /// A worker that was not heard for so long shows nothing.
 const LOST: Duration = Duration::from_secs(7);
@@ -27,41 +27,41 @@ const FORGOTTEN: Duration = Duration::from_mins(10);
 const MOST: usize = 20_000;
 
 /// The boards of all workers that play a competition.
-pub struct Mirror {
-    shared: Arc<Shared>,
+pub struct RemoteLiveGames {
+    shared: Arc<RemoteState>,
     listening: AbortHandle,
 }
 
-struct Shared {
-    link: Link,
+struct RemoteState {
+    link: NatsConnection,
     runtime: Handle,
     cup: String,
     /// Who wrote the bots, by entrant: workers are not told.
     contributors: Arc<[Option<String>]>,
     /// The number of its first board: there are so many here.
     first: usize,
-    slots: Mutex<Vec<Slot>>,
+    slots: Mutex<Vec<RemoteSlot>>,
 }
 
 /// A board of a worker. Its place in the list is its number.
-struct Slot {
+struct RemoteSlot {
     worker: String,
     board: u32,
     heard: Instant,
-    now: Option<BoardBeat>,
-    channel: Weak<Channel>,
+    now: Option<LiveGameInfo>,
+    channel: Weak<RemoteSource>,
 }
 
-impl Mirror {
+impl RemoteLiveGames {
     /// Begins to listen. `contributors` are those who wrote the bots, one for each entrant; boards are numbered from `first` on.
     pub fn open(
-        link: Link,
+        link: NatsConnection,
         runtime: &Handle,
         cup: &str,
         contributors: Vec<Option<String>>,
         first: usize,
     ) -> Arc<Self> {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(RemoteState {
             link,
             runtime: runtime.clone(),
             cup: cup.to_owned(),
@@ -74,24 +74,24 @@ impl Mirror {
     }
 }
 
-impl Drop for Mirror {
+impl Drop for RemoteLiveGames {
     fn drop(&mut self) {
         self.listening.abort();
     }
 }
 
-impl fmt::Debug for Mirror {
+impl fmt::Debug for RemoteLiveGames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Mirror({})", self.shared.cup)
     }
 }
 
-async fn listen(shared: Arc<Shared>) {
+async fn listen(shared: Arc<RemoteState>) {
     // It fails only when the connection was closed for good.
     let Ok(mut beats) = shared.link.client().subscribe(subjects::ALL_BEATS).await else { return };
     while let Some(message) = beats.next().await {
         let worker = message.subject.split('.').nth(2).unwrap_or_default();
-        if let Ok(beat) = decode::<Beat>(&message.payload)
+        if let Ok(beat) = decode::<Heartbeat>(&message.payload)
             && beat.worker == worker
             && beat.protocol == PROTOCOL
         {
@@ -100,12 +100,12 @@ async fn listen(shared: Arc<Shared>) {
     }
 }
 
-impl Shared {
-    fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
+impl RemoteState {
+    fn slots(&self) -> MutexGuard<'_, Vec<RemoteSlot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, beat: Beat, now: Instant) {
+    fn hear(&self, beat: Heartbeat, now: Instant) {
         let mut slots = self.slots();
         for slot in slots.iter_mut().filter(|slot| slot.worker == beat.worker) {
             (slot.heard, slot.now) = (now, None);
@@ -116,16 +116,16 @@ impl Shared {
         for one in beat.boards {
             // What cannot be of this competition is not shown, whatever a worker says.
             let known = |seat: &u32| (*seat as usize) < self.contributors.len();
-            if one.cup != self.cup || one.board >= beat.cores || !one.seats.iter().all(known) {
+            if one.competition_id != self.cup || one.board >= beat.cores || !one.seats.iter().all(known) {
                 continue;
             }
             let found = slots.iter().position(|slot| slot.worker == beat.worker && slot.board == one.board);
             let free =
-                |slot: &Slot| now.duration_since(slot.heard) >= FORGOTTEN && slot.channel.strong_count() == 0;
+                |slot: &RemoteSlot| now.duration_since(slot.heard) >= FORGOTTEN && slot.channel.strong_count() == 0;
             let Some(at) = found.or_else(|| slots.iter().position(free)).or_else(|| {
                 let more = slots.len() < MOST;
                 more.then(|| {
-                    slots.push(Slot {
+                    slots.push(RemoteSlot {
                         worker: String::new(),
                         board: 0,
                         heard: now,
@@ -146,13 +146,13 @@ impl Shared {
     }
 }
 
-impl Elsewhere for Mirror {
-    fn boards(&self) -> Vec<BoardNow> {
+impl RemoteGames for RemoteLiveGames {
+    fn boards(&self) -> Vec<LiveGame> {
         let now = Instant::now();
-        let board = |(at, slot): (usize, &Slot)| {
+        let board = |(at, slot): (usize, &RemoteSlot)| {
             let (ago, beat) = (now.duration_since(slot.heard), slot.now.as_ref()?);
             let (phase, stage, number) = beat.key;
-            (ago < LOST).then(|| BoardNow {
+            (ago < LOST).then(|| LiveGame {
                 board: self.shared.first + at,
                 key: MatchKey { phase, stage, number },
                 game: beat.game,
@@ -165,22 +165,22 @@ impl Elsewhere for Mirror {
         self.shared.slots().iter().enumerate().filter_map(board).collect()
     }
 
-    fn window(&self, board: usize) -> Result<Box<dyn Window>, NotFollowed> {
+    fn window(&self, board: usize) -> Result<Box<dyn LiveSource>, SubscribeError> {
         let mut slots = self.shared.slots();
-        let at = board.checked_sub(self.shared.first).ok_or(NotFollowed::NotThere)?;
-        let slot = slots.get_mut(at).ok_or(NotFollowed::NotThere)?;
+        let at = board.checked_sub(self.shared.first).ok_or(SubscribeError::NotThere)?;
+        let slot = slots.get_mut(at).ok_or(SubscribeError::NotThere)?;
         let channel = slot.channel.upgrade().unwrap_or_else(|| {
-            let far = Far {
+            let far = RemoteAddress {
                 link: self.shared.link.clone(),
                 worker: slot.worker.clone(),
                 cup: self.shared.cup.clone(),
                 board: slot.board,
             };
             let contributors = Arc::clone(&self.shared.contributors);
-            let channel = Channel::open(&self.shared.runtime, far, board, contributors);
+            let channel = RemoteSource::open(&self.shared.runtime, far, board, contributors);
             slot.channel = Arc::downgrade(&channel);
             channel
         });
-        Ok(Box::new(Pane(channel)))
+        Ok(Box::new(RemoteSourceHandle(channel)))
     }
 }

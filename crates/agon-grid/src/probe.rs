@@ -9,9 +9,9 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde::Deserialize;
 
-use crate::access::{Role, may, settle};
-use crate::wire::{self, Call, PIECE};
-use crate::{GridError, Link, NatsOptions, link, refusal, roster, subjects};
+use crate::permissions::{Role, check, round_trip};
+use crate::messages::{self, Announcement, PIECE};
+use crate::{GridError, NatsConnection, NatsOptions, nats, nats_errors, worker_directory, subjects};
 
 /// How a check went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub enum Health {
 
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finding {
+pub struct ProbeResult {
     /// What was looked at.
     pub check: &'static str,
     /// How it went.
@@ -37,7 +37,7 @@ pub struct Finding {
     pub hint: String,
 }
 
-impl Finding {
+impl ProbeResult {
     fn good(check: &'static str, found: impl Into<String>) -> Self {
         Self { check, health: Health::Good, found: found.into(), hint: String::new() }
     }
@@ -55,25 +55,25 @@ impl Finding {
 }
 
 /// Looks at a server, as the user that the options name. Takes some three seconds where all is well; no single check waits longer than
-/// [`link::PATIENCE`].
-pub async fn nats(options: &NatsOptions) -> Vec<Finding> {
-    let link = match Link::connect(options).await {
+/// [`link::CONNECT_TIMEOUT`].
+pub async fn nats(options: &NatsOptions) -> Vec<ProbeResult> {
+    let link = match NatsConnection::connect(options).await {
         Ok(link) => link,
-        Err(error) => return vec![Finding::bad("nats", &error)],
+        Err(error) => return vec![ProbeResult::bad("nats", &error)],
     };
     let mut findings = Vec::new();
-    match round_trip(&link).await {
+    match best_round_trip(&link).await {
         Ok(took) => {
             let version = link.client().server_info().version;
             let found = format!("nats-server {version} at {}, {} a round trip", link.url(), millis(took));
-            findings.push(Finding::good("nats", found));
+            findings.push(ProbeResult::good("nats", found));
         }
-        Err(error) => return vec![Finding::bad("nats", &error)],
+        Err(error) => return vec![ProbeResult::bad("nats", &error)],
     }
     findings.extend([privacy(options, &link), user(options, &link), payload(&link)]);
-    let coordinates = may(&link, Role::Coordinator).await;
-    let works = may(&link, Role::Worker(&options.name)).await.is_ok();
-    let watches = may(&link, Role::Spectator).await.is_ok();
+    let coordinates = check(&link, Role::Coordinator).await;
+    let works = check(&link, Role::Worker(&options.name)).await.is_ok();
+    let watches = check(&link, Role::Spectator).await.is_ok();
     let roles = [
         (coordinates.is_ok(), Role::Coordinator),
         (works, Role::Worker(&options.name)),
@@ -81,8 +81,8 @@ pub async fn nats(options: &NatsOptions) -> Vec<Finding> {
     ];
     let able: Vec<String> = roles.into_iter().filter(|one| one.0).map(|one| one.1.words()).collect();
     findings.push(match &coordinates {
-        Err(error) if able.is_empty() => Finding::bad("nats rights", error),
-        _ => Finding::good("nats rights", format!("this user may {}", able.join(", "))),
+        Err(error) if able.is_empty() => ProbeResult::bad("nats rights", error),
+        _ => ProbeResult::good("nats rights", format!("this user may {}", able.join(", "))),
     });
     if coordinates.is_ok() {
         findings.extend(streams(&link).await);
@@ -96,29 +96,29 @@ pub async fn nats(options: &NatsOptions) -> Vec<Finding> {
 }
 
 /// The best of some.
-async fn round_trip(link: &Link) -> Result<Duration, GridError> {
-    let mut best = settle(link).await?;
+async fn best_round_trip(link: &NatsConnection) -> Result<Duration, GridError> {
+    let mut best = round_trip(link).await?;
     for _ in 0..4 {
-        best = best.min(settle(link).await?);
+        best = best.min(round_trip(link).await?);
     }
     Ok(best)
 }
 
-fn privacy(options: &NatsOptions, link: &Link) -> Finding {
+fn privacy(options: &NatsOptions, link: &NatsConnection) -> ProbeResult {
     let asked = options.ca.is_some() || options.certificate.is_some() || options.url.contains("tls://");
     if asked || link.client().server_info().tls_required {
-        return Finding::good("nats tls", "the connection is encrypted");
+        return ProbeResult::good("nats tls", "the connection is encrypted");
     }
     if near(link) {
-        return Finding::good("nats tls", "not encrypted, and never leaves this machine");
+        return ProbeResult::good("nats tls", "not encrypted, and never leaves this machine");
     }
     let hint =
         "others on the network can read and change what is said: docs/deploying.md has TLS in three commands";
-    Finding::note("nats tls", "not encrypted", hint)
+    ProbeResult::note("nats tls", "not encrypted", hint)
 }
 
 /// Whether the server is on this machine.
-fn near(link: &Link) -> bool {
+fn near(link: &NatsConnection) -> bool {
     let host = |url: &str| {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.rsplit_once(':').map_or(rest, |(host, _)| host);
@@ -127,45 +127,45 @@ fn near(link: &Link) -> bool {
     link.url().split(',').all(host)
 }
 
-fn user(options: &NatsOptions, link: &Link) -> Finding {
+fn user(options: &NatsOptions, link: &NatsConnection) -> ProbeResult {
     let info = link.client().server_info();
-    match (info.auth_required, link::user_of(&options.url)) {
-        (true, Some(user)) => Finding::good("nats user", format!("let in as {user}")),
-        (true, None) => Finding::good("nats user", "let in by its credentials"),
+    match (info.auth_required, nats::user_of(&options.url)) {
+        (true, Some(user)) => ProbeResult::good("nats user", format!("let in as {user}")),
+        (true, None) => ProbeResult::good("nats user", "let in by its credentials"),
         (false, _) => {
             let hint = "anybody who reaches this server may do anything: docs/deploying.md has users for it";
-            Finding::note("nats user", "the server asks nobody who they are", hint)
+            ProbeResult::note("nats user", "the server asks nobody who they are", hint)
         }
     }
 }
 
-fn payload(link: &Link) -> Finding {
+fn payload(link: &NatsConnection) -> ProbeResult {
     let (most, needed) = (link.client().server_info().max_payload, PIECE + (64 << 10));
     if most >= needed {
-        return Finding::good("nats payload", format!("messages of {} KiB and less", most >> 10));
+        return ProbeResult::good("nats payload", format!("messages of {} KiB and less", most >> 10));
     }
     let hint = "max_payload: 1MB in the server's configuration".to_owned();
     let found = format!("messages of {} KiB at most; {} KiB are needed", most >> 10, needed >> 10);
-    Finding { check: "nats payload", health: Health::Bad, found, hint }
+    ProbeResult { check: "nats payload", health: Health::Bad, found, hint }
 }
 
 /// JetStream, a queue and a stream of files, as a coordinator uses them.
-async fn streams(link: &Link) -> Vec<Finding> {
+async fn streams(link: &NatsConnection) -> Vec<ProbeResult> {
     let mut findings = Vec::new();
     match link.jetstream().request("INFO", &()).await {
         Ok(Response::Ok(account)) => findings.push(room(&account)),
         Ok(Response::Err { error }) => {
-            return vec![Finding::bad("jetstream", &link.refused("say how JetStream is", &error))];
+            return vec![ProbeResult::bad("jetstream", &link.refused("say how JetStream is", &error))];
         }
-        Err(error) => return vec![Finding::bad("jetstream", &link.refused("say how JetStream is", &error))],
+        Err(error) => return vec![ProbeResult::bad("jetstream", &link.refused("say how JetStream is", &error))],
     }
     let id = format!("{:x}{:x}", std::process::id(), nanos());
     for (check, tried) in
         [("jetstream queue", queue(link, &id).await), ("jetstream files", files(link, &id).await)]
     {
         findings.push(match tried {
-            Ok(found) => Finding::good(check, found),
-            Err(error) => Finding::bad(check, &error),
+            Ok(found) => ProbeResult::good(check, found),
+            Err(error) => ProbeResult::bad(check, &error),
         });
     }
     findings
@@ -190,7 +190,7 @@ struct Limits {
     max_streams: i64,
 }
 
-fn room(account: &Account) -> Finding {
+fn room(account: &Account) -> ProbeResult {
     /// Bots of a large league and some minutes of work.
     const ENOUGH: i64 = 256 << 20;
     let (limits, used) = (&account.limits, account.storage >> 20);
@@ -201,16 +201,16 @@ fn room(account: &Account) -> Finding {
     };
     let left = limits.max_storage.saturating_sub_unsigned(account.storage);
     if limits.max_storage >= 0 && left < ENOUGH {
-        Finding::note("jetstream", found, "little room is left: max_file_store in the server's configuration")
+        ProbeResult::note("jetstream", found, "little room is left: max_file_store in the server's configuration")
     } else if (0..2).contains(&limits.max_streams) {
-        Finding::note("jetstream", found, "two streams are needed: max_streams of the account")
+        ProbeResult::note("jetstream", found, "two streams are needed: max_streams of the account")
     } else {
-        Finding::good("jetstream", found)
+        ProbeResult::good("jetstream", found)
     }
 }
 
 /// A work queue: the same thing twice is there once, is handed out, acked, and gone.
-async fn queue(link: &Link, id: &str) -> Result<String, GridError> {
+async fn queue(link: &NatsConnection, id: &str) -> Result<String, GridError> {
     let (name, subject) = (format!("AGON_DOCTOR_{id}_Q"), format!("agon.doctor.{id}.work"));
     let config = stream::Config {
         name: name.clone(),
@@ -230,7 +230,7 @@ async fn queue(link: &Link, id: &str) -> Result<String, GridError> {
     Ok(format!("made, used and removed in {}", millis(begun.elapsed())))
 }
 
-async fn use_queue(link: &Link, stream: &stream::Stream, subject: String) -> Result<(), GridError> {
+async fn use_queue(link: &NatsConnection, stream: &stream::Stream, subject: String) -> Result<(), GridError> {
     let config = consumer::pull::Config {
         durable_name: Some("doctor".to_owned()),
         ..consumer::pull::Config::default()
@@ -257,7 +257,7 @@ async fn use_queue(link: &Link, stream: &stream::Stream, subject: String) -> Res
 }
 
 /// A file of the largest piece, there and back.
-async fn files(link: &Link, id: &str) -> Result<String, GridError> {
+async fn files(link: &NatsConnection, id: &str) -> Result<String, GridError> {
     let (name, subject) = (format!("AGON_DOCTOR_{id}_F"), format!("agon.doctor.{id}.file"));
     let config = stream::Config {
         name: name.clone(),
@@ -280,7 +280,7 @@ async fn files(link: &Link, id: &str) -> Result<String, GridError> {
 }
 
 async fn there_and_back(
-    link: &Link,
+    link: &NatsConnection,
     stream: &stream::Stream,
     subject: String,
     bytes: Bytes,
@@ -293,40 +293,40 @@ async fn there_and_back(
     if back.payload == bytes { Ok(()) } else { Err(strange(link, "keep a file", "it gave back another one")) }
 }
 
-fn strange(link: &Link, doing: &str, what: &str) -> GridError {
-    refusal::of_jetstream(link.url(), doing, &std::io::Error::other(what), None)
+fn strange(link: &NatsConnection, doing: &str, what: &str) -> GridError {
+    nats_errors::jetstream_error(link.url(), doing, &std::io::Error::other(what), None)
 }
 
 /// A worker fetches files; before the first coordinator there is nowhere to fetch them from.
-async fn files_of_worker(link: &Link) -> Finding {
+async fn files_of_worker(link: &NatsConnection) -> ProbeResult {
     use async_nats::jetstream::stream::DirectGetErrorKind as Kind;
     let Ok(stream) = link.jetstream().get_stream_no_info(subjects::BLOB_STREAM).await else {
-        return Finding::note("jetstream files", "cannot be asked for", "");
+        return ProbeResult::note("jetstream files", "cannot be asked for", "");
     };
     match stream.direct_get_last_for_subject(subjects::blob("doctor", 0)).await {
-        Ok(_) => Finding::good("jetstream files", "can be fetched"),
-        Err(error) if error.kind() == Kind::NotFound => Finding::good("jetstream files", "can be fetched"),
+        Ok(_) => ProbeResult::good("jetstream files", "can be fetched"),
+        Err(error) if error.kind() == Kind::NotFound => ProbeResult::good("jetstream files", "can be fetched"),
         Err(error) => match link.refused("give a file", &error) {
             GridError::JetStream { what, .. } if !what.to_lowercase().contains("permissions") => {
                 let hint = "the first `agon run --nats` makes it; if there was one: is JetStream on?";
-                Finding::note("jetstream files", "there is no stream of files yet", hint)
+                ProbeResult::note("jetstream files", "there is no stream of files yet", hint)
             }
-            denied => Finding::bad("jetstream files", &denied),
+            denied => ProbeResult::bad("jetstream files", &denied),
         },
     }
 }
 
 /// Who else is there: a little longer than one beat is listened for.
-async fn company(link: &Link) -> Vec<Finding> {
+async fn company(link: &NatsConnection) -> Vec<ProbeResult> {
     let (Ok(heard), Ok(mut calls)) =
-        (roster::Roster::listen(link).await, link.client().subscribe(subjects::CALL).await)
+        (worker_directory::WorkerDirectory::listen(link).await, link.client().subscribe(subjects::CALL).await)
     else {
         return Vec::new();
     };
     let mut cups = std::collections::BTreeSet::new();
-    let until = tokio::time::Instant::now() + roster::EVERY + Duration::from_millis(500);
+    let until = tokio::time::Instant::now() + worker_directory::HEARTBEAT_INTERVAL + Duration::from_millis(500);
     while let Ok(Some(message)) = tokio::time::timeout_at(until, calls.next()).await {
-        if let Ok(call) = wire::decode::<Call>(&message.payload) {
+        if let Ok(call) = messages::decode::<Announcement>(&message.payload) {
             cups.insert(call.name);
         }
     }
@@ -335,14 +335,14 @@ async fn company(link: &Link) -> Vec<Finding> {
     let names: Vec<&str> = workers.iter().map(|one| one.beat.worker.as_str()).take(8).collect();
     let more = if workers.len() > 8 { format!(" and {} more", workers.len() - 8) } else { String::new() };
     let there = match workers.len() {
-        0 => Finding::note("workers", "nobody is there", "start some: agon worker --nats URL"),
-        1 => Finding::good("workers", format!("1, with {cores} cores: {}", names.join(", "))),
-        many => Finding::good("workers", format!("{many}, with {cores} cores: {}{more}", names.join(", "))),
+        0 => ProbeResult::note("workers", "nobody is there", "start some: agon worker --nats URL"),
+        1 => ProbeResult::good("workers", format!("1, with {cores} cores: {}", names.join(", "))),
+        many => ProbeResult::good("workers", format!("{many}, with {cores} cores: {}{more}", names.join(", "))),
     };
     let called = if cups.is_empty() {
-        Finding::good("competitions", "none is being played just now")
+        ProbeResult::good("competitions", "none is being played just now")
     } else {
-        Finding::good("competitions", cups.into_iter().collect::<Vec<_>>().join(", "))
+        ProbeResult::good("competitions", cups.into_iter().collect::<Vec<_>>().join(", "))
     };
     vec![there, called]
 }

@@ -4,7 +4,7 @@
 pub const WORK_STREAM: &str = "AGON_WORK";
 /// The stream that holds files by their hash.
 pub const BLOB_STREAM: &str = "AGON_BLOBS";
-/// Where coordinators say that they are there ([`crate::wire::Call`]).
+/// Where coordinators say that they are there ([`crate::wire::Announcement`]).
 pub const CALL: &str = "agon.call";
 /// Everything that is to be played.
 pub const ALL_WORK: &str = "agon.work.*";
@@ -39,32 +39,32 @@ pub fn blob(hash: &str, piece: u32) -> String {
     format!("agon.blob.{hash}.{piece}")
 }
 
-/// A worker asks to take part ([`crate::wire::Hello`]; answered by [`crate::wire::Welcome`]). `*` for all workers.
+/// A worker asks to take part ([`crate::wire::JoinRequest`]; answered by [`crate::wire::JoinResponse`]). `*` for all workers.
 pub fn hello(worker: &str, cup: &str) -> String {
     format!("agon.up.{worker}.hello.{cup}")
 }
 
-/// A worker hands in what it played ([`crate::wire::ReportPart`]; answered by [`crate::wire::Receipt`]).
+/// A worker hands in what it played ([`crate::wire::ReportChunk`]; answered by [`crate::wire::ReportAck`]).
 pub fn report(worker: &str, cup: &str) -> String {
     format!("agon.up.{worker}.report.{cup}")
 }
 
-/// A worker could not play something ([`crate::wire::Trouble`]; answered by [`crate::wire::Receipt`]).
+/// A worker could not play something ([`crate::wire::JobError`]; answered by [`crate::wire::ReportAck`]).
 pub fn trouble(worker: &str, cup: &str) -> String {
     format!("agon.up.{worker}.trouble.{cup}")
 }
 
-/// A worker says how it is ([`crate::wire::Beat`]).
+/// A worker says how it is ([`crate::wire::Heartbeat`]).
 pub fn beat(worker: &str) -> String {
     format!("agon.up.{worker}.beat")
 }
 
-/// What is to be seen on a board of a worker ([`crate::wire::Seen`]).
+/// What is to be seen on a board of a worker ([`crate::wire::WorkerInfo`]).
 pub fn live(worker: &str, cup: &str, board: u32) -> String {
     format!("agon.up.{worker}.live.{cup}.{board}")
 }
 
-/// A worker is told to do something ([`crate::wire::Order`]; answered by [`crate::wire::Done`]).
+/// A worker is told to do something ([`crate::wire::WorkerCommand`]; answered by [`crate::wire::CommandReply`]).
 pub fn order(worker: &str) -> String {
     format!("agon.down.{worker}.order")
 }

@@ -11,14 +11,14 @@ use agon_core::{Assets, Settings};
 use agon_engine::film::json::{Extras, to_json};
 use agon_engine::referee::{Played, Room};
 use agon_engine::{Event, LivePart, Plan, Reporter, Seating, table};
-use agon_grid::live::Mirror;
-use agon_grid::wire::{self, Beat, Done, Order, Seen, Shown};
-use agon_grid::worker::live::{Shows, boards};
-use agon_grid::{Link, NatsOptions, subjects};
+use agon_grid::live::RemoteLiveGames;
+use agon_grid::messages::{self, Heartbeat, CommandReply, WorkerCommand, LiveChunk, LiveMessage};
+use agon_grid::worker::live::{LiveStreams, boards};
+use agon_grid::{NatsConnection, NatsOptions, subjects};
 use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_rig::Nats;
-use agon_runner::gallery::{Board, NotFollowed, Pace, Pen};
-use agon_runner::{Follower, Gallery, Update};
+use agon_runner::live::{LiveSlot, SubscribeError, LivePacing, LiveReporter};
+use agon_runner::{LiveSubscriber, LiveGames, LiveUpdate};
 use async_nats::Subscriber;
 use futures_util::StreamExt as _;
 use serde_json::Value as Json;
@@ -26,7 +26,7 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 /// Quick enough to test, with time enough to compute everything in one tick, and without a rest.
-const QUICK: Pace = Pace {
+const QUICK: LivePacing = LivePacing {
     tick: Duration::from_millis(10),
     each: Duration::ZERO,
     rest: 0,
@@ -44,7 +44,7 @@ fn key(number: u64) -> MatchKey {
 
 /// Writes down a game that goes on only when it may.
 struct Gated<'g> {
-    pen: Pen<'g>,
+    pen: LiveReporter<'g>,
     gate: Option<&'g Receiver<()>>,
 }
 
@@ -59,13 +59,13 @@ impl Reporter for Gated<'_> {
 }
 
 /// Plays a game of 96 turns on a board.
-fn play(board: &Board, number: u64, gate: Option<&Receiver<()>>) -> Played {
+fn play(board: &LiveSlot, number: u64, gate: Option<&Receiver<()>>) -> Played {
     let table = table("word-racer").unwrap();
     let settings = Settings::defaults(table.info().settings);
     let seats = ["random", "filler"].map(|name| Seating::House(name.to_owned()));
     let plan = Plan { settings: &settings, seed: number, seats: &seats, assets: &Assets::none() };
     let entrants = [Entrant(0), Entrant(1)];
-    let mut gated = Gated { pen: Pen::new(board, key(number), &entrants), gate };
+    let mut gated = Gated { pen: LiveReporter::new(board, key(number), &entrants), gate };
     let (mut recorder, mut played) = (Recorder::new(), Vec::new());
     let mut room =
         Room { reporter: Some(&mut gated), console: None, recorder: Some(&mut recorder), log: None };
@@ -89,9 +89,9 @@ fn whole(played: &Played) -> Json {
 struct World {
     _nats: Nats,
     runtime: Runtime,
-    link: Link,
+    link: NatsConnection,
     /// As the server has it: nothing is played here.
-    here: Arc<Gallery>,
+    here: Arc<LiveGames>,
 }
 
 impl World {
@@ -100,10 +100,10 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let options = NatsOptions { url: nats.url(), name: "test".to_owned(), ..NatsOptions::default() };
-        let link = runtime.block_on(Link::connect(&options)).unwrap();
+        let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
         let contributors = vec![Some("Ann".to_owned()), None];
-        let here = Gallery::new(Assets::none(), contributors.clone());
-        here.add(Mirror::open(link.clone(), runtime.handle(), CUP, contributors, 0));
+        let here = LiveGames::new(Assets::none(), contributors.clone());
+        here.add(RemoteLiveGames::open(link.clone(), runtime.handle(), CUP, contributors, 0));
         Self { _nats: nats, runtime, link, here }
     }
 
@@ -116,10 +116,10 @@ impl World {
     }
 
     /// Beats until the boards are as they should be.
-    fn beat(&self, beat: &Beat, wanted: usize) {
+    fn beat(&self, beat: &Heartbeat, wanted: usize) {
         let begun = Instant::now();
         loop {
-            let said = self.link.client().publish(subjects::beat("w1"), wire::encode(beat).unwrap().into());
+            let said = self.link.client().publish(subjects::beat("w1"), messages::encode(beat).unwrap().into());
             self.runtime.block_on(said).unwrap();
             if self.here.boards().len() == wanted {
                 return;
@@ -129,44 +129,44 @@ impl World {
         }
     }
 
-    fn next(&self, follower: &mut Follower) -> Update {
+    fn next(&self, follower: &mut LiveSubscriber) -> LiveUpdate {
         self.runtime.block_on(async { timeout(LONG, follower.next()).await }).unwrap().unwrap()
     }
 }
 
-fn beat(gallery: &Gallery) -> Beat {
-    Beat {
+fn beat(gallery: &LiveGames) -> Heartbeat {
+    Heartbeat {
         engine: "0.1.0".to_owned(),
         cores: 2,
         busy: 1,
         boards: boards(CUP, gallery),
-        ..Beat::new("w1", "s")
+        ..Heartbeat::new("w1", "s")
     }
 }
 
 /// A worker, as far as its boards go.
 struct There {
-    gallery: Arc<Gallery>,
-    shows: Shows,
+    gallery: Arc<LiveGames>,
+    shows: LiveStreams,
     answering: tokio::task::JoinHandle<()>,
 }
 
 impl There {
     fn new(world: &World) -> Self {
-        let gallery = Gallery::paced(Assets::none(), vec![None; 2], QUICK);
+        let gallery = LiveGames::paced(Assets::none(), vec![None; 2], QUICK);
         let (link, mut orders) = (world.link.clone(), world.hear(subjects::order("w1")));
-        let shows = Shows::new(link.clone(), "w1");
+        let shows = LiveStreams::new(link.clone(), "w1");
         let answering = world.runtime.spawn({
             let (gallery, shows) = (Arc::clone(&gallery), shows.clone());
             async move {
                 while let Some(message) = orders.next().await {
-                    let Order::Show { cup, board, for_ms, whole } = wire::decode(&message.payload).unwrap()
+                    let WorkerCommand::Show { competition_id: cup, board, for_ms, whole } = messages::decode(&message.payload).unwrap()
                     else {
                         continue;
                     };
                     assert_eq!(cup, CUP);
                     let done = shows.show(Some(&gallery), &cup, board, for_ms, whole);
-                    let answer = wire::encode(&done).unwrap().into();
+                    let answer = messages::encode(&done).unwrap().into();
                     link.client().publish(message.reply.unwrap(), answer).await.unwrap();
                 }
             }
@@ -185,15 +185,15 @@ struct Sight {
 }
 
 impl Sight {
-    fn see(&mut self, update: Update) {
+    fn see(&mut self, update: LiveUpdate) {
         match update {
-            Update::Film { film, over, .. } => {
+            LiveUpdate::Film { film, over, .. } => {
                 let by = [Some("Ann".to_owned()), None];
                 self.film = Some(agon_engine::LiveFilm::read(&film, &by).unwrap());
                 (self.films, self.over) = (self.films + 1, over);
                 self.bytes.push(film);
             }
-            Update::Part { part, over, .. } => {
+            LiveUpdate::Part { part, over, .. } => {
                 let read = LivePart::read(&part).unwrap();
                 let film = self.film.as_mut().unwrap();
                 assert_eq!(read.from, film.turns() + 1);
@@ -204,8 +204,8 @@ impl Sight {
                 self.over = over;
                 self.bytes.push(part);
             }
-            Update::Match(_) => {}
-            Update::Idle => panic!("nothing to see"),
+            LiveUpdate::Match(_) => {}
+            LiveUpdate::Idle => panic!("nothing to see"),
         }
     }
 
@@ -217,7 +217,7 @@ impl Sight {
         serde_json::from_slice(&self.film.as_ref().unwrap().json()).unwrap()
     }
 
-    fn until(&mut self, world: &World, follower: &mut Follower, enough: impl Fn(&Self) -> bool) {
+    fn until(&mut self, world: &World, follower: &mut LiveSubscriber, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             self.see(world.next(follower));
         }
@@ -234,7 +234,7 @@ fn let_pass(gate: &Sender<()>, turns: usize) {
 fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
     let world = World::new();
     let there = There::new(&world);
-    assert!(matches!(world.here.follow(0), Err(NotFollowed::NotThere)));
+    assert!(matches!(world.here.follow(0), Err(SubscribeError::NotThere)));
     let mut wire = world.hear(subjects::live("w1", CUP, 1));
     let (gate, turnstile) = channel();
     let board = there.gallery.board(1);
@@ -255,7 +255,7 @@ fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
         let mut sight = Sight::default();
         sight.until(&world, &mut first, |one| one.turns() == 5);
         assert_eq!(sight.films, 1, "what was played before came as one film");
-        let mut crowd: Vec<Follower> = (0..999).map(|_| world.here.follow_match(key(7)).unwrap()).collect();
+        let mut crowd: Vec<LiveSubscriber> = (0..999).map(|_| world.here.follow_match(key(7)).unwrap()).collect();
         assert_eq!(world.here.boards()[0].followers, 1_000);
         let mut seen = Vec::new();
         // Bit by bit, so that nobody falls behind.
@@ -278,7 +278,7 @@ fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
         drop(gate);
         let played = playing.join().unwrap();
         assert_eq!(sight.json(), whole(&played), "the film of the record, with its contributors");
-        assert!(matches!(world.next(&mut crowd[3]), Update::Match(result) if result.key == key(7)));
+        assert!(matches!(world.next(&mut crowd[3]), LiveUpdate::Match(result) if result.key == key(7)));
         // What went over the wire is what one of them saw, and the end of the match.
         let mut messages = 0;
         while let Ok(Some(_)) =
@@ -297,43 +297,43 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
     let there = There::new(&world);
     let played = play(&there.gallery.board(0), 1, None);
     let ask = |for_ms, whole| {
-        let order = Order::Show { cup: CUP.to_owned(), board: 0, for_ms, whole };
-        let asked = world.link.client().request(subjects::order("w1"), wire::encode(&order).unwrap().into());
-        wire::decode::<Done>(&world.runtime.block_on(asked).unwrap().payload).unwrap()
+        let order = WorkerCommand::Show { competition_id: CUP.to_owned(), board: 0, for_ms, whole };
+        let asked = world.link.client().request(subjects::order("w1"), messages::encode(&order).unwrap().into());
+        messages::decode::<CommandReply>(&world.runtime.block_on(asked).unwrap().payload).unwrap()
     };
     let mut wire = world.hear(subjects::live("w1", CUP, 0));
     let mut next = || {
         let message = world.runtime.block_on(async { timeout(LONG, wire.next()).await }).unwrap().unwrap();
-        let seen: Seen = wire::decode(&message.payload).unwrap();
+        let seen: LiveChunk = messages::decode(&message.payload).unwrap();
         assert_eq!(seen.pieces, 1);
-        (seen.number, wire::decode::<Shown>(&seen.bytes).unwrap())
+        (seen.number, messages::decode::<LiveMessage>(&seen.bytes).unwrap())
     };
-    assert_eq!(ask(300, false), Done::Yes);
-    assert!(matches!(next(), (0, Shown::Film { part: false, .. })), "the first one asked");
+    assert_eq!(ask(300, false), CommandReply::Yes);
+    assert!(matches!(next(), (0, LiveMessage::Film { part: false, .. })), "the first one asked");
     while there.shows.count() > 0 {
         thread::sleep(Duration::from_millis(10));
     }
     // By the same connection, so after everything that was said.
-    let mark = Seen { number: u64::MAX, piece: 0, pieces: 1, bytes: wire::encode(&Shown::Idle).unwrap() };
+    let mark = LiveChunk { number: u64::MAX, piece: 0, pieces: 1, bytes: messages::encode(&LiveMessage::Idle).unwrap() };
     let marked =
-        world.link.client().publish(subjects::live("w1", CUP, 0), wire::encode(&mark).unwrap().into());
+        world.link.client().publish(subjects::live("w1", CUP, 0), messages::encode(&mark).unwrap().into());
     world.runtime.block_on(marked).unwrap();
     while next().0 != u64::MAX {}
-    assert_eq!(ask(60_000, true), Done::Yes);
+    assert_eq!(ask(60_000, true), CommandReply::Yes);
     let mut last = 0;
     // Until its end; and then somebody else has nothing yet.
     loop {
         let (number, shown) = next();
         last = last.max(number);
-        if matches!(shown, Shown::Film { over: true, .. }) {
+        if matches!(shown, LiveMessage::Film { over: true, .. }) {
             break;
         }
     }
-    assert_eq!(ask(60_000, true), Done::Yes);
+    assert_eq!(ask(60_000, true), CommandReply::Yes);
     loop {
         let (number, shown) = next();
-        assert!(number > last || matches!(shown, Shown::Match(_)));
-        if let Shown::Film { part: false, film, over: true, .. } = shown {
+        assert!(number > last || matches!(shown, LiveMessage::Match(_)));
+        if let LiveMessage::Film { part: false, film, over: true, .. } = shown {
             let mut json: Json = serde_json::from_slice(&film).unwrap();
             json["contributors"] = serde_json::json!(["Ann", null]);
             assert_eq!(json, whole(&played));
@@ -341,16 +341,16 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
         }
     }
     let order = there.shows.show(None, "other", 0, 1, false);
-    assert!(matches!(order, Done::No(why) if why.contains("other")));
+    assert!(matches!(order, CommandReply::No(why) if why.contains("other")));
     let order = there.shows.show(Some(&there.gallery), CUP, 9, 1, false);
-    assert!(matches!(order, Done::No(why) if why.contains('9')));
+    assert!(matches!(order, CommandReply::No(why) if why.contains('9')));
     there.answering.abort();
 }
 
 #[test]
 fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() {
     let world = World::new();
-    let there = Gallery::paced(Assets::none(), vec![None; 2], QUICK);
+    let there = LiveGames::paced(Assets::none(), vec![None; 2], QUICK);
     let board = there.board(0);
     let played = play(&board, 3, None);
     let mut orders = world.hear(subjects::order("w1"));
@@ -360,8 +360,8 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     let mut said = Vec::new();
     loop {
         match world.next(&mut local) {
-            Update::Film { film, over, .. } => said.push((film, false, over)),
-            Update::Part { part, over, .. } => said.push((part, true, over)),
+            LiveUpdate::Film { film, over, .. } => said.push((film, false, over)),
+            LiveUpdate::Part { part, over, .. } => said.push((part, true, over)),
             _ => continue,
         }
         if said.last().unwrap().2 {
@@ -371,29 +371,29 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     assert!(said.len() >= 3, "a film and two parts");
     let say = |number: u64, (film, part, over): &(Arc<[u8]>, bool, bool), seats: Vec<u32>| {
         let shown =
-            Shown::Film { game: (5, (0, 0, 3), 0, seats), film: film.to_vec(), part: *part, over: *over };
-        let bytes = wire::encode(&shown).unwrap();
+            LiveMessage::Film { game: (5, (0, 0, 3), 0, seats), film: film.to_vec(), part: *part, over: *over };
+        let bytes = messages::encode(&shown).unwrap();
         // In many pieces, as a large one comes.
         let size = bytes.len().div_ceil(4);
         let pieces = bytes.len().div_ceil(size) as u32;
         for (piece, bytes) in (0..).zip(bytes.chunks(size)) {
-            let seen = wire::encode(&Seen { number, piece, pieces, bytes: bytes.to_vec() }).unwrap();
+            let seen = messages::encode(&LiveChunk { number, piece, pieces, bytes: bytes.to_vec() }).unwrap();
             let said = world.link.client().publish(subjects::live("w1", CUP, 0), seen.into());
             world.runtime.block_on(said).unwrap();
         }
     };
-    let mut next_order = |done: Done| {
+    let mut next_order = |done: CommandReply| {
         let message = world.runtime.block_on(async { timeout(LONG, orders.next()).await }).unwrap().unwrap();
-        let answer = wire::encode(&done).unwrap().into();
+        let answer = messages::encode(&done).unwrap().into();
         world.runtime.block_on(world.link.client().publish(message.reply.unwrap(), answer)).unwrap();
-        match wire::decode(&message.payload).unwrap() {
-            Order::Show { whole, board: 0, .. } => whole,
+        match messages::decode(&message.payload).unwrap() {
+            WorkerCommand::Show { whole, board: 0, .. } => whole,
             other => panic!("{other:?}"),
         }
     };
     let mut follower = world.here.follow(0).unwrap();
     let mut sight = Sight::default();
-    assert!(next_order(Done::Yes), "who has nothing wants all");
+    assert!(next_order(CommandReply::Yes), "who has nothing wants all");
     // Lies: not a film, somebody who does not take part, text that would be another event in a browser.
     let none: (Arc<[u8]>, bool, bool) = (b"{}\n\nevent: x\ndata: y"[..].into(), false, false);
     say(0, &none, vec![0, 1]);
@@ -403,12 +403,12 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     assert_eq!(sight.films, 1);
     // The first part is lost.
     say(4, &said[2], vec![0, 1]);
-    while !next_order(Done::Yes) {}
+    while !next_order(CommandReply::Yes) {}
     assert_eq!(world.here.boards()[0].followers, 1);
     let film = {
         let mut late = there.follow(0).unwrap();
         match world.next(&mut late) {
-            Update::Film { film, over, .. } => (film, false, over),
+            LiveUpdate::Film { film, over, .. } => (film, false, over),
             other => panic!("{other:?}"),
         }
     };
@@ -416,9 +416,9 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     sight.see(world.next(&mut follower));
     assert_eq!((sight.films, sight.json()), (2, whole(&played)));
     // The worker has nothing there any more; then it says that it leaves.
-    while next_order(Done::No("nothing is played".to_owned())) {}
-    assert!(matches!(world.next(&mut follower), Update::Idle));
+    while next_order(CommandReply::No("nothing is played".to_owned())) {}
+    assert!(matches!(world.next(&mut follower), LiveUpdate::Idle));
     drop(orders);
-    world.beat(&Beat { gone: true, ..beat(&there) }, 0);
+    world.beat(&Heartbeat { gone: true, ..beat(&there) }, 0);
     assert!(world.here.boards().is_empty());
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use agon_grid::blobs::Blobs;
 use agon_grid::subjects::{self, WORK_STREAM};
-use agon_grid::wire::{self, Beat, Done, Order};
-use agon_grid::{Link, NatsOptions, Roster};
+use agon_grid::messages::{self, Heartbeat, CommandReply, WorkerCommand};
+use agon_grid::{NatsConnection, NatsOptions, WorkerDirectory};
 use agon_rig::Nats;
 use async_nats::jetstream::{AckKind, consumer, stream};
 use futures_util::StreamExt as _;
@@ -22,14 +22,14 @@ fn server() -> Nats {
     Nats::with(&users)
 }
 
-async fn enter(nats: &Nats, name: &str) -> Link {
+async fn enter(nats: &Nats, name: &str) -> NatsConnection {
     let url = format!("nats://{name}:secret@127.0.0.1:{}", nats.port());
     let options = NatsOptions { url, name: name.to_owned(), ..NatsOptions::default() };
-    Link::connect(&options).await.unwrap()
+    NatsConnection::connect(&options).await.unwrap()
 }
 
 /// What the server says to this user about publishing, or hearing, such a thing.
-async fn objections(link: &Link, publish: &str, subscribe: &str) -> Vec<String> {
+async fn objections(link: &NatsConnection, publish: &str, subscribe: &str) -> Vec<String> {
     link.take_complaints();
     let heard = if subscribe.is_empty() {
         None
@@ -45,7 +45,7 @@ async fn objections(link: &Link, publish: &str, subscribe: &str) -> Vec<String> 
 }
 
 /// Until the server has read everything that was said so far: what it has to say about it comes before our own word comes back.
-async fn settle(link: &Link) {
+async fn settle(link: &NatsConnection) {
     let inbox = link.client().new_inbox();
     let mut back = link.client().subscribe(inbox.clone()).await.unwrap();
     link.client().publish(inbox, "".into()).await.unwrap();
@@ -63,7 +63,7 @@ fn run(doing: impl Future<Output = ()>) {
         .block_on(doing);
 }
 
-async fn queue(coordinator: &Link) {
+async fn queue(coordinator: &NatsConnection) {
     let config = stream::Config {
         name: WORK_STREAM.to_owned(),
         subjects: vec![subjects::ALL_WORK.to_owned()],
@@ -83,7 +83,7 @@ async fn queue(coordinator: &Link) {
 
 #[test]
 fn each_user_may_do_its_part() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();
@@ -110,47 +110,47 @@ fn each_user_may_do_its_part() {
         let receipt = w1.client().request(subjects::report("w1", "cup"), "report".into()).await.unwrap();
         assert_eq!(&receipt.payload[..], b"kept");
         job.double_ack().await.unwrap();
-        assert_eq!((w1.complaint(), coordinator.complaint()), (None, None));
+        assert_eq!((w1.last_server_error(), coordinator.last_server_error()), (None, None));
     });
 }
 
 #[test]
 fn a_spectator_sees_workers_and_drains_one() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();
     run(async {
         let (spectator, w1) = (enter(&nats, "spectator").await, enter(&nats, "w1").await);
-        let roster = Roster::listen(&spectator).await.unwrap();
+        let roster = WorkerDirectory::listen(&spectator).await.unwrap();
         settle(&spectator).await;
-        let beat = Beat { cores: 2, ..Beat::new("w1", "1") };
+        let beat = Heartbeat { cores: 2, ..Heartbeat::new("w1", "1") };
         let mut orders = w1.client().subscribe(subjects::order("w1")).await.unwrap();
-        w1.client().publish(subjects::beat("w1"), wire::encode(&beat).unwrap().into()).await.unwrap();
+        w1.client().publish(subjects::beat("w1"), messages::encode(&beat).unwrap().into()).await.unwrap();
         settle(&w1).await;
         settle(&spectator).await;
         assert_eq!(roster.workers()[0].beat, beat);
         let answering = w1.clone();
         tokio::spawn(async move {
             let order = orders.next().await.unwrap();
-            assert_eq!(wire::decode::<Order>(&order.payload).unwrap(), Order::Drain);
+            assert_eq!(messages::decode::<WorkerCommand>(&order.payload).unwrap(), WorkerCommand::Drain);
             answering
                 .client()
-                .publish(order.reply.unwrap(), wire::encode(&Done::Yes).unwrap().into())
+                .publish(order.reply.unwrap(), messages::encode(&CommandReply::Yes).unwrap().into())
                 .await
                 .unwrap();
         });
-        assert_eq!(roster.order("w1", &Order::Drain).await.unwrap(), Done::Yes);
-        let nobody = roster.order("w2", &Order::Drain).await.unwrap_err().to_string();
+        assert_eq!(roster.order("w1", &WorkerCommand::Drain).await.unwrap(), CommandReply::Yes);
+        let nobody = roster.order("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
         assert!(nobody.contains("worker w2 does not answer: it is not there"), "{nobody}");
-        assert!(roster.order("*", &Order::Drain).await.unwrap_err().is_wrong_use());
-        assert_eq!((w1.complaint(), spectator.complaint()), (None, None));
+        assert!(roster.order("*", &WorkerCommand::Drain).await.unwrap_err().is_wrong_use());
+        assert_eq!((w1.last_server_error(), spectator.last_server_error()), (None, None));
     });
 }
 
 #[test]
 fn a_worker_may_do_nothing_else() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();
@@ -211,7 +211,7 @@ fn a_worker_may_do_nothing_else() {
 
 #[test]
 fn a_spectator_may_do_nothing_else() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();

@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
 use agon_engine::table::PlayError;
-use agon_grid::worker::{Hands, Honest, Worker, WorkerOptions};
-use agon_grid::{Fleet, FleetOptions, Link, NatsOptions};
-use agon_league::{Entrant, Fixed, MatchKey};
+use agon_grid::worker::{MatchBackend, RealBackend, Worker, WorkerOptions};
+use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, NatsOptions};
+use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_rig::Nats;
-use agon_runner::{Boards, Bout, Ended, Event, Executor, Listener, Local, Member, Stop, tables};
+use agon_runner::{ActiveMatches, MatchRunner, RunOutcome, Event, Executor, Listener, LocalExecutor, LoadedEntrant, StopFlag, phase_results};
 use agon_store::{FinishedMatch, Ledger, MatchFilter};
 use agon_venue::Sitting;
 use agon_venue::competing::play::{Means, carry_out};
@@ -33,7 +33,7 @@ const CUPS: [&str; 5] = ["solitude", "connect", "word", "colour", "hide"];
 
 fn main() {
     agon_host::sandbox::launch_if_asked();
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
@@ -125,7 +125,7 @@ fn one_machine(cup: &str) -> Came {
     let (home, runtime) = (cups(), runtime());
     let sitting = Sitting::read(&home.path().join(format!("{cup}.toml"))).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
-    carried_out(&sitting, &ledger, &runtime, &Local { jobs: 2, pin: true })
+    carried_out(&sitting, &ledger, &runtime, &LocalExecutor { jobs: 2, pin: true })
 }
 
 fn many_machines(cup: &str, nats: &Nats) -> Came {
@@ -133,16 +133,16 @@ fn many_machines(cup: &str, nats: &Nats) -> Came {
     let sitting = Sitting::read(&home.path().join(format!("{cup}.toml"))).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
-    let link = runtime.block_on(Link::connect(&options)).unwrap();
-    let options = FleetOptions {
+    let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
+    let options = CoordinatorOptions {
         checked: 0.2,
         lease: Duration::from_secs(5),
         batch: Duration::from_millis(200),
-        ..FleetOptions::default()
+        ..CoordinatorOptions::default()
     };
-    let fleet = Fleet::open(link, runtime.handle().clone(), &sitting, &ledger, options).unwrap();
+    let fleet = Coordinator::open(link, runtime.handle().clone(), &sitting, &ledger, options).unwrap();
     let came = carried_out(&sitting, &ledger, &runtime, &fleet);
-    assert!(fleet.aside().is_empty(), "{:?}", fleet.aside());
+    assert!(fleet.unplayable().is_empty(), "{:?}", fleet.unplayable());
     came
 }
 
@@ -156,24 +156,24 @@ struct Odd {
     is_let_go: AtomicBool,
 }
 
-impl Hands for Odd {
+impl MatchBackend for Odd {
     fn play<'p>(
         &self,
-        bout: &Bout<'_>,
+        bout: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &Member)],
+        members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
         let number = Some(self.plays.fetch_add(1, SeqCst));
-        let mut played = Honest.play(bout, key, members, seed, recorder, reporter)?;
+        let mut played = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
         if number == self.holds {
             self.is_holding.store(true, SeqCst);
             wait(|| self.is_let_go.load(SeqCst));
         }
         if number == self.lies {
-            played.result.games[0].seats[0].score = Fixed::of(99.0);
+            played.result.games[0].seats[0].score = FixedPoint::of(99.0);
         }
         Ok(played)
     }
@@ -188,26 +188,26 @@ fn wait(until: impl Fn() -> bool) {
 }
 
 /// A coordinator that does not wait for what is being played when it is stopped.
-fn coordinator(nats: &Nats, runtime: &Runtime, sitting: &Sitting, ledger: &dyn Ledger) -> Fleet {
+fn coordinator(nats: &Nats, runtime: &Runtime, sitting: &Sitting, ledger: &dyn Ledger) -> Coordinator {
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
-    let link = runtime.block_on(Link::connect(&options)).unwrap();
+    let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
     let options =
-        FleetOptions { checked: 0.0, last_results: Duration::from_millis(100), ..FleetOptions::default() };
-    Fleet::open(link, runtime.handle().clone(), sitting, ledger, options).unwrap()
+        CoordinatorOptions { checked: 0.0, last_results: Duration::from_millis(100), ..CoordinatorOptions::default() };
+    Coordinator::open(link, runtime.handle().clone(), sitting, ledger, options).unwrap()
 }
 
 /// Runs the first matches, until this worker holds one.
-fn run_until_held(dora: &Odd, sitting: &Sitting, ledger: &dyn Ledger, fleet: &Fleet) {
-    let (waiting, stop) = (Builder::new_current_thread().enable_all().build().unwrap(), Stop::new());
-    let means = Means { runtime: &waiting, executor: fleet, stop: &stop, boards: Boards::default() };
+fn run_until_held(dora: &Odd, sitting: &Sitting, ledger: &dyn Ledger, fleet: &Coordinator) {
+    let (waiting, stop) = (Builder::new_current_thread().enable_all().build().unwrap(), StopFlag::new());
+    let means = Means { runtime: &waiting, executor: fleet, stop: &stop, boards: ActiveMatches::default() };
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
             wait(|| dora.is_holding.load(SeqCst));
-            stop.ask();
+            stop.request();
         });
         carry_out(sitting, ledger, means, &mut Quiet, &mut |_| {})
     });
-    assert_eq!(ended.map_err(|failure| failure.message), Ok(Ended::Stopped));
+    assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Stopped));
 }
 
 /// What a worker had in its hands when the coordinator went is dropped, and played again: nothing is lost, nothing is there twice.
@@ -216,7 +216,7 @@ fn a_restart_while_bots_keep_something(one: &Came) {
     let sitting = Sitting::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
     let hands = Arc::new(Odd { holds: Some(2), ..Odd::default() });
-    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn Hands>);
+    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
     let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
     run_until_held(&hands, &sitting, &ledger, &fleet);
     drop(fleet);
@@ -235,7 +235,7 @@ fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
     let sitting = Sitting::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
     let hands = Arc::new(Odd { holds: Some(4), lies: Some(5), ..Odd::default() });
-    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn Hands>);
+    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
     let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
     run_until_held(&hands, &sitting, &ledger, &fleet);
     drop(fleet);
@@ -258,13 +258,13 @@ fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
 fn carried_out(sitting: &Sitting, ledger: &dyn Ledger, runtime: &Runtime, executor: &dyn Executor) -> Came {
     // The ledger is waited for.
     let waiting = Builder::new_current_thread().enable_all().build().unwrap();
-    let means = Means { runtime: &waiting, executor, stop: &Stop::new(), boards: Boards::default() };
+    let means = Means { runtime: &waiting, executor, stop: &StopFlag::new(), boards: ActiveMatches::default() };
     let ended = carry_out(sitting, ledger, means, &mut Quiet, &mut |_| {});
-    assert_eq!(ended.map_err(|failure| failure.message), Ok(Ended::Over));
+    assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Over));
     runtime.block_on(async {
         let mut came = Came { tables: Vec::new(), games: Vec::new(), kept: Vec::new() };
         for phase in 0..sitting.competition.phases.len() as u32 {
-            let standings = tables::standings_of(ledger, &sitting.competition, sitting.table.info(), phase)
+            let standings = phase_results::standings_of(ledger, &sitting.competition, sitting.table.info(), phase)
                 .await
                 .unwrap();
             came.tables.push(sheets::render(&standings, Format::Json, false, None));
@@ -287,17 +287,17 @@ fn carried_out(sitting: &Sitting, ledger: &dyn Ledger, runtime: &Runtime, execut
 
 /// A worker in this process.
 struct Hired {
-    stop: Arc<Stop>,
+    stop: Arc<StopFlag>,
     thread: thread::JoinHandle<()>,
 }
 
 impl Hired {
     fn start(nats: &Nats, name: &str, place: &Path) -> Self {
-        Self::with(nats, name, place, Arc::new(Honest))
+        Self::with(nats, name, place, Arc::new(RealBackend))
     }
 
-    fn with(nats: &Nats, name: &str, place: &Path, hands: Arc<dyn Hands>) -> Self {
-        let stop = Arc::new(Stop::new());
+    fn with(nats: &Nats, name: &str, place: &Path, hands: Arc<dyn MatchBackend>) -> Self {
+        let stop = Arc::new(StopFlag::new());
         let cache: PathBuf = place.join(name);
         let link = NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() };
         let options =
@@ -305,14 +305,14 @@ impl Hired {
         let listens = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             let runtime = runtime();
-            let link = runtime.block_on(Link::connect(&link)).unwrap();
+            let link = runtime.block_on(NatsConnection::connect(&link)).unwrap();
             Worker::run(link, &runtime, options, &listens, &|news| println!("{news}")).unwrap();
         });
         Self { stop, thread }
     }
 
     fn leave(self) {
-        self.stop.ask();
+        self.stop.request();
         self.thread.join().unwrap();
     }
 }

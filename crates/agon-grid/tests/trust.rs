@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use agon_core::outcome::Outcome;
 use agon_core::record::{self, Digest};
-use agon_grid::wire::played::Match;
-use agon_grid::wire::{Receipt, Welcome};
+use agon_grid::messages::match_report::MatchReport;
+use agon_grid::messages::{ReportAck, JoinResponse};
 use agon_grid::worker::WorkerOptions;
-use agon_grid::{Disputed, FleetOptions};
-use agon_league::Fixed;
-use agon_runner::{Ended, Stop};
+use agon_grid::{DisputedMatch, CoordinatorOptions};
+use agon_league::FixedPoint;
+use agon_runner::{RunOutcome, StopFlag};
 use agon_store::Ledger as _;
 use async_nats::jetstream::AckKind;
 use scripted::ground::{Ground, MATCHES, pause, some};
@@ -24,8 +24,8 @@ use sha2::{Digest as _, Sha256};
 use stage::Hired;
 
 /// Everything is looked at.
-fn all() -> FleetOptions {
-    FleetOptions { checked: 1.0, ..options() }
+fn all() -> CoordinatorOptions {
+    CoordinatorOptions { checked: 1.0, ..options() }
 }
 
 async fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -40,7 +40,7 @@ async fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 #[test]
 fn what_two_differ_in_waits_for_a_third_and_the_majority_counts() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let ground = Ground::new(all());
@@ -56,14 +56,14 @@ fn what_two_differ_in_waits_for_a_third_and_the_majority_counts() {
                 held.message.ack_with(AckKind::Progress).await.unwrap();
             }
             assert_eq!(ground.fleet.figures().disputed, 0);
-            assert_eq!(liar.do_job(held, &|_| {}).await, Some(Receipt::Kept));
+            assert_eq!(liar.do_job(held, &|_| {}).await, Some(ReportAck::Kept));
             let third = ground.hand("third").await;
             tokio::join!(liar.work(), third.work())
         };
         tokio::join!(one.work(), later)
     };
-    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
-    assert_eq!(ended, Ok(Ended::Over));
+    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    assert_eq!(ended, Ok(RunOutcome::Over));
     // Jobs come in any order: which match it lied about is for the fleet to say.
     let [(number, who)] = &told.outvoted[..] else { panic!("{:?}", told.outvoted) };
     assert_eq!((who.as_str(), told.disputed), ("liar", Vec::new()));
@@ -74,7 +74,7 @@ fn what_two_differ_in_waits_for_a_third_and_the_majority_counts() {
 
 #[test]
 fn a_match_that_nobody_can_decide_stays_and_people_are_told() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let ground = Ground::new(all());
@@ -83,14 +83,14 @@ fn a_match_that_nobody_can_decide_stays_and_people_are_told() {
         lies(&liar, 1).await;
         tokio::join!(liar.work(), one.work())
     };
-    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
-    assert_eq!(ended, Ok(Ended::Over));
+    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    assert_eq!(ended, Ok(RunOutcome::Over));
     let workers = vec!["liar".to_owned(), "one".to_owned()];
     let [(number, two)] = &told.disputed[..] else { panic!("{:?}", told.disputed) };
     assert_eq!((two, told.barred), (&workers, Vec::new()));
     let disputed = ground.fleet.disputed();
     assert!(
-        matches!(&disputed[..], [Disputed { key, workers: two }] if key.number == *number && *two == workers)
+        matches!(&disputed[..], [DisputedMatch { key, workers: two }] if key.number == *number && *two == workers)
     );
     let figures = ground.fleet.figures();
     assert_eq!((figures.disputed, figures.unchecked, figures.checked), (1, 0, MATCHES - 1), "{figures:?}");
@@ -99,13 +99,13 @@ fn a_match_that_nobody_can_decide_stays_and_people_are_told() {
 }
 
 /// A record that says somebody else has won, as a careful liar would write it: its digest is right, and so is the result that goes with it.
-fn forge(one: &mut Match) {
+fn forge(one: &mut MatchReport) {
     let (_, bytes) = one.games[0].clone();
     let (told, _) = record::read(&bytes.unwrap(), 1).unwrap();
     let mut outcome: Outcome = told.outcome.clone();
     for (seat, said) in outcome.seats.iter_mut().zip(&mut one.result.games[0].seats) {
         seat.score += 1.0;
-        said.score = Fixed::of(seat.score);
+        said.score = FixedPoint::of(seat.score);
     }
     let (_, bytes) = one.games[0].clone();
     let text = String::from_utf8(zstd::decode_all(&bytes.unwrap()[..]).unwrap()).unwrap();
@@ -128,24 +128,24 @@ fn forge(one: &mut Match) {
 
 #[test]
 fn a_record_that_the_rules_do_not_come_to_bars_its_worker() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let ground = Ground::new(all());
     let script = async {
         let liar = ground.hand("liar").await;
         let task = some(&liar).await;
-        assert_eq!(liar.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+        assert_eq!(liar.do_job(task, &|_| {}).await, Some(ReportAck::Kept));
         let task = some(&liar).await;
         // It agrees with itself, so it is taken, whatever the receipt; then it is replayed.
-        let _ = liar.do_job(task, &|matches: &mut Vec<Match>| forge(&mut matches[0])).await;
+        let _ = liar.do_job(task, &|matches: &mut Vec<MatchReport>| forge(&mut matches[0])).await;
         until("it is not barred", || ground.fleet.figures().barred == 1).await;
         tokio::join!(async { ground.hand("one").await.work().await }, async {
             ground.hand("two").await.work().await;
         })
     };
-    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
-    assert_eq!(ended, Ok(Ended::Over));
+    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    assert_eq!(ended, Ok(RunOutcome::Over));
     assert_eq!(told.barred.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["liar"]);
     ground.is_right();
     let barred = ground.runtime.block_on(ground.ledger.barred()).unwrap();
@@ -154,7 +154,7 @@ fn a_record_that_the_rules_do_not_come_to_bars_its_worker() {
 
 #[test]
 fn two_that_are_found_out_at_once_are_both_barred() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let ground = Ground::new(options());
@@ -162,16 +162,16 @@ fn two_that_are_found_out_at_once_are_both_barred() {
         let (ann, bob) = (ground.hand("ann").await, ground.hand("bob").await);
         for hand in [&ann, &bob] {
             let task = some(hand).await;
-            assert_eq!(hand.do_job(task, &|_| {}).await, Some(Receipt::Kept));
+            assert_eq!(hand.do_job(task, &|_| {}).await, Some(ReportAck::Kept));
         }
-        let wrong = |matches: &mut Vec<Match>| matches[0].result.games[0].seats[0].score = Fixed::of(99.0);
+        let wrong = |matches: &mut Vec<MatchReport>| matches[0].result.games[0].seats[0].score = FixedPoint::of(99.0);
         let (first, second) = (some(&ann).await, some(&bob).await);
         let receipts = tokio::join!(ann.do_job(first, &wrong), bob.do_job(second, &wrong));
-        assert!(matches!(receipts, (Some(Receipt::Refused { .. }), Some(Receipt::Refused { .. }))));
+        assert!(matches!(receipts, (Some(ReportAck::Refused { .. }), Some(ReportAck::Refused { .. }))));
         ground.hand("one").await.work().await;
     };
-    let (ended, told, _) = ground.led().while_playing(&Stop::new(), script);
-    assert_eq!(ended, Ok(Ended::Over));
+    let (ended, told, _) = ground.led().while_playing(&StopFlag::new(), script);
+    assert_eq!(ended, Ok(RunOutcome::Over));
     let mut names: Vec<String> = told.barred.into_iter().map(|(name, _)| name).collect();
     names.sort();
     assert_eq!(names, ["ann", "bob"]);
@@ -181,10 +181,10 @@ fn two_that_are_found_out_at_once_are_both_barred() {
 
 #[test]
 fn a_server_that_is_away_for_long_is_told_of_once() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
-    let mut ground = Ground::new(FleetOptions { silence: Duration::from_millis(1500), ..options() });
+    let mut ground = Ground::new(CoordinatorOptions { silence: Duration::from_millis(1500), ..options() });
     let mut nats = std::mem::replace(&mut ground.nats, agon_rig::Nats::start());
     let said = Arc::new(Mutex::new(Vec::new()));
     let hears = Arc::clone(&said);
@@ -199,7 +199,7 @@ fn a_server_that_is_away_for_long_is_told_of_once() {
 
 #[test]
 fn clocks_follow_the_speed_that_a_worker_says_it_has() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let scale_of = |ground: &Ground, name: &str, speed: f64| {
@@ -207,13 +207,13 @@ fn clocks_follow_the_speed_that_a_worker_says_it_has() {
             let mut hello = hello(name, "1");
             hello.speed = speed;
             let welcome = say_hello(&link(&ground.nats, name).await, ground.fleet.cup(), &hello).await;
-            let Welcome::Accepted { scale, .. } = welcome else { panic!("{welcome:?}") };
+            let JoinResponse::Accepted { scale, .. } = welcome else { panic!("{welcome:?}") };
             scale
         })
     };
     let plain = Ground::new(options());
     assert_eq!(scale_of(&plain, "slow", 0.5), None, "off unless told otherwise");
-    let scaled = Ground::new(FleetOptions { scale_clocks: true, ..options() });
+    let scaled = Ground::new(CoordinatorOptions { scale_clocks: true, ..options() });
     let (slow, even) = (scale_of(&scaled, "slow", 0.5).unwrap(), scale_of(&scaled, "even", 1.0).unwrap());
     assert!(even > 0.0 && (slow / even - 2.0).abs() < 1e-9, "{slow} and {even}");
     // Nonsense is taken for a usual machine.
@@ -223,10 +223,10 @@ fn clocks_follow_the_speed_that_a_worker_says_it_has() {
 
 #[test]
 fn scaled_clocks_are_in_the_records_and_change_no_result() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
-    let ground = Ground::new(FleetOptions { scale_clocks: true, ..all() });
+    let ground = Ground::new(CoordinatorOptions { scale_clocks: true, ..all() });
     let worker = |name: &str, speed: f64| {
         let cache = ground.cup.folder.path().join(name);
         let new = WorkerOptions::new(name.to_owned());
@@ -234,8 +234,8 @@ fn scaled_clocks_are_in_the_records_and_change_no_result() {
         Hired::start(&ground.nats.url(), options)
     };
     let workers = [worker("slow", 0.25), worker("fast", 1.0)];
-    let (ended, ..) = ground.led().while_playing(&Stop::new(), std::future::pending::<()>());
-    assert_eq!(ended, Ok(Ended::Over));
+    let (ended, ..) = ground.led().while_playing(&StopFlag::new(), std::future::pending::<()>());
+    assert_eq!(ended, Ok(RunOutcome::Over));
     ground.is_right();
     let figures = ground.fleet.figures();
     assert_eq!((figures.checked, figures.disagreed), (MATCHES, 0), "{figures:?}");

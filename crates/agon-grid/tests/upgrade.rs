@@ -6,13 +6,13 @@ mod stage;
 
 use std::path::Path;
 
-use agon_grid::FleetOptions;
-use agon_grid::Roster;
-use agon_grid::roster::State;
-use agon_grid::worker::{Identity, WorkerOptions};
+use agon_grid::CoordinatorOptions;
+use agon_grid::WorkerDirectory;
+use agon_grid::worker_directory::WorkerStatus;
+use agon_grid::worker::{WorkerCapabilities, WorkerOptions};
 use agon_rig::Nats;
-use agon_runner::{Ended, Stop};
-use agon_store::{Edition, Founding, Ledger as _, Secret, SqliteLedger, Time};
+use agon_runner::{RunOutcome, StopFlag};
+use agon_store::{ConfigVersion, NewLedger, Ledger as _, SecretSeed, SqliteLedger, Timestamp};
 use agon_venue::Sitting;
 use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
 use stage::{Hired, older, until};
@@ -25,23 +25,23 @@ const MATCHES: u64 = 180;
 /// A ledger that this version of Agon has begun.
 async fn begun_by(sitting: &Sitting, path: &Path, engine: &str) -> SqliteLedger {
     let (competition, info) = (&sitting.competition, sitting.table.info());
-    let founding = Founding {
+    let founding = NewLedger {
         name: competition.name.clone(),
         game: info.id.to_owned(),
         rules: info.rules_version,
         engine: engine.to_owned(),
-        edition: Edition {
+        edition: ConfigVersion {
             file: sitting.text.clone(),
             normal: competition.normalised().to_string(),
-            at: Time::now(),
+            at: Timestamp::now(),
         },
         phases: 1,
-        secret: Secret::new("for tests"),
+        secret: SecretSeed::new("for tests"),
     };
     SqliteLedger::create(path, &founding).await.unwrap()
 }
 
-fn worker(nats: &Nats, cup: &Cup, name: &str, identity: Identity) -> Hired {
+fn worker(nats: &Nats, cup: &Cup, name: &str, identity: WorkerCapabilities) -> Hired {
     let cache = cup.folder.path().join(format!("cache-{name}"));
     let new = WorkerOptions::new(name.to_owned());
     let options = WorkerOptions { cores: 1, pin: false, cache, identity, speed: Some(1.0), ..new };
@@ -50,28 +50,28 @@ fn worker(nats: &Nats, cup: &Cup, name: &str, identity: Identity) -> Hired {
 
 #[test]
 fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(&WORDS.replace("= 2", "= 30")));
     let ledger = runtime.block_on(begun_by(&cup.sitting, &cup.folder.path().join("old.ledger"), OLD));
     let old = worker(&nats, &cup, "old", older());
-    let late = worker(&nats, &cup, "late", Identity::here());
+    let late = worker(&nats, &cup, "late", WorkerCapabilities::here());
 
     // Everything is of the old version but one, who was upgraded too early.
-    let quick = FleetOptions { batch: std::time::Duration::from_millis(20), ..options() };
-    let fleet = cup.fleet(&nats, &runtime, &ledger, FleetOptions { engine: OLD.to_owned(), ..quick.clone() });
+    let quick = CoordinatorOptions { batch: std::time::Duration::from_millis(20), ..options() };
+    let fleet = cup.fleet(&nats, &runtime, &ledger, CoordinatorOptions { engine: OLD.to_owned(), ..quick.clone() });
     let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     until("everybody has an answer", || old.has_said("taking part") && late.has_said("refused"));
-    let stop = Stop::new();
+    let stop = StopFlag::new();
     let script = async {
         while ledger.counts(0).await.unwrap().matches == 0 {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
-        stop.ask();
+        stop.request();
     };
     let (ended, ..) = led.while_playing(&stop, script);
-    assert_eq!(ended, Ok(Ended::Stopped));
+    assert_eq!(ended, Ok(RunOutcome::Stopped));
     drop(fleet);
     let before = runtime.block_on(ledger.played_by(0, "old")).unwrap();
     assert!(!before.is_empty() && (before.len() as u64) < MATCHES, "{}", before.len());
@@ -79,18 +79,18 @@ fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
 
     // The coordinator gets the new version while the old worker is there, and nobody else can play yet.
     let fleet = cup.fleet(&nats, &runtime, &ledger, quick);
-    let roster = runtime.block_on(async { Roster::listen(&link(&nats, "eye").await).await.unwrap() });
+    let roster = runtime.block_on(async { WorkerDirectory::listen(&link(&nats, "eye").await).await.unwrap() });
     let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
-    let (ended, told, _) = led.while_playing(&Stop::new(), std::future::pending::<()>());
+    let (ended, told, _) = led.while_playing(&StopFlag::new(), std::future::pending::<()>());
     assert_eq!(
         (ended, told.matches),
-        (Ok(Ended::Over), MATCHES - before.len() as u64),
+        (Ok(RunOutcome::Over), MATCHES - before.len() as u64),
         "nothing is played again"
     );
     until("the old one says why it waits", || old.has_said("this worker is Agon 0.0.1"));
     assert!(old.has_said("hint: install Agon"));
     let refused = || {
-        let of_old = |one: &agon_grid::roster::Seen| one.beat.worker == "old" && one.state == State::Refused;
+        let of_old = |one: &agon_grid::worker_directory::WorkerInfo| one.beat.worker == "old" && one.state == WorkerStatus::Refused;
         roster.workers().into_iter().find(of_old)
     };
     until("everybody sees it", || refused().is_some());

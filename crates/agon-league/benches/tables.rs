@@ -6,9 +6,9 @@
 use std::hint::black_box;
 
 use agon_core::random::QuickRng;
-use agon_league::competition::{Bot, EntrantSpec};
-use agon_league::standings::{Asked, Ranking, standings};
-use agon_league::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult, Tally};
+use agon_league::config::{BotSource, EntrantSpec};
+use agon_league::standings::{StandingsRequest, Ranking, standings};
+use agon_league::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult, Tally};
 
 fn main() {
     println!("{:<44} {:>12} {:>10}", "what", "measured", "wanted");
@@ -23,12 +23,12 @@ fn results(bots: u32, fine: bool) -> Vec<MatchResult> {
     let seat = |entrant: u32, rng: &mut QuickRng| SeatResult {
         entrant: Entrant(entrant),
         score: if fine {
-            Fixed(i64::from(rng.below(9_000_000)))
+            FixedPoint(i64::from(rng.below(9_000_000)))
         } else {
-            Fixed::whole(i64::from(rng.below(45)))
+            FixedPoint::whole(i64::from(rng.below(45)))
         },
         place: 1 + rng.below(4) as u8,
-        stats: [Fixed::whole(1); 3],
+        stats: [FixedPoint::whole(1); 3],
         answers: 10,
         faults: [0; 4],
         thought_ns: 100_000,
@@ -91,7 +91,7 @@ fn fold(what: &str, bots: u32, matches: usize, fine: bool) {
     drop((again, bytes));
     let entrants: Vec<EntrantSpec> = (0..bots).map(entrant).collect();
     let game = agon_games::infos()[0];
-    let asked = Asked {
+    let asked = StandingsRequest {
         competition: "",
         phase: "",
         game,
@@ -117,7 +117,7 @@ fn spread(seats: &mut [SeatResult], bots: u32) {
 fn entrant(number: u32) -> EntrantSpec {
     EntrantSpec {
         name: format!("bot {number}"),
-        bot: Bot::Given("house:random".to_owned()),
+        bot: BotSource::Given("house:random".to_owned()),
         contributor: None,
         marks: Vec::new(),
         role: None,

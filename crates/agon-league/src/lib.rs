@@ -1,10 +1,10 @@
 //! Competitions, pure: what is to be played and what the results say. No files, no clock, no chance but a seed's.
 //!
-//! A [`competition::Competition`] has phases. A phase's [`format::Format`] yields stages of fixtures, a stage at a time: all
+//! A [`competition::CompetitionConfig`] has phases. A phase's [`format::Format`] yields stages of fixtures, a stage at a time: all
 //! fixtures of a stage may be played at once and in any order. A fixture played is a [`result::MatchResult`].
 
-pub mod compare;
-pub mod competition;
+pub mod sprt;
+pub mod config;
 pub mod format;
 pub mod rating;
 pub mod result;
@@ -15,7 +15,7 @@ pub mod statistics;
 pub mod tally;
 mod verdict;
 
-pub use competition::Competition;
+pub use config::CompetitionConfig;
 pub use format::{Fixture, Format, FormatError};
-pub use result::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
+pub use result::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
 pub use tally::Tally;

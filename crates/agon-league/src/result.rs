@@ -23,9 +23,9 @@ impl Entrant {
 /// A number in millionths. Unlike a float its sums are exact.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Fixed(pub i64);
+pub struct FixedPoint(pub i64);
 
-impl Fixed {
+impl FixedPoint {
     /// How many make 1.
     pub const ONE: i64 = 1_000_000;
     /// Nothing.
@@ -47,34 +47,34 @@ impl Fixed {
     }
 }
 
-impl Add for Fixed {
+impl Add for FixedPoint {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
-impl AddAssign for Fixed {
+impl AddAssign for FixedPoint {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl Sub for Fixed {
+impl Sub for FixedPoint {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
 
-impl Neg for Fixed {
+impl Neg for FixedPoint {
     type Output = Self;
     fn neg(self) -> Self {
         Self(self.0.saturating_neg())
     }
 }
 
-impl Sum for Fixed {
+impl Sum for FixedPoint {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::ZERO, Add::add)
     }
@@ -104,11 +104,11 @@ pub struct SeatResult {
     /// Who sat there.
     pub entrant: Entrant,
     /// The game's official score.
-    pub score: Fixed,
+    pub score: FixedPoint,
     /// 1 for the best; equal seats share a place.
     pub place: u8,
     /// Extra figures, named by [`agon_core::GameInfo::stats`].
-    pub stats: [Fixed; MAX_STATS],
+    pub stats: [FixedPoint; MAX_STATS],
     /// How often it was asked.
     pub answers: u32,
     /// In the order of [`agon_core::Fault::ALL`].
@@ -145,7 +145,7 @@ pub struct MatchResult {
     pub games: Vec<GameResult>,
     /// What the match gives each seat in the table, where that is not just the sum of its games' scores (Connect Five's +1 / -1 for each
     /// part). Seats as in the fixture.
-    pub points: Vec<Fixed>,
+    pub points: Vec<FixedPoint>,
 }
 
 impl MatchResult {
@@ -155,7 +155,7 @@ impl MatchResult {
     }
 
     /// What each seat gets for it in the table.
-    pub fn table_points(&self) -> Vec<Fixed> {
+    pub fn table_points(&self) -> Vec<FixedPoint> {
         if !self.points.is_empty() {
             return self.points.clone();
         }
@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn fixed_numbers_are_near_and_never_overflow() {
-        assert_eq!(Fixed::of(6.344), Fixed(6_344_000));
-        assert_eq!(Fixed::of(-0.000_000_6), Fixed(-1));
-        assert_eq!(Fixed::of(f64::NAN), Fixed::ZERO);
-        assert_eq!(Fixed::of(f64::INFINITY) + Fixed::whole(1), Fixed(i64::MAX));
-        assert_eq!([Fixed::whole(2), -Fixed::of(0.5)].into_iter().sum::<Fixed>(), Fixed(1_500_000));
+        assert_eq!(FixedPoint::of(6.344), FixedPoint(6_344_000));
+        assert_eq!(FixedPoint::of(-0.000_000_6), FixedPoint(-1));
+        assert_eq!(FixedPoint::of(f64::NAN), FixedPoint::ZERO);
+        assert_eq!(FixedPoint::of(f64::INFINITY) + FixedPoint::whole(1), FixedPoint(i64::MAX));
+        assert_eq!([FixedPoint::whole(2), -FixedPoint::of(0.5)].into_iter().sum::<FixedPoint>(), FixedPoint(1_500_000));
     }
 }

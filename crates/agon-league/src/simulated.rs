@@ -4,8 +4,8 @@ use agon_core::random::QuickRng;
 use agon_core::{GameInfo, Outcome};
 use agon_games::infos;
 
-use crate::competition::{Bot, EntrantSpec, Mark};
-use crate::result::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
+use crate::config::{BotSource, EntrantSpec, Mark};
+use crate::result::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
 use crate::tally::Tally;
 
 /// What was played by whom.
@@ -42,7 +42,7 @@ pub fn entrants(names: &[&str]) -> Vec<EntrantSpec> {
             text.split_once(" by ").map_or((*text, None), |(name, by)| (name, Some(by)));
         EntrantSpec {
             name: name.to_owned(),
-            bot: Bot::Given(format!("house:{name}")),
+            bot: BotSource::Given(format!("house:{name}")),
             contributor: contributor.map(ToOwned::to_owned),
             marks: Vec::new(),
             role: None,
@@ -55,9 +55,9 @@ pub fn entrants(names: &[&str]) -> Vec<EntrantSpec> {
 pub fn seat(entrant: u32, score: f64, place: u8) -> SeatResult {
     SeatResult {
         entrant: Entrant(entrant),
-        score: Fixed::of(score),
+        score: FixedPoint::of(score),
         place,
-        stats: [Fixed::ZERO; 3],
+        stats: [FixedPoint::ZERO; 3],
         answers: 10,
         faults: [0; 4],
         thought_ns: 1_000 * u64::from(entrant + 1) * 10,
@@ -85,7 +85,7 @@ pub fn match_of(seats: &[(u32, f64)], points: &[f64]) -> MatchResult {
     MatchResult {
         key: MatchKey { phase: 0, stage: 0, number: 0 },
         games: vec![game_of(seats)],
-        points: points.iter().map(|&x| Fixed::of(x)).collect(),
+        points: points.iter().map(|&x| FixedPoint::of(x)).collect(),
     }
 }
 
@@ -155,7 +155,7 @@ pub fn connect_five(names: &[&str], seed: u64) -> League {
                 }
                 points += if wins[0] > wins[1] { 1.0 } else { -1.0 };
             }
-            result.points = vec![Fixed::of(points), Fixed::of(-points)];
+            result.points = vec![FixedPoint::of(points), FixedPoint::of(-points)];
             results.push(result);
         }
     }
@@ -211,7 +211,7 @@ pub fn word_racer(strengths: &[f64], rounds: usize, seed: u64) -> League {
                 };
                 let mut result = match_of(&[(one, score[0]), (other, score[1])], &[]);
                 for (seat, points) in result.games[0].seats.iter_mut().zip(score) {
-                    seat.stats[0] = Fixed::of((20.0 + 4.0 * points + noise(&mut rng)).round());
+                    seat.stats[0] = FixedPoint::of((20.0 + 4.0 * points + noise(&mut rng)).round());
                 }
                 results.push(result);
             }

@@ -7,12 +7,12 @@ mod common;
 use std::collections::HashMap;
 
 use agon_core::random::QuickRng;
-use agon_league::format::{Fixture, Format, Past, Plan, Ties, Verdict};
-use agon_league::{Entrant, Fixed};
+use agon_league::format::{Fixture, Format, PhaseHistory, PhaseSchedule, TieRule, MatchVerdict};
+use agon_league::{Entrant, FixedPoint};
 use common::{Played, draw_result, field, play};
 use proptest::prelude::*;
 
-const RULE: Ties = Ties { top: None, pairs: 1, extra: 3, third: false };
+const RULE: TieRule = TieRule { top: None, pairs: 1, extra: 3, third: false };
 
 /// Who lost how many ties, told from the fixtures and results alone: by points, then second, then seeding. A tie is what two play in a stage and
 /// in the extra pairs that follow it.
@@ -41,7 +41,7 @@ fn losses(played: &Played) -> HashMap<Entrant, u32> {
 }
 
 /// Everybody who takes part, once, in groups that are not empty.
-fn places(plan: &dyn Plan, played: &Played, n: u32) -> Vec<Vec<Entrant>> {
+fn places(plan: &dyn PhaseSchedule, played: &Played, n: u32) -> Vec<Vec<Entrant>> {
     let places = plan.placing(&played.past()).unwrap();
     let mut all: Vec<Entrant> = places.iter().flatten().copied().collect();
     all.sort_unstable();
@@ -50,7 +50,7 @@ fn places(plan: &dyn Plan, played: &Played, n: u32) -> Vec<Vec<Entrant>> {
     places
 }
 
-fn play_random(plan: &dyn Plan, n: u32, draws: u32, seed: u64) -> Played {
+fn play_random(plan: &dyn PhaseSchedule, n: u32, draws: u32, seed: u64) -> Played {
     let mut rng = QuickRng::new(seed);
     play(plan, &field(n), |fixture| draw_result(fixture, draws, &mut rng))
 }
@@ -60,7 +60,7 @@ proptest! {
 
     #[test]
     fn a_knockout(n in 2u32..=200, draws in 0u32..=100, third: bool, seed: u64) {
-        let plan = Format::Knockout(Ties { third, ..RULE }).plan(&field(n), seed).unwrap();
+        let plan = Format::Knockout(TieRule { third, ..RULE }).plan(&field(n), seed).unwrap();
         let played = play_random(&*plan, n, draws, seed);
         let (least, most) = plan.expected();
         prop_assert!((least..=most).contains(&played.matches()));
@@ -111,16 +111,16 @@ proptest! {
 }
 
 /// Those who are better win always.
-fn better_wins(fixture: &Fixture) -> Verdict {
+fn better_wins(fixture: &Fixture) -> MatchVerdict {
     let first = fixture.seats[0] < fixture.seats[1];
     let points = if first { [3, 0] } else { [0, 3] };
-    let fixed: Vec<Fixed> = points.into_iter().map(Fixed::whole).collect();
-    Verdict { seats: fixture.seats.clone(), points: fixed.clone(), second: fixed }
+    let fixed: Vec<FixedPoint> = points.into_iter().map(FixedPoint::whole).collect();
+    MatchVerdict { seats: fixture.seats.clone(), points: fixed.clone(), second: fixed }
 }
 
 #[test]
 fn seeds_meet_as_late_as_they_can() {
-    let plan = Format::Knockout(Ties { third: true, ..RULE }).plan(&field(16), 0).unwrap();
+    let plan = Format::Knockout(TieRule { third: true, ..RULE }).plan(&field(16), 0).unwrap();
     let played = play(&*plan, &field(16), better_wins);
     let names = ["round of 16", "quarter-finals", "semi-finals", "match for the third place", "final"];
     assert_eq!(played.names, names);
@@ -188,15 +188,15 @@ fn nobody_meets_again_early_in_a_double_elimination() {
 }
 
 /// A verdict with these points and word points for the better seeded of the two.
-fn told(fixture: &Fixture, points: [i64; 2], second: [i64; 2]) -> Verdict {
+fn told(fixture: &Fixture, points: [i64; 2], second: [i64; 2]) -> MatchVerdict {
     let turned = fixture.seats[0] > fixture.seats[1];
     let fixed = |mut all: [i64; 2]| {
         if turned {
             all.reverse();
         }
-        all.into_iter().map(Fixed::whole).collect()
+        all.into_iter().map(FixedPoint::whole).collect()
     };
-    Verdict { seats: fixture.seats.clone(), points: fixed(points), second: fixed(second) }
+    MatchVerdict { seats: fixture.seats.clone(), points: fixed(points), second: fixed(second) }
 }
 
 #[test]
@@ -225,9 +225,9 @@ fn a_drawn_tie_is_decided_as_the_rules_say() {
 
 #[test]
 fn only_open_ties_play_an_extra_pair() {
-    let plan = Format::Knockout(Ties { pairs: 2, ..RULE }).plan(&field(8), 0).unwrap();
-    let mut past: Vec<Vec<Verdict>> = Vec::new();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+    let plan = Format::Knockout(TieRule { pairs: 2, ..RULE }).plan(&field(8), 0).unwrap();
+    let mut past: Vec<Vec<MatchVerdict>> = Vec::new();
+    let stage = plan.stage(0, &PhaseHistory::default()).unwrap();
     assert_eq!((stage.name().as_str(), stage.len()), ("quarter-finals", 16));
     // Seeds 4 and 5 (entrants 9 and 12) draw everything.
     let open = [Entrant(9), Entrant(12)];
@@ -235,28 +235,28 @@ fn only_open_ties_play_an_extra_pair() {
         if open.contains(&fixture.seats[0]) { told(&fixture, [1, 1], [4, 4]) } else { better_wins(&fixture) }
     });
     past.push(results.collect());
-    let extra = plan.stage(1, &Past { stages: &past, ..Past::default() }).unwrap();
+    let extra = plan.stage(1, &PhaseHistory { stages: &past, ..PhaseHistory::default() }).unwrap();
     assert_eq!((extra.name().as_str(), extra.len()), ("quarter-finals, extra pair 1", 2));
     let fixtures: Vec<Fixture> = (0..2).filter_map(|number| extra.fixture(number)).collect();
     assert_eq!(fixtures[0].seats, open);
     assert_eq!(fixtures[1].seats, [open[1], open[0]], "the seats are swapped");
-    assert_eq!(fixtures[0].board, fixtures[1].board, "on the same board");
-    assert_ne!(fixtures[0].board, stage.fixture(0).unwrap().board);
+    assert_eq!(fixtures[0].seed_index, fixtures[1].seed_index, "on the same board");
+    assert_ne!(fixtures[0].seed_index, stage.fixture(0).unwrap().seed_index);
     // While it is open, all eight but those who are out share the first place.
-    let placing = plan.placing(&Past { stages: &past, ..Past::default() }).unwrap();
+    let placing = plan.placing(&PhaseHistory { stages: &past, ..PhaseHistory::default() }).unwrap();
     assert_eq!(placing[0].len(), 8, "a round is over when all its ties are");
 }
 
 #[test]
 fn a_tie_plays_every_variant_and_the_cut_takes_the_best() {
-    let field = agon_league::format::Field { variants: 3, ..field(12) };
+    let field = agon_league::format::PhaseField { variants: 3, ..field(12) };
     let plan =
-        Format::Knockout(Ties { top: Some(4), pairs: 1, extra: 3, third: false }).plan(&field, 0).unwrap();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+        Format::Knockout(TieRule { top: Some(4), pairs: 1, extra: 3, third: false }).plan(&field, 0).unwrap();
+    let stage = plan.stage(0, &PhaseHistory::default()).unwrap();
     assert_eq!((stage.name().as_str(), stage.len()), ("semi-finals", 12));
     let mut seen: Vec<(u32, u64)> = (0..12)
         .filter_map(|number| stage.fixture(number))
-        .map(|fixture| (fixture.variant, fixture.board))
+        .map(|fixture| (fixture.variant, fixture.seed_index))
         .collect();
     seen.dedup();
     assert_eq!(seen.len(), 6, "each variant once for each of two ties, on one board: {seen:?}");

@@ -6,7 +6,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout, reason = "tests that show figures")]
 
 use agon_core::QuickRng;
-use agon_league::compare::{Answer, Duel, Paired, Question, Walk, effect_of_elo, score_of_elo};
+use agon_league::sprt::{TestVerdict, SwappedPairsTest, PairedDifferenceTest, TestParams, BoundedWalk, effect_of_elo, score_of_elo};
 
 const RUNS: u32 = 2_000;
 const SOAK: u32 = 20_000;
@@ -24,7 +24,7 @@ struct Truth {
 fn simulate<T: Default>(
     runs: u32,
     seed: u64,
-    mut step: impl FnMut(&mut T, &mut QuickRng) -> Answer,
+    mut step: impl FnMut(&mut T, &mut QuickRng) -> TestVerdict,
 ) -> Truth {
     let (mut yes, mut no, mut pairs) = (0u32, 0u32, 0u64);
     for run in 0..runs {
@@ -33,9 +33,9 @@ fn simulate<T: Default>(
         loop {
             pairs += 1;
             match step(&mut state, &mut rng) {
-                Answer::Yes => yes += 1,
-                Answer::No => no += 1,
-                Answer::NotYet => continue,
+                TestVerdict::Yes => yes += 1,
+                TestVerdict::No => no += 1,
+                TestVerdict::NotYet => continue,
             }
             break;
         }
@@ -45,8 +45,8 @@ fn simulate<T: Default>(
 }
 
 /// Shows the figures of both ends of a question and judges them.
-fn judge(name: &str, at0: &Truth, at1: &Truth, theory: Option<(Walk, Walk)>) {
-    let mean = |walk: Walk| walk.mean_steps(0.0);
+fn judge(name: &str, at0: &Truth, at1: &Truth, theory: Option<(BoundedWalk, BoundedWalk)>) {
+    let mean = |walk: BoundedWalk| walk.mean_steps(0.0);
     let (n0, n1) = theory.map_or((f64::NAN, f64::NAN), |(at0, at1)| (mean(at0), mean(at1)));
     let said = |n: f64| if n.is_nan() { "no theory".to_owned() } else { format!("theory {n:.0}") };
     println!(
@@ -85,18 +85,18 @@ fn leaning(shape: [f64; 5], elo: f64) -> [f64; 5] {
 }
 
 fn duels(name: &str, runs: u32, shape: [f64; 5], elo0: f64, elo1: f64) {
-    let question = Question { elo0, elo1, alpha: 0.05, beta: 0.05 };
+    let question = TestParams { elo0, elo1, alpha: 0.05, beta: 0.05 };
     let run = |elo: f64| {
         let chances = leaning(shape, elo);
         let mut sums = chances;
         (1..5).for_each(|i| sums[i] += sums[i - 1]);
-        let truth = simulate::<Option<Duel>>(runs, 2026, |duel, rng| {
-            let duel = duel.get_or_insert_with(|| Duel::new(1));
+        let truth = simulate::<Option<SwappedPairsTest>>(runs, 2026, |duel, rng| {
+            let duel = duel.get_or_insert_with(|| SwappedPairsTest::new(1));
             let draw = rng.unit();
             duel.push(sums.iter().position(|sum| draw < *sum).unwrap_or(4));
             question.answer(duel.llr(&question))
         });
-        (truth, Duel::theory(&question, &chances))
+        (truth, SwappedPairsTest::theory(&question, &chances))
     };
     let ((at0, theory0), (at1, theory1)) = (run(elo0), run(elo1));
     judge(name, &at0, &at1, Some((theory0, theory1)));
@@ -157,14 +157,14 @@ fn risky(rng: &mut QuickRng) -> f64 {
 }
 
 fn pairs(name: &str, runs: u32, noise: Noise, elo0: f64, elo1: f64, with_theory: bool) {
-    let question = Question { elo0, elo1, alpha: 0.05, beta: 0.05 };
+    let question = TestParams { elo0, elo1, alpha: 0.05, beta: 0.05 };
     let run = |elo: f64| {
         let effect = effect_of_elo(elo);
-        let truth = simulate::<Paired>(runs, 11, |paired, rng| {
+        let truth = simulate::<PairedDifferenceTest>(runs, 11, |paired, rng| {
             paired.push(noise(rng) + effect);
             question.answer(paired.llr(&question))
         });
-        (truth, Paired::theory(&question, effect))
+        (truth, PairedDifferenceTest::theory(&question, effect))
     };
     let ((at0, theory0), (at1, theory1)) = (run(elo0), run(elo1));
     judge(name, &at0, &at1, with_theory.then_some((theory0, theory1)));

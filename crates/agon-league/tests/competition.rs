@@ -1,14 +1,14 @@
 //! Competitions as people write them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use agon_league::competition::{Change, Matters, Progress, compare, own};
-use agon_league::{Competition, Entrant, Format};
+use agon_league::config::{Change, ChangeImpact, CompetitionProgress, compare, preset};
+use agon_league::{CompetitionConfig, Entrant, Format};
 
 #[test]
 fn every_game_has_a_competition_that_reads_back() {
     for info in agon_games::infos() {
-        let text = own(info.id).unwrap_or_else(|| panic!("{} has none", info.id));
-        let competition = Competition::read(text).unwrap_or_else(|mistakes| {
+        let text = preset(info.id).unwrap_or_else(|| panic!("{} has none", info.id));
+        let competition = CompetitionConfig::read(text).unwrap_or_else(|mistakes| {
             panic!("{}", mistakes.iter().map(|m| m.in_file(info.id)).collect::<Vec<_>>().join("\n"))
         });
         assert_eq!(competition.game, info.id);
@@ -19,7 +19,7 @@ fn every_game_has_a_competition_that_reads_back() {
 #[test]
 fn only_boards_that_everybody_plays_are_hidden() {
     for info in agon_games::infos() {
-        let competition = Competition::read(own(info.id).unwrap()).unwrap();
+        let competition = CompetitionConfig::read(preset(info.id).unwrap()).unwrap();
         for (number, phase) in competition.phases.iter().enumerate() {
             let same = matches!(phase.format, Format::Cross { .. });
             assert_eq!(competition.hidden(info, number as u32), same, "{}", info.id);
@@ -31,9 +31,9 @@ fn only_boards_that_everybody_plays_are_hidden() {
 #[test]
 fn a_file_says_whether_boards_are_hidden() {
     let said = |game: &str, said: &str| {
-        let text = own(game).unwrap().replace("format = \"cross\"\n", &format!("format = \"cross\"\n{said}"));
+        let text = preset(game).unwrap().replace("format = \"cross\"\n", &format!("format = \"cross\"\n{said}"));
         let text = text.replace("format = \"round-robin\"\n", &format!("format = \"round-robin\"\n{said}"));
-        let competition = Competition::read(&text).unwrap();
+        let competition = CompetitionConfig::read(&text).unwrap();
         let info = agon_games::infos().into_iter().find(|info| info.id == game).unwrap();
         (competition.hidden(info, 0), competition.normalised()["phases"][0].get("hidden").cloned())
     };
@@ -52,7 +52,7 @@ fn broken_files_are_told_what_is_wrong_and_what_to_do() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).unwrap();
-        let mistakes = Competition::read(&text).expect_err(&name);
+        let mistakes = CompetitionConfig::read(&text).expect_err(&name);
         assert!(!mistakes.is_empty(), "{name}");
         let told: Vec<String> = mistakes.iter().map(|mistake| mistake.in_file("cup.toml")).collect();
         insta::with_settings!({omit_expression => true, prepend_module_to_snapshot => false}, {
@@ -64,16 +64,16 @@ fn broken_files_are_told_what_is_wrong_and_what_to_do() {
 }
 
 fn changed(game: &str, edits: &[(&str, &str)]) -> Vec<Change> {
-    let text = own(game).unwrap();
+    let text = preset(game).unwrap();
     let edited = edits.iter().fold(text.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
     });
-    let read = |text: &str| Competition::read(text).unwrap().normalised();
+    let read = |text: &str| CompetitionConfig::read(text).unwrap().normalised();
     compare(&read(text), &read(&edited))
 }
 
-fn told(changes: &[Change], progress: Progress) -> Vec<String> {
+fn told(changes: &[Change], progress: CompetitionProgress) -> Vec<String> {
     let mark = |change: &Change| if change.is_refused(progress) { "no" } else { "ok" };
     changes.iter().map(|change| format!("{}: {change}", mark(change))).collect()
 }
@@ -102,19 +102,19 @@ fn what_makes_results_incomparable_is_told_apart_from_what_does_not() {
         ("bot = \"house:mastermind\"", "bot = \"house:mastermind\"\n[[entrant]]\nbot = \"house:left\""),
     ];
     let changes = changed("solitude-scramble", &edits);
-    insta::assert_snapshot!(told(&changes, Progress { begun: 1, waiting: false }).join("\n"));
+    insta::assert_snapshot!(told(&changes, CompetitionProgress { begun: 1, waiting: false }).join("\n"));
     // Before anything was played everything may change.
-    assert!(changes.iter().all(|change| !change.is_refused(Progress::default())));
+    assert!(changes.iter().all(|change| !change.is_refused(CompetitionProgress::default())));
 }
 
 #[test]
 fn bots_change_only_where_new_versions_are_waited_for() {
     let edits = [("bot = \"house:greedy\"", "name = \"greedy\"\nbot = \"bots/greedy\"")];
     let changes = changed("solitude-scramble", &edits);
-    assert_eq!(changes[0].matters, Matters::NewVersion(Entrant(3)));
-    let begun = Progress { begun: 1, waiting: false };
+    assert_eq!(changes[0].matters, ChangeImpact::NewVersion(Entrant(3)));
+    let begun = CompetitionProgress { begun: 1, waiting: false };
     assert_eq!(told(&changes, begun), ["no: entrant 4 (greedy), bot: house:greedy -> bots/greedy"]);
-    assert!(!changes[0].is_refused(Progress { waiting: true, ..begun }));
+    assert!(!changes[0].is_refused(CompetitionProgress { waiting: true, ..begun }));
 }
 
 #[test]
@@ -126,14 +126,14 @@ fn a_phase_can_be_changed_until_it_is_begun() {
         "ok: phase 2, third: true -> false",
         "ok: phase 2, top: 4 -> 2",
     ];
-    assert_eq!(told(&changes, Progress { begun: 1, waiting: false }), wanted);
-    assert_eq!(told(&changes, Progress { begun: 2, waiting: false })[2], "no: phase 2, top: 4 -> 2");
+    assert_eq!(told(&changes, CompetitionProgress { begun: 1, waiting: false }), wanted);
+    assert_eq!(told(&changes, CompetitionProgress { begun: 2, waiting: false })[2], "no: phase 2, top: 4 -> 2");
 }
 
 #[test]
 fn a_seed_in_the_file_is_kept_as_its_hash() {
-    let text = own("connect-five").unwrap().replace("# seed = ", "seed = ");
-    let kept = Competition::read(&text).unwrap().normalised().to_string();
+    let text = preset("connect-five").unwrap().replace("# seed = ", "seed = ");
+    let kept = CompetitionConfig::read(&text).unwrap().normalised().to_string();
     assert!(!kept.contains("nobody can guess"), "{kept}");
     assert!(kept.contains("\"seed\":{\"hash\":\"sha256:"), "{kept}");
 }
@@ -145,17 +145,17 @@ fn every_example_of_the_document_reads() {
         document.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert!(examples.len() >= 6, "{}", examples.len());
     for example in examples {
-        let told = |mistakes: Vec<agon_league::competition::Mistake>| {
+        let told = |mistakes: Vec<agon_league::config::ConfigError>| {
             mistakes.iter().map(|mistake| mistake.in_file("example")).collect::<Vec<_>>().join("\n")
         };
-        Competition::read(example).map_err(told).unwrap();
+        CompetitionConfig::read(example).map_err(told).unwrap();
     }
 }
 
 #[test]
 fn every_key_is_in_the_document() {
     let document = include_str!("../../../docs/competition-file.md");
-    let texts = agon_games::infos().into_iter().filter_map(|info| own(info.id));
+    let texts = agon_games::infos().into_iter().filter_map(|info| preset(info.id));
     for text in texts {
         let keys =
             text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
@@ -181,7 +181,7 @@ fn names_come_from_bots_that_have_none() {
     ];
     let entrants = bots.map(|(line, _)| format!("[[entrant]]\n{line}\n")).concat();
     let text = format!("game = \"connect-five\"\n[[phase]]\nformat = \"round-robin\"\n{entrants}");
-    let competition = Competition::read(&text).unwrap();
+    let competition = CompetitionConfig::read(&text).unwrap();
     let names: Vec<&str> = competition.entrants.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, bots.map(|(_, name)| name));
 }
@@ -189,7 +189,7 @@ fn names_come_from_bots_that_have_none() {
 #[test]
 fn what_is_left_out_is_as_the_rules_say() {
     let text = "game = \"connect-five\"\n[[phase]]\nformat = \"round-robin\"\n[[entrant]]\nbot = \"house:random\"\n[[entrant]]\nbot = \"house:mcts\"\n";
-    let competition = Competition::read(text).unwrap();
+    let competition = CompetitionConfig::read(text).unwrap();
     let phase = &competition.phases[0];
     let parts: Vec<(u32, u32)> = phase.parts.iter().map(|part| (part.games, part.first_to)).collect();
     assert_eq!(parts, [(99, 50), (9, 5)]);
@@ -200,7 +200,7 @@ fn what_is_left_out_is_as_the_rules_say() {
 #[test]
 fn a_list_of_players_is_a_competition_in_which_each_pair_plays_twice() {
     let players = ["A", "B", "C"].map(|name| (name.to_owned(), format!("players.yml#{name}")));
-    let competition = Competition::from_players("Word Racer", players);
+    let competition = CompetitionConfig::from_players("Word Racer", players);
     assert_eq!(competition.phases[0].format, Format::RoundRobin { legs: 1, swap: true });
     assert_eq!((competition.game, competition.entrants.len()), ("word-racer", 3));
 }
@@ -211,8 +211,8 @@ fn large_files_are_read() {
     let head = "game = \"connect-five\"\n[[phase]]\nformat = \"swiss\"\nrounds = 11\n";
     let entrant = |number: usize| format!("[[entrant]]\nname = \"Bot {number}\"\nbot = \"house:random\"\n");
     let text: String = std::iter::once(head.to_owned()).chain((0..2000).map(entrant)).collect();
-    assert_eq!(Competition::read(&text).unwrap().entrants.len(), 2000);
-    assert_eq!(Competition::read(&text.replace("house:", "hose:")).unwrap_err().len(), 2000);
+    assert_eq!(CompetitionConfig::read(&text).unwrap().entrants.len(), 2000);
+    assert_eq!(CompetitionConfig::read(&text.replace("house:", "hose:")).unwrap_err().len(), 2000);
 }
 
 proptest::proptest! {
@@ -224,14 +224,14 @@ proptest::proptest! {
         game in 0..5_usize,
         edits in proptest::collection::vec((0..4_000_usize, 0..40_usize, "[a-z0-9=\\[\\]\"'{}#,.\\n\\-é\u{1f600}\\u{1b} ]{0,12}"), 1..6),
     ) {
-        let mut text: Vec<char> = own(agon_games::infos()[game].id).unwrap().chars().collect();
+        let mut text: Vec<char> = preset(agon_games::infos()[game].id).unwrap().chars().collect();
         for (start, length, new) in edits {
             let start = start.min(text.len());
             let end = (start + length).min(text.len());
             text.splice(start..end, new.chars());
         }
         let text: String = text.into_iter().collect();
-        if let Err(mistakes) = Competition::read(&text) {
+        if let Err(mistakes) = CompetitionConfig::read(&text) {
             proptest::prop_assert!(!mistakes.is_empty());
             for mistake in mistakes {
                 let line = text.split('\n').nth(mistake.line - 1).unwrap();

@@ -5,8 +5,8 @@
 mod common;
 
 use agon_league::Entrant;
-use agon_league::format::balance::Range;
-use agon_league::format::{Field, Format, Past};
+use agon_league::format::balance::CountRange;
+use agon_league::format::{PhaseField, Format, PhaseHistory};
 use common::{field, fixtures, meetings, seats};
 use proptest::prelude::*;
 
@@ -14,10 +14,10 @@ use proptest::prelude::*;
 fn check(n: u32, size: u32, matches: u64, seed: u64) -> (u64, u64) {
     let field = field(n);
     let plan = Format::Groups { size, matches }.plan(&field, seed).unwrap();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+    let stage = plan.stage(0, &PhaseHistory::default()).unwrap();
     let all = fixtures(&*stage, &field);
     let what = format!("{n} entrants in groups of {size}, {matches} matches, seed {seed}");
-    assert!(plan.stage(1, &Past::default()).is_none());
+    assert!(plan.stage(1, &PhaseHistory::default()).is_none());
     assert_eq!(plan.expected(), (all.len() as u64, all.len() as u64));
     assert!(all.iter().all(|fixture| fixture.seats.len() == size as usize), "{what}");
 
@@ -35,8 +35,8 @@ fn check(n: u32, size: u32, matches: u64, seed: u64) -> (u64, u64) {
     let met = meetings(&all);
     let least = if met.len() as u32 == n * (n - 1) / 2 { *met.values().min().unwrap() } else { 0 };
     let spread = met.values().max().unwrap() - least;
-    let report = plan.balance(&Past::default());
-    assert_eq!(report.meetings.map(Range::spread), Some(spread), "{what}");
+    let report = plan.balance(&PhaseHistory::default());
+    assert_eq!(report.meetings.map(CountRange::spread), Some(spread), "{what}");
     assert_eq!(report.seat_difference, seat_spread, "{what}");
     assert_eq!((report.played.least, report.played.most, report.matches), (each, each, all.len() as u64));
     for pair in [report.least_met.unwrap(), report.most_met.unwrap()] {
@@ -92,7 +92,7 @@ fn arenas_of_twenty_are_nearly_even() {
 fn a_phase_stopped_half_way_is_balanced_too() {
     let field = field(30);
     let plan = Format::Groups { size: 4, matches: 100 }.plan(&field, 9).unwrap();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+    let stage = plan.stage(0, &PhaseHistory::default()).unwrap();
     let all = fixtures(&*stage, &field);
     // After 360 of 750 matches: twelve blocks, 48 for everyone, 5 meetings for each pair in the mean.
     let half = seats(&all[..360]);
@@ -108,14 +108,14 @@ fn a_phase_stopped_half_way_is_balanced_too() {
 
 #[test]
 fn variants_are_spread_evenly() {
-    let field = Field { variants: 5, ..field(12) };
+    let field = PhaseField { variants: 5, ..field(12) };
     let plan = Format::Groups { size: 4, matches: 40 }.plan(&field, 9).unwrap();
-    let all = fixtures(&*plan.stage(0, &Past::default()).unwrap(), &field);
+    let all = fixtures(&*plan.stage(0, &PhaseHistory::default()).unwrap(), &field);
     for variant in 0..5 {
         let of_it: Vec<_> = all.iter().filter(|fixture| fixture.variant == variant).cloned().collect();
         assert!(seats(&of_it).values().all(|seats| seats.iter().sum::<u64>() == 8));
     }
-    let mut boards: Vec<u64> = all.iter().map(|fixture| fixture.board).collect();
+    let mut boards: Vec<u64> = all.iter().map(|fixture| fixture.seed_index).collect();
     boards.dedup();
     assert_eq!(boards.len(), all.len(), "each match has a board of its own");
 }
@@ -125,13 +125,13 @@ fn two_million_fixtures_take_no_time_and_no_memory() {
     let field = field(2000);
     for format in [Format::Groups { size: 4, matches: 4000 }, Format::RoundRobin { legs: 1, swap: false }] {
         let plan = format.plan(&field, 1).unwrap();
-        let stage = plan.stage(0, &Past::default()).unwrap();
+        let stage = plan.stage(0, &PhaseHistory::default()).unwrap();
         assert!(stage.len() >= 1_999_000);
         let last = stage.len() - 1;
         assert_ne!(stage.fixture(0).unwrap().seats, stage.fixture(last).unwrap().seats);
         assert_eq!(stage.fixture(last).unwrap(), stage.fixture(last).unwrap());
         assert_eq!(stage.fixture(last + 1), None);
-        let report = plan.balance(&Past::default());
+        let report = plan.balance(&PhaseHistory::default());
         assert_eq!(report.matches, stage.len());
         assert!(report.meetings.unwrap().spread() <= 2, "{report:?}");
         assert!(report.seat_difference <= 1, "{report:?}");
@@ -152,7 +152,7 @@ proptest! {
         let field = field(n);
         let draw = |seed| {
             let plan = Format::Groups { size: 4, matches: 20 }.plan(&field, seed).unwrap();
-            fixtures(&*plan.stage(0, &Past::default()).unwrap(), &field)
+            fixtures(&*plan.stage(0, &PhaseHistory::default()).unwrap(), &field)
         };
         prop_assert_eq!(draw(seed), draw(seed));
         prop_assert_ne!(draw(seed), draw(seed.wrapping_add(1)));
@@ -161,7 +161,7 @@ proptest! {
 
 #[test]
 fn entrants_are_taken_as_they_come() {
-    let field = Field::of([9, 2, 40, 7, 100].map(Entrant).to_vec());
+    let field = PhaseField::of([9, 2, 40, 7, 100].map(Entrant).to_vec());
     let plan = Format::Groups { size: 4, matches: 4 }.plan(&field, 0).unwrap();
-    assert_eq!(seats(&fixtures(&*plan.stage(0, &Past::default()).unwrap(), &field)).len(), 5);
+    assert_eq!(seats(&fixtures(&*plan.stage(0, &PhaseHistory::default()).unwrap(), &field)).len(), 5);
 }

@@ -8,19 +8,19 @@ use std::collections::HashMap;
 
 use agon_core::Settings;
 use agon_league::Entrant;
-use agon_league::competition::{Phase, Stop};
-use agon_league::format::{Field, Fixture, Format, FormatError, Past, Plan, Ties};
+use agon_league::config::{PhaseConfig, StopRule};
+use agon_league::format::{PhaseField, Fixture, Format, FormatError, PhaseHistory, PhaseSchedule, TieRule};
 use common::{field, fixtures, meetings, seats};
 
-fn all(plan: &dyn Plan, field: &Field) -> Vec<Fixture> {
-    let stages = (0..).map_while(|number| plan.stage(number, &Past::default()));
+fn all(plan: &dyn PhaseSchedule, field: &PhaseField) -> Vec<Fixture> {
+    let stages = (0..).map_while(|number| plan.stage(number, &PhaseHistory::default()));
     stages.flat_map(|stage| fixtures(&*stage, field)).collect()
 }
 
 /// The plan's own words on its balance are those that counting gives.
-fn check_report(plan: &dyn Plan, field: &Field) {
+fn check_report(plan: &dyn PhaseSchedule, field: &PhaseField) {
     let all = all(plan, field);
-    let report = plan.balance(&Past::default());
+    let report = plan.balance(&PhaseHistory::default());
     assert!(report.complete);
     assert_eq!(report.matches, all.len() as u64);
     assert_eq!(plan.expected(), (report.matches, report.matches));
@@ -52,7 +52,7 @@ fn a_round_robin_is_each_against_each() {
             [(1, false, 1), (2, false, 1), (3, true, 2), (1, true, 3), (3, false, 2)]
         {
             for rounds_in_order in [false, true] {
-                let field = Field { variants, rounds_in_order, ..field(n) };
+                let field = PhaseField { variants, rounds_in_order, ..field(n) };
                 let plan = Format::RoundRobin { legs, swap }.plan(&field, 4).unwrap();
                 let all = all(&*plan, &field);
                 let times = u64::from(legs * variants) * (1 + u64::from(swap));
@@ -78,20 +78,20 @@ fn a_round_robin_is_each_against_each() {
 #[test]
 fn rounds_in_order_are_stages_in_which_everybody_plays_once() {
     for n in [2, 5, 10, 11] {
-        let field = Field { rounds_in_order: true, ..field(n) };
+        let field = PhaseField { rounds_in_order: true, ..field(n) };
         let plan = Format::RoundRobin { legs: 2, swap: false }.plan(&field, 4).unwrap();
         let rounds = 2 * if n % 2 == 0 { n - 1 } else { n };
         assert_eq!(plan.stages(), Some(rounds));
         let mut boards = Vec::new();
         for number in 0..rounds {
-            let stage = plan.stage(number, &Past::default()).unwrap();
+            let stage = plan.stage(number, &PhaseHistory::default()).unwrap();
             assert_eq!(stage.name(), format!("round {}", number + 1));
             let round = fixtures(&*stage, &field);
             assert_eq!(round.len() as u32, n / 2);
             assert_eq!(seats(&round).len() as u32, n / 2 * 2);
-            boards.extend(round.iter().map(|fixture| fixture.board));
+            boards.extend(round.iter().map(|fixture| fixture.seed_index));
         }
-        assert!(plan.stage(rounds, &Past::default()).is_none());
+        assert!(plan.stage(rounds, &PhaseHistory::default()).is_none());
         boards.sort_unstable();
         assert_eq!(
             boards,
@@ -103,11 +103,11 @@ fn rounds_in_order_are_stages_in_which_everybody_plays_once() {
 
 #[test]
 fn two_games_with_swapped_seats_share_a_board() {
-    let field = Field { variants: 4, ..field(6) };
+    let field = PhaseField { variants: 4, ..field(6) };
     let plan = Format::RoundRobin { legs: 1, swap: true }.plan(&field, 4).unwrap();
     let mut boards: HashMap<u64, Vec<Fixture>> = HashMap::new();
     for fixture in all(&*plan, &field) {
-        boards.entry(fixture.board).or_default().push(fixture);
+        boards.entry(fixture.seed_index).or_default().push(fixture);
     }
     assert_eq!(boards.len(), 15 * 4);
     for two in boards.values() {
@@ -121,13 +121,13 @@ fn two_games_with_swapped_seats_share_a_board() {
 fn a_cross_plays_the_same_boards_for_all() {
     for (seekers, hiders) in [(1, 1), (3, 5), (6, 4), (4, 4), (1, 7)] {
         let roles = (0..seekers + hiders).map(|i| u8::from(i >= seekers)).collect();
-        let field = Field { roles, ..field(seekers + hiders) };
+        let field = PhaseField { roles, ..field(seekers + hiders) };
         let plan = Format::Cross { boards: 10 }.plan(&field, 0).unwrap();
         let all = all(&*plan, &field);
         let mut seen: HashMap<(Entrant, Entrant), Vec<u64>> = HashMap::new();
         for fixture in &all {
             assert!(fixture.seats[0].0 < 3 * seekers && fixture.seats[1].0 >= 3 * seekers, "{fixture:?}");
-            seen.entry((fixture.seats[0], fixture.seats[1])).or_default().push(fixture.board);
+            seen.entry((fixture.seats[0], fixture.seats[1])).or_default().push(fixture.seed_index);
         }
         assert_eq!(seen.len() as u32, seekers * hiders);
         assert!(seen.values().all(|boards| *boards == (0..10).collect::<Vec<_>>()));
@@ -138,7 +138,7 @@ fn a_cross_plays_the_same_boards_for_all() {
 #[test]
 fn an_arena_rotates_its_seats() {
     for (n, games) in [(2, 7), (5, 3), (20, 1000), (7, 50)] {
-        let field = Field { variants: 3, ..field(n) };
+        let field = PhaseField { variants: 3, ..field(n) };
         let plan = Format::Arena { games }.plan(&field, 6).unwrap();
         let all = all(&*plan, &field);
         assert_eq!(all.len() as u64, games);
@@ -153,7 +153,7 @@ fn an_arena_rotates_its_seats() {
 #[test]
 fn a_gauntlet_is_some_against_the_field() {
     for swap in [false, true] {
-        let field = Field { variants: 2, ..field(9) };
+        let field = PhaseField { variants: 2, ..field(9) };
         let challengers = vec![Entrant(6), Entrant(0)];
         let plan =
             Format::Gauntlet { challengers: challengers.clone(), games: 5, swap }.plan(&field, 0).unwrap();
@@ -174,12 +174,12 @@ fn a_gauntlet_is_some_against_the_field() {
     }
 }
 
-fn phase(format: Format, most: u32) -> Phase {
+fn phase(format: Format, most: u32) -> PhaseConfig {
     let settings = Settings::defaults(&[]);
-    Phase {
+    PhaseConfig {
         name: "phase".into(),
         format,
-        stop: Stop::Settled { most },
+        stop: StopRule::Settled { most },
         parts: Vec::new(),
         variants: Vec::new(),
         settings,
@@ -192,27 +192,27 @@ fn phase(format: Format, most: u32) -> Phase {
 fn what_is_open_is_played_further() {
     let field = field(12);
     let plan = phase(Format::Groups { size: 4, matches: 20 }, 3).plan(&field, 1).unwrap();
-    let base = fixtures(&*plan.stage(0, &Past::default()).unwrap(), &field);
-    assert!(plan.stage(1, &Past::default()).is_none(), "nobody is open");
+    let base = fixtures(&*plan.stage(0, &PhaseHistory::default()).unwrap(), &field);
+    assert!(plan.stage(1, &PhaseHistory::default()).is_none(), "nobody is open");
     // Two are open: their neighbours in the table make up the four.
     let order: Vec<Entrant> = field.entrants.iter().rev().copied().collect();
     let open = [order[3], order[4]];
-    let past = Past { open: &open, order: &order, ..Past::default() };
+    let past = PhaseHistory { open: &open, order: &order, ..PhaseHistory::default() };
     let stage = plan.stage(1, &past).unwrap();
     let more = fixtures(&*stage, &field);
     assert_eq!(stage.name(), "still open, part 1");
     let mut who: Vec<Entrant> = seats(&more).into_keys().collect();
     who.sort_unstable_by_key(|entrant| std::cmp::Reverse(*entrant));
     assert_eq!(who, order[2..6]);
-    assert!(more.iter().all(|fixture| base.iter().all(|old| old.board != fixture.board)));
+    assert!(more.iter().all(|fixture| base.iter().all(|old| old.seed_index != fixture.seed_index)));
     // All open, to the end: three times what was asked for, and no more.
-    let everybody = Past { open: &field.entrants, order: &order, ..Past::default() };
+    let everybody = PhaseHistory { open: &field.entrants, order: &order, ..PhaseHistory::default() };
     let mut matches: HashMap<Entrant, u64> = HashMap::new();
     let mut boards = Vec::new();
     let mut number = 0;
     while let Some(stage) = plan.stage(number, &everybody) {
         for fixture in fixtures(&*stage, &field) {
-            boards.push(fixture.board);
+            boards.push(fixture.seed_index);
             fixture.seats.iter().for_each(|&entrant| *matches.entry(entrant).or_default() += 1);
         }
         number += 1;
@@ -227,9 +227,9 @@ fn what_is_open_is_played_further() {
 
 #[test]
 fn other_formats_go_on_too() {
-    let field = Field { roles: vec![0, 0, 0, 1, 1], ..field(5) };
+    let field = PhaseField { roles: vec![0, 0, 0, 1, 1], ..field(5) };
     let open = [Entrant(0), Entrant(3)];
-    let past = Past { open: &open, ..Past::default() };
+    let past = PhaseHistory { open: &open, ..PhaseHistory::default() };
     let plan = phase(Format::RoundRobin { legs: 2, swap: true }, 2).plan(&field, 1).unwrap();
     let more = fixtures(&*plan.stage(1, &past).unwrap(), &field);
     assert_eq!(
@@ -241,13 +241,13 @@ fn other_formats_go_on_too() {
     let plan = phase(Format::Cross { boards: 8 }, 2).plan(&field, 1).unwrap();
     let more = fixtures(&*plan.stage(1, &past).unwrap(), &field);
     assert_eq!(more.len(), 6 * 2, "all pairs, on two more boards");
-    assert!(more.iter().all(|fixture| [8, 9].contains(&fixture.board)));
+    assert!(more.iter().all(|fixture| [8, 9].contains(&fixture.seed_index)));
     let plan = phase(Format::Arena { games: 10 }, 2).plan(&field, 1).unwrap();
     assert_eq!(plan.stage(1, &past).unwrap().len(), 3);
     assert!(plan.stage(4, &past).is_none(), "three times three are at most ten more");
     for format in [
         Format::Swiss { rounds: 3, swap: false },
-        Format::Knockout(Ties { top: None, pairs: 1, extra: 0, third: false }),
+        Format::Knockout(TieRule { top: None, pairs: 1, extra: 0, third: false }),
     ] {
         let error = phase(format, 2).plan(&field, 1).err().unwrap();
         assert!(matches!(error, FormatError::CannotGoOn { .. }), "{error}");
@@ -256,8 +256,8 @@ fn other_formats_go_on_too() {
 
 #[test]
 fn what_cannot_be_played_is_refused_with_a_reason_and_a_hint() {
-    let ties = Ties { top: None, pairs: 1, extra: 3, third: false };
-    let roles = |roles: &[u8]| Field { roles: roles.to_vec(), ..field(roles.len() as u32) };
+    let ties = TieRule { top: None, pairs: 1, extra: 3, third: false };
+    let roles = |roles: &[u8]| PhaseField { roles: roles.to_vec(), ..field(roles.len() as u32) };
     let gauntlet = |challengers: &[u32]| Format::Gauntlet {
         challengers: challengers.iter().map(|&i| Entrant(i)).collect(),
         games: 1,
@@ -277,12 +277,12 @@ fn what_cannot_be_played_is_refused_with_a_reason_and_a_hint() {
         (Format::Cross { boards: 3 }, roles(&[0, 1, 2]), "entrant 7 has role 2, and a cross knows 0 and 1"),
         (Format::Swiss { rounds: 0, swap: true }, field(3), "`rounds` is 0: nothing would be played"),
         (
-            Format::Knockout(Ties { top: Some(1), ..ties }),
+            Format::Knockout(TieRule { top: Some(1), ..ties }),
             field(9),
             "the format needs at least 2 entrants, there is 1",
         ),
         (
-            Format::DoubleElimination(Ties { pairs: 0, ..ties }),
+            Format::DoubleElimination(TieRule { pairs: 0, ..ties }),
             field(9),
             "`pairs` is 0: nothing would be played",
         ),
@@ -292,7 +292,7 @@ fn what_cannot_be_played_is_refused_with_a_reason_and_a_hint() {
         (gauntlet(&[1]), field(3), "challenger 2 is not in the field"),
         (
             Format::Arena { games: 5 },
-            Field::of(vec![Entrant(4), Entrant(4)]),
+            PhaseField::of(vec![Entrant(4), Entrant(4)]),
             "entrant 5 is in the field twice",
         ),
     ];
@@ -306,7 +306,7 @@ fn what_cannot_be_played_is_refused_with_a_reason_and_a_hint() {
 #[test]
 fn the_report_reads_well() {
     let plan = Format::Groups { size: 4, matches: 100 }.plan(&field(60), 3).unwrap();
-    let report = plan.balance(&Past::default());
+    let report = plan.balance(&PhaseHistory::default());
     let text = report.lines(&|entrant| format!("bot {}", entrant.0)).join("\n");
     let start = "60 entrants, 1500 matches\nmatches of each     100\nmeetings of a pair  5 to 6; mean 5.08, at most 0.92 off; least: bot ";
     assert!(text.starts_with(start), "{text}");
@@ -323,11 +323,11 @@ fn the_report_reads_well() {
 #[test]
 fn schedules_never_shift() {
     let digest = |format: Format| {
-        let field = Field { variants: 2, ..field(22) };
+        let field = PhaseField { variants: 2, ..field(22) };
         let plan = format.plan(&field, 7).unwrap();
         let words = all(&*plan, &field).into_iter().flat_map(|fixture| {
             let seats = fixture.seats.into_iter().map(|entrant| u64::from(entrant.0));
-            seats.chain([fixture.board, u64::from(fixture.variant)])
+            seats.chain([fixture.seed_index, u64::from(fixture.variant)])
         });
         words.fold(0u64, |digest, word| (digest ^ word).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(17))
     };

@@ -7,12 +7,12 @@ mod common;
 use std::collections::HashMap;
 
 use agon_core::random::QuickRng;
-use agon_league::format::{Field, Format, Past};
-use agon_league::{Entrant, Fixed};
+use agon_league::format::{PhaseField, Format, PhaseHistory};
+use agon_league::{Entrant, FixedPoint};
 use common::{Played, draw_result, field, meetings, play};
 use proptest::prelude::*;
 
-fn swiss(n: u32, rounds: u32, swap: bool, draws: u32, seed: u64) -> (Field, Played) {
+fn swiss(n: u32, rounds: u32, swap: bool, draws: u32, seed: u64) -> (PhaseField, Played) {
     let field = field(n);
     let plan = Format::Swiss { rounds, swap }.plan(&field, seed).unwrap();
     let mut rng = QuickRng::new(seed);
@@ -56,7 +56,7 @@ proptest! {
 }
 
 /// Points of each before a round: 3/1/0, and a bye as good as the round's best.
-fn points(field: &Field, played: &Played, rounds: usize) -> HashMap<Entrant, i64> {
+fn points(field: &PhaseField, played: &Played, rounds: usize) -> HashMap<Entrant, i64> {
     let mut points: HashMap<Entrant, i64> = field.entrants.iter().map(|&entrant| (entrant, 0)).collect();
     for round in &played.stages[..rounds] {
         let best = round.iter().flat_map(|verdict| verdict.points.iter()).max().copied().unwrap_or_default();
@@ -65,7 +65,7 @@ fn points(field: &Field, played: &Played, rounds: usize) -> HashMap<Entrant, i64
                 let seat = verdict.seats.iter().position(|&other| other == entrant)?;
                 Some(verdict.points[seat])
             });
-            *points.entry(entrant).or_default() += got.unwrap_or(best).0 / Fixed::ONE;
+            *points.entry(entrant).or_default() += got.unwrap_or(best).0 / FixedPoint::ONE;
         }
     }
     points
@@ -140,10 +140,10 @@ fn a_swiss_with_as_many_rounds_as_there_are_opponents_is_nearly_a_round_robin() 
 #[test]
 fn a_round_needs_the_rounds_before_it() {
     let plan = Format::Swiss { rounds: 3, swap: false }.plan(&field(8), 0).unwrap();
-    assert!(plan.looks_back());
-    assert!(plan.stage(1, &Past::default()).is_none());
-    assert!(plan.stage(3, &Past::default()).is_none());
-    let first = plan.stage(0, &Past::default()).unwrap();
+    assert!(plan.depends_on_results());
+    assert!(plan.stage(1, &PhaseHistory::default()).is_none());
+    assert!(plan.stage(3, &PhaseHistory::default()).is_none());
+    let first = plan.stage(0, &PhaseHistory::default()).unwrap();
     assert_eq!((first.name().as_str(), first.len()), ("round 1", 4));
 }
 

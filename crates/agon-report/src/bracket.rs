@@ -3,8 +3,8 @@
 use agon_league::{Entrant, MatchKey};
 
 use crate::data::{Report, game_file};
-use crate::html::{Grid, bdi, escaped, link, number, prose, scrolling, words};
-use crate::words::{capital, counted, short};
+use crate::html::{HtmlTable, bidi_isolate, escaped, link, number, prose, scrolling, words};
+use crate::text_format::{capital, plural, trim_number};
 
 /// All rounds, as far as they are known.
 #[derive(Clone, Debug, Default)]
@@ -205,7 +205,7 @@ fn draw_tie(report: &Report, tie: &Tie, spot: Spot, third: bool) -> String {
         let line = y + 17.0 + at as f64 * 19.0;
         let (class, arrow) = if tie.winner == Some(at) { (" class=\"won\"", "▸ ") } else { ("", "") };
         let name = escaped(&cut(&report.name_of(side.entrant)));
-        let points = short(side.points, 1);
+        let points = trim_number(side.points, 1);
         text += &format!(
             "<text{class} x=\"{}\" y=\"{line}\">{arrow}{name}</text><text{class} x=\"{}\" y=\"{line}\" text-anchor=\"end\">{points}</text>\n",
             x + 9.0,
@@ -229,10 +229,10 @@ fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
         for tie in &round.ties {
             let name = |side: usize| {
                 let entrant = tie.sides[side].entrant;
-                link(&format!("{up}{}", report.bot_file(entrant)), &bdi(&report.name_of(entrant)))
+                link(&format!("{up}{}", report.bot_file(entrant)), &bidi_isolate(&report.name_of(entrant)))
             };
             let pair = |of: fn(&Side) -> f64| {
-                format!("{} : {}", short(of(&tie.sides[0]), 1), short(of(&tie.sides[1]), 1))
+                format!("{} : {}", trim_number(of(&tie.sides[0]), 1), trim_number(of(&tie.sides[1]), 1))
             };
             let games: Vec<String> = tie
                 .games
@@ -243,7 +243,7 @@ fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
                 })
                 .collect();
             let extra = if tie.extra > 0 {
-                format!(" after {}", counted(tie.extra.into(), "extra pair", "extra pairs"))
+                format!(" after {}", plural(tie.extra.into(), "extra pair", "extra pairs"))
             } else {
                 String::new()
             };
@@ -266,5 +266,5 @@ fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
         words("Goes on"),
         prose("Replays"),
     ];
-    Grid { caption: "Ties of the bracket", titles, head: 1, rows }.html()
+    HtmlTable { caption: "Ties of the bracket", titles, head: 1, rows }.html()
 }

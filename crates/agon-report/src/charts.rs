@@ -5,9 +5,9 @@ use agon_league::Entrant;
 use agon_league::rating::Rating;
 use agon_league::standings::{Histograms, shown_time};
 
-use crate::data::Pace;
+use crate::data::ThinkTimes;
 use crate::html::{escaped, note, scrolling};
-use crate::words::{capital, count, counted, short};
+use crate::text_format::{capital, count, plural, trim_number};
 
 /// Names an entrant, as HTML.
 pub type Names<'n> = &'n dyn Fn(Entrant) -> String;
@@ -74,7 +74,7 @@ impl Chart<'_> {
             "</tbody>\n<tfoot aria-hidden=\"true\">\n<tr><td colspan=\"{before}\"></td><td class=\"wide\"><div class=\"axis\">"
         );
         for (at, says) in &self.marks {
-            text += &format!("<span style=\"left:{}%\">{}</span>", short(*at, 2), escaped(says));
+            text += &format!("<span style=\"left:{}%\">{}</span>", trim_number(*at, 2), escaped(says));
         }
         let cut = if self.all > self.strips.len() {
             note(&format!("The first {} of {}.", self.strips.len(), self.all))
@@ -87,7 +87,7 @@ impl Chart<'_> {
     fn strip(&self, strip: &Strip) -> String {
         let mut lines = String::new();
         for (at, _) in &self.marks {
-            let x = short(*at, 2);
+            let x = trim_number(*at, 2);
             lines += &format!("<path class=\"grid\" d=\"M{x} 0V{HIGH}\"/>");
         }
         format!(
@@ -161,26 +161,26 @@ impl Scale {
         let all = self.bins.len() as f64;
         if self.few {
             let middle =
-                |(at, &bin): (usize, &usize)| (100.0 * (at as f64 + 0.5) / all, short(self.start(bin), 6));
+                |(at, &bin): (usize, &usize)| (100.0 * (at as f64 + 0.5) / all, trim_number(self.start(bin), 6));
             return self.bins.iter().enumerate().map(middle).collect();
         }
         let shift = if self.whole() { 0.5 } else { 0.0 };
         let high = self.start(self.bins.len()) - shift * self.width;
         let place = |x: f64| 100.0 * ((x - self.from) / self.width + shift) / all;
-        ticks(self.from, high).into_iter().map(|x| (place(x), short(x, 6))).collect()
+        ticks(self.from, high).into_iter().map(|x| (place(x), trim_number(x, 6))).collect()
     }
 
     fn name(&self, bin: usize) -> String {
         let from = self.start(bin);
         if self.few || self.whole() {
-            short(from, 6)
+            trim_number(from, 6)
         } else {
-            format!("{} to {}", short(from, 6), short(from + self.width, 6))
+            format!("{} to {}", trim_number(from, 6), trim_number(from + self.width, 6))
         }
     }
 
     fn told(&self, counts: &[u64]) -> String {
-        let games = |n: u64| counted(n, "game", "games");
+        let games = |n: u64| plural(n, "game", "games");
         let filled: Vec<(usize, u64)> = counts.iter().copied().enumerate().filter(|(_, n)| *n > 0).collect();
         if self.few {
             let each: Vec<String> =
@@ -210,7 +210,7 @@ fn bars(counts: &[u64], bins: usize, most: u64) -> String {
         // What came once must still be seen.
         let high = (HIGH * n as f64 / most as f64).max(0.8);
         let (x, w) = ((at as f64 + 0.05) * width, width * 0.9);
-        path += &format!("M{} {HIGH}v-{}h{}v{}z", short(x, 2), short(high, 2), short(w, 2), short(high, 2));
+        path += &format!("M{} {HIGH}v-{}h{}v{}z", trim_number(x, 2), trim_number(high, 2), trim_number(w, 2), trim_number(high, 2));
     }
     format!("<path class=\"bar\" d=\"{path}\"/>")
 }
@@ -233,7 +233,7 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
     let strip = |one: &&Rating| {
         let (from, to, at) =
             (place(one.rating - one.error), place(one.rating + one.error), place(one.rating));
-        let (from, to, at) = (short(from, 2), short(to, 2), short(at, 2));
+        let (from, to, at) = (trim_number(from, 2), trim_number(to, 2), trim_number(at, 2));
         Strip {
             name: names(one.entrant),
             drawn: format!(
@@ -252,7 +252,7 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
         caption: format!("Ratings of {of} with their 95 % intervals"),
         axis: "Rating".to_owned(),
         titles: vec!["Rating", "Error"],
-        marks: ticks(low, high).into_iter().map(|x| (place(x), short(x, 0))).collect(),
+        marks: ticks(low, high).into_iter().map(|x| (place(x), trim_number(x, 0))).collect(),
         strips: order.iter().map(strip).collect(),
         all,
         class: "",
@@ -261,8 +261,8 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
 }
 
 /// How long everybody thought: the mean and the longest answer, each step of the scale ten times the one before.
-pub fn paces(paces: &[Pace], names: Names<'_>) -> String {
-    let mut order: Vec<&Pace> = paces.iter().filter(|one| one.answers > 0).collect();
+pub fn paces(paces: &[ThinkTimes], names: Names<'_>) -> String {
+    let mut order: Vec<&ThinkTimes> = paces.iter().filter(|one| one.answers > 0).collect();
     if order.is_empty() {
         return String::new();
     }
@@ -274,8 +274,8 @@ pub fn paces(paces: &[Pace], names: Names<'_>) -> String {
     let high =
         order.iter().map(|one| decade(one.longest.max(one.mean))).fold(0.0, f64::max).ceil().max(low + 1.0);
     let place = |ns: f64| 100.0 * (decade(ns) - low) / (high - low);
-    let strip = |one: &&Pace| {
-        let (mean, longest) = (short(place(one.mean), 2), short(place(one.longest), 2));
+    let strip = |one: &&ThinkTimes| {
+        let (mean, longest) = (trim_number(place(one.mean), 2), trim_number(place(one.longest), 2));
         Strip {
             name: names(one.entrant),
             drawn: format!(

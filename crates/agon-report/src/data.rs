@@ -6,10 +6,10 @@ use agon_league::standings::Standings;
 use agon_league::{Entrant, MatchKey};
 
 use crate::bracket::Bracket;
-use crate::words::slug;
+use crate::text_format::slug;
 
 /// A moment: milliseconds since 1970, UTC.
-pub type Moment = i64;
+pub type Timestamp = i64;
 
 /// A competition.
 #[derive(Clone, Debug)]
@@ -21,13 +21,13 @@ pub struct Report {
     /// The version of Agon it was begun with.
     pub engine: String,
     /// When it was begun.
-    pub begun: Option<Moment>,
+    pub begun: Option<Timestamp>,
     /// When this report was made.
-    pub written: Moment,
+    pub written: Timestamp,
     /// SHA-256 of the secret seed, in hexadecimal digits.
     pub commitment: String,
     /// The seed, once it was revealed, and when.
-    pub seed: Option<(String, Moment)>,
+    pub seed: Option<(String, Timestamp)>,
     /// By their places in the file.
     pub entrants: Vec<Participant>,
     /// All of them, also those that were not begun.
@@ -63,7 +63,7 @@ pub struct Version {
     /// From this phase on, from 0.
     pub from_phase: u32,
     /// When it was handed in.
-    pub at: Moment,
+    pub at: Timestamp,
 }
 
 /// A phase.
@@ -78,9 +78,9 @@ pub struct PhaseReport {
     /// `waiting`, `running`, `published`, `closed`.
     pub state: &'static str,
     /// When its first match could be played.
-    pub started: Option<Moment>,
+    pub started: Option<Timestamp>,
     /// When its table came out.
-    pub published: Option<Moment>,
+    pub published: Option<Timestamp>,
     /// SHA-256 of that table.
     pub table: Option<String>,
     /// Matches played.
@@ -92,7 +92,7 @@ pub struct PhaseReport {
     /// Its tables; `None` if nothing was played.
     pub standings: Option<Standings>,
     /// How long everybody thought, in the order of the file.
-    pub paces: Vec<Pace>,
+    pub paces: Vec<ThinkTimes>,
     /// What went wrong, newest first.
     pub faults: FaultList,
     /// How often something went wrong, by entrant.
@@ -107,7 +107,7 @@ pub struct PhaseReport {
 
 /// How long an entrant thought.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct ThinkTimes {
     /// Who.
     pub entrant: Entrant,
     /// How often it was asked.
@@ -133,7 +133,7 @@ pub struct FaultList {
 #[derive(Clone, Debug)]
 pub struct FaultLine {
     /// When its match was over.
-    pub at: Moment,
+    pub at: Timestamp,
     /// In which match.
     pub key: MatchKey,
     /// Which game of it, from 0.

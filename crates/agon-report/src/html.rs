@@ -1,8 +1,8 @@
 //! What every page is made of: texts that stay texts, tables, the frame around a page.
 
 use crate::STYLE_FILE;
-use crate::data::{Moment, Report};
-use crate::words::moment;
+use crate::data::{Timestamp, Report};
+use crate::text_format::moment;
 
 /// Text as HTML. What somebody else wrote is words here, never markup; characters that turn the direction of writing, or that
 /// nobody sees, are spelt out.
@@ -30,7 +30,7 @@ const fn deceives(c: char) -> bool {
 }
 
 /// Somebody's name or words in a line of ours: they do not change the direction of what is around them.
-pub fn bdi(text: &str) -> String {
+pub fn bidi_isolate(text: &str) -> String {
     format!("<bdi>{}</bdi>", escaped(text))
 }
 
@@ -50,7 +50,7 @@ pub fn section(id: &str, title: &str, inner: &str) -> String {
 }
 
 /// Words with what they mean.
-pub fn facts(facts: &[(&str, String)]) -> String {
+pub fn definition_list(facts: &[(&str, String)]) -> String {
     let mut text = "<dl class=\"facts\">\n".to_owned();
     for (word, is) in facts.iter().filter(|(_, is)| !is.is_empty()) {
         text += &format!("<div><dt>{}</dt><dd>{is}</dd></div>\n", escaped(word));
@@ -59,7 +59,7 @@ pub fn facts(facts: &[(&str, String)]) -> String {
 }
 
 /// A moment that is not broken.
-pub fn when(at: Moment) -> String {
+pub fn when(at: Timestamp) -> String {
     format!("<span class=\"when\">{}</span>", moment(at))
 }
 
@@ -70,7 +70,7 @@ pub fn note(text: &str) -> String {
 
 /// The title of a column.
 #[derive(Clone, Copy, Debug)]
-pub struct Title<'t> {
+pub struct ColumnTitle<'t> {
     /// Words.
     pub text: &'t str,
     /// How its cells stand: `n` are numbers, to the right; `w` are sentences, which may be broken; nothing is words that are not.
@@ -78,36 +78,36 @@ pub struct Title<'t> {
 }
 
 /// A column of words.
-pub const fn words(text: &str) -> Title<'_> {
-    Title { text, class: "" }
+pub const fn words(text: &str) -> ColumnTitle<'_> {
+    ColumnTitle { text, class: "" }
 }
 
 /// A column of sentences.
-pub const fn prose(text: &str) -> Title<'_> {
-    Title { text, class: "w" }
+pub const fn prose(text: &str) -> ColumnTitle<'_> {
+    ColumnTitle { text, class: "w" }
 }
 
 /// A column of numbers.
-pub const fn number(text: &str) -> Title<'_> {
-    Title { text, class: "n" }
+pub const fn number(text: &str) -> ColumnTitle<'_> {
+    ColumnTitle { text, class: "n" }
 }
 
 /// A table whose cells are HTML. The cell at `head` names its row.
-pub struct Grid<'t> {
+pub struct HtmlTable<'t> {
     /// What it is, for people who do not see where it stands.
     pub caption: &'t str,
     /// From left to right.
-    pub titles: Vec<Title<'t>>,
+    pub titles: Vec<ColumnTitle<'t>>,
     /// Which cell names the row.
     pub head: usize,
     /// From top to bottom.
     pub rows: Vec<Vec<String>>,
 }
 
-impl Grid<'_> {
+impl HtmlTable<'_> {
     /// The table. Wider than the screen it scrolls by itself, also by keyboard.
     pub fn html(&self) -> String {
-        let class = |title: &Title<'_>| match title.class {
+        let class = |title: &ColumnTitle<'_>| match title.class {
             "" => String::new(),
             class => format!(" class=\"{class}\""),
         };
@@ -167,14 +167,14 @@ pub struct Viewer<'v> {
 }
 
 /// How to get from a page to the root of the report.
-pub fn up(path: &str) -> &'static str {
+pub fn path_to_root(path: &str) -> &'static str {
     if path.contains('/') { "../" } else { "" }
 }
 
 impl Page<'_> {
     /// The whole page. Its policy lets nothing in from elsewhere: pages from disk are `file:`, from a server `'self'`.
     pub fn html(&self) -> String {
-        let up = up(self.path);
+        let up = path_to_root(self.path);
         let title = escaped(&self.title);
         let site = if self.title == self.report.name {
             String::new()
@@ -199,7 +199,7 @@ impl Page<'_> {
              <footer>\n<p>Written by Agon on {}.</p>\n</footer>\n{foot}</body>\n</html>\n",
             self.navigation(),
             self.above,
-            bdi(&self.title),
+            bidi_isolate(&self.title),
             self.body,
             moment(self.report.written),
         )
@@ -207,7 +207,7 @@ impl Page<'_> {
 
     /// The pages everybody wants, with the one we are on marked.
     fn navigation(&self) -> String {
-        let up = up(self.path);
+        let up = path_to_root(self.path);
         let mut list = vec![("summary.html".to_owned(), "Summary".to_owned())];
         for phase in self.report.phases.iter().filter(|phase| phase.is_begun()) {
             list.push((phase.file(), phase.name.clone()));
@@ -215,7 +215,7 @@ impl Page<'_> {
         let mut text = "<header>\n<nav aria-label=\"Report\">\n<ul>\n".to_owned();
         for (file, name) in list {
             let current = if file == self.path { " aria-current=\"page\"" } else { "" };
-            text += &format!("<li><a href=\"{up}{file}\"{current}>{}</a></li>\n", bdi(&name));
+            text += &format!("<li><a href=\"{up}{file}\"{current}>{}</a></li>\n", bidi_isolate(&name));
         }
         text + "</ul>\n</nav>\n</header>\n"
     }

@@ -12,7 +12,7 @@ pub mod lists;
 pub mod matrix;
 pub mod pages;
 pub mod tables;
-pub mod words;
+pub mod text_format;
 
 #[cfg(test)]
 mod tests;

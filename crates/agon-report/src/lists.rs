@@ -3,15 +3,15 @@
 use agon_league::Entrant;
 
 use crate::data::{FaultLine, FaultList, GameLine, PhaseReport, SeatLine, game_file};
-use crate::html::{Grid, bdi, escaped, link, note, number, prose, when, words};
-use crate::tables::Ways;
-use crate::words::{counted, short};
+use crate::html::{HtmlTable, bidi_isolate, escaped, link, note, number, prose, when, words};
+use crate::tables::PageLinks;
+use crate::text_format::{plural, trim_number};
 
 /// So many seats of a game are named; the others are counted.
 const SEATS_NAMED: usize = 3;
 
 /// Faults, newest first, with bots' own words to be opened.
-pub fn faults(list: &FaultList, ways: Ways<'_>, with_names: bool) -> String {
+pub fn faults(list: &FaultList, ways: PageLinks<'_>, with_names: bool) -> String {
     if list.total == 0 && list.shown.is_empty() {
         return "<p>None.</p>\n".to_owned();
     }
@@ -29,7 +29,7 @@ pub fn faults(list: &FaultList, ways: Ways<'_>, with_names: bool) -> String {
     let mut titles = vec![words("Finished")];
     titles.extend(with_names.then(|| words("Name")));
     titles.extend([words("Fault"), words("Match"), number("Turn"), prose("What it says")]);
-    let grid = Grid {
+    let grid = HtmlTable {
         caption: "Faults, newest first",
         titles,
         head: if with_names { 1 } else { 2 },
@@ -38,7 +38,7 @@ pub fn faults(list: &FaultList, ways: Ways<'_>, with_names: bool) -> String {
     let mut text = grid.html();
     let more = list.total.saturating_sub(list.shown.len() as u64);
     if more > 0 {
-        text += &note(&format!("And {} before these.", counted(more, "fault", "faults")));
+        text += &note(&format!("And {} before these.", plural(more, "fault", "faults")));
     }
     if list.held_back {
         text += &note(
@@ -48,7 +48,7 @@ pub fn faults(list: &FaultList, ways: Ways<'_>, with_names: bool) -> String {
     text
 }
 
-fn fault_game(fault: &FaultLine, ways: Ways<'_>) -> String {
+fn fault_game(fault: &FaultLine, ways: PageLinks<'_>) -> String {
     let says = if fault.game > 0 {
         format!("{}, game {}", fault.key, fault.game + 1)
     } else {
@@ -65,7 +65,7 @@ fn own_words(fault: &FaultLine) -> String {
     let mut lines = fault.says.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
     if lines.next().is_none() && fault.printed.is_empty() {
-        return format!("<span class=\"own\">{}</span>", bdi(first));
+        return format!("<span class=\"own\">{}</span>", bidi_isolate(first));
     }
     let mut whole = format!("<pre dir=\"ltr\">{}</pre>", escaped(fault.says.trim_end()));
     if !fault.printed.is_empty() {
@@ -76,7 +76,7 @@ fn own_words(fault: &FaultLine) -> String {
     }
     format!(
         "<details><summary>{}</summary>{whole}</details>",
-        bdi(if first.is_empty() { "its own words" } else { first })
+        bidi_isolate(if first.is_empty() { "its own words" } else { first })
     )
 }
 
@@ -102,7 +102,7 @@ impl Which {
 }
 
 /// Games of a phase, with links to those that can be watched; nothing if there are none of this kind.
-pub fn games(phase: &PhaseReport, ways: Ways<'_>, which: Which) -> String {
+pub fn games(phase: &PhaseReport, ways: PageLinks<'_>, which: Which) -> String {
     if phase.games.hidden {
         let why = "These games are played on hidden boards. They are shown once the secret seed is revealed.";
         return format!("<p>{why}</p>\n");
@@ -126,7 +126,7 @@ pub fn games(phase: &PhaseReport, ways: Ways<'_>, which: Which) -> String {
     titles.extend([prose("Result"), number("Turns"), words("Ended"), number("Faults")]);
     titles.extend(why.then(|| prose("Chosen as")));
     let caption = format!("Games of {}", phase.name);
-    let grid = Grid { caption: &caption, titles, head: 0, rows: wanted.iter().map(row).collect() };
+    let grid = HtmlTable { caption: &caption, titles, head: 0, rows: wanted.iter().map(row).collect() };
     grid.html() + &left_out(phase, wanted.len(), which)
 }
 
@@ -135,24 +135,24 @@ fn left_out(phase: &PhaseReport, shown: usize, which: Which) -> String {
     match which {
         _ if more == 0 => String::new(),
         Which::Listed => {
-            note(&format!("{} more; agon export writes a line for each.", counted(more, "game", "games")))
+            note(&format!("{} more; agon export writes a line for each.", plural(more, "game", "games")))
         }
         Which::Replays => note(&format!(
             "{} without a replay here; agon report --games all shows every game.",
-            counted(more, "game", "games")
+            plural(more, "game", "games")
         )),
         Which::Of(_) => String::new(),
     }
 }
 
 /// `Ann 3, Bob 0`: the best first, who won in bold.
-fn result(game: &GameLine, ways: Ways<'_>) -> String {
+fn result(game: &GameLine, ways: PageLinks<'_>) -> String {
     let seats = game.best_first();
     let decimals = ways.report.game.score.decimals;
     let one = |seat: &SeatLine| {
-        let name = bdi(&ways.report.name_of(seat.entrant));
+        let name = bidi_isolate(&ways.report.name_of(seat.entrant));
         let name = if seat.place == 1 { format!("<b>{name}</b>") } else { name };
-        format!("{name} {}", short(seat.score, decimals))
+        format!("{name} {}", trim_number(seat.score, decimals))
     };
     let mut named: Vec<String> = seats.iter().take(SEATS_NAMED).map(one).collect();
     match seats.len().saturating_sub(SEATS_NAMED) {

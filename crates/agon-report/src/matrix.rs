@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use agon_league::Entrant;
-use agon_league::standings::{Cell, Meeting, Sheet, Standings};
+use agon_league::standings::{Cell, PairStanding, StandingsTable, Standings};
 
 use crate::charts::Names;
 use crate::html::{escaped, note, scrolling};
@@ -24,7 +24,7 @@ pub fn matrix(standings: &Standings, names: Names<'_>, plain: &dyn Fn(Entrant) -
 struct Shares(HashMap<(Entrant, Entrant), f64>);
 
 impl Shares {
-    fn of(meetings: &[Meeting]) -> Self {
+    fn of(meetings: &[PairStanding]) -> Self {
         let mut shares = HashMap::new();
         for met in meetings.iter().filter(|met| met.games > 0) {
             let share = (f64::from(met.won) + f64::from(met.drawn) / 2.0) / f64::from(met.games);
@@ -53,7 +53,7 @@ struct Column {
 }
 
 /// A game of two has a table of its own, with the cells its document has.
-fn of_sheet(sheet: &Sheet, shares: &Shares, names: Names<'_>, plain: &dyn Fn(Entrant) -> String) -> String {
+fn of_sheet(sheet: &StandingsTable, shares: &Shares, names: Names<'_>, plain: &dyn Fn(Entrant) -> String) -> String {
     let across: Vec<(usize, Entrant)> = sheet
         .columns
         .iter()
@@ -92,7 +92,7 @@ fn of_sheet(sheet: &Sheet, shares: &Shares, names: Names<'_>, plain: &dyn Fn(Ent
 }
 
 /// The least and the most of what was measured, as logarithms: twice as long is as far anywhere.
-fn range(sheet: &Sheet) -> (f64, f64) {
+fn range(sheet: &StandingsTable) -> (f64, f64) {
     let values = sheet.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
         Cell::Real(x, ..) => Some(x.max(1.0).ln()),
         _ => None,

@@ -1,22 +1,22 @@
 //! Tables: the standings' sheets, an entrant's part of them, versions of bots.
 
 use agon_league::Entrant;
-use agon_league::standings::{Sheet, Standings};
+use agon_league::standings::{StandingsTable, Standings};
 
 use crate::data::{GameLine, Report, Version};
-use crate::html::{Grid, Title, bdi, escaped, link, note, number, when, words};
-use crate::words::{count, short};
+use crate::html::{HtmlTable, ColumnTitle, bidi_isolate, escaped, link, note, number, when, words};
+use crate::text_format::{count, trim_number};
 
 /// A page's way to other pages of its report.
 #[derive(Clone, Copy)]
-pub struct Ways<'r> {
+pub struct PageLinks<'r> {
     /// Of which report.
     pub report: &'r Report,
     /// To its root.
     pub up: &'static str,
 }
 
-impl Ways<'_> {
+impl PageLinks<'_> {
     /// An entrant's name, as a link to its page.
     pub fn name(&self, entrant: Entrant) -> String {
         self.named(entrant, &self.report.name_of(entrant))
@@ -25,9 +25,9 @@ impl Ways<'_> {
     /// The same with other words: a name with its marks.
     pub fn named(&self, entrant: Entrant, shown: &str) -> String {
         if entrant.index() >= self.report.entrants.len() {
-            return bdi(shown);
+            return bidi_isolate(shown);
         }
-        link(&format!("{}{}", self.up, self.report.bot_file(entrant)), &bdi(shown))
+        link(&format!("{}{}", self.up, self.report.bot_file(entrant)), &bidi_isolate(shown))
     }
 
     /// A name with all its marks: `Prowler (AI)`.
@@ -50,15 +50,15 @@ impl Ways<'_> {
 }
 
 /// A sheet with its notes, names linked.
-pub fn sheet(sheet: &Sheet, ways: Ways<'_>) -> String {
+pub fn sheet(sheet: &StandingsTable, ways: PageLinks<'_>) -> String {
     titled(sheet, &sheet.title, ways)
 }
 
-fn titled(sheet: &Sheet, caption: &str, ways: Ways<'_>) -> String {
+fn titled(sheet: &StandingsTable, caption: &str, ways: PageLinks<'_>) -> String {
     let titles = sheet
         .columns
         .iter()
-        .map(|column| Title { text: &column.title, class: if column.right { "n" } else { "" } })
+        .map(|column| ColumnTitle { text: &column.title, class: if column.right { "n" } else { "" } })
         .collect();
     let head = sheet.columns.iter().position(|column| column.id == "name").unwrap_or(usize::MAX);
     let row = |row: &agon_league::standings::Row| {
@@ -66,15 +66,15 @@ fn titled(sheet: &Sheet, caption: &str, ways: Ways<'_>) -> String {
         cells
             .map(|(column, cell)| match column.id.as_str() {
                 "name" => {
-                    row.entrant.map_or_else(|| bdi(&cell.shown()), |own| ways.named(own, &cell.shown()))
+                    row.entrant.map_or_else(|| bidi_isolate(&cell.shown()), |own| ways.named(own, &cell.shown()))
                 }
                 "medal" => medal(&cell.shown()),
-                "contributor" => bdi(&cell.shown()),
+                "contributor" => bidi_isolate(&cell.shown()),
                 _ => escaped(&cell.shown()),
             })
             .collect()
     };
-    let grid = Grid { caption, titles, head, rows: sheet.rows.iter().map(row).collect() };
+    let grid = HtmlTable { caption, titles, head, rows: sheet.rows.iter().map(row).collect() };
     let notes: String = sheet.notes.iter().map(|text| note(text)).collect();
     grid.html() + &notes
 }
@@ -87,20 +87,20 @@ fn medal(word: &str) -> String {
 }
 
 /// An entrant's rows of the official sheets.
-pub fn own_rows(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> String {
+pub fn own_rows(standings: &Standings, entrant: Entrant, ways: PageLinks<'_>) -> String {
     let mut text = String::new();
     for one in standings.sheets.iter().filter(|sheet| sheet.official) {
         let rows: Vec<_> = one.rows.iter().filter(|row| row.entrant == Some(entrant)).cloned().collect();
         if !rows.is_empty() {
             let caption = format!("{} in {}", one.title, standings.phase);
-            text += &titled(&Sheet { rows, notes: Vec::new(), ..one.clone() }, &caption, ways);
+            text += &titled(&StandingsTable { rows, notes: Vec::new(), ..one.clone() }, &caption, ways);
         }
     }
     text
 }
 
 /// What an entrant did against each it met, in the order of the table.
-pub fn against(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> String {
+pub fn against(standings: &Standings, entrant: Entrant, ways: PageLinks<'_>) -> String {
     let mut rows = Vec::new();
     let points = standings.head_to_head.iter().any(|met| met.points.is_some());
     for met in &standings.head_to_head {
@@ -117,7 +117,7 @@ pub fn against(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> Strin
         row.extend([won, met.drawn, lost].map(|n| count(n.into())));
         row.push(format!("{:.0} %", 100.0 * (f64::from(won) + f64::from(met.drawn) / 2.0) / games));
         if points {
-            row.push(given.map_or_else(String::new, |given| short(given, 1)));
+            row.push(given.map_or_else(String::new, |given| trim_number(given, 1)));
         }
         row.extend([mine, theirs].map(|sum| format!("{:.decimals$}", sum / games)));
         rows.push(row);
@@ -136,14 +136,14 @@ pub fn against(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> Strin
     titles.extend(points.then(|| number("Points")));
     titles.extend([number("Own mean score"), number("Its mean score")]);
     let caption = format!("Against each opponent in {}", standings.phase);
-    Grid { caption: &caption, titles, head: 0, rows }.html()
+    HtmlTable { caption: &caption, titles, head: 0, rows }.html()
 }
 
 /// Versions of a bot.
-pub fn versions(list: &[Version], ways: Ways<'_>) -> String {
+pub fn versions(list: &[Version], ways: PageLinks<'_>) -> String {
     let phase = |number: u32| {
         let name = ways.report.phases.get(number as usize).map(|phase| phase.name.clone());
-        name.map_or_else(|| format!("phase {}", number + 1), |name| bdi(&name))
+        name.map_or_else(|| format!("phase {}", number + 1), |name| bidi_isolate(&name))
     };
     let commits = list.iter().any(|one| one.commit.is_some());
     let code = |text: &str| format!("<code class=\"hash\">{}</code>", escaped(text));
@@ -157,5 +157,5 @@ pub fn versions(list: &[Version], ways: Ways<'_>) -> String {
     titles.extend(commits.then(|| words("Commit")));
     titles.push(words("Hash of its files"));
     let rows = list.iter().map(row).collect();
-    Grid { caption: "Versions", titles, head: 0, rows }.html()
+    HtmlTable { caption: "Versions", titles, head: 0, rows }.html()
 }

@@ -3,12 +3,12 @@
 use agon_core::Fault;
 use agon_league::rating::Rating;
 use agon_league::simulated;
-use agon_league::standings::{Asked, Histograms, Ranking, standings};
+use agon_league::standings::{StandingsRequest, Histograms, Ranking, standings};
 use agon_league::{Entrant, MatchKey};
 
 use crate::bracket::{Bracket, Round, Side, Tie, bracket};
 use crate::data::{
-    FaultLine, FaultList, GameLine, GameList, Pace, Participant, PhaseReport, Report, SeatLine, Version,
+    FaultLine, FaultList, GameLine, GameList, ThinkTimes, Participant, PhaseReport, Report, SeatLine, Version,
 };
 use crate::html::{Viewer, escaped};
 use crate::pages::{self, Beside};
@@ -46,15 +46,15 @@ fn ratings_have_error_bars_and_the_best_is_first() {
 
 #[test]
 fn times_are_drawn_by_powers_of_ten() {
-    let pace = |number, answers, mean, longest| Pace { entrant: Entrant(number), answers, mean, longest };
+    let pace = |number, answers, mean, longest| ThinkTimes { entrant: Entrant(number), answers, mean, longest };
     let all = [pace(0, 10, 2_000.0, 1e9), pace(1, 10, 150.0, 400.0), pace(2, 0, 0.0, 0.0)];
     insta::assert_snapshot!(charts::paces(&all, &name));
 }
 
 #[test]
 fn a_large_field_is_cut_with_a_notice() {
-    let pace = |number| Pace { entrant: Entrant(number), answers: 1, mean: f64::from(number), longest: 1e6 };
-    let all: Vec<Pace> = (0..100).map(pace).collect();
+    let pace = |number| ThinkTimes { entrant: Entrant(number), answers: 1, mean: f64::from(number), longest: 1e6 };
+    let all: Vec<ThinkTimes> = (0..100).map(pace).collect();
     let drawn = charts::paces(&all, &name);
     assert_eq!(drawn.matches("class=\"strip\"").count(), charts::MOST_ROWS);
     assert!(drawn.contains("The first 60 of 100."), "{drawn}");
@@ -128,9 +128,9 @@ fn the_table_of_all_pairs_is_shaded_by_what_was_won() {
     assert_eq!(drawn.matches("shade").count(), 12 + 1, "all pairs, and a note");
 }
 
-fn asked(league: &simulated::League) -> Asked<'_> {
+fn asked(league: &simulated::League) -> StandingsRequest<'_> {
     let ranking = Ranking::of(league.game);
-    Asked {
+    StandingsRequest {
         competition: "Cup",
         phase: "Phase",
         game: league.game,
@@ -197,7 +197,7 @@ fn report(names: &[&str]) -> Report {
         games_played: 12,
         expected: Some((20, 40)),
         standings: Some(standings(&league.tally(), &asked(&league))),
-        paces: vec![Pace { entrant: Entrant(0), answers: 1, mean: 1e3, longest: 1e4 }],
+        paces: vec![ThinkTimes { entrant: Entrant(0), answers: 1, mean: 1e3, longest: 1e4 }],
         faults,
         bracket: (names.len() > 3).then(knockout),
         games: GameList { shown: vec![game], total: 12, hidden: false },

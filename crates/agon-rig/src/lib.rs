@@ -7,11 +7,11 @@ mod postgres;
 mod program;
 mod proxy;
 
-pub use child::Server;
+pub use child::ServerProcess;
 pub use nats::{Nats, program as nats_server};
 pub use postgres::{Database, Postgres};
-pub use program::{Program, Script, can_have_small_disks, fill, wrong_clock};
-pub use proxy::{Proxy, Way};
+pub use program::{Program, ProgramConfig, can_have_small_disks, fill, wrong_clock};
+pub use proxy::{Proxy, ProxyDirection};
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -39,7 +39,7 @@ pub fn free_port() -> u16 {
 /// # Panics
 /// If they are missing and `CI` is set.
 #[allow(clippy::print_stderr, reason = "for tests: what is left out is said")]
-pub fn missing() -> bool {
+pub fn skip_without_servers() -> bool {
     let what = match (nats::is_there(), postgres::is_there()) {
         (true, true) => return false,
         (false, _) => "nats-server",

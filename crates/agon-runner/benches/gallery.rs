@@ -18,12 +18,12 @@ use std::time::Duration;
 use agon_core::Assets;
 use agon_engine::{Seating, table};
 use agon_league::Entrant;
-use agon_league::competition::Competition;
-use agon_league::format::{Field, Past};
-use agon_runner::hall::Hall;
+use agon_league::config::CompetitionConfig;
+use agon_league::format::{PhaseField, PhaseHistory};
+use agon_runner::match_runner::PhaseContext;
 use agon_runner::queue::Queue;
-use agon_runner::{Boards, Executor as _, Gallery, Local, Lot, Member, Stop, secret};
-use agon_store::Secret;
+use agon_runner::{ActiveMatches, Executor as _, LiveGames, LocalExecutor, ExecutorEvent, LoadedEntrant, StopFlag, seeds};
+use agon_store::SecretSeed;
 use tokio::runtime::Builder;
 
 const ROUNDS: usize = 3;
@@ -105,28 +105,28 @@ fn round(games: &Games, looking: Looking) -> (f64, u64) {
     let Games { game, bot, bots, matches, .. } = *games;
     let table = table(game).unwrap();
     let text = games.file();
-    let competition = Competition::read(&text).unwrap_or_else(|wrong| panic!("{wrong:?}"));
-    let (phase, seed, assets) = (&competition.phases[0], Secret::new("b"), Assets::none());
-    let member = |number| Member {
+    let competition = CompetitionConfig::read(&text).unwrap_or_else(|wrong| panic!("{wrong:?}"));
+    let (phase, seed, assets) = (&competition.phases[0], SecretSeed::new("b"), Assets::none());
+    let member = |number| LoadedEntrant {
         name: format!("b{number}"),
         seating: Seating::House(bot.to_owned()),
         commit: None,
-        beside: None,
+        extra_file: None,
     };
-    let members: Vec<Member> = (0..bots).map(member).collect();
-    let hall = Hall::new(table.as_ref(), &assets, 0, phase, &members, &seed).unwrap();
+    let members: Vec<LoadedEntrant> = (0..bots).map(member).collect();
+    let hall = PhaseContext::new(table.as_ref(), &assets, 0, phase, &members, &seed).unwrap();
     let entrants = (0..bots as u32).map(Entrant).collect();
-    let field = Field { entrants, roles: Vec::new(), variants: 0, rounds_in_order: false };
-    let plan = phase.plan(&field, secret::schedule(&seed, 0)).unwrap();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+    let field = PhaseField { entrants, roles: Vec::new(), variants: 0, rounds_in_order: false };
+    let plan = phase.plan(&field, seeds::schedule_seed(&seed, 0)).unwrap();
+    let stage = plan.stage(0, &PhaseHistory::default()).unwrap();
     let last = stage.len().min(matches);
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let queue = Queue::new(&*stage, std::iter::once(0..last).collect(), false, &stop);
-    let gallery = Gallery::new(Assets::none(), Vec::new());
+    let gallery = LiveGames::new(Assets::none(), Vec::new());
     let (over, seen) = (AtomicBool::new(false), AtomicU64::new(0));
     let boards = match looking {
-        Looking::NoGallery => Boards::default(),
-        Looking::Followed(_) => Boards::with_gallery(Arc::clone(&gallery)),
+        Looking::NoGallery => ActiveMatches::default(),
+        Looking::Followed(_) => ActiveMatches::with_gallery(Arc::clone(&gallery)),
     };
     let begun = processor();
     std::thread::scope(|scope| {
@@ -134,10 +134,10 @@ fn round(games: &Games, looking: Looking) -> (f64, u64) {
             let (gallery, over, seen) = (Arc::clone(&gallery), &over, &seen);
             scope.spawn(move || follow(gallery, count, over, seen));
         }
-        let local = Local { jobs: 1, pin: false };
+        let local = LocalExecutor { jobs: 1, pin: false };
         let kept = local.play(&hall, 0, &queue, &boards, &mut |lots| {
             for lot in lots {
-                assert!(matches!(lot, Lot::Played { .. }), "{lot:?}");
+                assert!(matches!(lot, ExecutorEvent::Played { .. }), "{lot:?}");
             }
             Ok(())
         });
@@ -156,14 +156,14 @@ fn processor() -> f64 {
 }
 
 /// So many who follow the first board until all is over.
-fn follow(gallery: Arc<Gallery>, count: usize, over: &AtomicBool, seen: &AtomicU64) {
+fn follow(gallery: Arc<LiveGames>, count: usize, over: &AtomicBool, seen: &AtomicU64) {
     let runtime = Builder::new_current_thread().build().unwrap();
     while gallery.boards().is_empty() && !over.load(Relaxed) {
         std::thread::sleep(Duration::from_millis(1));
     }
     let followers: Vec<_> = (0..count).filter_map(|_| gallery.follow(0).ok()).collect();
     drop(gallery);
-    let one = |mut follower: agon_runner::Follower| async move {
+    let one = |mut follower: agon_runner::LiveSubscriber| async move {
         while let Some(update) = follower.next().await {
             std::hint::black_box(update);
             seen.fetch_add(1, Relaxed);

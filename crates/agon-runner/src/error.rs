@@ -4,11 +4,11 @@ use std::io;
 
 use agon_core::SettingsError;
 use agon_engine::table::PlayError;
-use agon_league::tally::BrokenTally;
+use agon_league::tally::TallyDecodeError;
 use agon_league::{FormatError, MatchKey};
 use agon_store::StoreError;
 
-use crate::chronicles::ChronicleError;
+use crate::logs_dirs::LogsDirError;
 
 impl RunError {
     /// Whether whoever called can mend it (exit code 2), rather than that something broke (3).
@@ -47,7 +47,7 @@ pub enum RunError {
         /// From 0.
         phase: u32,
         /// What is wrong.
-        error: BrokenTally,
+        error: TallyDecodeError,
     },
     /// A bot is not the one the phase began with.
     #[error(
@@ -77,13 +77,13 @@ pub enum RunError {
     },
     /// What bots may read could not be written.
     #[error(transparent)]
-    Chronicle(#[from] ChronicleError),
+    Chronicle(#[from] LogsDirError),
     /// Some matches could not be played by anybody; all others of the stage were.
     #[error("{}", aside(.0))]
-    SetAside(Vec<(MatchKey, Vec<String>)>),
+    Unplayable(Vec<(MatchKey, Vec<String>)>),
     /// What has matches played elsewhere cannot go on.
     #[error("{0}")]
-    Elsewhere(String),
+    CoordinatorFailed(String),
     /// The machine said no.
     #[error("{0}")]
     Io(#[from] io::Error),

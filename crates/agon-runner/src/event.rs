@@ -1,12 +1,12 @@
 //! What happens while a competition runs. Progress bars, logs and pages only read it.
 
-use agon_league::competition::Competition;
+use agon_league::config::CompetitionConfig;
 use agon_league::format::BalanceReport;
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_store::MatchFault;
 
-use crate::local::Playing;
+use crate::local::ActiveMatch;
 
 /// Something happened.
 #[derive(Debug)]
@@ -14,7 +14,7 @@ pub enum Event<'e> {
     /// The run begins, or goes on.
     Opened {
         /// What is run.
-        competition: &'e Competition,
+        competition: &'e CompetitionConfig,
         /// SHA-256 of the secret seed.
         commitment: String,
         /// Whether something was played before.
@@ -54,7 +54,7 @@ pub enum Event<'e> {
     /// Time passes, some twice a second: for views that move.
     Tick {
         /// What is being played.
-        playing: &'e [Playing],
+        playing: &'e [ActiveMatch],
         /// What the phase has come to.
         tally: &'e Tally,
     },

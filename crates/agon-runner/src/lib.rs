@@ -5,29 +5,29 @@
 //! come to, [`rulings`] what the organiser decided, [`gallery`] shows games as they are played, [`secret`] is what is drawn from the secret seed;
 //! [`belongings`] and [`chronicles`] are what bots keep and may read, `transcript` is what they print.
 
-pub mod belongings;
-pub mod chronicles;
-pub mod course;
+pub mod data_dir;
+pub mod logs_dirs;
+pub mod match_progress;
 mod error;
 pub mod event;
 pub mod executor;
-pub mod gallery;
-pub mod hall;
+pub mod live;
+pub mod match_runner;
 pub mod local;
 pub mod queue;
 pub mod rulings;
 pub mod run;
-pub mod secret;
-pub mod stop;
-pub mod tables;
-mod transcript;
-mod withdraw;
+pub mod seeds;
+pub mod stop_flag;
+pub mod phase_results;
+mod output_capture;
+mod revoke;
 
 pub use error::RunError;
 pub use event::{Event, Listener};
-pub use executor::{Executor, Lot};
-pub use gallery::{BoardNow, Follower, Gallery, Update};
-pub use hall::{Bout, Member};
-pub use local::{Boards, Local, Playing};
-pub use run::{Ended, Run};
-pub use stop::Stop;
+pub use executor::{Executor, ExecutorEvent};
+pub use live::{LiveGame, LiveSubscriber, LiveGames, LiveUpdate};
+pub use match_runner::{MatchRunner, LoadedEntrant};
+pub use local::{ActiveMatches, LocalExecutor, ActiveMatch};
+pub use run::{RunOutcome, CompetitionRun};
+pub use stop_flag::StopFlag;

@@ -10,9 +10,9 @@ use agon_engine::{Reporter, Seating};
 use agon_league::{Entrant, MatchKey};
 
 use crate::RunError;
-use crate::executor::{Executor, Lot};
-use crate::gallery::{Gallery, Pen};
-use crate::hall::Hall;
+use crate::executor::{Executor, ExecutorEvent};
+use crate::live::{LiveGames, LiveReporter};
+use crate::match_runner::PhaseContext;
 use crate::queue::Queue;
 
 /// Lots that were played and wait to be kept. A few are enough to keep the threads busy while the ledger writes.
@@ -20,7 +20,7 @@ const WAITING: usize = 64;
 
 /// A match that is being played.
 #[derive(Clone, Debug)]
-pub struct Playing {
+pub struct ActiveMatch {
     /// Which.
     pub key: MatchKey,
     /// By whom, in seat order.
@@ -31,35 +31,35 @@ pub struct Playing {
 
 /// What each thread plays just now: for whoever looks on.
 #[derive(Debug, Default)]
-pub struct Boards {
-    playing: Mutex<Vec<Option<Playing>>>,
-    gallery: Option<Arc<Gallery>>,
+pub struct ActiveMatches {
+    playing: Mutex<Vec<Option<ActiveMatch>>>,
+    gallery: Option<Arc<LiveGames>>,
 }
 
-impl Boards {
+impl ActiveMatches {
     /// The same, with places for those who want to see the games themselves. Without one nothing is kept of a game for them.
-    pub fn with_gallery(gallery: Arc<Gallery>) -> Self {
+    pub fn with_gallery(gallery: Arc<LiveGames>) -> Self {
         Self { gallery: Some(gallery), ..Self::default() }
     }
 
     /// Where games can be seen, if anywhere.
-    pub fn gallery(&self) -> Option<&Arc<Gallery>> {
+    pub fn gallery(&self) -> Option<&Arc<LiveGames>> {
         self.gallery.as_ref()
     }
 
     /// What is being played, the longest first.
-    pub fn playing(&self) -> Vec<Playing> {
-        let mut all: Vec<Playing> = self.slots().iter().flatten().cloned().collect();
+    pub fn playing(&self) -> Vec<ActiveMatch> {
+        let mut all: Vec<ActiveMatch> = self.slots().iter().flatten().cloned().collect();
         all.sort_by_key(|one| one.since);
         all
     }
 
     /// What is being played elsewhere, in place of what was said before.
-    pub fn show(&self, playing: Vec<Playing>) {
+    pub fn show(&self, playing: Vec<ActiveMatch>) {
         *self.slots() = playing.into_iter().map(Some).collect();
     }
 
-    fn set(&self, thread: usize, playing: Option<Playing>) {
+    fn set(&self, thread: usize, playing: Option<ActiveMatch>) {
         let mut slots = self.slots();
         if slots.len() <= thread {
             slots.resize_with(thread + 1, || None);
@@ -75,28 +75,28 @@ impl Boards {
         }
     }
 
-    fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Option<Playing>>> {
+    fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Option<ActiveMatch>>> {
         self.playing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// How matches are spread over the machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Local {
+pub struct LocalExecutor {
     /// How many games at once.
     pub jobs: usize,
     /// Whether each game stays on a core of its own, its bots with it, where there are programs to keep apart and cores enough.
     pub pin: bool,
 }
 
-impl Executor for Local {
+impl Executor for LocalExecutor {
     fn play(
         &self,
-        hall: &Hall<'_>,
+        hall: &PhaseContext<'_>,
         stage: u32,
         queue: &Queue<'_>,
-        boards: &Boards,
-        take: &mut dyn FnMut(Receiver<Lot>) -> Result<(), RunError>,
+        boards: &ActiveMatches,
+        take: &mut dyn FnMut(Receiver<ExecutorEvent>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
         let cores = self.cores(hall);
         let (sender, receiver) = sync_channel(WAITING);
@@ -117,21 +117,21 @@ impl Executor for Local {
         })
     }
 
-    fn is_here(&self) -> bool {
+    fn is_local(&self) -> bool {
         true
     }
 }
 
-impl Local {
+impl LocalExecutor {
     /// What one thread does.
     fn work(
         self,
         thread: usize,
-        hall: &Hall<'_>,
+        hall: &PhaseContext<'_>,
         stage: u32,
         queue: &Queue<'_>,
-        boards: &Boards,
-        sender: &SyncSender<Lot>,
+        boards: &ActiveMatches,
+        sender: &SyncSender<ExecutorEvent>,
     ) {
         let mut recorder = Recorder::new();
         let mut last = None;
@@ -147,8 +147,8 @@ impl Local {
             for (number, fixture) in lot {
                 let key = MatchKey { phase: hall.phase, stage, number };
                 boards
-                    .set(thread, Some(Playing { key, seats: fixture.seats.clone(), since: Instant::now() }));
-                let mut pen = board.as_ref().map(|board| Pen::new(board, key, &fixture.seats));
+                    .set(thread, Some(ActiveMatch { key, seats: fixture.seats.clone(), since: Instant::now() }));
+                let mut pen = board.as_ref().map(|board| LiveReporter::new(board, key, &fixture.seats));
                 let reporter = pen.as_mut().map(|pen| pen as &mut dyn Reporter);
                 match hall.play(key, &fixture, &mut recorder, reporter) {
                     Ok(finished) => {
@@ -167,10 +167,10 @@ impl Local {
             // What was played counts, whatever came after it.
             let numbers: Vec<u64> = played.iter().map(|one| one.result.key.number).collect();
             let mut sent =
-                played.is_empty() || sender.send(Lot::Played { matches: played, kept: None }).is_ok();
+                played.is_empty() || sender.send(ExecutorEvent::Played { matches: played, kept: None }).is_ok();
             if let Some(error) = failed {
                 // Nobody listens any more if that fails: the run has ended already.
-                let _ = sender.send(Lot::Failed(error.into()));
+                let _ = sender.send(ExecutorEvent::Failed(error.into()));
                 sent = false;
             }
             for number in numbers {
@@ -183,7 +183,7 @@ impl Local {
     }
 
     /// A core for each thread; none if they are not to be pinned.
-    fn cores(self, hall: &Hall<'_>) -> Vec<usize> {
+    fn cores(self, hall: &PhaseContext<'_>) -> Vec<usize> {
         let programs = hall.members.iter().any(|one| matches!(one.seating, Seating::Program(_)));
         let cores = if self.pin && programs { agon_host::pinning::cores() } else { Vec::new() };
         if self.jobs <= cores.len() { cores } else { Vec::new() }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use agon_league::format::Stage;
 use agon_league::{Entrant, Fixture};
 
-use crate::stop::Stop;
+use crate::stop_flag::StopFlag;
 
 /// A lot should take about so long: short enough that two threads end together, long enough that taking it is free.
 const LOT: Duration = Duration::from_millis(20);
@@ -23,7 +23,7 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 /// The matches of one stage that are still to be played.
 pub struct Queue<'q> {
     stage: &'q dyn Stage,
-    stop: &'q Stop,
+    stop: &'q StopFlag,
     /// Whether a bot's matches must be played one after the other.
     in_order: bool,
     state: Mutex<State>,
@@ -40,7 +40,7 @@ struct State {
 
 impl<'q> Queue<'q> {
     /// All of `todo`, in its order.
-    pub fn new(stage: &'q dyn Stage, mut todo: Vec<Range<u64>>, in_order: bool, stop: &'q Stop) -> Self {
+    pub fn new(stage: &'q dyn Stage, mut todo: Vec<Range<u64>>, in_order: bool, stop: &'q StopFlag) -> Self {
         todo.reverse();
         let state = State { todo, waiting: BTreeMap::new(), playing: BTreeMap::new() };
         Self { stage, stop, in_order, state: Mutex::new(state), freed: Condvar::new() }
@@ -52,7 +52,7 @@ impl<'q> Queue<'q> {
             return self.claim_one().into_iter().collect();
         }
         let mut state = self.lock();
-        if self.stop.soon() {
+        if self.stop.is_requested() {
             return Vec::new();
         }
         let left: u64 = state.todo.iter().map(|range| range.end - range.start).sum();
@@ -71,9 +71,9 @@ impl<'q> Queue<'q> {
 
     /// Up to so many matches, without waiting: where bots keep something from match to match, one, if there is one whose bots have no earlier
     /// one to finish. Empty when there is nothing to begin just now.
-    pub fn next_lot(&self, most: u64) -> Vec<(u64, Fixture)> {
+    pub fn next_batch(&self, most: u64) -> Vec<(u64, Fixture)> {
         let mut state = self.lock();
-        if self.stop.soon() {
+        if self.stop.is_requested() {
             return Vec::new();
         }
         if self.in_order {
@@ -92,7 +92,7 @@ impl<'q> Queue<'q> {
     }
 
     /// A match that was not handed out yet, and is not to be: somebody has played it already. `None` if it is not waiting, or must wait for its turn.
-    pub fn take_out(&self, number: u64) -> Option<Fixture> {
+    pub fn remove(&self, number: u64) -> Option<Fixture> {
         if self.in_order || !self.lock().remove(number) {
             return None;
         }
@@ -123,14 +123,14 @@ impl<'q> Queue<'q> {
 
     /// Whether nothing more is to be begun: somebody asked for a stop.
     pub fn is_stopped(&self) -> bool {
-        self.stop.soon()
+        self.stop.is_requested()
     }
 
     /// A match whose bots have no earlier one to finish. Waits for one.
     fn claim_one(&self) -> Option<(u64, Fixture)> {
         let mut state = self.lock();
         loop {
-            if self.stop.soon() {
+            if self.stop.is_requested() {
                 return None;
             }
             if let Some(found) = state.ready(self.stage) {
@@ -224,7 +224,7 @@ mod tests {
 
         fn fixture(&self, number: u64) -> Option<Fixture> {
             let seats = vec![Entrant(number as u32), Entrant(number as u32 + 1)];
-            (number < self.0).then_some(Fixture { seats, board: number, variant: 0 })
+            (number < self.0).then_some(Fixture { seats, seed_index: number, variant: 0 })
         }
     }
 
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn every_match_is_handed_out_once() {
-        let (stage, stop) = (Chain(1000), Stop::new());
+        let (stage, stop) = (Chain(1000), StopFlag::new());
         let queue = Queue::new(&stage, vec![0..10, 20..1000], false, &stop);
         let mut all = Vec::new();
         loop {
@@ -249,21 +249,21 @@ mod tests {
 
     #[test]
     fn what_was_taken_out_is_not_handed_out() {
-        let (stage, stop) = (Chain(20), Stop::new());
+        let (stage, stop) = (Chain(20), StopFlag::new());
         let queue = Queue::new(&stage, vec![0..5, 10..14], false, &stop);
         for number in [2, 0, 13] {
-            assert_eq!(queue.take_out(number).unwrap().board, number);
-            assert!(queue.take_out(number).is_none());
+            assert_eq!(queue.remove(number).unwrap().seed_index, number);
+            assert!(queue.remove(number).is_none());
         }
-        assert!(queue.take_out(7).is_none());
+        assert!(queue.remove(7).is_none());
         assert_eq!([1, 2, 7, 12].map(|number| queue.is_left(number)), [true, false, false, true]);
-        assert_eq!((queue.left(), numbers(&queue.next_lot(100))), (6, vec![1, 3, 4, 10, 11, 12]));
-        assert!(queue.take_out(1).is_none());
+        assert_eq!((queue.left(), numbers(&queue.next_batch(100))), (6, vec![1, 3, 4, 10, 11, 12]));
+        assert!(queue.remove(1).is_none());
     }
 
     #[test]
     fn long_games_are_handed_out_one_by_one() {
-        let (stage, stop) = (Chain(1000), Stop::new());
+        let (stage, stop) = (Chain(1000), StopFlag::new());
         let queue = Queue::new(&stage, vec![0..1000], false, &stop);
         assert_eq!(queue.claim(Some(Duration::from_secs(1)), 2).len(), 1);
         assert_eq!(queue.claim(Some(Duration::from_nanos(1)), 2).len(), 124);
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_bot_finishes_a_match_before_it_begins_its_next() {
-        let (stage, stop) = (Chain(4), Stop::new());
+        let (stage, stop) = (Chain(4), StopFlag::new());
         let queue = Queue::new(&stage, vec![0..4], true, &stop);
         assert_eq!(numbers(&queue.claim(None, 2)), [0]);
         // Match 1 needs a bot of match 0, match 2 one of match 1, which comes first; match 3 needs one of 2.
@@ -291,10 +291,10 @@ mod tests {
 
     #[test]
     fn nothing_is_begun_after_a_stop() {
-        let (stage, stop) = (Chain(4), Stop::new());
+        let (stage, stop) = (Chain(4), StopFlag::new());
         for in_order in [false, true] {
             let queue = Queue::new(&stage, vec![0..4], in_order, &stop);
-            stop.ask();
+            stop.request();
             assert!(queue.claim(None, 2).is_empty());
         }
     }

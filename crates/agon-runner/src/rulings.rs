@@ -6,8 +6,8 @@
 
 use std::collections::HashSet;
 
-use agon_league::competition::Competition;
-use agon_league::standings::{Lifting, Ruled};
+use agon_league::config::CompetitionConfig;
+use agon_league::standings::{RulingLift, RulingNote};
 use agon_league::{Entrant, MatchKey};
 use agon_store::{Ledger, NewRuling, PhaseState, PhaseStatus, Ruling, RulingKind};
 
@@ -16,7 +16,7 @@ use crate::RunError;
 /// Makes a ruling, if it can be made in this competition. Gives its number.
 pub async fn rule(
     ledger: &dyn Ledger,
-    competition: &Competition,
+    competition: &CompetitionConfig,
     ruling: &NewRuling,
 ) -> Result<u64, RunError> {
     if let RulingKind::Void(key) = ruling.kind
@@ -67,9 +67,9 @@ impl Rulings {
     }
 
     /// Who is disqualified by these rulings, for an order alone.
-    pub(crate) fn disqualified(&self, under: &[u64]) -> Vec<Ruled> {
+    pub(crate) fn disqualified(&self, under: &[u64]) -> Vec<RulingNote> {
         let of = |one: &&Ruling| under.contains(&one.id) && matches!(one.kind, RulingKind::Disqualify(_));
-        self.0.iter().filter(of).map(|one| Ruled { lifted: None, ..shown(one) }).collect()
+        self.0.iter().filter(of).map(|one| RulingNote { lifted: None, ..shown(one) }).collect()
     }
 
     /// All that the table of a phase shows.
@@ -77,7 +77,7 @@ impl Rulings {
         &self,
         ledger: &dyn Ledger,
         status: &PhaseStatus,
-    ) -> Result<Vec<Ruled>, RunError> {
+    ) -> Result<Vec<RulingNote>, RunError> {
         let published = status.state >= PhaseState::Published;
         let mut list = Vec::new();
         for one in &self.0 {
@@ -95,15 +95,15 @@ impl Rulings {
     }
 }
 
-fn shown(one: &Ruling) -> Ruled {
+fn shown(one: &Ruling) -> RulingNote {
     let lifted = one.lifted.as_ref();
-    Ruled {
+    RulingNote {
         number: one.id,
         kind: one.kind,
         seats: Vec::new(),
         reason: one.reason.clone(),
         at: Some(one.at.0),
-        lifted: lifted.map(|lifted| Lifting { reason: lifted.reason.clone(), at: Some(lifted.at.0) }),
+        lifted: lifted.map(|lifted| RulingLift { reason: lifted.reason.clone(), at: Some(lifted.at.0) }),
         late: false,
     }
 }

@@ -8,28 +8,28 @@ use agon_core::record::Digest;
 use agon_core::{Assets, GameInfo};
 use agon_engine::Table;
 use agon_engine::table::seat_hash;
-use agon_league::competition::{Competition, Phase, Stop as PhaseStop};
-use agon_league::format::{Past, Plan, Stage, Verdict};
+use agon_league::config::{CompetitionConfig, PhaseConfig, StopRule as PhaseStop};
+use agon_league::format::{PhaseHistory, PhaseSchedule, Stage, MatchVerdict};
 use agon_league::standings::{self, Standings};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{
-    FinishedMatch, Ledger, MatchFilter, PhaseState, Ranges, Secret, Snapshot, StoreError, Submission, Time,
+    FinishedMatch, Ledger, MatchFilter, PhaseState, Ranges, SecretSeed, Snapshot, StoreError, NewBotVersion, Timestamp,
 };
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Runtime;
 
-use crate::chronicles::{Chronicles, Told};
+use crate::logs_dirs::{LogsDirs, FinishedGame};
 use crate::event::{Event, Listener};
-use crate::executor::{Executor, Lot};
-use crate::hall::{Hall, Member};
-use crate::local::Boards;
+use crate::executor::{Executor, ExecutorEvent};
+use crate::match_runner::{PhaseContext, LoadedEntrant};
+use crate::local::ActiveMatches;
 use crate::queue::Queue;
 use crate::rulings::Rulings;
-use crate::stop::Stop;
-use crate::tables::Played;
-use crate::{RunError, belongings, tables, withdraw};
+use crate::stop_flag::StopFlag;
+use crate::phase_results::PhaseResults;
+use crate::{RunError, data_dir, phase_results, revoke};
 
 /// A snapshot is kept every so many matches: reading so many one by one takes no time anybody would notice.
 const SNAPSHOT: u64 = 16_384;
@@ -42,7 +42,7 @@ const GATHERED: usize = 1024;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ended {
+pub enum RunOutcome {
     /// All phases were played.
     Over,
     /// This phase, from 0, waits for bots to be handed in anew; running again starts it.
@@ -52,9 +52,9 @@ pub enum Ended {
 }
 
 /// A competition about to be run.
-pub struct Run<'r> {
+pub struct CompetitionRun<'r> {
     /// What is run.
-    pub competition: &'r Competition,
+    pub competition: &'r CompetitionConfig,
     /// Its game.
     pub table: &'r dyn Table,
     /// Files in place of what the game ships.
@@ -66,18 +66,18 @@ pub struct Run<'r> {
     /// Where matches are played.
     pub executor: &'r dyn Executor,
     /// Who may ask it to stop.
-    pub stop: &'r Stop,
+    pub stop: &'r StopFlag,
     /// What is being played.
-    pub boards: Boards,
+    pub boards: ActiveMatches,
 }
 
 /// A phase while it is played.
-struct Going<'g> {
-    hall: &'g Hall<'g>,
-    played: Played,
+struct PhaseRun<'g> {
+    hall: &'g PhaseContext<'g>,
+    played: PhaseResults,
     /// Of the stages that are over, if the plan looks back.
-    verdicts: Vec<Vec<Verdict>>,
-    chronicles: &'g Chronicles<'g>,
+    verdicts: Vec<Vec<MatchVerdict>>,
+    chronicles: &'g LogsDirs<'g>,
     /// Whether what a stage shows depends on the stages before it.
     looks_back: bool,
     /// Whether something that was played does not count any more: the phase goes on from what is left.
@@ -86,7 +86,7 @@ struct Going<'g> {
 
 /// How a stage, or a phase, ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
+enum StageOutcome {
     /// All was played.
     Over,
     /// Somebody asked for it.
@@ -95,13 +95,13 @@ enum End {
     Again,
 }
 
-impl Run<'_> {
+impl CompetitionRun<'_> {
     /// Runs it. `lineup` gives the bots of a phase, by entrant.
-    pub fn go<E: From<RunError>>(
+    pub fn run<E: From<RunError>>(
         &self,
-        lineup: &mut dyn FnMut(u32) -> Result<Vec<Member>, E>,
+        lineup: &mut dyn FnMut(u32) -> Result<Vec<LoadedEntrant>, E>,
         listener: &mut dyn Listener,
-    ) -> Result<Ended, E> {
+    ) -> Result<RunOutcome, E> {
         let _claim = self.wait(self.ledger.claim())?;
         let secret = self.wait(self.ledger.secret())?;
         let phases = self.wait(self.ledger.phases())?;
@@ -118,28 +118,28 @@ impl Run<'_> {
             }
             if phase.resubmit && published {
                 listener.event(&Event::Waiting { phase: number, name: &phase.name });
-                return Ok(Ended::Waiting(number));
+                return Ok(RunOutcome::Waiting(number));
             }
-            if self.stop.soon() {
-                return Ok(Ended::Stopped);
+            if self.stop.is_requested() {
+                return Ok(RunOutcome::Stopped);
             }
             let members = lineup(number)?;
             self.submit(number, status.state, &members)?;
             if let Some(before) = number.checked_sub(1) {
-                self.wait(self.ledger.close(before, Time::now()))?;
+                self.wait(self.ledger.close(before, Timestamp::now()))?;
             }
-            self.wait(self.ledger.start(number, Time::now()))?;
+            self.wait(self.ledger.start(number, Timestamp::now()))?;
             if !self.phase(number, phase, &members, &secret, listener)? {
-                return Ok(Ended::Stopped);
+                return Ok(RunOutcome::Stopped);
             }
             published = true;
         }
         if let Some(last) = phases.last() {
-            self.wait(self.ledger.close(last.phase, Time::now()))?;
+            self.wait(self.ledger.close(last.phase, Timestamp::now()))?;
         }
-        self.wait(self.ledger.reveal(Time::now()))?;
+        self.wait(self.ledger.reveal(Timestamp::now()))?;
         listener.event(&Event::Over { seed: secret.expose().to_owned() });
-        Ok(Ended::Over)
+        Ok(RunOutcome::Over)
     }
 
     fn wait<T>(&self, doing: impl Future<Output = agon_store::Result<T>>) -> Result<T, RunError> {
@@ -151,7 +151,7 @@ impl Run<'_> {
     }
 
     /// Takes down which bots play. In a phase that has begun they must be those it began with.
-    fn submit(&self, phase: u32, state: PhaseState, members: &[Member]) -> Result<(), RunError> {
+    fn submit(&self, phase: u32, state: PhaseState, members: &[LoadedEntrant]) -> Result<(), RunError> {
         let known = self.wait(self.ledger.bots())?;
         for (number, member) in members.iter().enumerate() {
             let entrant = Entrant(number as u32);
@@ -168,7 +168,7 @@ impl Run<'_> {
             let spec = member.seating.spec();
             let commit = member.commit.clone();
             let bot =
-                Submission { entrant, hash, spec, commit, archive: None, from_phase: phase, at: Time::now() };
+                NewBotVersion { entrant, hash, spec, commit, archive: None, from_phase: phase, at: Timestamp::now() };
             self.wait(self.ledger.submit(&bot))?;
         }
         Ok(())
@@ -178,33 +178,33 @@ impl Run<'_> {
     fn phase(
         &self,
         number: u32,
-        phase: &Phase,
-        members: &[Member],
-        secret: &Secret,
+        phase: &PhaseConfig,
+        members: &[LoadedEntrant],
+        secret: &SecretSeed,
         listener: &mut dyn Listener,
     ) -> Result<bool, RunError> {
-        let plan = self.runtime.block_on(tables::plan(
+        let plan = self.runtime.block_on(phase_results::plan(
             self.ledger,
             self.competition,
             self.game(),
             number,
             secret,
         ))?;
-        let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
-        let chronicles = Chronicles::new(self.table, self.assets, members)?;
+        let hall = PhaseContext::new(self.table, self.assets, number, phase, members, secret)?;
+        let chronicles = LogsDirs::new(self.table, self.assets, members)?;
         // Before anything is brought back: what bots were handed in with.
-        let folders = members.iter().filter_map(Member::data);
+        let folders = members.iter().filter_map(LoadedEntrant::data);
         let own =
-            folders.map(|folder| Ok((folder, belongings::pack(folder)?))).collect::<io::Result<Vec<_>>>()?;
+            folders.map(|folder| Ok((folder, data_dir::pack(folder)?))).collect::<io::Result<Vec<_>>>()?;
         loop {
             match self.stages(number, phase, &*plan, &hall, &chronicles, listener)? {
-                End::Over => return Ok(true),
-                End::Stopped => return Ok(false),
-                End::Again => {
+                StageOutcome::Over => return Ok(true),
+                StageOutcome::Stopped => return Ok(false),
+                StageOutcome::Again => {
                     chronicles.forget()?;
                     // What is there may be of matches that were taken back; a bot that has played none since finds nothing of them.
                     for (folder, packed) in &own {
-                        belongings::unpack(packed, folder)?;
+                        data_dir::unpack(packed, folder)?;
                     }
                 }
             }
@@ -215,84 +215,84 @@ impl Run<'_> {
     fn stages(
         &self,
         number: u32,
-        phase: &Phase,
-        plan: &dyn Plan,
-        hall: &Hall<'_>,
-        chronicles: &Chronicles<'_>,
+        phase: &PhaseConfig,
+        plan: &dyn PhaseSchedule,
+        hall: &PhaseContext<'_>,
+        chronicles: &LogsDirs<'_>,
         listener: &mut dyn Listener,
-    ) -> Result<End, RunError> {
-        let played = self.runtime.block_on(tables::all_played(self.ledger, self.game(), number))?;
+    ) -> Result<StageOutcome, RunError> {
+        let played = self.runtime.block_on(phase_results::all_played(self.ledger, self.game(), number))?;
         let done = played.matches();
         listener.event(&Event::Phase { phase: number, name: &phase.name, expected: plan.expected(), done });
-        let mut going = Going {
+        let mut going = PhaseRun {
             hall,
             played,
             verdicts: Vec::new(),
             chronicles,
-            looks_back: plan.looks_back() || phase.stop != PhaseStop::Played,
+            looks_back: plan.depends_on_results() || phase.stop != PhaseStop::Played,
             again: false,
         };
         // Counting millions of fixtures would hold up the first of them.
         let told = plan.expected().1 <= BALANCED;
-        if told && !plan.looks_back() {
-            listener.event(&Event::Balance { phase: number, report: &plan.balance(&Past::default()) });
+        if told && !plan.depends_on_results() {
+            listener.event(&Event::Balance { phase: number, report: &plan.balance(&PhaseHistory::default()) });
         }
         self.bring_back(&going)?;
         for stage_number in 0.. {
             let stage = {
                 let (open, order) = self.still_open(number, phase, stage_number, &going)?;
-                let past = Past { stages: &going.verdicts, open: &open, order: &order };
+                let past = PhaseHistory { stages: &going.verdicts, open: &open, order: &order };
                 plan.stage(stage_number, &past)
             };
             let Some(stage) = stage else { break };
             let end = self.stage(stage_number, &*stage, &mut going, listener)?;
-            if end != End::Over {
+            if end != StageOutcome::Over {
                 return Ok(end);
             }
-            if plan.looks_back() {
+            if plan.depends_on_results() {
                 going.verdicts.push(self.verdicts(number, phase, stage_number)?);
             }
         }
-        if told && plan.looks_back() {
-            let past = Past { stages: &going.verdicts, ..Past::default() };
+        if told && plan.depends_on_results() {
+            let past = PhaseHistory { stages: &going.verdicts, ..PhaseHistory::default() };
             listener.event(&Event::Balance { phase: number, report: &plan.balance(&past) });
         }
         self.publish(number, phase, &going.played, listener)?;
-        Ok(End::Over)
+        Ok(StageOutcome::Over)
     }
 
     /// What a stage that is over means for who goes on.
-    fn verdicts(&self, number: u32, phase: &Phase, stage: u32) -> Result<Vec<Verdict>, RunError> {
+    fn verdicts(&self, number: u32, phase: &PhaseConfig, stage: u32) -> Result<Vec<MatchVerdict>, RunError> {
         let forfeits =
             if phase.format.is_bracket() { self.wait(self.ledger.forfeits(number))? } else { Vec::new() };
-        self.runtime.block_on(tables::verdicts(self.ledger, self.game(), number, stage, &forfeits))
+        self.runtime.block_on(phase_results::verdicts(self.ledger, self.game(), number, stage, &forfeits))
     }
 
     /// Whose place is open when a stage begins, and the order then: the same however often the run was stopped since.
     fn still_open(
         &self,
         number: u32,
-        phase: &Phase,
+        phase: &PhaseConfig,
         stage: u32,
-        going: &Going<'_>,
+        going: &PhaseRun<'_>,
     ) -> Result<(Vec<Entrant>, Vec<Entrant>), RunError> {
         if phase.stop == PhaseStop::Played || stage == 0 {
             return Ok((Vec::new(), Vec::new()));
         }
-        let asked = tables::asked(self.competition, self.game(), phase, &[]);
+        let asked = phase_results::standings_request(self.competition, self.game(), phase, &[]);
         let figures = |tally: &Tally| (standings::open(tally, &asked), standings::order(tally, &asked));
         if going.played.stages.iter().skip(stage as usize).all(Ranges::is_empty) {
             return Ok(figures(&going.played.tally));
         }
-        let tally = tables::tally_before(self.ledger, self.game(), number, stage);
+        let tally = phase_results::tally_before(self.ledger, self.game(), number, stage);
         Ok(figures(&self.runtime.block_on(tally)?))
     }
 
     fn publish(
         &self,
         number: u32,
-        phase: &Phase,
-        played: &Played,
+        phase: &PhaseConfig,
+        played: &PhaseResults,
         listener: &mut dyn Listener,
     ) -> Result<(), RunError> {
         loop {
@@ -300,7 +300,7 @@ impl Run<'_> {
             let standings = self.runtime.block_on(self.standings(number, played, &rulings))?;
             let table = Digest(Sha256::digest(standings.json().to_string().as_bytes()).into());
             let under = rulings.in_force();
-            match self.runtime.block_on(self.ledger.publish(number, table, &under, Time::now())) {
+            match self.runtime.block_on(self.ledger.publish(number, table, &under, Timestamp::now())) {
                 // Somebody has just decided something.
                 Err(StoreError::Ruled { .. }) => {}
                 done => {
@@ -317,17 +317,17 @@ impl Run<'_> {
     async fn standings(
         &self,
         number: u32,
-        played: &Played,
+        played: &PhaseResults,
         rulings: &Rulings,
     ) -> Result<Standings, RunError> {
         let (ledger, game, under) = (self.ledger, self.game(), rulings.in_force());
         let counted = if rulings.voided(number, &under).is_empty() {
             None
         } else {
-            Some(tables::played_under(ledger, game, number, rulings, &under).await?)
+            Some(phase_results::played_under(ledger, game, number, rulings, &under).await?)
         };
         let counted = counted.as_ref().unwrap_or(played);
-        let standings = tables::standings_from(ledger, self.competition, game, number, counted, rulings);
+        let standings = phase_results::standings_from(ledger, self.competition, game, number, counted, rulings);
         Ok(standings.await?.without_times())
     }
 
@@ -336,9 +336,9 @@ impl Run<'_> {
         &self,
         number: u32,
         stage: &dyn Stage,
-        going: &mut Going<'_>,
+        going: &mut PhaseRun<'_>,
         listener: &mut dyn Listener,
-    ) -> Result<End, RunError> {
+    ) -> Result<StageOutcome, RunError> {
         let phase = going.hall.phase;
         going.played.stages.resize(going.played.stages.len().max(number as usize + 1), Ranges::new());
         let done = &going.played.stages[number as usize];
@@ -351,32 +351,32 @@ impl Run<'_> {
         }
         let hall = going.hall;
         // Where matches are played in order nobody can look again: what bots had with them then is not known any more.
-        let owes = || !hall.in_order() && self.executor.owes(phase, number);
+        let owes = || !hall.in_order() && self.executor.has_pending_checks(phase, number);
         if !todo.is_empty() || owes() {
             let queue = Queue::new(stage, todo, hall.in_order(), self.stop);
             self.executor.play(hall, number, &queue, &self.boards, &mut |played| {
                 self.keep(&played, going, listener)
             })?;
             if going.again {
-                return Ok(End::Again);
+                return Ok(StageOutcome::Again);
             }
             let played = going.played.stages[number as usize].len();
             if played < stage.len() || owes() {
-                return Ok(End::Stopped);
+                return Ok(StageOutcome::Stopped);
             }
         }
         if !going.chronicles.is_empty() {
             let games = self.told(phase, number..number + 1)?;
             going.chronicles.add(&games, false)?;
         }
-        Ok(End::Over)
+        Ok(StageOutcome::Over)
     }
 
     /// Keeps what was played, as much of it at once as there is.
     fn keep(
         &self,
-        played: &Receiver<Lot>,
-        going: &mut Going<'_>,
+        played: &Receiver<ExecutorEvent>,
+        going: &mut PhaseRun<'_>,
         listener: &mut dyn Listener,
     ) -> Result<(), RunError> {
         let mut ticked = Instant::now();
@@ -394,7 +394,7 @@ impl Run<'_> {
             let (mut batch, mut kept, mut last) = (Vec::new(), Vec::new(), None);
             for lot in std::iter::once(lot).chain(std::iter::from_fn(|| played.try_recv().ok())) {
                 match lot {
-                    Lot::Played { matches, kept: then } => {
+                    ExecutorEvent::Played { matches, kept: then } => {
                         batch.extend(matches);
                         kept.extend(then);
                     }
@@ -405,7 +405,7 @@ impl Run<'_> {
                 }
             }
             self.append(&batch, going)?;
-            if !self.executor.is_here() && !going.chronicles.is_empty() {
+            if !self.executor.is_local() && !going.chronicles.is_empty() {
                 going.chronicles.add_own(&told_of(&batch))?;
             }
             for then in kept {
@@ -415,8 +415,8 @@ impl Run<'_> {
                 listener.event(&Event::Match { result: &one.result, faults: &one.faults });
             }
             match last {
-                None | Some(Lot::Played { .. }) => {}
-                Some(Lot::Failed(error)) => return Err(error),
+                None | Some(ExecutorEvent::Played { .. }) => {}
+                Some(ExecutorEvent::Failed(error)) => return Err(error),
                 Some(judged) => {
                     going.again = self.judge(judged, going, listener)?;
                     if going.again {
@@ -428,36 +428,36 @@ impl Run<'_> {
     }
 
     /// What the executor thinks of workers and of matches they played; says whether something of this phase is to be played again because of it.
-    fn judge(&self, lot: Lot, going: &Going<'_>, listener: &mut dyn Listener) -> Result<bool, RunError> {
+    fn judge(&self, lot: ExecutorEvent, going: &PhaseRun<'_>, listener: &mut dyn Listener) -> Result<bool, RunError> {
         let phase = going.hall.phase;
-        let depends = withdraw::Depends {
+        let depends = revoke::Dependents {
             stages: going.looks_back || going.hall.in_order(),
             bots: going.hall.in_order(),
         };
         let (again, then) = match lot {
-            Lot::Barred { worker, why, then } => {
-                let doing = withdraw::bar(self.ledger, phase, &worker, &why, depends);
+            ExecutorEvent::Barred { worker, why, then } => {
+                let doing = revoke::ban_worker(self.ledger, phase, &worker, &why, depends);
                 let again = self.runtime.block_on(doing)?;
                 listener.event(&Event::Barred { worker: &worker, why: &why, again });
                 (again, then)
             }
-            Lot::Outvoted { key, worker, why, then } => {
-                let doing = withdraw::outvoted(self.ledger, key, &worker, &why, depends);
+            ExecutorEvent::Outvoted { key, worker, why, then } => {
+                let doing = revoke::revoke_match(self.ledger, key, &worker, &why, depends);
                 let again = self.runtime.block_on(doing)?;
                 if again > 0 {
                     listener.event(&Event::Outvoted { key, worker: &worker, again });
                 }
                 (again, then)
             }
-            Lot::Disputed { key, workers } => {
+            ExecutorEvent::Disputed { key, workers } => {
                 listener.event(&Event::Disputed { key, workers: &workers });
                 return Ok(false);
             }
-            Lot::Wanted { key, give } => {
+            ExecutorEvent::RecordsRequested { key, reply: give } => {
                 give(self.records_of(key)?);
                 return Ok(false);
             }
-            Lot::Played { .. } | Lot::Failed(_) => return Ok(false),
+            ExecutorEvent::Played { .. } | ExecutorEvent::Failed(_) => return Ok(false),
         };
         if let Some(then) = then {
             then();
@@ -475,7 +475,7 @@ impl Run<'_> {
         Ok(records)
     }
 
-    fn append(&self, batch: &[FinishedMatch], going: &mut Going<'_>) -> Result<(), RunError> {
+    fn append(&self, batch: &[FinishedMatch], going: &mut PhaseRun<'_>) -> Result<(), RunError> {
         for one in batch {
             let MatchKey { stage, number, .. } = one.result.key;
             going.played.tally.add(&one.result);
@@ -492,7 +492,7 @@ impl Run<'_> {
     }
 
     /// Gives bots back what they kept, and what they may read of earlier phases. Of this one they are told stage by stage.
-    fn bring_back(&self, going: &Going<'_>) -> Result<(), RunError> {
+    fn bring_back(&self, going: &PhaseRun<'_>) -> Result<(), RunError> {
         let phase = going.hall.phase;
         let versions = self.wait(self.ledger.bots())?;
         for (number, member) in going.hall.members.iter().enumerate() {
@@ -505,7 +505,7 @@ impl Run<'_> {
                 .iter()
                 .any(|one| one.entrant == entrant && one.version > 1 && is_newer(one.from_phase))
             {
-                belongings::unpack(&data.bytes, folder)?;
+                data_dir::unpack(&data.bytes, folder)?;
             }
         }
         if going.chronicles.is_empty() {
@@ -524,7 +524,7 @@ impl Run<'_> {
     }
 
     /// The games of some stages, in the order of the schedule.
-    fn told(&self, phase: u32, stages: std::ops::Range<u32>) -> Result<Vec<Told>, RunError> {
+    fn told(&self, phase: u32, stages: std::ops::Range<u32>) -> Result<Vec<FinishedGame>, RunError> {
         let filter = MatchFilter { stages, ..MatchFilter::default() };
         self.runtime.block_on(async {
             let mut games = Vec::new();
@@ -537,7 +537,7 @@ impl Run<'_> {
                     seats = Some((one.key, found.map_or_else(Vec::new, |found| found.result.entrants())));
                 }
                 let seats = seats.as_ref().map_or_else(Vec::new, |(_, seats)| seats.clone());
-                games.push(Told { seats, record: one.bytes });
+                games.push(FinishedGame { seats, record: one.bytes });
             }
             Ok(games)
         })
@@ -545,12 +545,12 @@ impl Run<'_> {
 }
 
 /// The games of matches that were just played, for those who played them.
-fn told_of(batch: &[FinishedMatch]) -> Vec<Told> {
+fn told_of(batch: &[FinishedMatch]) -> Vec<FinishedGame> {
     let mut games = Vec::new();
     for one in batch {
         let seats = one.result.entrants();
         let records = one.games.iter().filter_map(|game| game.record.clone());
-        games.extend(records.map(|record| Told { seats: seats.clone(), record }));
+        games.extend(records.map(|record| FinishedGame { seats: seats.clone(), record }));
     }
     games
 }

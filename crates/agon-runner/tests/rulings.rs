@@ -3,13 +3,13 @@
 
 use agon_core::Assets;
 use agon_engine::{Seating, Table, table};
-use agon_league::competition::Competition;
+use agon_league::config::CompetitionConfig;
 use agon_league::standings::{Cell, Standings};
 use agon_league::{Entrant, MatchKey};
-use agon_runner::{Boards, Ended, Event, Listener, Local, Member, Run, RunError, Stop, rulings, tables};
+use agon_runner::{ActiveMatches, RunOutcome, Event, Listener, LocalExecutor, LoadedEntrant, CompetitionRun, RunError, StopFlag, rulings, phase_results};
 use agon_store::{
-    Edition, Founding, Ledger as _, Lifted, MatchFilter, NewRuling, PhaseState, RulingKind, Secret,
-    SqliteLedger, Time,
+    ConfigVersion, NewLedger, Ledger as _, Lifted, MatchFilter, NewRuling, PhaseState, RulingKind, SecretSeed,
+    SqliteLedger, Timestamp,
 };
 use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
@@ -23,7 +23,7 @@ const KNOCKOUT: &str = "[[phase]]\nname = \"Cup\"\nformat = \"knockout\"\nseedin
 
 /// A competition with its ledger in a folder of its own.
 struct Cup {
-    competition: Competition,
+    competition: CompetitionConfig,
     table: Box<dyn Table>,
     ledger: SqliteLedger,
     runtime: Runtime,
@@ -40,21 +40,21 @@ impl Cup {
         for bot in BOTS {
             text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n");
         }
-        let competition = Competition::read(&text).unwrap();
+        let competition = CompetitionConfig::read(&text).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let folder = TempDir::new().unwrap();
-        let founding = Founding {
+        let founding = NewLedger {
             name: competition.name.clone(),
             game: competition.game.to_owned(),
             rules: 1,
             engine: "0".to_owned(),
-            edition: Edition {
+            edition: ConfigVersion {
                 file: text.clone(),
                 normal: competition.normalised().to_string(),
-                at: Time(0),
+                at: Timestamp(0),
             },
             phases: competition.phases.len() as u32,
-            secret: Secret::new("for tests"),
+            secret: SecretSeed::new("for tests"),
         };
         let ledger =
             runtime.block_on(SqliteLedger::create(folder.path().join("cup.ledger"), &founding)).unwrap();
@@ -62,30 +62,30 @@ impl Cup {
         Self { competition, table, ledger, runtime, _folder: folder }
     }
 
-    fn run(&self, stop: &Stop, listener: &mut dyn Listener) -> Ended {
+    fn run(&self, stop: &StopFlag, listener: &mut dyn Listener) -> RunOutcome {
         let assets = Assets::none();
-        let run = Run {
+        let run = CompetitionRun {
             competition: &self.competition,
             table: self.table.as_ref(),
             assets: &assets,
             ledger: &self.ledger,
             runtime: &self.runtime,
-            executor: &Local { jobs: 1, pin: false },
+            executor: &LocalExecutor { jobs: 1, pin: false },
             stop,
-            boards: Boards::default(),
+            boards: ActiveMatches::default(),
         };
-        let member = |bot: &&str| Member {
+        let member = |bot: &&str| LoadedEntrant {
             name: (*bot).to_owned(),
             seating: Seating::House((*bot).to_owned()),
             commit: None,
-            beside: None,
+            extra_file: None,
         };
         let mut lineup = |_| Ok::<_, RunError>(BOTS.iter().map(member).collect());
-        run.go(&mut lineup, listener).unwrap()
+        run.run(&mut lineup, listener).unwrap()
     }
 
     fn rule(&self, kind: RulingKind, reason: &str) -> Result<u64, RunError> {
-        let ruling = NewRuling { kind, reason: reason.to_owned(), by: "Ada".to_owned(), at: Time(7) };
+        let ruling = NewRuling { kind, reason: reason.to_owned(), by: "Ada".to_owned(), at: Timestamp(7) };
         self.runtime.block_on(rulings::rule(&self.ledger, &self.competition, &ruling))
     }
 
@@ -94,12 +94,12 @@ impl Cup {
     }
 
     fn lift(&self, ruling: u64) {
-        let lifted = Lifted { reason: "it was wrong".to_owned(), by: "Ada".to_owned(), at: Time(8) };
+        let lifted = Lifted { reason: "it was wrong".to_owned(), by: "Ada".to_owned(), at: Timestamp(8) };
         self.runtime.block_on(self.ledger.lift(ruling, &lifted)).unwrap();
     }
 
     fn table(&self, phase: u32) -> Standings {
-        let standings = tables::standings_of(&self.ledger, &self.competition, self.table.info(), phase);
+        let standings = phase_results::standings_of(&self.ledger, &self.competition, self.table.info(), phase);
         self.runtime.block_on(standings).unwrap()
     }
 
@@ -112,7 +112,7 @@ impl Cup {
     }
 
     fn field(&self, phase: u32) -> Vec<Entrant> {
-        let field = tables::field(&self.ledger, &self.competition, self.table.info(), phase);
+        let field = phase_results::field(&self.ledger, &self.competition, self.table.info(), phase);
         self.runtime.block_on(field).unwrap().entrants
     }
 }
@@ -137,18 +137,18 @@ impl Listener for At<'_> {
 
 /// Runs to the end; `act` happens when a stage begins. If `stopped`, the run is stopped there, and goes on.
 fn run_with(cup: &Cup, (phase, stage): (u32, u32), stopped: bool, act: impl FnOnce()) {
-    let stop = Stop::new();
+    let stop = StopFlag::new();
     let then = || {
         act();
         if stopped {
-            stop.ask();
+            stop.request();
         }
     };
     let mut listener = At { phase, stage, act: Some(Box::new(then)) };
     let mut ended = cup.run(&stop, &mut listener);
-    assert!(!stopped || ended == Ended::Stopped);
-    while ended != Ended::Over {
-        ended = cup.run(&Stop::new(), &mut listener);
+    assert!(!stopped || ended == RunOutcome::Stopped);
+    while ended != RunOutcome::Over {
+        ended = cup.run(&StopFlag::new(), &mut listener);
     }
     assert!(listener.act.is_none());
 }
@@ -180,7 +180,7 @@ fn a_void_match_counts_for_nothing_whenever_it_was_ruled() {
     for one in &kept[1..] {
         tally.add(&one.result);
     }
-    let played = cup.runtime.block_on(tables::played(&cup.ledger, info, 0)).unwrap();
+    let played = cup.runtime.block_on(phase_results::played(&cup.ledger, info, 0)).unwrap();
     assert!(played.tally.to_bytes() == tally.to_bytes() && played.matches() == kept.len() as u64);
     // Lifted, all is as it was, but for the list.
     cup.lift(1);
@@ -220,14 +220,14 @@ fn where_later_matches_depend_on_it_nothing_is_void() {
     let settled = "name = \"S\"\ngame = \"solitude-scramble\"\n[[phase]]\nformat = \"groups\"\nstop = \"settled\"\nmost = 4\n";
     let bots = "[[entrant]]\nbot = \"house:left\"\n[[entrant]]\nbot = \"house:random\"\n\
                 [[entrant]]\nbot = \"house:greedy\"\n[[entrant]]\nname = \"x\"\nbot = \"house:left\"\n";
-    assert!(Competition::read(&format!("{settled}{bots}")).unwrap().phases[0].looks_back());
+    assert!(CompetitionConfig::read(&format!("{settled}{bots}")).unwrap().phases[0].looks_back());
     assert!(!Cup::new(LEAGUE).competition.phases[0].looks_back());
 }
 
 #[test]
 fn who_is_disqualified_between_two_phases_does_not_play_the_next() {
     let cup = Cup::new(&format!("{LEAGUE}\n{THEN_KNOCKOUT}"));
-    assert_eq!(cup.run(&Stop::new(), &mut ()), Ended::Waiting(1));
+    assert_eq!(cup.run(&StopFlag::new(), &mut ()), RunOutcome::Waiting(1));
     let before = official(&cup.table(0));
     let (best, worst) = (before[0].1, before[3].1);
     assert_eq!(cup.field(1)[0], best);

@@ -24,7 +24,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_host::pinning;
-use agon_runner::{Boards, Event, Gallery, Listener, Local, Stop};
+use agon_runner::{ActiveMatches, Event, LiveGames, Listener, LocalExecutor, StopFlag};
 use agon_server::{Config, Server};
 use agon_venue::Sitting;
 use agon_venue::competing::play::{Means, carry_out};
@@ -77,11 +77,11 @@ fn cup(path: &Path, game: &str, phase: &str, bots: &[&str], times: usize) -> Pat
 }
 
 /// Carries a competition out, here.
-fn play(file: &Path, listener: &mut dyn Listener, boards: Boards, stop: &Stop) {
+fn play(file: &Path, listener: &mut dyn Listener, boards: ActiveMatches, stop: &StopFlag) {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
     let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
-    let means = Means { runtime: &runtime, executor: &Local { jobs: 1, pin: false }, stop, boards };
+    let means = Means { runtime: &runtime, executor: &LocalExecutor { jobs: 1, pin: false }, stop, boards };
     carry_out(&sitting, &ledger, means, listener, &mut |_| {}).map_err(|failure| failure.message).unwrap();
 }
 
@@ -114,15 +114,15 @@ fn serve(data: &Path, file: &Path, live: bool) {
 }
 
 /// Plays on a thread of its own, as a server does.
-fn run(app: &agon_server::App, file: &Path) {
+fn run(app: &agon_server::AppState, file: &Path) {
     let arena = Arc::clone(&app.arenas.all()[0]);
     let sitting = arena.sitting().unwrap();
-    let gallery = Gallery::new(sitting.assets.clone(), Vec::new());
+    let gallery = LiveGames::new(sitting.assets.clone(), Vec::new());
     arena.show(Some(Arc::clone(&gallery)));
     let games = Arc::new(AtomicU64::new(0));
     let (count, file) = (Arc::clone(&games), file.to_owned());
     thread::spawn(move || {
-        play(&file, &mut Count(count), Boards::with_gallery(gallery), &Stop::default());
+        play(&file, &mut Count(count), ActiveMatches::with_gallery(gallery), &StopFlag::default());
     });
     thread::spawn(move || {
         for _ in std::io::stdin().lines() {
@@ -188,7 +188,7 @@ fn requests(home: &Path, core: usize) {
     let bots = ["random", "left", "right", "centre", "greedy"];
     let file =
         cup(&home.join("table.toml"), "solitude-scramble", "format = \"groups\"\nmatches = 40", &bots, 8);
-    play(&file, &mut (), Boards::default(), &Stop::default());
+    play(&file, &mut (), ActiveMatches::default(), &StopFlag::default());
     let server = Running::start(home, "table", &file, core, false);
     let table = "/api/v1/competitions/table/phases/1/table";
     let (_, headers, _) = once(server.address, table, "");

@@ -1,6 +1,6 @@
 //! Who asks.
 
-use agon_store::office;
+use agon_store::site_db;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -20,7 +20,7 @@ pub enum Role {
 
 /// An account, as it sees itself.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, ToSchema)]
-pub struct Me {
+pub struct CurrentUser {
     /// The account's number.
     pub id: i64,
     /// Its name.
@@ -29,29 +29,29 @@ pub struct Me {
     pub role: Role,
 }
 
-impl Me {
+impl CurrentUser {
     /// An account, as it sees itself.
-    pub fn of(account: &office::Account) -> Self {
+    pub fn of(account: &site_db::Account) -> Self {
         Self { id: account.id.0, name: account.name.clone(), role: account.role.into() }
     }
 
     /// Its number, as the office has it.
-    pub const fn account(&self) -> office::AccountId {
-        office::AccountId(self.id)
+    pub const fn account(&self) -> site_db::AccountId {
+        site_db::AccountId(self.id)
     }
 }
 
-impl From<office::Role> for Role {
-    fn from(role: office::Role) -> Self {
+impl From<site_db::Role> for Role {
+    fn from(role: site_db::Role) -> Self {
         match role {
-            office::Role::Spectator => Self::Spectator,
-            office::Role::Author => Self::Author,
-            office::Role::Organiser => Self::Organiser,
+            site_db::Role::Spectator => Self::Spectator,
+            site_db::Role::Author => Self::Author,
+            site_db::Role::Organiser => Self::Organiser,
         }
     }
 }
 
-impl From<Role> for office::Role {
+impl From<Role> for site_db::Role {
     fn from(role: Role) -> Self {
         match role {
             Role::Spectator => Self::Spectator,
@@ -63,7 +63,7 @@ impl From<Role> for office::Role {
 
 /// By what somebody is known.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Proof {
+pub enum AuthMethod {
     /// A session's cookie: what changes something must bring the session's CSRF token too.
     Session {
         /// What must come back in `X-CSRF-Token`.
@@ -79,7 +79,7 @@ pub enum Proof {
 /// Who asks: taken from a request by the extractor in `gate.rs`.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
-    known: Option<(Me, Proof)>,
+    known: Option<(CurrentUser, AuthMethod)>,
 }
 
 impl Caller {
@@ -89,36 +89,36 @@ impl Caller {
     }
 
     /// Somebody.
-    pub const fn known(me: Me, proof: Proof) -> Self {
+    pub const fn known(me: CurrentUser, proof: AuthMethod) -> Self {
         Self { known: Some((me, proof)) }
     }
 
     /// Who it is, if it is anybody.
-    pub fn me(&self) -> Option<&Me> {
+    pub fn me(&self) -> Option<&CurrentUser> {
         self.known.as_ref().map(|(me, _)| me)
     }
 
     /// By what it is known.
-    pub fn proof(&self) -> Option<&Proof> {
+    pub fn proof(&self) -> Option<&AuthMethod> {
         self.known.as_ref().map(|(_, proof)| proof)
     }
 
     /// Somebody with an account, or 401.
-    pub fn signed_in(&self) -> ApiResult<&Me> {
+    pub fn signed_in(&self) -> ApiResult<&CurrentUser> {
         self.me().ok_or_else(ApiError::sign_in)
     }
 
     /// Somebody who is signed in with a password, or 401 or 403: a token that was stolen must not make more of itself.
-    pub fn in_person(&self) -> ApiResult<&Me> {
+    pub fn with_session(&self) -> ApiResult<&CurrentUser> {
         let me = self.signed_in()?;
-        if matches!(self.proof(), Some(Proof::Token { .. })) {
+        if matches!(self.proof(), Some(AuthMethod::Token { .. })) {
             return Err(ApiError::forbidden("a token cannot do this").hint("sign in on the page"));
         }
         Ok(me)
     }
 
     /// Somebody who may hand bots in, or 401 or 403.
-    pub fn author(&self) -> ApiResult<&Me> {
+    pub fn author(&self) -> ApiResult<&CurrentUser> {
         let me = self.signed_in()?;
         if me.role < Role::Author {
             return Err(ApiError::forbidden("spectators cannot hand bots in")
@@ -128,7 +128,7 @@ impl Caller {
     }
 
     /// Somebody who may run competitions, or 401 or 403.
-    pub fn organiser(&self) -> ApiResult<&Me> {
+    pub fn organiser(&self) -> ApiResult<&CurrentUser> {
         let me = self.signed_in()?;
         if me.role < Role::Organiser {
             return Err(ApiError::forbidden("this is for organisers"));

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_grid::NatsOptions;
-use agon_store::office::Hidden;
+use agon_store::site_db::SecretString;
 use agon_venue::competing::Where;
 
 use crate::error::StartError;
@@ -74,7 +74,7 @@ pub struct Config {
     /// How often somebody may do what.
     pub limits: Limits,
     /// The first organiser's password, if one is set up unattended.
-    pub organiser_password: Option<Hidden>,
+    pub organiser_password: Option<SecretString>,
 }
 
 /// So many at once, and one more every so often.
@@ -179,9 +179,9 @@ impl Config {
                     path.display()
                 ))
             })?;
-            self.organiser_password = Some(Hidden::new(text.lines().next().unwrap_or_default()));
+            self.organiser_password = Some(SecretString::new(text.lines().next().unwrap_or_default()));
         } else if let Some(text) = variable(PASSWORD) {
-            self.organiser_password = Some(Hidden::new(text.to_string_lossy()));
+            self.organiser_password = Some(SecretString::new(text.to_string_lossy()));
         }
         Ok(())
     }

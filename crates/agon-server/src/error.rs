@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use agon_store::office::OfficeError;
+use agon_store::site_db::SiteDbError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -183,21 +183,21 @@ impl ApiError {
 }
 
 /// What the asker can mend is told in the office's own words; the rest is logged.
-impl From<OfficeError> for ApiError {
-    fn from(error: OfficeError) -> Self {
+impl From<SiteDbError> for ApiError {
+    fn from(error: SiteDbError) -> Self {
         match error {
-            OfficeError::NotFound { what } => Self::not_found(what),
-            OfficeError::Taken { what } => {
+            SiteDbError::NotFound { what } => Self::not_found(what),
+            SiteDbError::Taken { what } => {
                 let mut taken =
                     Self::conflict("taken", format!("this {what} is taken")).hint("choose another");
                 taken.words.field = Some(what.to_owned());
                 taken
             }
-            OfficeError::Conflict { what } => Self::conflict("conflict", what),
-            OfficeError::TooMany { limit } => {
+            SiteDbError::Conflict { what } => Self::conflict("conflict", what),
+            SiteDbError::TooMany { limit } => {
                 Self::conflict("too_many", format!("no more than {limit} are allowed here"))
             }
-            OfficeError::Invalid { field, what } => Self::invalid(field, format!("{field}: {what}")),
+            SiteDbError::Invalid { field, what } => Self::invalid(field, format!("{field}: {what}")),
             other => Self::broke(other),
         }
     }
@@ -225,7 +225,7 @@ impl IntoResponse for ApiError {
 pub enum StartError {
     /// Its office cannot be opened.
     #[error(transparent)]
-    Office(#[from] OfficeError),
+    Office(#[from] SiteDbError),
     /// The machines that should play cannot be met.
     #[error(transparent)]
     Grid(#[from] agon_grid::GridError),

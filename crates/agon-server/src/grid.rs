@@ -4,28 +4,28 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agon_grid::access::{self, Role};
-use agon_grid::{Link, NatsOptions, Roster, subjects};
+use agon_grid::permissions::{self, Role};
+use agon_grid::{NatsConnection, NatsOptions, WorkerDirectory, subjects};
 use agon_league::MatchKey;
 use futures_util::StreamExt as _;
 
 use crate::error::StartError;
 
 /// Whoever looks at the figures does not wait longer for NATS.
-const PATIENCE: Duration = Duration::from_secs(2);
+const NATS_QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Other machines.
-pub struct Grid {
+pub struct GridClient {
     /// The connection.
-    pub link: Link,
+    pub link: NatsConnection,
     /// Who is there.
-    pub roster: Roster,
-    runs: Mutex<BTreeMap<String, Seen>>,
+    pub roster: WorkerDirectory,
+    runs: Mutex<BTreeMap<String, WorkerStats>>,
 }
 
 /// What was seen of a competition's workers since the server started.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
+pub struct WorkerStats {
     /// Its id on the grid.
     pub cup: String,
     /// Matches that nobody could play, and what each who tried said.
@@ -42,51 +42,51 @@ pub struct Seen {
 
 /// Jobs that were handed out and are not done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, utoipa::ToSchema)]
-pub struct Jobs {
+pub struct JobCounts {
     /// In the queue.
     pub waiting: u64,
     /// With workers.
     pub out: u64,
 }
 
-impl Grid {
+impl GridClient {
     /// Connects, and begins to listen.
     pub async fn open(options: &NatsOptions) -> Result<Self, StartError> {
-        let link = Link::connect(options).await?;
-        access::may(&link, Role::Coordinator).await?;
-        let roster = Roster::listen(&link).await?;
+        let link = NatsConnection::connect(options).await?;
+        permissions::check(&link, Role::Coordinator).await?;
+        let roster = WorkerDirectory::listen(&link).await?;
         Ok(Self { link, roster, runs: Mutex::default() })
     }
 
-    fn runs(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {
+    fn runs(&self) -> MutexGuard<'_, BTreeMap<String, WorkerStats>> {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was seen of a competition.
-    pub fn seen(&self, competition: &str) -> Seen {
+    pub fn seen(&self, competition: &str) -> WorkerStats {
         self.runs().get(competition).cloned().unwrap_or_default()
     }
 
     /// All of them, by competition.
-    pub fn all(&self) -> BTreeMap<String, Seen> {
+    pub fn all(&self) -> BTreeMap<String, WorkerStats> {
         self.runs().clone()
     }
 
     /// There is something new.
-    pub fn saw(&self, competition: &str, seen: Seen) {
+    pub fn saw(&self, competition: &str, seen: WorkerStats) {
         self.runs().insert(competition.to_owned(), seen);
     }
 
     /// Jobs of all competitions, as NATS counts them; nothing if it does not say.
-    pub async fn jobs(&self) -> Option<Jobs> {
+    pub async fn jobs(&self) -> Option<JobCounts> {
         let count = async {
             let stream = match self.link.jetstream().get_stream(subjects::WORK_STREAM).await {
                 Ok(stream) => stream,
                 // The first competition that is started makes it.
-                Err(error) if error.to_string().contains("stream not found") => return Some(Jobs::default()),
+                Err(error) if error.to_string().contains("stream not found") => return Some(JobCounts::default()),
                 Err(_) => return None,
             };
-            let (mut jobs, mut consumers) = (Jobs::default(), stream.consumers());
+            let (mut jobs, mut consumers) = (JobCounts::default(), stream.consumers());
             while let Some(one) = consumers.next().await {
                 let one = one.ok()?;
                 jobs.waiting += one.num_pending;
@@ -94,6 +94,6 @@ impl Grid {
             }
             Some(jobs)
         };
-        tokio::time::timeout(PATIENCE, count).await.ok()?
+        tokio::time::timeout(NATS_QUERY_TIMEOUT, count).await.ok()?
     }
 }

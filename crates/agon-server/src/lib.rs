@@ -4,23 +4,23 @@
 //! asks, [`paging`] how lists come, [`gate`] what every request passes, [`routes`] what it then reaches. [`router`] is all of it without
 //! a port; [`Server`] has one.
 
-pub mod arena;
+pub mod read_model;
 pub mod assets;
 pub mod caller;
 pub mod config;
 pub mod error;
 pub mod extract;
-mod first;
-pub mod gate;
+mod bootstrap;
+pub mod middleware;
 pub mod grid;
-pub mod intake;
+pub mod uploads;
 mod listen;
-pub mod meters;
+pub mod metrics;
 mod openapi;
 pub mod paging;
 pub mod passwords;
 pub mod routes;
-pub mod running;
+pub mod runs;
 mod server;
 pub mod state;
 
@@ -37,10 +37,10 @@ use utoipa_axum::router::OpenApiRouter;
 pub use config::{Config, SignUp};
 pub use error::StartError;
 pub use server::{Server, asked_to_stop, serve};
-pub use state::App;
+pub use state::AppState;
 
 /// All of the API, with its description.
-fn api() -> (Router<App>, utoipa::openapi::OpenApi) {
+fn api() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     let (router, api) =
         OpenApiRouter::with_openapi(openapi::frame()).nest("/api/v1", routes::router()).split_for_parts();
     (router, openapi::finish(api))
@@ -52,30 +52,30 @@ pub fn description() -> utoipa::openapi::OpenApi {
 }
 
 /// Everything the server answers, behind its gate.
-pub fn router(app: App) -> Router {
+pub fn router(app: AppState) -> Router {
     let (router, description) = api();
     let description = bytes::Bytes::from(description.to_json().unwrap_or_default());
     let describe = move || std::future::ready(described(description.clone()));
     let router = router
         .route("/api/openapi.json", routing::get(describe))
-        .route("/healthz", routing::get(meters::health))
-        .route("/metrics", routing::get(meters::metrics))
+        .route("/healthz", routing::get(metrics::health))
+        .route("/metrics", routing::get(metrics::metrics))
         .method_not_allowed_fallback(assets::wrong_method)
         .fallback(assets::page);
     behind_the_gate(router, app)
 }
 
 /// Puts what every request passes in front of some routes.
-pub fn behind_the_gate(router: Router<App>, app: App) -> Router {
+pub fn behind_the_gate(router: Router<AppState>, app: AppState) -> Router {
     router
         // The last one sees a request first.
         .layer(DefaultBodyLimit::max(extract::JSON_BYTES))
         .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(SizeAbove::new(1024))))
-        .layer(from_fn_with_state(app.clone(), gate::pass))
-        .layer(from_fn(gate::hurry))
+        .layer(from_fn_with_state(app.clone(), middleware::authorize))
+        .layer(from_fn(middleware::time_limit))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(app.clone(), gate::headers::put))
-        .layer(from_fn_with_state(app.clone(), meters::count))
+        .layer(from_fn_with_state(app.clone(), middleware::headers::put))
+        .layer(from_fn_with_state(app.clone(), metrics::count))
         .with_state(app)
 }
 

@@ -24,8 +24,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 use tower::ServiceExt as _;
 
-use crate::gate::address::Peer;
-use crate::state::App;
+use crate::middleware::address::Peer;
+use crate::state::AppState;
 
 /// So many at once; others wait to be let in.
 const CONNECTIONS: usize = 4096;
@@ -42,10 +42,10 @@ const HEADERS: usize = 64;
 const HEAD_BYTES: usize = 32 * 1024;
 
 /// Lets connections in until the app stops; comes back when all have ended, or `grace` after that.
-pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Duration) {
+pub async fn listen(app: &AppState, listener: TcpListener, router: Router, grace: Duration) {
     let turns = Arc::new(Semaphore::new(CONNECTIONS));
     // Behind a proxy all come from one address.
-    let crowd = Arc::new(Crowd::new(if app.config.proxies == 0 { FROM_ONE } else { CONNECTIONS }));
+    let crowd = Arc::new(ConnectionCounts::new(if app.config.proxies == 0 { FROM_ONE } else { CONNECTIONS }));
     let mut open = JoinSet::new();
     let mut stopped = pin!(app.stopped());
     loop {
@@ -56,7 +56,7 @@ pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Dur
             Some(_) = open.join_next() => continue,
         };
         let Ok((stream, peer, turn)) = accepted else { continue };
-        let Some(place) = Crowd::enter(&crowd, peer.ip()) else { continue };
+        let Some(place) = ConnectionCounts::enter(&crowd, peer.ip()) else { continue };
         let (app, router) = (app.clone(), router.clone());
         open.spawn(async move {
             app.meters.connections.fetch_add(1, Ordering::Relaxed);
@@ -98,11 +98,11 @@ async fn connection(
         let mut request: Request = request.map(Body::new);
         request.extensions_mut().insert(Peer(peer));
         let (answer, mark) = (router.clone().oneshot(request), Arc::clone(&mark));
-        async move { answer.await.map(|response| response.map(|body| Marked { body, _mark: mark })) }
+        async move { answer.await.map(|response| response.map(|body| TrackedBody { body, _mark: mark })) }
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_headers(HEADERS).max_buf_size(HEAD_BYTES);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(Patient::new(stream)), service));
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service));
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = stopping.wait_for(|stopping| *stopping) => connection.as_mut().graceful_shutdown(),
@@ -115,32 +115,32 @@ async fn connection(
 }
 
 /// How many connections there are from each address.
-struct Crowd {
+struct ConnectionCounts {
     most: usize,
     from: Mutex<HashMap<IpAddr, usize>>,
 }
 
 /// One of them, until it is dropped.
-struct Place(Arc<Crowd>, IpAddr);
+struct ConnectionSlot(Arc<ConnectionCounts>, IpAddr);
 
-impl Crowd {
+impl ConnectionCounts {
     fn new(most: usize) -> Self {
         Self { most, from: Mutex::default() }
     }
 
     /// A place for one more, if there is any.
-    fn enter(crowd: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    fn enter(crowd: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let mut from = crowd.from.lock().unwrap_or_else(PoisonError::into_inner);
         let count = from.entry(address).or_default();
         if *count >= crowd.most {
             return None;
         }
         *count += 1;
-        Some(Place(Arc::clone(crowd), address))
+        Some(ConnectionSlot(Arc::clone(crowd), address))
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut from = self.0.from.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = from.get_mut(&self.1) {
@@ -162,12 +162,12 @@ async fn idle(busy: &Arc<()>) {
 }
 
 /// An answer's body that marks the connection as busy until it has been sent.
-struct Marked {
+struct TrackedBody {
     body: Body,
     _mark: Arc<()>,
 }
 
-impl HttpBody for Marked {
+impl HttpBody for TrackedBody {
     type Data = bytes::Bytes;
     type Error = axum::Error;
 
@@ -188,12 +188,12 @@ impl HttpBody for Marked {
 }
 
 /// A stream that fails when nothing can be written to it for too long.
-struct Patient {
+struct WriteTimeout {
     stream: TcpStream,
     since: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
+impl WriteTimeout {
     fn new(stream: TcpStream) -> Self {
         Self { stream, since: None }
     }
@@ -211,7 +211,7 @@ impl Patient {
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -221,7 +221,7 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -259,15 +259,15 @@ mod tests {
 
     #[test]
     fn one_address_cannot_take_all_places() {
-        let crowd = Arc::new(Crowd::new(2));
+        let crowd = Arc::new(ConnectionCounts::new(2));
         let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-        let first = Crowd::enter(&crowd, one);
-        let second = Crowd::enter(&crowd, one);
+        let first = ConnectionCounts::enter(&crowd, one);
+        let second = ConnectionCounts::enter(&crowd, one);
         assert!(first.is_some() && second.is_some());
-        assert!(Crowd::enter(&crowd, one).is_none());
-        assert!(Crowd::enter(&crowd, other).is_some());
+        assert!(ConnectionCounts::enter(&crowd, one).is_none());
+        assert!(ConnectionCounts::enter(&crowd, other).is_some());
         drop(first);
-        assert!(Crowd::enter(&crowd, one).is_some());
+        assert!(ConnectionCounts::enter(&crowd, one).is_some());
         drop(second);
         assert!(crowd.from.lock().unwrap().is_empty(), "nothing is kept of those who left");
     }

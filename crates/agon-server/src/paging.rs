@@ -11,7 +11,7 @@ const USUAL: u32 = 50;
 
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Page<T> {
+pub struct PageBody<T> {
     /// What is on it.
     pub items: Vec<T>,
     /// Goes into `after` for the next page; null at the end.
@@ -21,7 +21,7 @@ pub struct Page<T> {
 /// Which page.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Paging {
+pub struct PageQuery {
     /// `next` of the page before.
     pub after: Option<String>,
     /// At most so many.
@@ -29,7 +29,7 @@ pub struct Paging {
     pub limit: Option<u32>,
 }
 
-impl Paging {
+impl PageQuery {
     /// How many.
     pub fn limit(&self) -> ApiResult<u32> {
         match self.limit.unwrap_or(USUAL) {
@@ -49,13 +49,13 @@ impl Paging {
     }
 
     /// As the office wants it.
-    pub fn of_office(&self) -> ApiResult<agon_store::office::Page> {
+    pub fn of_office(&self) -> ApiResult<agon_store::site_db::PageRequest> {
         let after = self.after_number()?.map(|after| i64::try_from(after).unwrap_or(i64::MAX));
-        Ok(agon_store::office::Page { after, limit: self.limit()? })
+        Ok(agon_store::site_db::PageRequest { after, limit: self.limit()? })
     }
 }
 
-impl<T> Page<T> {
+impl<T> PageBody<T> {
     /// Of what the office listed.
     pub fn listed(items: Vec<T>, next: Option<i64>) -> Self {
         Self { items, next: next.map(|next| next.to_string()) }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_store::office::Hidden;
+use agon_store::site_db::SecretString;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -14,7 +14,7 @@ use crate::error::{ApiError, ApiResult};
 
 const AT_ONCE: usize = 2;
 /// Whoever waits longer for a turn is told to come back.
-const PATIENCE: Duration = Duration::from_secs(10);
+const HASH_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
 const LEAST: usize = 10;
 const MOST: usize = 200;
 
@@ -89,20 +89,20 @@ impl Passwords {
     }
 
     /// What is kept of a password.
-    pub async fn hash(&self, password: String) -> ApiResult<Hidden> {
+    pub async fn hash(&self, password: String) -> ApiResult<SecretString> {
         self.slowly(move || {
             let mut salt = [0_u8; 16];
             getrandom::fill(&mut salt).map_err(|error| error.to_string())?;
             let hash = argon2()?.hash_password_with_salt(password.as_bytes(), &salt);
-            hash.map(|hash| Hidden::new(hash.to_string())).map_err(|error| error.to_string())
+            hash.map(|hash| SecretString::new(hash.to_string())).map_err(|error| error.to_string())
         })
         .await
     }
 
     /// Whether it is the password. `None`: there is no such account, which takes as long to say.
-    pub async fn verify(&self, password: String, kept: Option<Hidden>) -> ApiResult<bool> {
+    pub async fn verify(&self, password: String, kept: Option<SecretString>) -> ApiResult<bool> {
         self.slowly(move || {
-            let text = kept.as_ref().map_or(NOBODY, Hidden::expose);
+            let text = kept.as_ref().map_or(NOBODY, SecretString::expose);
             let hash = PasswordHash::new(text).map_err(|error| error.to_string())?;
             // Nobody has a password as long as no rule allows it; and hashing megabytes is not for free.
             let fits = password.chars().nth(MOST).is_none();
@@ -116,7 +116,7 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> Result<T, String> + Send + 'static,
     ) -> ApiResult<T> {
-        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned())
+        let turn = tokio::time::timeout(HASH_QUEUE_TIMEOUT, Arc::clone(&self.turns).acquire_owned())
             .await
             .map_err(|_| ApiError::busy("too many people sign in just now", 10))?
             .map_err(ApiError::broke)?;

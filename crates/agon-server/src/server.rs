@@ -4,25 +4,25 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use agon_store::{Claim, Time};
+use agon_store::{RunLock, Timestamp};
 use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::error::StartError;
-use crate::state::App;
-use crate::{first, listen, router, running};
+use crate::state::AppState;
+use crate::{bootstrap, listen, router, runs};
 
 /// Sessions that have expired are removed so often.
 const SWEEP: Duration = Duration::from_hours(1);
 
 /// A server that has its port and its office, and answers once it is [run](Server::run).
 pub struct Server {
-    app: App,
+    app: AppState,
     listener: TcpListener,
     address: SocketAddr,
     invitation: Option<String>,
     // No other server may have the office while this one is there.
-    _claim: Claim,
+    _claim: RunLock,
 }
 
 impl Server {
@@ -38,9 +38,9 @@ impl Server {
         let address = listener.local_addr().map_err(taken)?;
         // With port 0 the system has chosen one: links must lead there.
         config.listen = address;
-        let app = App::open(config).await?;
+        let app = AppState::open(config).await?;
         let claim = app.office.claim()?;
-        let invitation = first::organiser(&app).await?;
+        let invitation = bootstrap::first_organiser(&app).await?;
         Ok(Self { app, listener, address, invitation, _claim: claim })
     }
 
@@ -60,14 +60,14 @@ impl Server {
     }
 
     /// What its handlers share.
-    pub const fn app(&self) -> &App {
+    pub const fn app(&self) -> &AppState {
         &self.app
     }
 
     /// Answers until `stop` comes back; then ends streams, games and requests, for as long as the grace lasts.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), StartError> {
         let app = self.app;
-        running::begin(&app).await?;
+        runs::begin(&app).await?;
         let sweeping = tokio::spawn(sweep(app.clone()));
         let router = router(app.clone());
         let connections = {
@@ -78,16 +78,16 @@ impl Server {
         let until = Instant::now() + app.config.grace;
         app.stopping.send_replace(true);
         let left = || until.saturating_duration_since(Instant::now());
-        let _ = tokio::time::timeout(left(), running::wind_down(&app)).await;
+        let _ = tokio::time::timeout(left(), runs::shut_down(&app)).await;
         let _ = tokio::time::timeout(left(), connections).await;
         sweeping.abort();
         Ok(app.office.disconnect().await?)
     }
 }
 
-async fn sweep(app: App) {
+async fn sweep(app: AppState) {
     loop {
-        if let Err(error) = app.office.sweep_sessions(Time::now()).await {
+        if let Err(error) = app.office.sweep_sessions(Timestamp::now()).await {
             let _ = crate::error::ApiError::broke(error);
         }
         tokio::time::sleep(SWEEP).await;

@@ -5,39 +5,39 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use agon_store::PostgresLedger;
-use agon_store::office::Office;
+use agon_store::site_db::SiteDb;
 use agon_venue::competing::Where;
 
-use crate::arena::Arenas;
+use crate::read_model::CompetitionRegistry;
 use crate::config::Config;
 use crate::error::StartError;
-use crate::gate::limits::Limiter;
-use crate::grid::Grid;
-use crate::intake::Intake;
-use crate::meters::Meters;
+use crate::middleware::rate_limit::Limiter;
+use crate::grid::GridClient;
+use crate::uploads::CheckQueue;
+use crate::metrics::HttpMetrics;
 use crate::passwords::Passwords;
-use crate::running::Running;
+use crate::runs::RunManager;
 
 /// What all handlers share; cheap to clone.
 #[derive(Clone)]
-pub struct App(Arc<Shared>);
+pub struct AppState(Arc<AppStateInner>);
 
-/// What an [`App`] leads to.
-pub struct Shared {
+/// What an [`AppState`] leads to.
+pub struct AppStateInner {
     /// How it was set up.
     pub config: Config,
     /// Accounts, submissions, the audit log.
-    pub office: Office,
+    pub office: SiteDb,
     /// The competitions.
-    pub arenas: Arenas,
+    pub arenas: CompetitionRegistry,
     /// Bots that were handed in, on their way to being checked.
-    pub intake: Intake,
+    pub intake: CheckQueue,
     /// Other machines, if games are played there.
-    pub grid: Option<Grid>,
+    pub grid: Option<GridClient>,
     /// Competitions that are played just now.
-    pub running: Running,
+    pub running: RunManager,
     /// What is counted.
-    pub meters: Meters,
+    pub meters: HttpMetrics,
     /// How often somebody may do what.
     pub limiter: Limiter,
     /// Hashes passwords, few at once.
@@ -48,27 +48,27 @@ pub struct Shared {
     pub stopping: tokio::sync::watch::Sender<bool>,
 }
 
-impl App {
+impl AppState {
     /// Opens everything in the data folder, which is made if it is not there. Nothing runs yet: [`crate::serve`] begins that.
     pub async fn open(config: Config) -> Result<Self, StartError> {
         std::fs::create_dir_all(&config.data).map_err(|error| StartError::folder(&config.data, &error))?;
         let office =
-            Office::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
+            SiteDb::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
         if let Where::Database(url) = &config.ledgers {
             // Better now than when the first competition is started.
             PostgresLedger::list(url).await.map_err(|error| StartError::Ledgers(error.into()))?;
         }
-        let arenas = Arenas::open(&config, &office).await?;
+        let arenas = CompetitionRegistry::open(&config, &office).await?;
         let grid = match &config.nats {
-            Some(options) => Some(Grid::open(options).await?),
+            Some(options) => Some(GridClient::open(options).await?),
             None => None,
         };
-        Ok(Self(Arc::new(Shared {
-            intake: Intake::new(&config),
-            running: Running::new(&config),
+        Ok(Self(Arc::new(AppStateInner {
+            intake: CheckQueue::new(&config),
+            running: RunManager::new(&config),
             grid,
             limiter: Limiter::new(config.limits),
-            meters: Meters::default(),
+            meters: HttpMetrics::default(),
             passwords: Passwords::new(),
             started: Instant::now(),
             stopping: tokio::sync::watch::Sender::new(false),
@@ -90,10 +90,10 @@ impl App {
     }
 }
 
-impl Deref for App {
-    type Target = Shared;
+impl Deref for AppState {
+    type Target = AppStateInner;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &AppStateInner {
         &self.0
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use agon_server::SignUp;
 use agon_server::config::{Limits, Rate};
-use agon_store::Time;
-use agon_store::office::{Hidden, NewSession, Role, SESSION_SLIDING, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{SecretString, NewSession, Role, SESSION_SLIDING, token_hash};
 use axum::body::Body;
 use axum::http::header;
 use common::{PASSWORD, Site};
@@ -109,9 +109,9 @@ async fn sessions_end_when_they_are_not_used() {
         let session = NewSession {
             token: token_hash(token),
             account: account.id,
-            csrf: Hidden::new("csrf"),
+            csrf: SecretString::new("csrf"),
             agent: String::new(),
-            at: Time(Time::now().0 - age),
+            at: Timestamp(Timestamp::now().0 - age),
         };
         site.app.office.create_session(&session).await.unwrap();
         let mut client = site.nobody();

@@ -9,16 +9,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_core::Assets;
-use agon_grid::live::Mirror;
-use agon_grid::wire::{self, Beat, Done, Order};
-use agon_grid::worker::live::{Shows, boards};
+use agon_grid::live::RemoteLiveGames;
+use agon_grid::messages::{self, Heartbeat, CommandReply, WorkerCommand};
+use agon_grid::worker::live::{LiveStreams, boards};
 use agon_grid::worker::{Worker, WorkerOptions};
-use agon_grid::{Link, NatsOptions, subjects};
+use agon_grid::{NatsConnection, NatsOptions, subjects};
 use agon_rig::{Nats, Postgres};
-use agon_runner::gallery::Pace;
-use agon_runner::{Gallery, Stop};
-use agon_server::grid::Seen;
-use agon_store::office::{Role, State};
+use agon_runner::live::LivePacing;
+use agon_runner::{LiveGames, StopFlag};
+use agon_server::grid::WorkerStats;
+use agon_store::site_db::{Role, CompetitionState};
 use agon_venue::competing::Where;
 use common::cup::play;
 use common::{Client, Site};
@@ -41,8 +41,8 @@ async fn site(nats: &Nats) -> Site {
     .await
 }
 
-fn beat(worker: &str) -> Beat {
-    Beat {
+fn beat(worker: &str) -> Heartbeat {
+    Heartbeat {
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         layers: vec!["landlock".to_owned()],
         cores: 4,
@@ -54,12 +54,12 @@ fn beat(worker: &str) -> Beat {
         faults: 7,
         failed: 1,
         since_ms: 1_700_000_000_000,
-        ..Beat::new(worker, "1")
+        ..Heartbeat::new(worker, "1")
     }
 }
 
-async fn say(link: &Link, beat: &Beat) {
-    let bytes = wire::encode(beat).unwrap();
+async fn say(link: &NatsConnection, beat: &Heartbeat) {
+    let bytes = messages::encode(beat).unwrap();
     link.client().publish(subjects::beat(&beat.worker), bytes.into()).await.unwrap();
     link.client().flush().await.unwrap();
 }
@@ -79,7 +79,7 @@ async fn until(client: &Client, path: &str, is_there: impl Fn(&Value) -> bool) -
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn organisers_see_who_plays_and_have_one_leave() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::start();
@@ -88,12 +88,12 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     let empty = organiser.get("workers").await.json;
     assert_eq!((&empty["workers"], &empty["server"]), (&json!([]), &json!(nats.url())));
     assert_eq!(empty["jobs"], json!({"waiting": 0, "out": 0}), "nothing was started yet");
-    let link = Link::connect(&options(&nats, "w")).await.unwrap();
-    let seen = Seen { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..Seen::default() };
+    let link = NatsConnection::connect(&options(&nats, "w")).await.unwrap();
+    let seen = WorkerStats { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..WorkerStats::default() };
     site.app.grid.as_ref().unwrap().saw("my-cup", seen);
     say(&link, &beat("w1")).await;
     let refused = vec![("cup-1".to_owned(), "it is of version 0.0.9".to_owned())];
-    say(&link, &Beat { busy: 0, rate: f64::NAN, refused, ..beat("w2") }).await;
+    say(&link, &Heartbeat { busy: 0, rate: f64::NAN, refused, ..beat("w2") }).await;
     let both = until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 2).await;
     let w1 = &both["workers"][0];
     assert_eq!(
@@ -124,13 +124,13 @@ async fn organisers_see_who_plays_and_have_one_leave() {
         let link = link.clone();
         async move {
             let order = orders.next().await.unwrap();
-            let answer = wire::encode(&Done::Yes).unwrap();
+            let answer = messages::encode(&CommandReply::Yes).unwrap();
             link.client().publish(order.reply.unwrap(), answer.into()).await.unwrap();
-            wire::decode::<Order>(&order.payload).unwrap()
+            messages::decode::<WorkerCommand>(&order.payload).unwrap()
         }
     });
     assert_eq!(organiser.send("POST", "workers/w1/drain", None).await.status, 204);
-    assert_eq!(answering.await.unwrap(), Order::Drain);
+    assert_eq!(answering.await.unwrap(), WorkerCommand::Drain);
     let log = organiser.get("audit").await.json;
     let entry = &log["items"][0];
     assert_eq!(
@@ -153,7 +153,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
-    say(&link, &Beat { gone: true, ..beat("w1") }).await;
+    say(&link, &Heartbeat { gone: true, ..beat("w1") }).await;
     until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 1).await;
 }
 
@@ -163,32 +163,32 @@ async fn play_elsewhere(
     nats: &Nats,
     id: &str,
     text: &str,
-) -> (Arc<Stop>, thread::JoinHandle<()>) {
+) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     let file = site.cup_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, text).unwrap();
-    site.host(id, State::Running, &[]).await;
-    let pace = Pace { tick: Duration::from_millis(20), spread: 4, hold: 1, ..Pace::default() };
-    let there = Gallery::paced(Assets::none(), vec![None; 4], pace);
-    let stop = Arc::new(Stop::default());
+    site.host(id, CompetitionState::Running, &[]).await;
+    let pace = LivePacing { tick: Duration::from_millis(20), spread: 4, hold: 1, ..LivePacing::default() };
+    let there = LiveGames::paced(Assets::none(), vec![None; 4], pace);
+    let stop = Arc::new(StopFlag::default());
     let running = {
         let (gallery, stop, file) = (Arc::clone(&there), Arc::clone(&stop), file.clone());
         thread::spawn(move || {
             play(&file, &mut (), Some(gallery), &stop);
         })
     };
-    let link = Link::connect(&options(nats, "w1")).await.unwrap();
+    let link = NatsConnection::connect(&options(nats, "w1")).await.unwrap();
     let mut orders = link.client().subscribe(subjects::order("w1")).await.unwrap();
     link.client().flush().await.unwrap();
-    let shows = Shows::new(link.clone(), "w1");
+    let shows = LiveStreams::new(link.clone(), "w1");
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(Duration::from_millis(50));
         loop {
             tokio::select! {
-                _ = tick.tick() => say(&link, &Beat { boards: boards("cup-1", &there), ..beat("w1") }).await,
+                _ = tick.tick() => say(&link, &Heartbeat { boards: boards("cup-1", &there), ..beat("w1") }).await,
                 Some(message) = orders.next() => {
-                    let Ok(Order::Show { cup, board, for_ms, whole }) = wire::decode(&message.payload) else { continue };
-                    let done = wire::encode(&shows.show(Some(&there), &cup, board, for_ms, whole)).unwrap();
+                    let Ok(WorkerCommand::Show { competition_id, board, for_ms, whole }) = messages::decode(&message.payload) else { continue };
+                    let done = messages::encode(&shows.show(Some(&there), &competition_id, board, for_ms, whole)).unwrap();
                     link.client().publish(message.reply.unwrap(), done.into()).await.unwrap();
                 }
             }
@@ -198,18 +198,18 @@ async fn play_elsewhere(
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let arena = site.app.arenas.get(id).unwrap();
-    agon_server::arena::reopen(&arena, &file).await.unwrap();
-    let here = Gallery::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
+    agon_server::read_model::reopen(&arena, &file).await.unwrap();
+    let here = LiveGames::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
     let link = site.app.grid.as_ref().unwrap().link.clone();
     let runtime = tokio::runtime::Handle::current();
-    here.add(Mirror::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
+    here.add(RemoteLiveGames::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
     arena.show(Some(here));
     (stop, running)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let bots = |list: [&str; 2]| list.map(|bot| format!("\n[[entrant]]\nbot = \"house:{bot}\"\n")).concat();
@@ -244,7 +244,7 @@ async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
             assert_eq!((&film["agon"], &film["contributors"]), (&json!("film"), &json!(["Ann", "Ann"])));
             assert!(film.get("seed").is_none() && text.contains("\"outcome\""));
         }
-        stop.ask();
+        stop.request();
         running.join().unwrap();
     }
 }
@@ -262,14 +262,14 @@ fn work(nats: &Nats, name: &str, cache: std::path::PathBuf) -> thread::JoinHandl
     thread::spawn(move || {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
-        let link = runtime.block_on(Link::connect(&options)).unwrap();
-        Worker::run(link, &runtime, worker, &Stop::default(), &|_| {}).unwrap();
+        let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
+        Worker::run(link, &runtime, worker, &StopFlag::default(), &|_| {}).unwrap();
     })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (nats, database) = (Nats::start(), Postgres::shared().database());
@@ -286,8 +286,8 @@ async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
     let text = "name = \"D\"\ngame = \"word-racer\"\nseed = \"d\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 20\n\n\
                 [[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:filler\"\n";
     fs::write(&file, text).unwrap();
-    site.host("cup", State::Running, &[]).await;
-    agon_server::running::play(&site.app, "cup");
+    site.host("cup", CompetitionState::Running, &[]).await;
+    agon_server::runs::play(&site.app, "cup");
     let worker = work(&nats, "w1", site.folder.path().join("cache"));
     let over = until(&organiser, "competitions/cup", |one| one["state"] != "running").await;
     assert_eq!((&over["state"], &over["message"]), (&json!("over"), &Value::Null));

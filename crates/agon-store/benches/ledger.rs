@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use agon_league::Entrant;
 use agon_rig::Postgres;
-use agon_store::{FinishedMatch, Ledger, MatchFilter, Order, PostgresLedger, Snapshot, SqliteLedger, Time};
+use agon_store::{FinishedMatch, Ledger, MatchFilter, Order, PostgresLedger, Snapshot, SqliteLedger, Timestamp};
 use common::{Shape, finished, key};
 use futures_util::TryStreamExt as _;
 
@@ -117,7 +117,7 @@ fn row(what: &str, bound: f64, unit: &str, measured: f64) {
 
 /// What a game costs: the median round.
 async fn appending(ledger: &dyn Ledger, size: usize) -> Spent {
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let games = if size == 1 { 500 } else { 4_096 };
     let mut times = Vec::new();
     for round in 0..=ROUNDS as u64 {
@@ -141,7 +141,7 @@ async fn appending(ledger: &dyn Ledger, size: usize) -> Spent {
 /// What a match costs, snapshots included.
 async fn million(path: &Path) -> Spent {
     let ledger = SqliteLedger::create(path, &common::founding(1)).await.unwrap();
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let mut sum = Spent::default();
     for first in (0..MILLION).step_by(1_000) {
         let batch: Vec<FinishedMatch> =

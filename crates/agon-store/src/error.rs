@@ -6,7 +6,7 @@ use agon_core::record::Digest;
 use agon_league::MatchKey;
 use thiserror::Error;
 
-use crate::kept::PhaseState;
+use crate::model::PhaseState;
 
 /// Why a ledger did not do what was asked.
 #[derive(Debug, Error)]

@@ -9,33 +9,33 @@
 //! the snapshot. A match that was kept once is never changed.
 
 pub mod archive;
-mod claim;
-mod coming;
+mod run_lock;
+mod incoming;
 mod error;
 mod filter;
-mod kept;
+mod model;
 mod ledger;
-mod log;
-pub mod office;
-mod packing;
-mod pages;
+mod bot_output;
+pub mod site_db;
+mod encoding;
+mod pagination;
 pub mod postgres;
 mod ranges;
 mod ruling;
 mod sqlite;
-mod steps;
-mod sums;
+mod phase_transitions;
+mod integrity_checks;
 
-pub use claim::Claim;
+pub use run_lock::RunLock;
 pub use error::StoreError;
 pub use filter::{FaultFilter, MatchFilter, Order};
-pub use kept::{
-    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
-    KeptFault, KeptGame, KeptMatch, KeptRecord, MatchFault, PhaseState, PhaseStatus, Progress, Secret,
-    Snapshot, Submission, Time,
+pub use model::{
+    AppendResult, BannedWorker, BotVersion, LedgerInfo, Counts, DataFolder, ConfigVersion, FinishedMatch, NewLedger,
+    StoredFault, StoredGame, StoredMatch, StoredRecord, MatchFault, PhaseState, PhaseStatus, PhaseProgress, SecretSeed,
+    Snapshot, NewBotVersion, Timestamp,
 };
 pub use ledger::{Ledger, Rows};
-pub use log::{GameLog, LogWriter, MatchLog, Printed};
+pub use bot_output::{BotOutput, OutputWriter, PackedOutput, TurnOutput};
 pub use postgres::PostgresLedger;
 pub use ranges::Ranges;
 pub use ruling::{Lifted, NewRuling, Ruling, RulingKind};

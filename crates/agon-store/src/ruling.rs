@@ -2,7 +2,7 @@
 
 use agon_league::{Entrant, MatchKey};
 
-use crate::kept::Time;
+use crate::model::Timestamp;
 use crate::{Result, StoreError};
 
 pub use agon_league::standings::RulingKind;
@@ -22,7 +22,7 @@ pub struct NewRuling {
     /// Who decides.
     pub by: String,
     /// When.
-    pub at: Time,
+    pub at: Timestamp,
 }
 
 /// A ruling that was made.
@@ -37,7 +37,7 @@ pub struct Ruling {
     /// Who decided.
     pub by: String,
     /// When.
-    pub at: Time,
+    pub at: Timestamp,
     /// That it is no longer in force.
     pub lifted: Option<Lifted>,
 }
@@ -50,7 +50,7 @@ pub struct Lifted {
     /// Who decided.
     pub by: String,
     /// When.
-    pub at: Time,
+    pub at: Timestamp,
 }
 
 impl Ruling {

@@ -11,8 +11,8 @@ use agon_core::record::Digest;
 use agon_league::Entrant;
 use agon_rig::Postgres;
 use agon_store::{
-    Edition, FaultFilter, FinishedMatch, Ledger, Lifted, LogWriter, MatchFilter, MatchLog, NewRuling, Order,
-    PostgresLedger, RulingKind, Snapshot, SqliteLedger, StoreError, Submission, Time, archive,
+    ConfigVersion, FaultFilter, FinishedMatch, Ledger, Lifted, OutputWriter, MatchFilter, PackedOutput, NewRuling, Order,
+    PostgresLedger, RulingKind, Snapshot, SqliteLedger, StoreError, NewBotVersion, Timestamp, archive,
 };
 use common::{SMALL, finished, folder, founding, key, run};
 use futures_util::TryStreamExt as _;
@@ -22,38 +22,38 @@ use tempfile::TempDir;
 async fn full(path: &Path, matches: u64) -> SqliteLedger {
     let ledger = SqliteLedger::create(path, &founding(3)).await.unwrap();
     for entrant in 0..SMALL.entrants {
-        let bot = Submission {
+        let bot = NewBotVersion {
             entrant: Entrant(entrant),
             hash: format!("sha256:{entrant}"),
             spec: "bots/one.py".to_owned(),
             commit: (entrant % 2 == 0).then(|| "c0ffee".to_owned()),
             archive: (entrant % 3 == 0).then(|| vec![entrant as u8; 300]),
             from_phase: 0,
-            at: Time(5),
+            at: Timestamp(5),
         };
         ledger.submit(&bot).await.unwrap();
     }
-    let edition = Edition { file: "other \u{0} \u{e000}".to_owned(), normal: "{}".to_owned(), at: Time(6) };
+    let edition = ConfigVersion { file: "other \u{0} \u{e000}".to_owned(), normal: "{}".to_owned(), at: Timestamp(6) };
     ledger.amend(&edition).await.unwrap();
-    ledger.start(0, Time(7)).await.unwrap();
+    ledger.start(0, Timestamp(7)).await.unwrap();
     for numbers in (0..matches).collect::<Vec<_>>().chunks(50) {
         ledger.append(&numbers.iter().map(|n| one(0, *n)).collect::<Vec<_>>(), None).await.unwrap();
     }
     let ruling =
-        |kind, at| NewRuling { kind, reason: "it must be".to_owned(), by: "Ada".to_owned(), at: Time(at) };
+        |kind, at| NewRuling { kind, reason: "it must be".to_owned(), by: "Ada".to_owned(), at: Timestamp(at) };
     ledger.rule(&ruling(RulingKind::Void(key(0, 0, 3)), 8)).await.unwrap();
     ledger.rule(&ruling(RulingKind::Disqualify(Entrant(4)), 9)).await.unwrap();
-    ledger.bar("w1", "it \u{0} lies", Time(10)).await.unwrap();
-    ledger.bar("Z", "so does it", Time(10)).await.unwrap();
-    ledger.bar("é", "so does it", Time(10)).await.unwrap();
+    ledger.ban_worker("w1", "it \u{0} lies", Timestamp(10)).await.unwrap();
+    ledger.ban_worker("Z", "so does it", Timestamp(10)).await.unwrap();
+    ledger.ban_worker("é", "so does it", Timestamp(10)).await.unwrap();
     let theirs = ledger.played_by(0, "w1").await.unwrap();
-    assert!(ledger.withdraw(0, &theirs[..theirs.len() / 2], "w1 lies", Time(11)).await.unwrap() > 0);
+    assert!(ledger.revoke_matches(0, &theirs[..theirs.len() / 2], "w1 lies", Timestamp(11)).await.unwrap() > 0);
     ledger.append(&[otherwise(one(0, 4)), one(0, matches)], None).await.unwrap();
-    let lifted = Lifted { reason: "it need not".to_owned(), by: "Bob".to_owned(), at: Time(12) };
+    let lifted = Lifted { reason: "it need not".to_owned(), by: "Bob".to_owned(), at: Timestamp(12) };
     ledger.lift(2, &lifted).await.unwrap();
-    ledger.publish(0, Digest([7; 32]), &[1], Time(13)).await.unwrap();
-    ledger.close(0, Time(14)).await.unwrap();
-    ledger.start(1, Time(15)).await.unwrap();
+    ledger.publish(0, Digest([7; 32]), &[1], Timestamp(13)).await.unwrap();
+    ledger.close(0, Timestamp(14)).await.unwrap();
+    ledger.start(1, Timestamp(15)).await.unwrap();
     let snapshot = Snapshot { phase: 1, bytes: vec![1, 2, 3] };
     ledger.append(&[one(1, 0), one(1, 5)], Some(&snapshot)).await.unwrap();
     ledger
@@ -68,9 +68,9 @@ fn one(phase: u32, number: u64) -> FinishedMatch {
     let mut one = finished(key(phase, 0, number), SMALL);
     one.worker = (number % 3 == 1).then(|| "w1".to_owned());
     one.data = vec![folder(2, &format!("folder {}", number % 7))];
-    let mut writer = LogWriter::default();
+    let mut writer = OutputWriter::default();
     writer.add(1, "I think\n");
-    one.logs.extend(MatchLog::new(0, 1, &writer.finish()));
+    one.logs.extend(PackedOutput::new(0, 1, &writer.finish()));
     "ended \u{0}".clone_into(&mut one.result.games[0].ended);
     one
 }
@@ -149,12 +149,12 @@ fn a_ledger_goes_to_a_database_and_back_and_its_archive_is_the_same_bytes() {
                 kind: RulingKind::Disqualify(Entrant(1)),
                 reason: "it must be".to_owned(),
                 by: "Ada".to_owned(),
-                at: Time(20),
+                at: Timestamp(20),
             };
             assert_eq!(one_of.rule(&ruling).await.unwrap(), 3);
-            one_of.withdraw(1, &[key(1, 0, 2)], "w2 lies", Time(21)).await.unwrap();
+            one_of.revoke_matches(1, &[key(1, 0, 2)], "w2 lies", Timestamp(21)).await.unwrap();
             one_of.append(&[one(1, 7)], None).await.unwrap();
-            one_of.reveal(Time(30)).await.unwrap();
+            one_of.reveal(Timestamp(30)).await.unwrap();
         }
         are_the_same(&file, &there).await;
         for (name, one) in [("d", &file as &dyn Ledger), ("e", &there), ("f", &back)] {

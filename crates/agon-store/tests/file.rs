@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agon_core::record::Digest;
-use agon_store::{Ledger as _, MatchFilter, NewRuling, RulingKind, SqliteLedger, StoreError, Time};
+use agon_store::{Ledger as _, MatchFilter, NewRuling, RulingKind, SqliteLedger, StoreError, Timestamp};
 use common::{SMALL, Shape, finished, founding, key, run};
 use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteConnectOptions;
@@ -20,7 +20,7 @@ use tempfile::TempDir;
 async fn ledger_in(folder: &Path) -> PathBuf {
     let path = folder.join("cup.ledger");
     let ledger = SqliteLedger::create(&path, &founding(1)).await.unwrap();
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let batch: Vec<_> = (0..300).map(|number| finished(key(0, 0, number), SMALL)).collect();
     ledger.append(&batch, None).await.unwrap();
     ledger.disconnect().await.unwrap();
@@ -116,7 +116,7 @@ fn an_older_ledger_is_brought_up_to_date() {
                 [(1, RulingKind::Void(key(0, 0, 0))), (2, RulingKind::Disqualify(agon_league::Entrant(3)))]
             {
                 let (reason, by) = ("it must be so".to_owned(), "Ada".to_owned());
-                assert_eq!(ledger.rule(&NewRuling { kind, reason, by, at: Time(9) }).await.unwrap(), id);
+                assert_eq!(ledger.rule(&NewRuling { kind, reason, by, at: Timestamp(9) }).await.unwrap(), id);
             }
             assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
         }
@@ -150,7 +150,7 @@ fn the_file_is_its_owners_and_one_file_when_nobody_is_in_it() {
         assert_eq!(reader.counts(0).await.unwrap().matches, 300);
         drop(reader.claim().await.unwrap());
         reader.disconnect().await.unwrap();
-        let refused = SqliteLedger::open_to_read(&path).await.unwrap().reveal(Time(1)).await.unwrap_err();
+        let refused = SqliteLedger::open_to_read(&path).await.unwrap().reveal(Timestamp(1)).await.unwrap_err();
         assert!(
             refused.to_string().contains("cannot be written: it was opened for reading\nhint: "),
             "{refused}"
@@ -201,12 +201,12 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
         let ledger = SqliteLedger::open(&path).await.unwrap();
-        ledger.publish(0, Digest([1; 32]), &[], Time(1)).await.unwrap();
+        ledger.publish(0, Digest([1; 32]), &[], Timestamp(1)).await.unwrap();
         let ruling = NewRuling {
             kind: RulingKind::Void(key(0, 0, 3)),
             reason: "the power was cut".to_owned(),
             by: "Ada".to_owned(),
-            at: Time(1),
+            at: Timestamp(1),
         };
         ledger.rule(&ruling).await.unwrap();
         let mut hand = raw(&path).await;
@@ -289,7 +289,7 @@ fn on_a_small_disk() {
         let path = folder.join("cup.ledger");
         let large = Shape { record: 20_000, ..SMALL };
         let ledger = SqliteLedger::create(&path, &founding(1)).await.unwrap();
-        ledger.start(0, Time(0)).await.unwrap();
+        ledger.start(0, Timestamp(0)).await.unwrap();
         let mut kept = 0;
         let told = loop {
             match ledger.append(&[finished(key(0, 0, kept), large)], None).await {
@@ -325,7 +325,7 @@ fn on_a_read_only_disk() {
         let told = reader.claim().await.unwrap_err().to_string();
         assert!(told.contains("cannot lock") && told.contains("\nhint: "), "{told}");
         let told = match SqliteLedger::open(&path).await {
-            Ok(ledger) => ledger.reveal(Time(1)).await.unwrap_err(),
+            Ok(ledger) => ledger.reveal(Timestamp(1)).await.unwrap_err(),
             Err(error) => error,
         };
         assert!(matches!(told, StoreError::ReadOnly { .. }), "{told}");

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use agon_core::QuickRng;
-use agon_store::{FinishedMatch, Ledger as _, MatchFilter, Snapshot, SqliteLedger, StoreError, Time};
+use agon_store::{FinishedMatch, Ledger as _, MatchFilter, Snapshot, SqliteLedger, StoreError, Timestamp};
 use common::{SMALL, finished, founding, key, run};
 use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
@@ -22,7 +22,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
     let path = folder.path().join("cup.ledger");
     run(async {
         let ledger = SqliteLedger::create(&path, &founding(1)).await.unwrap();
-        ledger.start(0, Time(0)).await.unwrap();
+        ledger.start(0, Timestamp(0)).await.unwrap();
         ledger.disconnect().await.unwrap();
     });
     let mut rng = QuickRng::new(20);

@@ -14,10 +14,10 @@ use std::future::Future;
 use std::ops::Deref;
 
 use agon_core::record::Digest;
-use agon_store::Time;
-use agon_store::office::{
-    Account, AccountId, Admission, Competition, Entrant, EntrantId, Hidden, Limits, NewAccount,
-    NewCompetition, NewEntrant, NewSubmission, Office, Origin, Role, State, SubmissionId, token_hash,
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    Account, AccountId, SignUpGrant, HostedCompetition, Entrant, EntrantId, SecretString, UploadLimits, NewAccount,
+    NewCompetition, NewEntrant, NewSubmission, SiteDb, Origin, Role, CompetitionState, SubmissionId, token_hash,
 };
 use tempfile::TempDir;
 
@@ -33,21 +33,21 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 
 /// An office in a folder of its own, which goes with it.
 struct Own {
-    office: Office,
+    office: SiteDb,
     _folder: TempDir,
 }
 
 impl Deref for Own {
-    type Target = Office;
+    type Target = SiteDb;
 
-    fn deref(&self) -> &Office {
+    fn deref(&self) -> &SiteDb {
         &self.office
     }
 }
 
 async fn office() -> Own {
     let folder = TempDir::new().unwrap();
-    let office = Office::open(folder.path().join("office.db")).await.unwrap();
+    let office = SiteDb::open(folder.path().join("office.db")).await.unwrap();
     Own { office, _folder: folder }
 }
 
@@ -55,20 +55,20 @@ fn hash(text: &str) -> Digest {
     token_hash(text)
 }
 
-fn newcomer(name: &str, by: Admission) -> NewAccount {
+fn newcomer(name: &str, by: SignUpGrant) -> NewAccount {
     NewAccount {
         name: name.to_owned(),
-        password_hash: Hidden::new(format!("argon:{name}")),
+        password_hash: SecretString::new(format!("argon:{name}")),
         by,
-        at: Time(1_000),
+        at: Timestamp(1_000),
     }
 }
 
-async fn account(office: &Office, name: &str, role: Role) -> Account {
-    office.create_account(&newcomer(name, Admission::Open(role))).await.unwrap()
+async fn account(office: &SiteDb, name: &str, role: Role) -> Account {
+    office.create_account(&newcomer(name, SignUpGrant::Open(role))).await.unwrap()
 }
 
-async fn competition(office: &Office, id: &str, per_contributor: Option<u32>) -> Competition {
+async fn competition(office: &SiteDb, id: &str, per_contributor: Option<u32>) -> HostedCompetition {
     office
         .create_competition(&NewCompetition {
             id: id.to_owned(),
@@ -76,12 +76,12 @@ async fn competition(office: &Office, id: &str, per_contributor: Option<u32>) ->
             game: "colour-battle".to_owned(),
             file: format!("competitions/{id}/{id}.toml"),
             origin: Origin::Hosted,
-            state: State::Open,
+            state: CompetitionState::Open,
             public: true,
-            limits: Limits { per_contributor, max_bytes: Some(1 << 20) },
+            limits: UploadLimits { per_contributor, max_bytes: Some(1 << 20) },
             preset: "rounds = 3\n".to_owned(),
             by: None,
-            at: Time(2_000),
+            at: Timestamp(2_000),
         })
         .await
         .unwrap()
@@ -94,12 +94,12 @@ fn entering(competition: &str, account: AccountId, name: &str) -> NewEntrant {
         name: name.to_owned(),
         role: None,
         bot: None,
-        at: Time(3_000),
+        at: Timestamp(3_000),
     }
 }
 
-async fn enter(office: &Office, competition: &str, account: AccountId, name: &str) -> Entrant {
-    office.add_entrant(&entering(competition, account, name), &[State::Open]).await.unwrap()
+async fn enter(office: &SiteDb, competition: &str, account: AccountId, name: &str) -> Entrant {
+    office.add_entrant(&entering(competition, account, name), &[CompetitionState::Open]).await.unwrap()
 }
 
 fn handing_in(entrant: EntrantId, account: AccountId) -> NewSubmission {
@@ -111,6 +111,6 @@ fn handing_in(entrant: EntrantId, account: AccountId) -> NewSubmission {
         bytes: 4_000,
         hash: hash("upload"),
         from_phase: 0,
-        at: Time(4_000),
+        at: Timestamp(4_000),
     }
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use agon_core::record::Digest;
 use agon_rig::Postgres;
 use agon_store::{
-    FinishedMatch, Ledger as _, Lifted, MatchFilter, NewRuling, PostgresLedger, RulingKind, StoreError, Time,
+    FinishedMatch, Ledger as _, Lifted, MatchFilter, NewRuling, PostgresLedger, RulingKind, StoreError, Timestamp,
 };
 use common::{SMALL, finished, founding, key, run};
 use futures_util::TryStreamExt as _;
@@ -29,7 +29,7 @@ fn is_missing() -> bool {
 
 /// A server that may be killed and set up otherwise, for one test at a time.
 fn mortal() -> (&'static Postgres, MutexGuard<'static, ()>) {
-    static SERVER: LazyLock<Postgres> = LazyLock::new(Postgres::hasty);
+    static SERVER: LazyLock<Postgres> = LazyLock::new(Postgres::start_without_fsync);
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     (&SERVER, alone)
@@ -37,7 +37,7 @@ fn mortal() -> (&'static Postgres, MutexGuard<'static, ()>) {
 
 async fn begun(url: &str, slug: &str) -> PostgresLedger {
     let ledger = PostgresLedger::create(url, slug, &founding(1)).await.unwrap();
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     ledger
 }
 
@@ -69,7 +69,7 @@ fn a_server_that_is_killed_and_comes_back_costs_nothing() {
             server.kill();
             let back = std::thread::spawn(move || {
                 std::thread::sleep(Duration::from_millis(300));
-                server.again();
+                server.restart();
             });
             // Whoever asks while it is away gets the answer when it is back; some of these were kept before.
             let done = ledger.append(&batch(from + 10..from + 40), None).await.unwrap();
@@ -100,7 +100,7 @@ fn whoever_lost_the_right_to_play_keeps_nothing_more() {
         let claim = first.claim().await.unwrap();
         first.append(&batch(0..5), None).await.unwrap();
         server.kill();
-        server.again();
+        server.restart();
         // Nobody holds it after the restart; a second one is quicker.
         let second = PostgresLedger::open(&url, "cup").await.unwrap();
         let other = second.claim().await.unwrap();
@@ -142,7 +142,7 @@ fn a_server_that_stays_away_is_told_of_in_time() {
         // Whoever begins learns at once.
         let told = PostgresLedger::open(&url, "cup").await.unwrap_err();
         assert!(told.to_string().contains("does not answer: "), "{told}");
-        server.again();
+        server.restart();
         ledger.append(&batch(0..1), None).await.unwrap();
     });
 }
@@ -160,11 +160,11 @@ fn a_ruling_whose_answer_was_lost_is_made_once() {
             kind: RulingKind::Void(key(0, 0, 1)),
             reason: "the power was cut".to_owned(),
             by: "Ada".to_owned(),
-            at: Time(9),
+            at: Timestamp(9),
         };
         assert_eq!(ledger.rule(&ruling).await.unwrap(), 1);
         ledger
-            .lift(1, &Lifted { reason: "no".to_owned(), by: "Ada".to_owned(), at: Time(10) })
+            .lift(1, &Lifted { reason: "no".to_owned(), by: "Ada".to_owned(), at: Timestamp(10) })
             .await
             .unwrap();
         assert_eq!(ledger.rule(&ruling).await.unwrap(), 2);
@@ -189,12 +189,12 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
     run(async {
         let ledger = begun(&url, "cup").await;
         ledger.append(&batch(0..6), None).await.unwrap();
-        ledger.publish(0, Digest([1; 32]), &[], Time(1)).await.unwrap();
+        ledger.publish(0, Digest([1; 32]), &[], Timestamp(1)).await.unwrap();
         let ruling = NewRuling {
             kind: RulingKind::Void(key(0, 0, 3)),
             reason: "the power was cut".to_owned(),
             by: "Ada".to_owned(),
-            at: Time(1),
+            at: Timestamp(1),
         };
         ledger.rule(&ruling).await.unwrap();
         let schema = ledger.schema().to_owned();

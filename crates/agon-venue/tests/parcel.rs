@@ -10,8 +10,8 @@ use agon_core::record::{Digest, Recorder};
 use agon_core::{Assets, Settings};
 use agon_engine::{ProgramSeat, Seating};
 use agon_league::{Entrant, MatchKey};
-use agon_runner::course::PlayedPart;
-use agon_runner::{Bout, Member};
+use agon_runner::match_progress::ResolvedPart;
+use agon_runner::{MatchRunner, LoadedEntrant};
 use agon_venue::parcel::{self, Parcel, Unpacked};
 use agon_venue::seating::{Order, furnish, read_bot};
 use agon_venue::{Sandbox, neighbours};
@@ -59,11 +59,11 @@ fn digest(game: &str, seat: &ProgramSeat, house: &str) -> Digest {
     let mut seatings = [Seating::Program(seat.clone()), Seating::House(house.to_owned())];
     furnish(game, &mut seatings, &settings, &Assets::none(), Path::new("")).unwrap();
     let members =
-        seatings.map(|seating| Member { name: seating.spec(), seating, commit: None, beside: None });
-    let seats: Vec<(Entrant, &Member)> =
+        seatings.map(|seating| LoadedEntrant { name: seating.spec(), seating, commit: None, extra_file: None });
+    let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();
-    let parts = [PlayedPart { games: 1, first_to: 1, settings }];
-    let bout = Bout { table: table.as_ref(), assets: &Assets::none(), parts: &parts, in_parts: false };
+    let parts = [ResolvedPart { games: 1, first_to: 1, settings }];
+    let bout = MatchRunner { table: table.as_ref(), assets: &Assets::none(), parts: &parts, in_parts: false };
     let key = MatchKey { phase: 0, stage: 0, number: 0 };
     let played = bout.play(key, &seats, 7, &mut Recorder::new(), None).unwrap();
     assert!(played.faults.is_empty(), "{:?}", played.faults);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 
 use agon_core::record::read;
-use agon_runner::{Boards, Ended, Event, Listener, Local, Stop};
+use agon_runner::{ActiveMatches, RunOutcome, Event, Listener, LocalExecutor, StopFlag};
 use agon_store::Ledger as _;
 use agon_venue::check::{CheckOrder, Checked, check};
 use agon_venue::competing::play::{Means, carry_out};
@@ -83,11 +83,11 @@ fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
         let sitting = Sitting::read(&home.join("cup.toml")).unwrap();
         let runtime = runtime();
         let ledger = runtime.block_on(sitting.ledger()).unwrap();
-        let local = Local { jobs: 1, pin: false };
+        let local = LocalExecutor { jobs: 1, pin: false };
         let means =
-            Means { runtime: &runtime, executor: &local, stop: &Stop::new(), boards: Boards::default() };
+            Means { runtime: &runtime, executor: &local, stop: &StopFlag::new(), boards: ActiveMatches::default() };
         let ended = carry_out(&sitting, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
-        assert!(matches!(ended, Ended::Over));
+        assert!(matches!(ended, RunOutcome::Over));
         let bots = runtime.block_on(ledger.bots()).unwrap();
         let pages = home.join("pages");
         let written = report::write(&sitting, &pages, Wanted::Some(1), &[]);

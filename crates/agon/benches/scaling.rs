@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use agon_rig::{Nats, Postgres, Program, Script};
+use agon_rig::{Nats, Postgres, Program, ProgramConfig};
 use agon_store::MatchFilter;
 use agon_venue::Sitting;
 use agon_venue::competing::Where;
@@ -105,7 +105,7 @@ impl<'b> Bench<'b> {
         let log = self.folder.path().join(format!("{}.log", words[0]));
         let words: Vec<&str> =
             ["-c", cores, env!("CARGO_BIN_EXE_agon")].iter().chain(words).copied().collect();
-        Script::new("taskset", &words, self.folder.path(), &log).start()
+        ProgramConfig::new("taskset", &words, self.folder.path(), &log).start()
     }
 
     /// Games a second without anybody else.
@@ -138,7 +138,7 @@ impl<'b> Bench<'b> {
         finish(run);
         for mut worker in crowd {
             worker.terminate();
-            assert!(worker.wait(Duration::from_secs(30)).is_some(), "{}", worker.said());
+            assert!(worker.wait(Duration::from_secs(30)).is_some(), "{}", worker.log_text());
         }
         self.rate(&Where::Database(database), workers)
     }
@@ -181,6 +181,6 @@ fn one_rate(mut ends: Vec<i64>) -> f64 {
 fn finish(mut run: Program) {
     let begun = Instant::now();
     let ended =
-        run.wait(Duration::from_mins(10)).unwrap_or_else(|| panic!("it does not end: {}", run.said()));
-    assert!(ended.success(), "after {:?}: {}", begun.elapsed(), run.said());
+        run.wait(Duration::from_mins(10)).unwrap_or_else(|| panic!("it does not end: {}", run.log_text()));
+    assert!(ended.success(), "after {:?}: {}", begun.elapsed(), run.log_text());
 }

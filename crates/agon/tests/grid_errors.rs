@@ -161,7 +161,7 @@ fn what_was_given_makes_no_sense() {
 
 #[test]
 fn credentials_are_wrong() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::with(&users());
@@ -183,7 +183,7 @@ fn credentials_are_wrong() {
 
 #[test]
 fn a_user_may_not_do_that() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::with(&users());
@@ -201,7 +201,7 @@ fn a_user_may_not_do_that() {
 
 #[test]
 fn tls_is_half_there() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["nats.example.org"]));
@@ -227,7 +227,7 @@ fn tls_is_half_there() {
 
 #[test]
 fn a_server_wants_to_see_a_certificate() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["127.0.0.1"]));
@@ -246,7 +246,7 @@ fn a_server_wants_to_see_a_certificate() {
 
 #[test]
 fn the_doctor_tries_everything_and_leaves_nothing_behind() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let papers = Papers::new(&["127.0.0.1"]);
@@ -303,7 +303,7 @@ fn the_doctor_tries_everything_and_leaves_nothing_behind() {
 
 #[test]
 fn a_server_is_not_fit_for_it() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::with("jetstream: disabled\n");
@@ -354,7 +354,7 @@ fn a_database_is_not_there_or_says_nothing() {
 
 #[test]
 fn a_database_does_not_let_us_in_or_is_another() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let folder = common::folder_with(&[("cup.toml", CUP)]);

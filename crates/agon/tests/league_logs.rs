@@ -4,7 +4,7 @@
 mod common;
 
 use agon_league::MatchKey;
-use agon_store::{GameLog, Ledger as _, SqliteLedger};
+use agon_store::{BotOutput, Ledger as _, SqliteLedger};
 use common::{agon, folder_with, good};
 
 const CUP: &str = r#"name = "Talkers"
@@ -43,7 +43,7 @@ const SILENT: &str = "class Silent:
         return 1 + sum(1 for row in board for cell in row if cell) % 7
 ";
 
-fn text(log: &GameLog) -> String {
+fn text(log: &BotOutput) -> String {
     log.printed.iter().map(|piece| piece.text.as_str()).collect()
 }
 

@@ -45,7 +45,7 @@ fn refused(folder: &Path, words: &[&str], code: i32) -> String {
 
 #[test]
 fn a_competition_moves_to_a_database_in_the_middle_and_back_at_the_end() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let url = Postgres::shared().database().url;

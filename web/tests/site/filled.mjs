@@ -1,13 +1,13 @@
-// A server with something on every page: the five games played, one being played, one open, a draft, bots good and bad.
+// Fills a server so that every page has content: finished, running, open and draft competitions, good and bad bots.
 
 import { thinker } from './bots.mjs';
 import { Person, until } from './place.mjs';
 
-/** @typedef {{ name: string, who: 'Ada' | 'Olga' | null, path: string, shows?: string }} Shown A page, who looks at it, and what must be on it. */
+/** A page, its user, and a selector that must match. @typedef {{ name: string, who: 'Ada' | 'Olga' | null, path: string, shows?: string }} Shown */
 /** @typedef {{ pages: Shown[], embed: string, replay: string, olga: Person, ada: Person, replays: { [game: string]: string } }} Filled */
 
 /**
- * The five games, in a few seconds or with enough games for pictures.
+ * Competitions of the five games: small ones for tests, large ones for screenshots.
  * @param {boolean} large
  * @returns {{ [game: string]: { name: string, file: string, house: string[] } }}
  */
@@ -41,7 +41,7 @@ const cups = (large) => ({
 
 const CLIMBER = `
 class Climber:
-    """Takes the first column that is free, and has no idea what to do in a third game."""
+    """Takes the first free column, and crashes in the third game."""
 
     def get_move(self, board, player, T, N):
         free = [column for column in (4, 3, 5, 2, 6, 1, 7, 0, 8) if board[0][column] == 0]
@@ -59,23 +59,23 @@ export async function fill(place, large = false) {
   const CUPS = cups(large);
   const olga = await place.organiser();
   const ada = await Person.signUp(place.url, 'Ada', await olga.invite('author'));
-  // The last one is listed first.
+  // The newest competition is listed first.
   for (const [game, { file, house, name }] of Object.entries(CUPS).reverse()) await olga.compete(game, game, file, house, name);
   await olga.act('connect-five', 'open');
-  const bot = await ada.handIn('connect-five', 'Climber', { 'Climber.py': CLIMBER });
+  const bot = await ada.submitBot('connect-five', 'Climber', { 'Climber.py': CLIMBER });
   const stranger = 'import os\n\n\nclass Stranger:\n    def move(self):\n        return os.listdir("/")\n';
-  const refused = await ada.judged('connect-five', 'Stranger', { 'Stranger.py': stranger });
+  const refused = await ada.submitAndCheck('connect-five', 'Stranger', { 'Stranger.py': stranger });
   for (const game of Object.keys(CUPS)) await olga.act(game, 'start');
   for (const game of Object.keys(CUPS)) await olga.reaches(game, 'over');
   await olga.ask('POST', '/competitions/connect-five/rulings', { kind: 'disqualify', bot: (await entrant(olga, 'connect-five', 'stacker')).bot, reason: 'It was entered twice.' });
 
   await olga.compete('connect-five', 'autumn', '[[phase]]\nformat = "round-robin"\nlegs = 2\nparts = [{ games = 9, seconds = 1 }]', ['random', 'tactician'], 'Autumn Cup');
   await olga.act('autumn', 'open');
-  await ada.handIn('autumn', 'Climber', { 'Climber.py': CLIMBER });
+  await ada.submitBot('autumn', 'Climber', { 'Climber.py': CLIMBER });
   await olga.compete('word-racer', 'idea', '[[phase]]\nformat = "swiss"\nrounds = 3', ['random', 'rows', 'filler', 'crossword'], 'Only an idea');
   await olga.compete('connect-five', 'now', '[[phase]]\nname = "League"\nformat = "round-robin"\nlegs = 50\nparts = [{ games = 9, seconds = 1 }]', ['tactician', 'line-counter'], 'Played just now');
   await olga.act('now', 'open');
-  await ada.handIn('now', 'Thinker', thinker('connect-five', 400));
+  await ada.submitBot('now', 'Thinker', thinker('connect-five', 400));
   await olga.act('now', 'start');
   await until(() => olga.get('/competitions/now/boards'), (boards) => boards.items.length > 0);
 
@@ -92,8 +92,8 @@ export async function fill(place, large = false) {
   const pages = [
     { name: 'home', who: null, path: '/', shows: 'a[href="/c/autumn"]' },
     ...Object.keys(CUPS).map((game) => ({ name: `table-${game}`, who: null, path: `/c/${game}`, shows: 'main table' })),
-    ...Object.entries(replays).map(([game, path]) => ({ name: `replay-${game}`, who: null, path: `${path}#t=4`, shows: '.replay[data-told="4"]' })),
-    { name: 'embed', who: null, path: `${embed}#t=4`, shows: '.replay[data-told="4"]' },
+    ...Object.entries(replays).map(([game, path]) => ({ name: `replay-${game}`, who: null, path: `${path}#t=4`, shows: '.replay[data-panel-turn="4"]' })),
+    { name: 'embed', who: null, path: `${embed}#t=4`, shows: '.replay[data-panel-turn="4"]' },
     { name: 'games', who: null, path: '/c/connect-five/games', shows: 'main table' },
     ...['phases', 'rules', 'downloads'].map((tab) => ({ name: tab, who: null, path: `/c/connect-five/${tab}`, shows: 'main h2' })),
     ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/charts`, shows: 'main svg' })),
@@ -113,12 +113,12 @@ export async function fill(place, large = false) {
     { name: 'submit-closed', who: 'Ada', path: '/c/word-racer/submit' },
     { name: 'accepted', who: 'Ada', path: `/s/${bot.id}`, shows: '.step' },
     { name: 'refused', who: 'Ada', path: `/s/${refused.id}`, shows: '.step.no' },
-    { name: 'desk', who: 'Olga', path: '/desk', shows: 'form' },
-    ...['idea', 'autumn', 'now', 'connect-five'].map((id) => ({ name: `desk-${id}`, who: /** @type {const} */ ('Olga'), path: `/desk/c/${id}`, shows: 'textarea' })),
-    { name: 'people', who: 'Olga', path: '/desk/people', shows: 'form' },
-    { name: 'machine', who: 'Olga', path: '/desk/machine', shows: 'main table' },
-    { name: 'workers', who: 'Olga', path: '/desk/workers', shows: 'main strong' },
-    { name: 'audit', who: 'Olga', path: '/desk/audit', shows: 'main li' },
+    { name: 'dashboard', who: 'Olga', path: '/admin', shows: 'form' },
+    ...['idea', 'autumn', 'now', 'connect-five'].map((id) => ({ name: `dashboard-${id}`, who: /** @type {const} */ ('Olga'), path: `/admin/c/${id}`, shows: 'textarea' })),
+    { name: 'users', who: 'Olga', path: '/admin/users', shows: 'form' },
+    { name: 'system', who: 'Olga', path: '/admin/system', shows: 'main table' },
+    { name: 'workers', who: 'Olga', path: '/admin/workers', shows: 'main strong' },
+    { name: 'audit', who: 'Olga', path: '/admin/audit', shows: 'main li' },
   ];
   return { pages, embed, replay, olga, ada, replays };
 }

@@ -1,4 +1,4 @@
-// A spectator watches a live game to its end, for each of the five games; tables are new by themselves.
+// A spectator watches live games of all five games to their end. Tables update automatically.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,14 +7,14 @@ import { Place, type Person } from './place.mjs';
 import { launch, open, there } from './window';
 
 interface Cup {
-  /** The game's, unless it is said. */
+  /** Id of the competition; by default the id of the game. */
   id?: string;
   game: string;
   file: string;
   house: string[];
   ms: number;
   role?: string;
-  /** Its boards are a secret until the end. */
+  /** Whether seeds are hidden until the end. */
   hidden?: boolean;
 }
 const CUPS: Cup[] = [
@@ -38,7 +38,7 @@ beforeAll(async () => {
     CUPS.map(async ({ game, id = game, file, house, ms, role }) => {
       await olga.compete(game, id, file, house);
       await olga.act(id, 'open');
-      await olga.handIn(id, 'Thinker', thinker(game, ms), role);
+      await olga.submitBot(id, 'Thinker', thinker(game, ms), role);
       await olga.act(id, 'close');
     }),
   );
@@ -55,25 +55,25 @@ const matches = async (page: Page): Promise<number> =>
 describe.skipIf(!there)('live', () => {
   test.each(CUPS)('$game $id', async ({ game, id = game, house, role, hidden }) => {
     const live = await open(browser, place, `/c/${id}/live`);
-    await live.page.getByText('It has not begun: games are shown here as they are played.').waitFor();
+    await live.page.getByText('The competition has not started. Live games appear here.').waitFor();
     await keepWhatIsShown(live.page);
     const table = await live.context.newPage();
     await table.goto(`/c/${id}`);
     await table.getByText('No games have been played yet.').waitFor();
     await olga.act(id, 'start');
-    const seen = hidden ? live.page.getByText('Boards of this phase are a secret until its end.').waitFor() : watch(live.page);
+    const seen = hidden ? live.page.getByText('Seeds of this phase are hidden until the competition ends').waitFor() : watch(live.page);
     await Promise.all([seen, grows(table)]);
     if (hidden) expect(await live.page.locator('.replay').count()).toBe(0);
     expect(await table.locator('main table').first().locator('tbody tr').count()).toBe(role ? 1 : house.length + 1);
     await olga.reaches(id, 'over');
     await table.getByText('The seed is revealed', { exact: false }).waitFor();
-    await live.page.getByText('It is over.').waitFor();
+    await live.page.getByText('The competition is finished.').waitFor();
     if (hidden) {
-      // What could not be seen is there now.
-      await live.page.getByRole('link', { name: 'To the games' }).click();
+      // The replay is available now.
+      await live.page.getByRole('link', { name: 'All games' }).click();
       await live.page.getByRole('link', { name: /^Replay of match/ }).first().click();
       await live.page.waitForSelector('.replay');
-      await live.page.getByRole('button', { name: 'To the end' }).click();
+      await live.page.getByRole('button', { name: 'Go to end' }).click();
       await expect.poll(() => live.page.locator('.story').innerText()).toContain('Ended:');
     }
     expect(live.complaints).toEqual([]);
@@ -81,13 +81,13 @@ describe.skipIf(!there)('live', () => {
   });
 });
 
-/** A game as it was shown: its turns in the order they came, and how many it has. */
+/** A game as it was shown: its turns in order, and the number of the last turn. */
 interface Shown {
   turns: number[];
   last: number;
 }
 
-/** From now on every turn that is shown is kept, game by game. */
+/** Records every turn that is shown, game by game. */
 const keepWhatIsShown = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const shown: Shown[] = [];
@@ -106,19 +106,19 @@ const keepWhatIsShown = (page: Page): Promise<void> =>
     });
   });
 
-/** To the end of a game that moved before its eyes. */
+/** Watches a live game to its end. */
 async function watch(page: Page): Promise<void> {
   await page.waitForSelector('.replay .live');
-  await page.getByText('This game is over.').waitFor();
-  // Not at once: turns that came faster than they are shown come first, and there is a next game.
+  await page.getByText('Game finished.').waitFor();
+  // The viewer may still play earlier turns, and the next game may start.
   await expect.poll(() => page.locator('.story').innerText(), { timeout: 20_000 }).toContain('Ended:');
-  await page.getByRole('link', { name: 'Its replay' }).waitFor();
+  await page.getByRole('link', { name: 'View replay' }).waitFor();
   const seen = (): Promise<boolean> =>
     page.evaluate(() => (window as unknown as { shown: Shown[] }).shown.some(({ turns, last }) => turns.length >= 3 && turns.at(-1) === last));
   await expect.poll(seen, { timeout: 20_000, message: 'a game moved, to its last turn' }).toBe(true);
 }
 
-/** Nobody touches the table: its number of matches rises by itself. */
+/** The table is left alone: its number of matches rises by itself, more than once. */
 async function grows(table: Page): Promise<void> {
   const played = (): Promise<number> => matches(table).catch(() => 0);
   await expect.poll(played, { timeout: 20_000 }).toBeGreaterThan(0);

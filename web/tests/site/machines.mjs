@@ -1,4 +1,4 @@
-// A nats-server and workers of one's own, for a place whose games are played elsewhere.
+// A nats-server and workers for tests of a server whose games are played by workers.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const NATS = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/n
 export const installed = NATS !== undefined;
 if (!installed) console.warn('no nats-server: the tests of workers are skipped');
 
-/** A port nobody listens on. */
+/** A free port. */
 const freePort = () =>
   new Promise((done) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -56,7 +56,7 @@ export class Machines {
   }
 
   /**
-   * Waits until a worker has ended by itself, and gives its exit code.
+   * Waits until a worker has exited and returns its exit code.
    * @param {string} name
    */
   async ended(name) {
@@ -64,7 +64,7 @@ export class Machines {
     return until(async () => child?.exitCode ?? null, (code) => code !== null);
   }
 
-  /** Has every worker finish and leave, as whoever starts them would: one that is killed leaves folders for the next to clear. While there is somebody to hand in to. */
+  /** Stops all workers with SIGTERM, so that they remove their folders. The server must still run to receive their last reports. */
   async dismiss() {
     const workers = [...this.#running].filter(([name, child]) => name !== 'nats' && child.exitCode === null);
     for (const [, child] of workers) child.kill('SIGTERM');

@@ -1,4 +1,4 @@
-// Good manners of every page: nothing keeps anybody out, nothing sticks out, nobody else is asked, and the first view is small.
+// Checks for every page: accessibility, no overflow, no requests to other sites, small first view.
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { launch, listened, open, overflow, settled, signIn, there } from './wind
 
 const WIDE = { width: 1280, height: 900 };
 const PHONE = { width: 390, height: 844 };
-/** All rules twice, and what depends on the colours in the two other ways. */
+/** All axe rules for two looks, colour contrast for the two others. */
 const LOOKS = [
   ['wide and light', WIDE, 'light', undefined],
   ['wide and dark', WIDE, 'dark', ['color-contrast']],
@@ -34,7 +34,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!there)('every page', () => {
-  test.each([null, 'Ada', 'Olga'] as const)('as %s sees it: axe finds nothing serious, nothing sticks out, nothing is complained about', async (who) => {
+  test.each([null, 'Ada', 'Olga'] as const)('for user %s: no serious axe findings, no overflow, no console errors', async (who) => {
     const wrong: string[] = [];
     const context = await browser.newContext({ baseURL: place.url, viewport: WIDE, reducedMotion: 'reduce' });
     context.setDefaultTimeout(15_000);
@@ -44,12 +44,12 @@ describe.skipIf(!there)('every page', () => {
     for (const { name, path, shows } of filled.pages.filter((one) => one.who === who)) {
       await page.goto(path);
       await settled(page);
-      if (shows !== undefined) await page.locator(shows).first().waitFor().catch(() => wrong.push(`${name}: ${shows} is not there`));
+      if (shows !== undefined) await page.locator(shows).first().waitFor().catch(() => wrong.push(`${name}: ${shows} not found`));
       for (const [look, viewport, colorScheme, rules] of LOOKS) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme });
         const out = await overflow(page);
-        if (out > 0) wrong.push(`${name}, ${look}: ${out} pixels stick out`);
+        if (out > 0) wrong.push(`${name}, ${look}: ${out} pixels overflow`);
         for (const finding of await seriousFindings(page, rules && [...rules])) wrong.push(`${name}, ${look}: ${finding}`);
       }
       await page.setViewportSize(WIDE);
@@ -60,7 +60,7 @@ describe.skipIf(!there)('every page', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('the first view is under 200 KB on the wire, without a cookie and without a word to anybody else', async () => {
+  test('the first view transfers less than 200 KB, without cookies and requests to other sites', async () => {
     for (const path of ['/', '/c/connect-five', '/c/word-racer/bracket']) {
       const { page, context, complaints } = await open(browser, place, 'about:blank');
       const network = await context.newCDPSession(page);
@@ -78,22 +78,22 @@ describe.skipIf(!there)('every page', () => {
     }
   });
 
-  test('a page that is not there says so, and one that may not be seen says what to do', async () => {
+  test('unknown pages and pages without access show a message', async () => {
     const { page, context } = await open(browser, place, '/nowhere');
-    await page.getByText('There is nothing here.').waitFor();
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
     await page.goto('/c/no-such');
     await page.getByRole('alert').waitFor();
-    for (const path of ['/desk', '/me', '/desk/audit']) {
+    for (const path of ['/admin', '/me', '/admin/audit']) {
       await page.goto(path);
       await page.locator('main').getByRole('link', { name: 'Sign in' }).waitFor();
     }
-    await signIn(page, 'Ada', '/desk');
-    await page.getByText('The desk is for organisers.').or(page.getByText('You may not see this.')).first().waitFor();
+    await signIn(page, 'Ada', '/admin');
+    await page.getByText('You do not have access to this page.').waitFor();
     await context.close();
   });
 });
 
-describe.skipIf(!there)('in somebody else’s page', () => {
+describe.skipIf(!there)('in a frame of another site', () => {
   let other: Server;
   beforeAll(async () => {
     other = createServer((request, answer) => {
@@ -113,7 +113,7 @@ describe.skipIf(!there)('in somebody else’s page', () => {
     await page.goto(`${blog}/?path=${filled.embed}`);
     const frame = page.frameLocator('iframe');
     await frame.locator('.replay').waitFor();
-    await frame.getByRole('button', { name: 'To the end' }).click();
+    await frame.getByRole('button', { name: 'Go to end' }).click();
     await expect.poll(() => frame.locator('.story').innerText()).toContain('Ended:');
     expect(said).toEqual([]);
     for (const path of ['/', '/signin', filled.replay]) {

@@ -1,4 +1,4 @@
-// A real `agon serve` with a folder of its own, and people who use its API.
+// A real `agon serve` with a temporary folder, and API clients.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,10 +7,10 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { program } from '../agon.mjs';
 
-export const PASSWORD = 'a long sentence nobody guesses';
+export const PASSWORD = 'a long sentence that is hard to guess';
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
-/** A Python with NumPy: `AGON_PYTHON`, else the project's own. */
+/** Environment with a Python that has NumPy: `AGON_PYTHON`, else the virtual environment of the project. */
 export function environment() {
   const own = join(ROOT, '.venv/bin/python');
   return { ...process.env, AGON_PYTHON: process.env.AGON_PYTHON ?? (existsSync(own) ? own : 'python3') };
@@ -19,7 +19,7 @@ export function environment() {
 export class Place {
   /** @type {string} */
   url = '';
-  /** @type {string} By this link the first organiser comes. */
+  /** @type {string} Sign-up link of the first organiser. */
   invitation = '';
   folder = mkdtempSync(join(tmpdir(), 'agon-site-'));
   agon = program();
@@ -28,7 +28,7 @@ export class Place {
   #said = '';
 
   /**
-   * Starts a server and waits until it says where it is. `files` are competitions (their names, what stands in them) that it shows, too.
+   * Starts a server and waits until it prints its address. `files` are competition files by name, which the server also shows.
    * @param {string[]} options
    * @param {{ [name: string]: string }} files
    */
@@ -57,7 +57,7 @@ export class Place {
     });
   }
 
-  /** What the server has said so far. */
+  /** Output of the server so far. */
   get said() {
     return this.#said;
   }
@@ -67,7 +67,7 @@ export class Place {
     if (server && server.exitCode === null) {
       const ended = new Promise((done) => server.once('exit', done));
       server.kill('SIGTERM');
-      // Games in progress are given up: nobody waits for them.
+      // Do not wait for games in progress.
       const late = setTimeout(() => server.kill('SIGKILL'), 5_000);
       await ended;
       clearTimeout(late);
@@ -76,7 +76,7 @@ export class Place {
   }
 
   /**
-   * Writes a bot's files into a folder of that name, and gives back its path.
+   * Writes files into a folder and returns its path.
    * @param {string} name
    * @param {{ [path: string]: string | Buffer }} files
    */
@@ -89,13 +89,13 @@ export class Place {
     return folder;
   }
 
-  /** The first organiser, by the link. */
+  /** Signs up the first organiser. */
   organiser() {
     return Person.signUp(this.url, 'Olga', new URL(this.invitation).searchParams.get('invite') ?? '');
   }
 }
 
-/** Somebody with an account, by the API. */
+/** An API client with an account. */
 export class Person {
   #url;
   #cookie = '';
@@ -123,7 +123,7 @@ export class Person {
   }
 
   /**
-   * The code of an invitation for so many.
+   * Creates an invitation and returns its code.
    * @param {string} role
    */
   async invite(role, uses = 1) {
@@ -158,7 +158,7 @@ export class Person {
   }
 
   /**
-   * Makes a competition. `file` has no name, no game and no entrants.
+   * Creates a competition. `file` has no name, no game and no entrants.
    * @param {string} game
    * @param {string} id
    * @param {string} file
@@ -178,26 +178,26 @@ export class Person {
   }
 
   /**
-   * Hands in a bot that is good.
+   * Submits a bot that must be accepted.
    * @param {string} id
    * @param {string} name
    * @param {{ [path: string]: string }} files
    * @param {string} [role]
    */
-  async handIn(id, name, files, role) {
-    const answer = await this.judged(id, name, files, role);
+  async submitBot(id, name, files, role) {
+    const answer = await this.submitAndCheck(id, name, files, role);
     if (answer.state !== 'accepted') throw new Error(`${name} is ${answer.state}: ${JSON.stringify(answer.report)}`);
     return answer;
   }
 
   /**
-   * Hands in a bot and waits for the answer.
+   * Submits a bot and waits for the result of its check.
    * @param {string} id
    * @param {string} name
    * @param {{ [path: string]: string }} files
    * @param {string} [role]
    */
-  async judged(id, name, files, role) {
+  async submitAndCheck(id, name, files, role) {
     const form = new FormData();
     form.append('name', name);
     if (role !== undefined) form.append('role', role);
@@ -223,7 +223,7 @@ export class Person {
 }
 
 /**
- * Asks again and again until the answer is the one that is waited for.
+ * Polls until the answer is as expected.
  * @template T
  * @param {() => Promise<T>} ask
  * @param {(answer: T) => boolean} good
@@ -233,7 +233,7 @@ export async function until(ask, good, seconds = 60) {
   for (;;) {
     const answer = await ask();
     if (good(answer)) return answer;
-    if (Date.now() > end) throw new Error(`waited ${seconds} s in vain; the last answer: ${JSON.stringify(answer)}`);
+    if (Date.now() > end) throw new Error(`waited ${seconds} s; the last answer: ${JSON.stringify(answer)}`);
     await new Promise((done) => setTimeout(done, 100));
   }
 }

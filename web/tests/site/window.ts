@@ -1,4 +1,4 @@
-// Pages of a real server in a real browser, and whatever they said or asked for that they should not have.
+// Pages of a real server in a real browser, with their console errors and unexpected requests.
 
 import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
@@ -13,7 +13,7 @@ export const launch = (): Promise<Browser> => chromium.launch({ executablePath: 
 export interface Open {
   page: Page;
   context: BrowserContext;
-  /** Errors in the console (broken policies are told there, too), and requests to anybody else. */
+  /** Console errors, including policy violations, and requests to other sites. */
   complaints: string[];
 }
 
@@ -26,7 +26,7 @@ export async function open(browser: Browser, place: Place, path: string, options
   return { page, context, complaints };
 }
 
-/** Keeps what a page should not have said. What the server refused is part of a test, not a complaint: but for what it broke. */
+/** Records console errors and requests to other sites. Responses with a 4xx status are part of the tests and are ignored. */
 export function listened(page: Page, url: string): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -41,7 +41,7 @@ export function listened(page: Page, url: string): string[] {
   return complaints;
 }
 
-/** Signs in by the page, and comes to this path. */
+/** Signs in with the form and waits for a path. */
 export async function signIn(page: Page, name: string, to = '/me'): Promise<void> {
   await page.goto(`/signin?to=${encodeURIComponent(to)}`);
   await page.getByLabel('Name').fill(name);
@@ -50,17 +50,17 @@ export async function signIn(page: Page, name: string, to = '/me'): Promise<void
   await page.waitForURL(`**${to}`);
 }
 
-/** What has the focus: its tag, and its name, its label or its first words. */
+/** The focused element: its tag, and its name, label or first words. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const element = document.activeElement;
     return `${element?.tagName} ${element?.getAttribute('name') ?? element?.getAttribute('aria-label') ?? (element?.textContent ?? '').trim().slice(0, 40)}`;
   });
 
-/** How far a page is wider than the window. */
+/** Number of pixels by which a page is wider than the window. */
 export const overflow = (page: Page): Promise<number> => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** Waits until a page shows what it has to show. */
+/** Waits until a page is loaded. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForSelector('h1');
   await page.waitForFunction(() => document.querySelector('main .loading') === null);

@@ -1,4 +1,4 @@
-// An organiser whose games are played on other machines: a worker comes, is seen at the desk, its games are watched, it is told to leave.
+// Games on other machines: a worker connects, is shown on the dashboard, its games are live, and it is drained.
 
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   olga = await place.organiser();
   await olga.compete('word-racer', 'words', '[[phase]]\nformat = "round-robin"\nlegs = 500', ['filler', 'random']);
   await olga.act('words', 'open');
-  await olga.handIn('words', 'Thinker', thinker('word-racer', 40));
+  await olga.submitBot('words', 'Thinker', thinker('word-racer', 40));
   await olga.act('words', 'close');
 });
 afterAll(async () => {
@@ -32,21 +32,21 @@ afterAll(async () => {
 }, 120_000);
 
 describe.skipIf(!ready)('workers', () => {
-  test('a worker comes, plays before everybody’s eyes, and is drained', async () => {
-    const desk = await open(browser, place, '/');
-    await signIn(desk.page, 'Olga', '/desk/workers');
-    await desk.page.getByText('No worker is there.').waitFor();
+  test('a worker connects, plays live games, and is drained', async () => {
+    const dashboard = await open(browser, place, '/');
+    await signIn(dashboard.page, 'Olga', '/admin/workers');
+    await dashboard.page.getByText('No workers connected.').waitFor();
     await olga.act('words', 'start');
 
     machines.worker('w1');
-    const row = desk.page.getByRole('row', { name: /^w1/ });
+    const row = dashboard.page.getByRole('row', { name: /^w1/ });
     await row.getByText('playing').waitFor();
     await expect.poll(() => row.locator('td').nth(2).innerText()).toBe('1 of 1');
-    expect(await seriousFindings(desk.page)).toEqual([]);
+    expect(await seriousFindings(dashboard.page)).toEqual([]);
 
     const live = await open(browser, place, '/c/words/live');
     await live.page.waitForSelector('.replay');
-    // It moves: what is told of the game grows or another game begins.
+    // The description changes: the game continues or another one starts.
     const story = live.page.locator('.story').first();
     const before = await story.innerText();
     await expect.poll(() => story.innerText(), { timeout: 20_000 }).not.toBe(before);
@@ -54,16 +54,16 @@ describe.skipIf(!ready)('workers', () => {
     await live.context.close();
 
     await row.getByRole('button', { name: 'Drain w1' }).click();
-    const dialog = desk.page.getByRole('dialog');
+    const dialog = dashboard.page.getByRole('dialog');
     await dialog.getByText('takes no new ones').waitFor();
-    await dialog.getByRole('button', { name: 'Drain the worker' }).click();
-    await desk.page.getByText('w1 finishes what it plays and leaves.').waitFor();
+    await dialog.getByRole('button', { name: 'Drain worker' }).click();
+    await dashboard.page.getByText('Drain requested. w1 finishes its current games and exits.').waitFor();
     expect(await machines.ended('w1')).toBe(0);
-    await desk.page.getByText('No worker is there.').waitFor();
-    await desk.page.goto('/desk/audit');
-    await desk.page.getByText('worker drain').waitFor();
-    expect(desk.complaints).toEqual([]);
-    await desk.context.close();
+    await dashboard.page.getByText('No workers connected.').waitFor();
+    await dashboard.page.goto('/admin/audit');
+    await dashboard.page.getByText('worker drain').waitFor();
+    expect(dashboard.complaints).toEqual([]);
+    await dashboard.context.close();
     expect((await olga.get('/competitions/words')).state).toBe('running');
     // A worker that leaves waits for the receipt of what it has played, on a busy machine for half a minute.
   }, 180_000);
@@ -73,12 +73,12 @@ describe.skipIf(!ready)('workers', () => {
     ['dark', 360],
   ] as const)('the page in %s, %i wide', async (scheme, width) => {
     machines.worker(`w-${scheme}`);
-    const desk = await open(browser, place, '/', { colorScheme: scheme, viewport: { width, height: 800 } });
-    await signIn(desk.page, 'Olga', '/desk/workers');
-    await desk.page.getByRole('row', { name: new RegExp(`^w-${scheme}`) }).waitFor();
-    expect(await overflow(desk.page)).toBeLessThanOrEqual(0);
-    expect(await seriousFindings(desk.page)).toEqual([]);
-    if (process.env.AGON_PICTURES) await desk.page.screenshot({ path: `${process.env.AGON_PICTURES}/workers-${scheme}.png`, fullPage: true });
-    await desk.context.close();
+    const dashboard = await open(browser, place, '/', { colorScheme: scheme, viewport: { width, height: 800 } });
+    await signIn(dashboard.page, 'Olga', '/admin/workers');
+    await dashboard.page.getByRole('row', { name: new RegExp(`^w-${scheme}`) }).waitFor();
+    expect(await overflow(dashboard.page)).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(dashboard.page)).toEqual([]);
+    if (process.env.AGON_PICTURES) await dashboard.page.screenshot({ path: `${process.env.AGON_PICTURES}/workers-${scheme}.png`, fullPage: true });
+    await dashboard.context.close();
   });
 });

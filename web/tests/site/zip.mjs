@@ -1,4 +1,4 @@
-// Zip archives, written without packing and read: just enough for tests.
+// Minimal zip archives for tests: writes without compression, reads both.
 
 import { crc32, inflateRawSync } from 'node:zlib';
 
@@ -8,7 +8,7 @@ export function zipped(files) {
   let at = 0;
   for (const [path, content] of Object.entries(files)) {
     const [name, bytes] = [Buffer.from(path), Buffer.from(content)];
-    // Sum, packed and real size, length of the name, nothing extra.
+    // Checksum, compressed and real size, name length, no extra field.
     const sizes = Buffer.alloc(16);
     sizes.writeUInt32LE(crc32(bytes), 0);
     sizes.writeUInt32LE(bytes.length, 4);
@@ -32,7 +32,7 @@ export function zipped(files) {
 }
 
 /**
- * The files of an archive.
+ * Files of an archive.
  * @param {Buffer} bytes
  * @returns {{ [path: string]: Buffer }}
  */

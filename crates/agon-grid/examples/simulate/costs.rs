@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use agon_grid::wire::{self, PROTOCOL};
+use agon_grid::messages::{self, PROTOCOL};
 use agon_rig::Postgres;
-use agon_store::{FinishedMatch, Ledger as _, Time};
+use agon_store::{FinishedMatch, Ledger as _, Timestamp};
 
 use crate::field;
 use crate::league::{self, Row, Span, Spent};
@@ -118,7 +118,7 @@ fn append(postgres: &Postgres, size: u64) -> f64 {
     let (sitting, runtime) = (league::sitting(folder.path()), league::runtime());
     let url = postgres.database().url;
     let ledger = runtime.block_on(league::ledger(&sitting, &url));
-    runtime.block_on(ledger.start(0, Time::now())).unwrap();
+    runtime.block_on(ledger.start(0, Timestamp::now())).unwrap();
     let room = field::house(500);
     let mut times: Vec<f64> = (0..24)
         .map(|round| {
@@ -134,8 +134,8 @@ fn append(postgres: &Postgres, size: u64) -> f64 {
     times[times.len() / 2]
 }
 
-fn job(first: u64, size: u64) -> wire::Job {
-    let one = |number: u64| wire::JobMatch {
+fn job(first: u64, size: u64) -> messages::Job {
+    let one = |number: u64| messages::JobMatch {
         stage: 0,
         number,
         seats: (0..4).map(|seat| ((number * 4 + seat) % 500) as u32).collect(),
@@ -143,13 +143,13 @@ fn job(first: u64, size: u64) -> wire::Job {
         seed: number,
         luggage: Vec::new(),
     };
-    wire::Job {
+    messages::Job {
         protocol: PROTOCOL,
-        cup: String::new(),
+        competition_id: String::new(),
         brief: String::new(),
         id: String::new(),
         tries: 1,
-        not: Vec::new(),
+        excluded_workers: Vec::new(),
         matches: (first..first + size).map(one).collect(),
     }
 }

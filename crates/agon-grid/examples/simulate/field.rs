@@ -10,11 +10,11 @@ use agon_core::{Assets, Settings};
 use agon_engine::{Seating, Table};
 use agon_grid::blobs::Blobs;
 use agon_grid::subjects::{self, CALL, WORK_STREAM};
-use agon_grid::wire::{self, PIECE, PROTOCOL};
-use agon_grid::{Link, NatsOptions};
+use agon_grid::messages::{self, PIECE, PROTOCOL};
+use agon_grid::{NatsConnection, NatsOptions};
 use agon_league::{Entrant, MatchKey};
-use agon_runner::course::PlayedPart;
-use agon_runner::{Bout, Member};
+use agon_runner::match_progress::ResolvedPart;
+use agon_runner::{MatchRunner, LoadedEntrant};
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{AckKind, Message};
 use futures_util::StreamExt as _;
@@ -33,13 +33,13 @@ pub struct Seen {
 /// A phase, ready to be played.
 pub struct Room {
     table: Box<dyn Table>,
-    parts: Vec<PlayedPart>,
-    members: Vec<Member>,
+    parts: Vec<ResolvedPart>,
+    members: Vec<LoadedEntrant>,
 }
 
 struct Worker {
     name: String,
-    link: Link,
+    link: NatsConnection,
     mean: Duration,
     seen: Arc<Seen>,
     room: Arc<OnceLock<Room>>,
@@ -58,7 +58,7 @@ pub async fn work(url: &str, count: usize, mean: Duration, warm: Duration, time:
             let options = NatsOptions { url, name: name.clone(), ..NatsOptions::default() };
             // Not all at the same moment: a server takes only so many that knock at once.
             tokio::time::sleep(Duration::from_millis(number as u64)).await;
-            let link = Link::connect(&options).await?;
+            let link = NatsConnection::connect(&options).await?;
             Worker { name, link, mean, seen, room }.run().await
         });
     }
@@ -83,10 +83,10 @@ impl Worker {
     async fn run(self) -> Result<(), Broken> {
         let mut calls = self.link.client().subscribe(CALL).await?;
         let call = calls.next().await.ok_or("no more calls")?;
-        let call: wire::Call = wire::decode(&call.payload)?;
+        let call: messages::Announcement = messages::decode(&call.payload)?;
         let rules =
             agon_games::infos().into_iter().map(|info| (info.id.to_owned(), info.rules_version)).collect();
-        let hello = wire::Hello {
+        let hello = messages::JoinRequest {
             protocol: PROTOCOL,
             worker: self.name.clone(),
             session: self.name.clone(),
@@ -96,8 +96,8 @@ impl Worker {
             cores: 1,
             speed: 1.0,
         };
-        let answer = self.ask(subjects::hello(&self.name, &call.cup), &hello).await?;
-        let wire::Welcome::Accepted { consumer, lease_ms, .. } = wire::decode(&answer)? else {
+        let answer = self.ask(subjects::hello(&self.name, &call.competition_id), &hello).await?;
+        let messages::JoinResponse::Accepted { consumer, lease_ms, .. } = messages::decode(&answer)? else {
             return Err("refused".into());
         };
         let beats = tokio::spawn(beat(self.link.clone(), self.name.clone(), Arc::clone(&self.seen)));
@@ -110,7 +110,7 @@ impl Worker {
                 consumer.batch().max_messages(1).expires(Duration::from_secs(20)).messages().await?;
             while let Some(message) = got.next().await {
                 self.seen.waits.lock().unwrap().push(asked.elapsed().as_secs_f32());
-                self.job(&message?, &call.cup, lease).await?;
+                self.job(&message?, &call.competition_id, lease).await?;
             }
             if beats.is_finished() {
                 return Err("no more beats".into());
@@ -119,8 +119,8 @@ impl Worker {
     }
 
     async fn job(&self, message: &Message, cup: &str, lease: Duration) -> Result<(), Broken> {
-        let job: wire::Job = wire::decode(&message.payload)?;
-        if job.not.contains(&self.name) {
+        let job: messages::Job = messages::decode(&message.payload)?;
+        if job.excluded_workers.contains(&self.name) {
             return message.ack_with(AckKind::Nak(None)).await;
         }
         let room = self.room(&job.brief).await?;
@@ -134,7 +134,7 @@ impl Worker {
         }
         tokio::time::sleep(takes.saturating_sub(begun.elapsed())).await;
         let games = matches.len() as u64;
-        let report = wire::Report {
+        let report = messages::JobReport {
             protocol: PROTOCOL,
             job: job.id.clone(),
             brief: job.brief,
@@ -152,22 +152,22 @@ impl Worker {
         Ok(())
     }
 
-    async fn hand_in(&self, id: &str, report: &wire::Report, cup: &str) -> Result<(), Broken> {
-        let bytes = wire::encode(report)?;
+    async fn hand_in(&self, id: &str, report: &messages::JobReport, cup: &str) -> Result<(), Broken> {
+        let bytes = messages::encode(report)?;
         let pieces: Vec<&[u8]> = bytes.chunks(PIECE).collect();
         'again: loop {
             for (piece, bytes) in pieces.iter().enumerate() {
-                let part = wire::ReportPart {
+                let part = messages::ReportChunk {
                     protocol: PROTOCOL,
                     report: format!("{}-{id}", self.name),
                     piece: piece as u32,
                     pieces: pieces.len() as u32,
                     bytes: bytes.to_vec(),
                 };
-                match self.ask(subjects::report(&self.name, cup), &part).await.map(|it| wire::decode(&it)) {
-                    Ok(Ok(wire::Receipt::Kept)) => return Ok(()),
-                    Ok(Ok(wire::Receipt::More)) => {}
-                    Ok(Ok(wire::Receipt::Refused { why })) => return Err(why.into()),
+                match self.ask(subjects::report(&self.name, cup), &part).await.map(|it| messages::decode(&it)) {
+                    Ok(Ok(messages::ReportAck::Kept)) => return Ok(()),
+                    Ok(Ok(messages::ReportAck::More)) => {}
+                    Ok(Ok(messages::ReportAck::Refused { why })) => return Err(why.into()),
                     _ => continue 'again,
                 }
             }
@@ -175,14 +175,14 @@ impl Worker {
     }
 
     async fn ask(&self, subject: String, words: &impl serde::Serialize) -> Result<bytes::Bytes, Broken> {
-        Ok(self.link.client().request(subject, wire::encode(words)?.into()).await?.payload)
+        Ok(self.link.client().request(subject, messages::encode(words)?.into()).await?.payload)
     }
 
     /// The phase of a job: read once for all workers of this process.
     async fn room(&self, brief: &str) -> Result<&Room, Broken> {
         if self.room.get().is_none() {
             let found = Blobs::open(&self.link).await?.get(brief).await?.ok_or("no brief")?;
-            let brief: wire::Brief = wire::decode(&found)?;
+            let brief: messages::PhaseSpec = messages::decode(&found)?;
             let _ = self.room.set(prepare(&brief)?);
         }
         self.room.get().ok_or_else(|| "no room".into())
@@ -193,41 +193,41 @@ impl Worker {
 pub fn house(bots: usize) -> Room {
     let table = agon_engine::table("solitude-scramble").unwrap();
     let settings = Settings::defaults(table.info().settings);
-    let member = |number: usize| Member {
+    let member = |number: usize| LoadedEntrant {
         name: format!("bot {number}"),
         seating: Seating::House("left".to_owned()),
         commit: None,
-        beside: None,
+        extra_file: None,
     };
-    let parts = vec![PlayedPart { games: 1, first_to: 1, settings }];
+    let parts = vec![ResolvedPart { games: 1, first_to: 1, settings }];
     Room { table, parts, members: (0..bots).map(member).collect() }
 }
 
-fn prepare(brief: &wire::Brief) -> Result<Room, Broken> {
+fn prepare(brief: &messages::PhaseSpec) -> Result<Room, Broken> {
     let table = agon_engine::table(&brief.game)?;
-    let part = |part: &wire::PartBrief| {
+    let part = |part: &messages::PhasePart| {
         let pairs = part.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         let settings = Settings::parse(table.info().settings, pairs)?;
-        Ok::<_, Broken>(PlayedPart { games: part.games, first_to: part.first_to, settings })
+        Ok::<_, Broken>(ResolvedPart { games: part.games, first_to: part.first_to, settings })
     };
     let parts = brief.variants[0].iter().map(part).collect::<Result<_, _>>()?;
-    let member = |one: &wire::EntrantBrief| {
-        let wire::BotBrief::House(name) = &one.bot else { return Err("simulated workers have no programs") };
+    let member = |one: &messages::PhaseEntrant| {
+        let messages::PhaseBot::House(name) = &one.bot else { return Err("simulated workers have no programs") };
         let seating = Seating::House(name.clone());
-        Ok(Member { name: one.name.clone(), seating, commit: None, beside: None })
+        Ok(LoadedEntrant { name: one.name.clone(), seating, commit: None, extra_file: None })
     };
     let members = brief.entrants.iter().map(member).collect::<Result<_, _>>()?;
     Ok(Room { table, parts, members })
 }
 
-pub fn play(room: &Room, job: &wire::Job) -> Result<Vec<wire::played::Match>, Broken> {
+pub fn play(room: &Room, job: &messages::Job) -> Result<Vec<messages::match_report::MatchReport>, Broken> {
     let assets = Assets::none();
-    let bout = Bout { table: room.table.as_ref(), assets: &assets, parts: &room.parts, in_parts: false };
+    let bout = MatchRunner { table: room.table.as_ref(), assets: &assets, parts: &room.parts, in_parts: false };
     let mut recorder = Recorder::new();
     let mut all = Vec::with_capacity(job.matches.len());
     for one in &job.matches {
         let key = MatchKey { phase: 0, stage: one.stage, number: one.number };
-        let seats: Vec<(Entrant, &Member)> =
+        let seats: Vec<(Entrant, &LoadedEntrant)> =
             one.seats.iter().map(|&seat| (Entrant(seat), &room.members[seat as usize])).collect();
         all.push(bout.play(key, &seats, one.seed, &mut recorder, None)?.into());
     }
@@ -242,17 +242,17 @@ fn length(mean: Duration, seed: u64) -> Duration {
 }
 
 /// What a worker says of itself every two seconds.
-async fn beat(link: Link, name: String, seen: Arc<Seen>) -> Result<(), Broken> {
+async fn beat(link: NatsConnection, name: String, seen: Arc<Seen>) -> Result<(), Broken> {
     loop {
-        let beat = wire::Beat {
+        let beat = messages::Heartbeat {
             engine: env!("CARGO_PKG_VERSION").to_owned(),
             busy: 1,
             games: seen.games.load(Ordering::Relaxed),
             rate: 1.0,
             used: 1.0,
-            ..wire::Beat::new(&name, &name)
+            ..messages::Heartbeat::new(&name, &name)
         };
-        link.client().publish(subjects::beat(&name), wire::encode(&beat)?.into()).await?;
+        link.client().publish(subjects::beat(&name), messages::encode(&beat)?.into()).await?;
         tokio::time::sleep(Duration::from_secs(2)).await;
     }
 }

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
-use agon_grid::fleet::{Fleet, FleetOptions};
-use agon_grid::{Link, NatsOptions};
+use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
+use agon_grid::{NatsConnection, NatsOptions};
 use agon_rig::{Nats, Postgres};
-use agon_runner::{Boards, Event, Listener, Stop};
-use agon_store::{Edition, Founding, PostgresLedger, Secret, Time};
+use agon_runner::{ActiveMatches, Event, Listener, StopFlag};
+use agon_store::{ConfigVersion, NewLedger, PostgresLedger, SecretSeed, Timestamp};
 use agon_venue::Sitting;
 use agon_venue::competing::play::{Means, carry_out};
 use serde_json::{Value, json};
@@ -94,14 +94,14 @@ pub fn sitting(folder: &Path) -> Sitting {
 pub async fn ledger(sitting: &Sitting, url: &str) -> PostgresLedger {
     let (competition, info) = (&sitting.competition, sitting.table.info());
     let normal = competition.normalised().to_string();
-    let founding = Founding {
+    let founding = NewLedger {
         name: competition.name.clone(),
         game: info.id.to_owned(),
         rules: info.rules_version,
         engine: env!("CARGO_PKG_VERSION").to_owned(),
-        edition: Edition { file: sitting.text.clone(), normal, at: Time::now() },
+        edition: ConfigVersion { file: sitting.text.clone(), normal, at: Timestamp::now() },
         phases: 1,
-        secret: Secret::new("simulated"),
+        secret: SecretSeed::new("simulated"),
     };
     PostgresLedger::create(url, "simulated", &founding).await.unwrap()
 }
@@ -112,11 +112,11 @@ pub fn play(postgres: &Postgres, workers: usize, mean: Duration, span: Span) -> 
     let (sitting, runtime) = (sitting(folder.path()), runtime());
     let ledger = runtime.block_on(ledger(&sitting, &database.url));
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
-    let link = runtime.block_on(Link::connect(&options)).unwrap();
+    let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
     // Nothing is played again: what comparisons cost is their share of the games, and known.
-    let options = FleetOptions { checked: 0.0, ..FleetOptions::default() };
-    let fleet = Fleet::open(link, runtime.handle().clone(), &sitting, &ledger, options).unwrap();
-    let (stop, kept, thread_id) = (Stop::new(), AtomicU64::new(0), AtomicU32::new(0));
+    let options = CoordinatorOptions { checked: 0.0, ..CoordinatorOptions::default() };
+    let fleet = Coordinator::open(link, runtime.handle().clone(), &sitting, &ledger, options).unwrap();
+    let (stop, kept, thread_id) = (StopFlag::new(), AtomicU64::new(0), AtomicU32::new(0));
     let mut crowd = Command::new(std::env::current_exe().unwrap());
     crowd.args(["workers", &nats.url(), &workers.to_string(), &mean.as_micros().to_string()]);
     crowd.args([span.warm.as_secs().to_string(), (span.warm + span.long).as_secs().to_string()]);
@@ -124,7 +124,7 @@ pub fn play(postgres: &Postgres, workers: usize, mean: Duration, span: Span) -> 
     let (seconds, games, spent) = thread::scope(|scope| {
         scope.spawn(|| {
             thread_id.store(usage::this_thread(), Ordering::Relaxed);
-            let (executor, boards) = (&fleet, Boards::default());
+            let (executor, boards) = (&fleet, ActiveMatches::default());
             let means = Means { runtime: &runtime, executor, stop: &stop, boards };
             carry_out(&sitting, &ledger, means, &mut Counter(&kept), &mut |_| {}).unwrap();
         });
@@ -140,7 +140,7 @@ pub fn play(postgres: &Postgres, workers: usize, mean: Duration, span: Span) -> 
         sleep(span.long);
         let (seconds, after) = (begun.elapsed().as_secs_f64(), spent());
         let games = kept.load(Ordering::Relaxed) - from;
-        stop.ask();
+        stop.request();
         (seconds, games, after.less(before))
     });
     let said = crowd.wait_with_output().unwrap();

@@ -4,21 +4,21 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use agon_runner::gallery::{Follower, NotFollowed, ShownGame};
-use agon_runner::{Gallery, Update};
+use agon_runner::live::{LiveSubscriber, SubscribeError, LiveGameKey};
+use agon_runner::{LiveGames, LiveUpdate};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::wire::{BoardBeat, Done, PIECE, Seen, Shown, encode, played};
-use crate::{GridError, Link, subjects};
+use crate::messages::{LiveGameInfo, CommandReply, PIECE, LiveChunk, LiveMessage, encode, match_report};
+use crate::{GridError, NatsConnection, subjects};
 
 /// Nobody asks for longer: who still looks on says so again.
 const LONGEST: Duration = Duration::from_mins(1);
 
 /// What is on the boards of a gallery, for a beat.
-pub fn boards(cup: &str, gallery: &Gallery) -> Vec<BoardBeat> {
-    let beat = |now: agon_runner::BoardNow| BoardBeat {
-        cup: cup.to_owned(),
+pub fn boards(cup: &str, gallery: &LiveGames) -> Vec<LiveGameInfo> {
+    let beat = |now: agon_runner::LiveGame| LiveGameInfo {
+        competition_id: cup.to_owned(),
         board: now.board as u32,
         key: (now.key.phase, now.key.stage, now.key.number),
         game: now.game,
@@ -31,40 +31,40 @@ pub fn boards(cup: &str, gallery: &Gallery) -> Vec<BoardBeat> {
 
 /// The boards that are being shown. Cheap to clone.
 #[derive(Clone)]
-pub struct Shows(Arc<House>);
+pub struct LiveStreams(Arc<LiveStreamsInner>);
 
-struct House {
-    link: Link,
+struct LiveStreamsInner {
+    link: NatsConnection,
     worker: String,
     /// By competition and board.
-    on: Mutex<HashMap<(String, u32), watch::Sender<Wish>>>,
+    on: Mutex<HashMap<(String, u32), watch::Sender<StreamRequest>>>,
 }
 
 /// What was asked of a stream.
 #[derive(Clone, Copy)]
-struct Wish {
+struct StreamRequest {
     until: Instant,
     /// Goes up when somebody has nothing yet.
     wholes: u64,
 }
 
-impl Shows {
+impl LiveStreams {
     /// Of a worker of this name.
-    pub fn new(link: Link, worker: &str) -> Self {
-        Self(Arc::new(House { link, worker: worker.to_owned(), on: Mutex::default() }))
+    pub fn new(link: NatsConnection, worker: &str) -> Self {
+        Self(Arc::new(LiveStreamsInner { link, worker: worker.to_owned(), on: Mutex::default() }))
     }
 
     /// Carries out [`crate::wire::Order::Show`], in the runtime that this is called in. `gallery` is that of the competition, if anything of it is played here.
     pub fn show(
         &self,
-        gallery: Option<&Arc<Gallery>>,
+        gallery: Option<&Arc<LiveGames>>,
         cup: &str,
         board: u32,
         for_ms: u64,
         whole: bool,
-    ) -> Done {
+    ) -> CommandReply {
         let Some(gallery) = gallery else {
-            return Done::No(format!("nothing of {cup} is played here"));
+            return CommandReply::No(format!("nothing of {cup} is played here"));
         };
         let until = Instant::now() + Duration::from_millis(for_ms).min(LONGEST);
         let key = (cup.to_owned(), board);
@@ -74,17 +74,17 @@ impl Shows {
                 wish.until = wish.until.max(until);
                 wish.wholes += u64::from(whole);
             });
-            return Done::Yes;
+            return CommandReply::Yes;
         }
         let follower = match gallery.follow(board as usize) {
             Ok(follower) => follower,
-            Err(NotFollowed::NotThere) => return Done::No(format!("there is no board {board} here")),
-            Err(error) => return Done::No(error.to_string()),
+            Err(SubscribeError::NotThere) => return CommandReply::No(format!("there is no board {board} here")),
+            Err(error) => return CommandReply::No(error.to_string()),
         };
-        let (sender, wish) = watch::channel(Wish { until, wholes: 0 });
+        let (sender, wish) = watch::channel(StreamRequest { until, wholes: 0 });
         on.insert(key.clone(), sender);
         drop(on);
-        let stream = Stream {
+        let stream = LiveStream {
             subject: subjects::live(&self.0.worker, cup, board),
             house: Arc::clone(&self.0),
             gallery: Arc::downgrade(gallery),
@@ -93,7 +93,7 @@ impl Shows {
             number: 0,
         };
         tokio::spawn(stream.run(wish));
-        Done::Yes
+        CommandReply::Yes
     }
 
     /// How many boards are being shown.
@@ -102,26 +102,26 @@ impl Shows {
     }
 }
 
-impl House {
-    fn on(&self) -> MutexGuard<'_, HashMap<(String, u32), watch::Sender<Wish>>> {
+impl LiveStreamsInner {
+    fn on(&self) -> MutexGuard<'_, HashMap<(String, u32), watch::Sender<StreamRequest>>> {
         self.on.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A board that is being shown.
-struct Stream {
-    house: Arc<House>,
+struct LiveStream {
+    house: Arc<LiveStreamsInner>,
     /// Not kept alive for those who look on.
-    gallery: Weak<Gallery>,
-    follower: Follower,
+    gallery: Weak<LiveGames>,
+    follower: LiveSubscriber,
     key: (String, u32),
     subject: String,
     /// How much was said so far.
     number: u64,
 }
 
-impl Stream {
-    async fn run(mut self, mut wish: watch::Receiver<Wish>) {
+impl LiveStream {
+    async fn run(mut self, mut wish: watch::Receiver<StreamRequest>) {
         let mut wholes = 0;
         loop {
             let now = *wish.borrow_and_update();
@@ -146,7 +146,7 @@ impl Stream {
     }
 
     /// Whether nobody looks on any more. Decided under the lock: who asks now finds this stream, or none.
-    fn is_over(&self, wish: &watch::Receiver<Wish>) -> bool {
+    fn is_over(&self, wish: &watch::Receiver<StreamRequest>) -> bool {
         let mut on = self.house.on();
         let over = wish.borrow().until <= Instant::now();
         if over {
@@ -164,11 +164,11 @@ impl Stream {
     }
 
     /// Says it, in pieces. Without a server it is dropped once nobody asks any more.
-    async fn say(&mut self, shown: &Shown, until: Instant) -> Result<(), GridError> {
+    async fn say(&mut self, shown: &LiveMessage, until: Instant) -> Result<(), GridError> {
         let bytes = encode(shown)?;
         let pieces = bytes.len().div_ceil(PIECE) as u32;
         for (piece, bytes) in (0..).zip(bytes.chunks(PIECE)) {
-            let seen = encode(&Seen { number: self.number, piece, pieces, bytes: bytes.to_vec() })?;
+            let seen = encode(&LiveChunk { number: self.number, piece, pieces, bytes: bytes.to_vec() })?;
             let said = self.house.link.client().publish(self.subject.clone(), seen.into());
             // Whoever misses a piece asks again.
             let _ = timeout_at(until, said).await;
@@ -178,22 +178,22 @@ impl Stream {
     }
 }
 
-fn shown(update: Option<Update>) -> Shown {
-    let film = |game: &ShownGame, bytes: &[u8], part, over| {
+fn shown(update: Option<LiveUpdate>) -> LiveMessage {
+    let film = |game: &LiveGameKey, bytes: &[u8], part, over| {
         let key = (game.key.phase, game.key.stage, game.key.number);
         let seats = game.seats.iter().map(|one| one.0).collect();
-        Shown::Film { game: (game.number, key, game.game, seats), film: bytes.to_vec(), part, over }
+        LiveMessage::Film { game: (game.number, key, game.game, seats), film: bytes.to_vec(), part, over }
     };
     match update {
-        Some(Update::Film { game, film: bytes, over }) => film(&game, &bytes, false, over),
-        Some(Update::Part { game, part, over }) => film(&game, &part, true, over),
-        Some(Update::Match(result)) => Shown::Match(played::Match {
+        Some(LiveUpdate::Film { game, film: bytes, over }) => film(&game, &bytes, false, over),
+        Some(LiveUpdate::Part { game, part, over }) => film(&game, &part, true, over),
+        Some(LiveUpdate::Match(result)) => LiveMessage::Match(match_report::MatchReport {
             result: (*result).clone(),
             games: Vec::new(),
             faults: Vec::new(),
             data: Vec::new(),
             logs: Vec::new(),
         }),
-        Some(Update::Idle) | None => Shown::Idle,
+        Some(LiveUpdate::Idle) | None => LiveMessage::Idle,
     }
 }

@@ -4,18 +4,18 @@
 //! worker is; [`live`] shows games to whoever looks on. `troupe` is what a phase needs, its bots among it, `bags` what they find before a match; `shelf` and
 //! `cache` are where files come from. `house` is what all of them share, `identity` what a worker says of itself, `pins` which core is whose.
 
-mod bags;
-mod cache;
-mod company;
-mod courier;
-mod house;
-mod identity;
-mod lane;
+mod bot_data;
+mod blob_cache;
+mod control;
+mod reporting;
+mod state;
+mod capabilities;
+mod game_thread;
 pub mod live;
-mod meters;
-mod pins;
-mod shelf;
-mod troupe;
+mod metrics;
+mod core_locks;
+mod blob_fetcher;
+mod bot_cache;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,16 +24,16 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use agon_runner::Stop;
+use agon_runner::StopFlag;
 use tokio::runtime::Runtime;
 
-pub use identity::{Hands, Honest, Identity, calibrate};
+pub use capabilities::{MatchBackend, RealBackend, WorkerCapabilities, calibrate};
 
 use crate::blobs::Blobs;
-use crate::{GridError, Link, subjects, wire};
-use cache::Cache;
-use house::House;
-use shelf::Shelf;
+use crate::{GridError, NatsConnection, subjects, messages};
+use blob_cache::BlobCache;
+use state::WorkerState;
+use blob_fetcher::BlobFetcher;
 
 /// The most a cache holds unless somebody says otherwise.
 const CACHE: u64 = 2 << 30;
@@ -54,9 +54,9 @@ pub struct WorkerOptions {
     /// The most that is kept there.
     pub cache_bytes: u64,
     /// What it says of itself; tests may pretend.
-    pub identity: Identity,
+    pub identity: WorkerCapabilities,
     /// Who plays; tests may pass one that lies.
-    pub hands: Arc<dyn Hands>,
+    pub hands: Arc<dyn MatchBackend>,
     /// Whether bots may run without the sandbox where a competition says so.
     pub allow_unguarded: bool,
     /// How fast it is; measured at the start if it is not known.
@@ -74,8 +74,8 @@ impl WorkerOptions {
             pin: true,
             cache: cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("agon/worker"),
             cache_bytes: CACHE,
-            identity: Identity::here(),
-            hands: Arc::new(Honest),
+            identity: WorkerCapabilities::here(),
+            hands: Arc::new(RealBackend),
             allow_unguarded: false,
             speed: None,
         }
@@ -99,10 +99,10 @@ impl Worker {
     /// Plays until it is stopped or drained: then it finishes what is being played, hands it in and says goodbye. `tell` gets what is to be said to people.
     /// The runtime must have threads of its own; not from inside it.
     pub fn run(
-        link: Link,
+        link: NatsConnection,
         runtime: &Runtime,
         options: WorkerOptions,
-        stop: &Stop,
+        stop: &StopFlag,
         tell: &(dyn Fn(&str) + Sync),
     ) -> Result<(), GridError> {
         if !subjects::is_name(&options.name) {
@@ -115,16 +115,16 @@ impl Worker {
         let speed = options.speed.unwrap_or_else(calibrate);
         let blobs = runtime.block_on(Blobs::open(&link))?;
         let handle = runtime.handle().clone();
-        let shelf = Shelf::new(Cache::new(options.cache.clone(), options.cache_bytes), blobs, handle.clone());
+        let shelf = BlobFetcher::new(BlobCache::new(options.cache.clone(), options.cache_bytes), blobs, handle.clone());
         let (news, heard) = mpsc::channel();
         let lanes = options.cores.max(1) as usize;
-        let pins = if options.pin { pins::take(lanes) } else { Vec::new() };
-        let house = Arc::new(House::new(options, link, handle, wire::new_session()?, speed, shelf, news));
+        let pins = if options.pin { core_locks::lock_cores(lanes) } else { Vec::new() };
+        let house = Arc::new(WorkerState::new(options, link, handle, messages::new_session()?, speed, shelf, news));
         // Before anybody is heard: whoever calls first is answered.
         let tasks = [
-            runtime.spawn(aloud(Arc::clone(&house), company::hear_calls(Arc::clone(&house)))),
-            runtime.spawn(aloud(Arc::clone(&house), company::hear_orders(Arc::clone(&house)))),
-            runtime.spawn(company::beats(Arc::clone(&house))),
+            runtime.spawn(aloud(Arc::clone(&house), control::listen_announcements(Arc::clone(&house)))),
+            runtime.spawn(aloud(Arc::clone(&house), control::listen_commands(Arc::clone(&house)))),
+            runtime.spawn(control::heartbeat_loop(Arc::clone(&house))),
         ];
         thread::scope(|scope| {
             let playing: Vec<_> = (0..lanes)
@@ -132,9 +132,9 @@ impl Worker {
                     let (house, pin) = (Arc::clone(&house), pins.get(lane));
                     scope.spawn(move || {
                         if let Some(pin) = pin {
-                            pin.hold();
+                            pin.pin_thread();
                         }
-                        lane::work(&house, lane);
+                        game_thread::run(&house, lane);
                     })
                 })
                 .collect();
@@ -143,7 +143,7 @@ impl Worker {
                 if let Ok(news) = heard.recv_timeout(LOOK) {
                     tell(&news);
                 }
-                if stop.soon() {
+                if stop.is_requested() {
                     house.drain();
                 }
             }
@@ -155,7 +155,7 @@ impl Worker {
             task.abort();
         }
         runtime.block_on(async {
-            company::beat(&house, true).await;
+            control::beat(&house, true).await;
             // A server that is away does not hear it; it will miss the beats.
             let _ = tokio::time::timeout(Duration::from_secs(2), house.link.client().flush()).await;
         });
@@ -164,8 +164,8 @@ impl Worker {
 }
 
 /// Says it if something cannot be listened to.
-async fn aloud(house: Arc<House>, listening: impl Future<Output = Result<(), GridError>>) {
+async fn aloud(house: Arc<WorkerState>, listening: impl Future<Output = Result<(), GridError>>) {
     if let Err(error) = listening.await {
-        house.say(error.to_string());
+        house.log(error.to_string());
     }
 }

@@ -14,14 +14,14 @@ const MOST_COUNTED: usize = 2896;
 
 /// From the least to the most.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Range {
+pub struct CountRange {
     /// The smallest.
     pub least: u64,
     /// The largest.
     pub most: u64,
 }
 
-impl Range {
+impl CountRange {
     fn of(all: impl Iterator<Item = u64>) -> Self {
         let mut range: Option<Self> = None;
         for n in all {
@@ -39,7 +39,7 @@ impl Range {
 
 /// Two entrants and how often they meet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Pair {
+pub struct PairCount {
     /// Who.
     pub entrants: [Entrant; 2],
     /// How often.
@@ -56,21 +56,21 @@ pub struct BalanceReport {
     /// Whether it is about the whole phase. If not: what was played so far.
     pub complete: bool,
     /// Matches of each entrant.
-    pub played: Range,
+    pub played: CountRange,
     /// Meetings of each two that can meet. Left out for thousands of entrants.
-    pub meetings: Option<Range>,
+    pub meetings: Option<CountRange>,
     /// Their mean.
     pub mean_meetings: f64,
     /// A pair that meets least.
-    pub least_met: Option<Pair>,
+    pub least_met: Option<PairCount>,
     /// A pair that meets most.
-    pub most_met: Option<Pair>,
+    pub most_met: Option<PairCount>,
     /// How often any entrant sits on any seat. `None` where a role has its seat.
-    pub seats: Option<Range>,
+    pub seats: Option<CountRange>,
     /// The most by which one entrant sits on one seat more often than on another.
     pub seat_difference: u64,
     /// How often each entrant sits on the first seat, which moves first in games where anybody does.
-    pub first: Range,
+    pub first: CountRange,
 }
 
 impl BalanceReport {
@@ -102,13 +102,13 @@ impl BalanceReport {
         lines
     }
 
-    fn meetings_line(&self, meetings: Range, name: &dyn Fn(Entrant) -> String) -> String {
+    fn meetings_line(&self, meetings: CountRange, name: &dyn Fn(Entrant) -> String) -> String {
         let mut line = format!("meetings of a pair  {}", range(meetings));
         if meetings.spread() > 0 {
             let off = self.worst_deviation().unwrap_or_default();
             line += &format!("; mean {:.2}, at most {off:.2} off", self.mean_meetings);
             for (pair, word) in [(self.least_met, "least"), (self.most_met, "most")] {
-                if let Some(Pair { entrants: [a, b], .. }) = pair {
+                if let Some(PairCount { entrants: [a, b], .. }) = pair {
                     line += &format!("; {word}: {} and {}", name(a), name(b));
                 }
             }
@@ -117,12 +117,12 @@ impl BalanceReport {
     }
 }
 
-fn range(range: Range) -> String {
+fn range(range: CountRange) -> String {
     if range.spread() == 0 { range.most.to_string() } else { format!("{} to {}", range.least, range.most) }
 }
 
 /// Counts fixtures.
-pub(super) struct Tally {
+pub(super) struct FixtureCounts {
     entrants: Vec<Entrant>,
     place: HashMap<Entrant, usize>,
     matches: u64,
@@ -136,7 +136,7 @@ pub(super) struct Tally {
     roles: bool,
 }
 
-impl Tally {
+impl FixtureCounts {
     pub fn new(entrants: &[Entrant]) -> Self {
         let n = entrants.len();
         Self {
@@ -191,34 +191,34 @@ impl Tally {
     pub fn report(self, complete: bool) -> BalanceReport {
         let (least_met, most_met, mean_meetings) = self.extremes();
         let meetings =
-            least_met.zip(most_met).map(|(least, most)| Range { least: least.meetings, most: most.meetings });
+            least_met.zip(most_met).map(|(least, most)| CountRange { least: least.meetings, most: most.meetings });
         let width = self.seats.iter().map(Vec::len).max().unwrap_or_default();
         let seat = |i: usize, seat: usize| self.seats[i].get(seat).copied().unwrap_or_default();
         let entrants = 0..self.entrants.len();
         let seat_difference =
-            entrants.clone().map(|i| Range::of((0..width).map(|s| seat(i, s))).spread()).max();
+            entrants.clone().map(|i| CountRange::of((0..width).map(|s| seat(i, s))).spread()).max();
         BalanceReport {
             entrants: self.entrants.len() as u32,
             matches: self.matches,
             complete,
-            played: Range::of(self.played.iter().copied()),
+            played: CountRange::of(self.played.iter().copied()),
             meetings,
             mean_meetings,
             least_met,
             most_met,
             seats: (!self.roles).then(|| {
-                Range::of(
+                CountRange::of(
                     entrants.clone().flat_map(|i| (0..width).map(move |s| (i, s))).map(|(i, s)| seat(i, s)),
                 )
             }),
             seat_difference: if self.roles { 0 } else { seat_difference.unwrap_or_default() },
-            first: Range::of(entrants.map(|i| seat(i, 0))),
+            first: CountRange::of(entrants.map(|i| seat(i, 0))),
         }
     }
 
-    fn extremes(&self) -> (Option<Pair>, Option<Pair>, f64) {
+    fn extremes(&self) -> (Option<PairCount>, Option<PairCount>, f64) {
         let n = self.entrants.len();
-        let (mut least, mut most): (Option<Pair>, Option<Pair>) = (None, None);
+        let (mut least, mut most): (Option<PairCount>, Option<PairCount>) = (None, None);
         let (mut sum, mut pairs) = (0u64, 0u64);
         if self.meetings.is_empty() {
             return (None, None, 0.0);
@@ -229,7 +229,7 @@ impl Tally {
                     continue;
                 }
                 let meetings = u64::from(self.meetings[i * n + j]);
-                let pair = Pair { entrants: [self.entrants[i], self.entrants[j]], meetings };
+                let pair = PairCount { entrants: [self.entrants[i], self.entrants[j]], meetings };
                 if least.is_none_or(|least| meetings < least.meetings) {
                     least = Some(pair);
                 }

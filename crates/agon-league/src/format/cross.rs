@@ -7,8 +7,8 @@
 //! **Cross**: board b is the b-th of the hidden set, the same for all pairs. **Gauntlet**: a board is shared by all challengers against the same
 //! opponent, so that they can be compared; without `swap` the first move alternates.
 
-use super::balance::{BalanceReport, Tally};
-use super::{Field, Fixture, FormatError, Past, Plan, Stage, product};
+use super::balance::{BalanceReport, FixtureCounts};
+use super::{PhaseField, Fixture, FormatError, PhaseHistory, PhaseSchedule, Stage, product};
 use crate::result::Entrant;
 
 /// The pair of this number, diagonally: each of `ones` x `others` once.
@@ -26,7 +26,7 @@ pub(super) struct Cross {
 }
 
 impl Cross {
-    pub fn new(field: &Field, boards: u64) -> Result<Self, FormatError> {
+    pub fn new(field: &PhaseField, boards: u64) -> Result<Self, FormatError> {
         field.check(2)?;
         if boards == 0 {
             return Err(FormatError::Nothing { field: "boards" });
@@ -50,8 +50,8 @@ impl Cross {
     }
 }
 
-impl Plan for Cross {
-    fn stage(&self, number: u32, _: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for Cross {
+    fn stage(&self, number: u32, _: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         (number == 0).then(|| Box::new(self.clone()) as Box<dyn Stage>)
     }
 
@@ -69,9 +69,9 @@ impl Plan for Cross {
     }
 
     /// Exact: one board stands for all.
-    fn balance(&self, _: &Past<'_>) -> BalanceReport {
+    fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
         let all: Vec<Entrant> = self.roles.iter().flatten().copied().collect();
-        let mut tally = Tally::new(&all).with_sides(&self.roles[0]).with_roles();
+        let mut tally = FixtureCounts::new(&all).with_sides(&self.roles[0]).with_roles();
         let board = (0..self.pairs()).filter_map(|number| self.fixture(number));
         board.for_each(|fixture| tally.add(&fixture.seats, self.boards));
         tally.report(true)
@@ -95,7 +95,7 @@ impl Stage for Cross {
         let (one, other) = diagonal(number % self.pairs(), ones.len() as u64, others.len() as u64);
         let board = number / self.pairs();
         let variant = (board % u64::from(self.variants)) as u32;
-        Some(Fixture { seats: vec![ones[one], others[other]], board, variant })
+        Some(Fixture { seats: vec![ones[one], others[other]], seed_index: board, variant })
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) struct Gauntlet {
 }
 
 impl Gauntlet {
-    pub fn new(field: &Field, challengers: &[Entrant], games: u64, swap: bool) -> Result<Self, FormatError> {
+    pub fn new(field: &PhaseField, challengers: &[Entrant], games: u64, swap: bool) -> Result<Self, FormatError> {
         field.check(2)?;
         if games == 0 {
             return Err(FormatError::Nothing { field: "games" });
@@ -139,8 +139,8 @@ impl Gauntlet {
     }
 }
 
-impl Plan for Gauntlet {
-    fn stage(&self, number: u32, _: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for Gauntlet {
+    fn stage(&self, number: u32, _: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         (number == 0).then(|| Box::new(self.clone()) as Box<dyn Stage>)
     }
 
@@ -158,9 +158,9 @@ impl Plan for Gauntlet {
     }
 
     /// Exact: the first moves of two games in a row are swapped, so that two stand for all.
-    fn balance(&self, _: &Past<'_>) -> BalanceReport {
+    fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
         let all: Vec<Entrant> = self.challengers.iter().chain(&self.others).copied().collect();
-        let mut tally = Tally::new(&all).with_sides(&self.challengers);
+        let mut tally = FixtureCounts::new(&all).with_sides(&self.challengers);
         let round = self.pairs() * self.repeats();
         let games = self.games * u64::from(self.variants);
         for game in 0..games.min(2) {
@@ -193,6 +193,6 @@ impl Stage for Gauntlet {
             seats.reverse();
         }
         let variant = (game % u64::from(self.variants)) as u32;
-        Some(Fixture { seats, board: game * self.others.len() as u64 + other as u64, variant })
+        Some(Fixture { seats, seed_index: game * self.others.len() as u64 + other as u64, variant })
     }
 }

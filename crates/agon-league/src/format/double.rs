@@ -7,10 +7,10 @@
 //!
 //! In the grand final the one from the winners' bracket has lost to nobody yet: if it loses, the two play again.
 
-use super::Ties;
-use super::elimination::Bracket;
+use super::TieRule;
+use super::elimination::EliminationRules;
 use super::pairing::pair_up;
-use super::ties::{Progress, Replay, bracket, next_round, ordered, ties_of};
+use super::ties::{BracketProgress, BracketReplay, bracket, next_round, ordered, ties_of};
 
 pub(super) struct DoubleElimination;
 
@@ -25,8 +25,8 @@ struct Losers {
     rounds: u32,
 }
 
-impl Bracket for DoubleElimination {
-    fn run(entrants: usize, _: Ties, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
+impl EliminationRules for DoubleElimination {
+    fn run(entrants: usize, _: TieRule, replay: &mut BracketReplay<'_>, progress: &mut BracketProgress) -> Option<()> {
         let mut slots = bracket(entrants);
         let mut losers = Losers::new(entrants);
         let mut round = 0;
@@ -51,7 +51,7 @@ impl Bracket for DoubleElimination {
     }
 
     /// Everybody but the winner loses twice, who loses the grand final perhaps once.
-    fn ties(entrants: u64, _: Ties) -> (u64, u64) {
+    fn ties(entrants: u64, _: TieRule) -> (u64, u64) {
         (2 * entrants - 2, 2 * entrants - 1)
     }
 }
@@ -76,7 +76,7 @@ impl Losers {
         self.pool.extend(dropped);
     }
 
-    fn round(&mut self, replay: &mut Replay<'_>, progress: &mut Progress, last: bool) -> Option<()> {
+    fn round(&mut self, replay: &mut BracketReplay<'_>, progress: &mut BracketProgress, last: bool) -> Option<()> {
         self.rounds += 1;
         self.pool.sort_unstable();
         let mut playing = self.pool.clone();
@@ -114,7 +114,7 @@ impl Losers {
     }
 }
 
-fn grand_final(replay: &mut Replay<'_>, progress: &mut Progress, unbeaten: usize, once: usize) -> Option<()> {
+fn grand_final(replay: &mut BracketReplay<'_>, progress: &mut BracketProgress, unbeaten: usize, once: usize) -> Option<()> {
     let tie = ordered(unbeaten, once);
     let winner = |first: bool| tie[usize::from(!first)];
     let mut champion = winner(replay.play("grand final", &[tie])?[0]);

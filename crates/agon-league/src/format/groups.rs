@@ -12,10 +12,10 @@
 
 use agon_core::random::{QuickRng, Rng};
 
-use super::arena::Arena;
-use super::balance::{BalanceReport, Pair, Range};
+use super::free_for_all::FreeForAll;
+use super::balance::{BalanceReport, PairCount, CountRange};
 use super::design::{self, Design, EFFORT, Group};
-use super::{Field, Fixture, FormatError, Past, Plan, Stage, chance, product};
+use super::{PhaseField, Fixture, FormatError, PhaseHistory, PhaseSchedule, Stage, chance, product};
 use crate::result::Entrant;
 
 /// More base blocks than this are not searched for: a quarter of a million matches for everyone, in groups of four.
@@ -28,7 +28,7 @@ const SMALL: u32 = 4;
 const LARGE: u32 = 600;
 
 /// The plan for groups of `size`, at least `matches` for everyone.
-pub(super) fn plan(field: &Field, size: u32, matches: u64, seed: u64) -> Result<Box<dyn Plan>, FormatError> {
+pub(super) fn plan(field: &PhaseField, size: u32, matches: u64, seed: u64) -> Result<Box<dyn PhaseSchedule>, FormatError> {
     field.check(2)?;
     let n = field.len() as u32;
     if size < 2 {
@@ -41,7 +41,7 @@ pub(super) fn plan(field: &Field, size: u32, matches: u64, seed: u64) -> Result<
         return Err(FormatError::Nothing { field: "matches" });
     }
     if size == n {
-        return Ok(Box::new(Arena::new(field, matches, seed)?));
+        return Ok(Box::new(FreeForAll::new(field, matches, seed)?));
     }
     let most = MOST_BLOCKS * u64::from(n);
     if matches > MOST_BLOCKS * u64::from(size) {
@@ -63,7 +63,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn new(field: &Field, size: u32, matches: u64, seed: u64) -> Self {
+    fn new(field: &PhaseField, size: u32, matches: u64, seed: u64) -> Self {
         let mut rng = chance(seed, 1);
         let mut labels = field.entrants.clone();
         rng.shuffle(&mut labels);
@@ -137,8 +137,8 @@ fn walked((step, start): (u32, u32), n: u64, i: u64) -> u32 {
     ((u64::from(step) * i + u64::from(start)) % n) as u32
 }
 
-impl Plan for Groups {
-    fn stage(&self, number: u32, _: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for Groups {
+    fn stage(&self, number: u32, _: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         (number == 0).then(|| Box::new(self.clone()) as Box<dyn Stage>)
     }
 
@@ -155,19 +155,19 @@ impl Plan for Groups {
     }
 
     /// Exact, from the design: no match is looked at.
-    fn balance(&self, _: &Past<'_>) -> BalanceReport {
+    fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
         let ((least, by_least), (most, by_most)) = self.design.extremes();
         let pair =
-            |meetings, by: u32| Pair { entrants: [self.labels[0], self.labels[by as usize]], meetings };
+            |meetings, by: u32| PairCount { entrants: [self.labels[0], self.labels[by as usize]], meetings };
         let n = self.labels.len() as u64;
         let seat = self.each / self.design.size as u64;
-        let seats = Range { least: seat, most: seat + u64::from(self.design.short.is_some()) };
+        let seats = CountRange { least: seat, most: seat + u64::from(self.design.short.is_some()) };
         BalanceReport {
             entrants: n as u32,
             matches: self.total(),
             complete: true,
-            played: Range { least: self.each, most: self.each },
-            meetings: Some(Range { least, most }),
+            played: CountRange { least: self.each, most: self.each },
+            meetings: Some(CountRange { least, most }),
             mean_meetings: (self.each * (self.design.size as u64 - 1)) as f64 / (n - 1) as f64,
             least_met: Some(pair(least, by_least)),
             most_met: Some(pair(most, by_most)),
@@ -199,6 +199,6 @@ impl Stage for Groups {
             (self.walks.len() - 1, &short.members[..], short.shifts[at as usize])
         };
         let seats = members.iter().map(|&g| self.labels[self.design.group.add(g, shift) as usize]).collect();
-        Some(Fixture { seats, board: number, variant: (block as u64 % u64::from(self.variants)) as u32 })
+        Some(Fixture { seats, seed_index: number, variant: (block as u64 % u64::from(self.variants)) as u32 })
     }
 }

@@ -4,14 +4,14 @@
 //! 16, 8 v 9. Places that nobody fills give a bye to the seed beside them, which are the best ones. Each round is a stage, each extra pair too
 //! (see [`super::ties`]); the match for the third place comes before the final.
 
-use super::Ties;
-use super::elimination::Bracket;
-use super::ties::{Progress, Replay, bracket, next_round, ordered, ties_of};
+use super::TieRule;
+use super::elimination::EliminationRules;
+use super::ties::{BracketProgress, BracketReplay, bracket, next_round, ordered, ties_of};
 
 pub(super) struct Knockout;
 
-impl Bracket for Knockout {
-    fn run(entrants: usize, rule: Ties, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
+impl EliminationRules for Knockout {
+    fn run(entrants: usize, rule: TieRule, replay: &mut BracketReplay<'_>, progress: &mut BracketProgress) -> Option<()> {
         let mut slots = bracket(entrants);
         while slots.len() > 1 {
             if slots.len() == 2 && rule.third {
@@ -25,14 +25,14 @@ impl Bracket for Knockout {
         Some(())
     }
 
-    fn ties(entrants: u64, rule: Ties) -> (u64, u64) {
+    fn ties(entrants: u64, rule: TieRule) -> (u64, u64) {
         let ties = entrants - 1 + u64::from(rule.third && entrants >= 4);
         (ties, ties)
     }
 }
 
 /// Those who lost the semi-finals play, if there are two of them.
-fn third_place(replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()> {
+fn third_place(replay: &mut BracketReplay<'_>, progress: &mut BracketProgress) -> Option<()> {
     let Some(&[a, b]) = progress.out.last().map(Vec::as_slice) else { return Some(()) };
     let [better, worse] = ordered(a, b);
     let first = replay.play("match for the third place", &[[better, worse]])?[0];

@@ -1,6 +1,6 @@
 //! What a phase plays: formats that yield stages of fixtures.
 //!
-//! A [`Format`] and a [`Field`] make a [`Plan`]; a plan yields [`Stage`]s, one after the other; a stage computes each [`Fixture`] from its
+//! A [`Format`] and a [`PhaseField`] make a [`PhaseSchedule`]; a plan yields [`Stage`]s, one after the other; a stage computes each [`Fixture`] from its
 //! number, so that a league of two million matches takes no memory and starts at once. Nothing here draws chance but from the seed, and
 //! a stage depends on nothing but that seed and the results of the stages before it: whoever asks again, gets the same fixtures.
 //!
@@ -15,7 +15,7 @@
 //! | `settled.rs` | any of the first four, further | the same again for those whose place is open |
 //! | `balance.rs` | the report on all of this | |
 
-mod arena;
+mod free_for_all;
 pub mod balance;
 mod cross;
 mod design;
@@ -37,7 +37,7 @@ pub use balance::BalanceReport;
 use elimination::Elimination;
 pub use error::FormatError;
 
-use crate::result::{Entrant, Fixed};
+use crate::result::{Entrant, FixedPoint};
 
 /// How the fixtures of a phase are made.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -77,9 +77,9 @@ pub enum Format {
         swap: bool,
     },
     /// Who loses a tie is out.
-    Knockout(Ties),
+    Knockout(TieRule),
     /// Who loses two is out.
-    DoubleElimination(Ties),
+    DoubleElimination(TieRule),
     /// Some against the field, everybody of the field so often against each.
     Gauntlet {
         /// Who runs it.
@@ -93,7 +93,7 @@ pub enum Format {
 
 /// How ties of an elimination are played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Ties {
+pub struct TieRule {
     /// Only the best so many of the phase before take part; all if not given.
     pub top: Option<u32>,
     /// Pairs of games (or matches) in a tie, the seats swapped in the second of each pair; each on every variant.
@@ -110,7 +110,8 @@ pub struct Fixture {
     /// Who sits where.
     pub seats: Vec<Entrant>,
     /// Fixtures of a phase with the same board have the same seed.
-    pub board: u64,
+    #[serde(rename = "board")]
+    pub seed_index: u64,
     /// Which of the phase's variants (settings such as a first letter) is played.
     pub variant: u32,
 }
@@ -134,21 +135,21 @@ pub trait Stage: Send + Sync {
 
 /// What a finished match means for who goes on.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct MatchVerdict {
     /// In seat order.
     pub seats: Vec<Entrant>,
     /// What the table gives for it: 3/1/0, +1/-1, the score.
-    pub points: Vec<Fixed>,
+    pub points: Vec<FixedPoint>,
     /// What breaks a tie: word points, games won minus lost.
-    pub second: Vec<Fixed>,
+    pub second: Vec<FixedPoint>,
 }
 
 /// What has happened in a phase so far. For a stage that is asked for again (a run goes on after a break) it must be what it was when that
 /// stage began: `open` and `order` are those after the stages before it.
 #[derive(Clone, Copy, Default, Debug)]
-pub struct Past<'p> {
+pub struct PhaseHistory<'p> {
     /// The verdicts of every finished stage, in order of the fixtures. Empty lists where the format does not look back.
-    pub stages: &'p [Vec<Verdict>],
+    pub stages: &'p [Vec<MatchVerdict>],
     /// The entrants whose place is still open: for `stop = "settled"`.
     pub open: &'p [Entrant],
     /// The table's order, best first: who is next to whom when too few are open for a match. The seeding's if empty.
@@ -157,7 +158,7 @@ pub struct Past<'p> {
 
 /// Who plays, and on what.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Field {
+pub struct PhaseField {
     /// In seeding order, best first.
     pub entrants: Vec<Entrant>,
     /// The role of each, by its number in the game; empty where all seats are alike.
@@ -168,7 +169,7 @@ pub struct Field {
     pub rounds_in_order: bool,
 }
 
-impl Field {
+impl PhaseField {
     /// These, with seats alike, one variant, rounds in any order.
     pub const fn of(entrants: Vec<Entrant>) -> Self {
         Self { entrants, roles: Vec::new(), variants: 1, rounds_in_order: false }
@@ -197,13 +198,13 @@ impl Field {
 }
 
 /// The stages of a phase.
-pub trait Plan: Send + Sync {
+pub trait PhaseSchedule: Send + Sync {
     /// The stage of this number, from 0; `None`: the phase is over. All stages before it are finished, and `past` has their verdicts if the
     /// plan looks back.
-    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>>;
+    fn stage(&self, number: u32, past: &PhaseHistory<'_>) -> Option<Box<dyn Stage>>;
 
     /// Whether it needs `past.stages`. If not, nobody needs to keep them.
-    fn looks_back(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         false
     }
 
@@ -221,15 +222,15 @@ pub trait Plan: Send + Sync {
     }
 
     /// How evenly it is spread: the whole phase, or, for a plan that looks back, what it has played so far.
-    fn balance(&self, past: &Past<'_>) -> BalanceReport;
+    fn balance(&self, past: &PhaseHistory<'_>) -> BalanceReport;
 
     /// The places a bracket gives, best first, those with equal places together; who is still in comes first. `None`: the table ranks.
-    fn placing(&self, _past: &Past<'_>) -> Option<Vec<Vec<Entrant>>> {
+    fn placing(&self, _past: &PhaseHistory<'_>) -> Option<Vec<Vec<Entrant>>> {
         None
     }
 
     /// Who had nobody to play against, by stage: for a table that gives points for that.
-    fn byes(&self, _past: &Past<'_>) -> Vec<(u32, Entrant)> {
+    fn byes(&self, _past: &PhaseHistory<'_>) -> Vec<(u32, Entrant)> {
         Vec::new()
     }
 }
@@ -241,10 +242,10 @@ impl Format {
     }
 
     /// The plan for this field. The same seed is the same plan.
-    pub fn plan(&self, field: &Field, seed: u64) -> Result<Box<dyn Plan>, FormatError> {
+    pub fn plan(&self, field: &PhaseField, seed: u64) -> Result<Box<dyn PhaseSchedule>, FormatError> {
         Ok(match self {
             Self::Groups { size, matches } => groups::plan(field, *size, *matches, seed)?,
-            Self::Arena { games } => Box::new(arena::Arena::new(field, *games, seed)?),
+            Self::Arena { games } => Box::new(free_for_all::FreeForAll::new(field, *games, seed)?),
             Self::RoundRobin { legs, swap } => {
                 Box::new(round_robin::RoundRobin::new(field, *legs, *swap, seed)?)
             }

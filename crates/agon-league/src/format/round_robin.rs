@@ -8,8 +8,8 @@
 //! A leg plays every variant; with `swap` each of these games twice, on one board. All is one stage, in the order leg, variant, round, pair,
 //! so that a phase that is stopped half-way is as even as can be; or a stage for each round, if rounds must not mix.
 
-use super::balance::{BalanceReport, Tally};
-use super::{Field, Fixture, FormatError, Past, Plan, Stage, chance, product};
+use super::balance::{BalanceReport, FixtureCounts};
+use super::{PhaseField, Fixture, FormatError, PhaseHistory, PhaseSchedule, Stage, chance, product};
 use crate::result::Entrant;
 
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub(super) struct RoundRobin {
 }
 
 impl RoundRobin {
-    pub fn new(field: &Field, legs: u32, swap: bool, seed: u64) -> Result<Self, FormatError> {
+    pub fn new(field: &PhaseField, legs: u32, swap: bool, seed: u64) -> Result<Self, FormatError> {
         field.check(2)?;
         if legs == 0 {
             return Err(FormatError::Nothing { field: "legs" });
@@ -77,12 +77,12 @@ impl RoundRobin {
         let seats = if repeat == 0 { vec![home, away] } else { vec![away, home] };
         let board =
             ((leg * u64::from(self.variants) + variant) * self.rounds() + round) * self.pairs() + pair;
-        Fixture { seats, board, variant: variant as u32 }
+        Fixture { seats, seed_index: board, variant: variant as u32 }
     }
 }
 
-impl Plan for RoundRobin {
-    fn stage(&self, number: u32, _: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for RoundRobin {
+    fn stage(&self, number: u32, _: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         if !self.in_order {
             return (number == 0).then(|| Box::new(All(self.clone())) as Box<dyn Stage>);
         }
@@ -106,8 +106,8 @@ impl Plan for RoundRobin {
     }
 
     /// Exact: one leg and one turned round stand for all of them.
-    fn balance(&self, _: &Past<'_>) -> BalanceReport {
-        let mut tally = Tally::new(&self.circle);
+    fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
+        let mut tally = FixtureCounts::new(&self.circle);
         let all = u64::from(self.legs) * u64::from(self.variants);
         for (turned, times) in [(false, all.div_ceil(2)), (true, all / 2)] {
             let pairs = if times > 0 { self.rounds() * self.pairs() } else { 0 };

@@ -8,25 +8,25 @@
 //! format plays.
 
 use super::balance::BalanceReport;
-use super::{Field, Fixture, Format, FormatError, Past, Plan, Stage};
-use crate::competition::{Phase, Stop};
+use super::{PhaseField, Fixture, Format, FormatError, PhaseHistory, PhaseSchedule, Stage};
+use crate::config::{PhaseConfig, StopRule};
 use crate::result::Entrant;
 
 /// How many further stages make one more of what the format plays.
 const PARTS: u64 = 4;
 
-impl Phase {
+impl PhaseConfig {
     /// The plan for this field: the format's, and what its `stop` adds.
-    pub fn plan(&self, field: &Field, seed: u64) -> Result<Box<dyn Plan>, FormatError> {
+    pub fn plan(&self, field: &PhaseField, seed: u64) -> Result<Box<dyn PhaseSchedule>, FormatError> {
         match self.stop {
-            Stop::Played => self.format.plan(field, seed),
-            Stop::Settled { most } => Ok(Box::new(Settled::new(&self.format, field, most, seed)?)),
+            StopRule::Played => self.format.plan(field, seed),
+            StopRule::Settled { most } => Ok(Box::new(UntilSettled::new(&self.format, field, most, seed)?)),
         }
     }
 
     /// Whether what is played later depends on what came of earlier matches.
     pub const fn looks_back(&self) -> bool {
-        matches!(self.stop, Stop::Settled { .. })
+        matches!(self.stop, StopRule::Settled { .. })
             || matches!(
                 self.format,
                 Format::Swiss { .. } | Format::Knockout(_) | Format::DoubleElimination(_)
@@ -34,10 +34,10 @@ impl Phase {
     }
 }
 
-struct Settled {
-    base: Box<dyn Plan>,
+struct UntilSettled {
+    base: Box<dyn PhaseSchedule>,
     base_stages: u32,
-    field: Field,
+    field: PhaseField,
     seed: u64,
     /// What a further stage plays if everybody is open.
     more: Format,
@@ -49,8 +49,8 @@ struct Settled {
     part: u64,
 }
 
-impl Settled {
-    fn new(format: &Format, field: &Field, most: u32, seed: u64) -> Result<Self, FormatError> {
+impl UntilSettled {
+    fn new(format: &Format, field: &PhaseField, most: u32, seed: u64) -> Result<Self, FormatError> {
         if most == 0 {
             return Err(FormatError::Nothing { field: "most" });
         }
@@ -88,7 +88,7 @@ impl Settled {
     }
 
     /// Who plays a further stage, and what.
-    fn again(&self, past: &Past<'_>) -> Option<(Field, Format)> {
+    fn again(&self, past: &PhaseHistory<'_>) -> Option<(PhaseField, Format)> {
         match self.more {
             Format::Groups { size, .. } => Some((self.part(past, size as usize)?, self.more.clone())),
             Format::RoundRobin { legs, swap } => {
@@ -102,7 +102,7 @@ impl Settled {
     }
 
     /// Those who are open, at least so many: filled up with those who are nearest to one of them in the table.
-    fn part(&self, past: &Past<'_>, least: usize) -> Option<Field> {
+    fn part(&self, past: &PhaseHistory<'_>, least: usize) -> Option<PhaseField> {
         let order: Vec<Entrant> = self.table(past);
         let open: Vec<usize> = (0..order.len()).filter(|&at| past.open.contains(&order[at])).collect();
         if open.is_empty() {
@@ -113,11 +113,11 @@ impl Settled {
         chosen.truncate(open.len().max(least));
         chosen.sort_unstable();
         let entrants = chosen.into_iter().map(|at| order[at]).collect();
-        Some(Field { entrants, roles: Vec::new(), ..self.field.clone() })
+        Some(PhaseField { entrants, roles: Vec::new(), ..self.field.clone() })
     }
 
     /// The table's order, with those it lacks at its end.
-    fn table(&self, past: &Past<'_>) -> Vec<Entrant> {
+    fn table(&self, past: &PhaseHistory<'_>) -> Vec<Entrant> {
         let known = past.order.iter().copied().filter(|entrant| self.field.entrants.contains(entrant));
         let rest = self.field.entrants.iter().copied().filter(|entrant| !past.order.contains(entrant));
         known.chain(rest).collect()
@@ -137,8 +137,8 @@ const fn name(format: &Format) -> &'static str {
     }
 }
 
-impl Plan for Settled {
-    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for UntilSettled {
+    fn stage(&self, number: u32, past: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         if number < self.base_stages {
             return self.base.stage(number, past);
         }
@@ -151,11 +151,11 @@ impl Plan for Settled {
         // The parts of a plan that was made are smaller than it: this does not fail.
         let inner = format.plan(&field, seed).ok()?.stage(0, past)?;
         let boards = self.boards.0 + u64::from(further) * self.boards.1;
-        Some(Box::new(Further { inner, number: further + 1, boards }))
+        Some(Box::new(ExtraStage { inner, number: further + 1, boards }))
     }
 
-    fn looks_back(&self) -> bool {
-        self.base.looks_back()
+    fn depends_on_results(&self) -> bool {
+        self.base.depends_on_results()
     }
 
     fn expected(&self) -> (u64, u64) {
@@ -164,19 +164,19 @@ impl Plan for Settled {
     }
 
     /// Of what the format plays: what follows is for some only, and is not known yet.
-    fn balance(&self, past: &Past<'_>) -> BalanceReport {
+    fn balance(&self, past: &PhaseHistory<'_>) -> BalanceReport {
         self.base.balance(past)
     }
 }
 
 /// A further stage, on boards of its own.
-struct Further {
+struct ExtraStage {
     inner: Box<dyn Stage>,
     number: u32,
     boards: u64,
 }
 
-impl Stage for Further {
+impl Stage for ExtraStage {
     fn name(&self) -> String {
         format!("still open, part {}", self.number)
     }
@@ -187,6 +187,6 @@ impl Stage for Further {
 
     fn fixture(&self, number: u64) -> Option<Fixture> {
         let fixture = self.inner.fixture(number)?;
-        Some(Fixture { board: self.boards + fixture.board, ..fixture })
+        Some(Fixture { seed_index: self.boards + fixture.seed_index, ..fixture })
     }
 }

@@ -9,9 +9,9 @@
 
 use super::balance::BalanceReport;
 use super::pairing::{can_pair, pair_up};
-use super::ties::{Meetings, balance_of};
-use super::{Field, FormatError, Past, Plan, Stage, Verdict, product};
-use crate::result::{Entrant, Fixed};
+use super::ties::{PairStage, balance_of};
+use super::{PhaseField, FormatError, PhaseHistory, PhaseSchedule, Stage, MatchVerdict, product};
+use crate::result::{Entrant, FixedPoint};
 use std::collections::HashMap;
 
 pub(super) struct Swiss {
@@ -24,7 +24,7 @@ pub(super) struct Swiss {
 
 /// What the rounds so far mean for the next.
 struct Standing {
-    points: Vec<Fixed>,
+    points: Vec<FixedPoint>,
     /// All pairs, as a square.
     met: Vec<u8>,
     byes: Vec<u32>,
@@ -35,7 +35,7 @@ struct Standing {
 }
 
 impl Swiss {
-    pub fn new(field: &Field, rounds: u32, swap: bool) -> Result<Self, FormatError> {
+    pub fn new(field: &PhaseField, rounds: u32, swap: bool) -> Result<Self, FormatError> {
         field.check(2)?;
         if rounds == 0 {
             return Err(FormatError::Nothing { field: "rounds" });
@@ -45,10 +45,10 @@ impl Swiss {
         Ok(Self { entrants: field.entrants.clone(), place, rounds, variants: field.variants(), swap })
     }
 
-    fn standing(&self, rounds: &[Vec<Verdict>]) -> Standing {
+    fn standing(&self, rounds: &[Vec<MatchVerdict>]) -> Standing {
         let n = self.entrants.len();
         let mut standing = Standing {
-            points: vec![Fixed::ZERO; n],
+            points: vec![FixedPoint::ZERO; n],
             met: vec![0; n * n],
             byes: vec![0; n],
             first: vec![0; n],
@@ -60,9 +60,9 @@ impl Swiss {
         standing
     }
 
-    fn add_round(&self, standing: &mut Standing, round: &[Verdict]) {
+    fn add_round(&self, standing: &mut Standing, round: &[MatchVerdict]) {
         let n = self.entrants.len();
-        let mut points: Vec<Option<Fixed>> = vec![None; n];
+        let mut points: Vec<Option<FixedPoint>> = vec![None; n];
         let mut opponent = vec![usize::MAX; n];
         standing.last.fill(0);
         for verdict in round {
@@ -133,7 +133,7 @@ impl Swiss {
         u64::from(self.variants) * (1 + u64::from(self.swap))
     }
 
-    fn played<'p>(&self, past: &Past<'p>, rounds: u32) -> &'p [Vec<Verdict>] {
+    fn played<'p>(&self, past: &PhaseHistory<'p>, rounds: u32) -> &'p [Vec<MatchVerdict>] {
         &past.stages[..past.stages.len().min(rounds.min(self.rounds) as usize)]
     }
 }
@@ -159,13 +159,13 @@ fn groups(standing: &Standing, order: &[usize]) -> Vec<(usize, usize, usize)> {
     all
 }
 
-impl Plan for Swiss {
-    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for Swiss {
+    fn stage(&self, number: u32, past: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         if number >= self.rounds || (past.stages.len() as u64) < u64::from(number) {
             return None;
         }
         let pairs = self.pair(&self.standing(self.played(past, number)), number);
-        Some(Box::new(Meetings {
+        Some(Box::new(PairStage {
             name: format!("round {}", number + 1),
             stage: number,
             ties: pairs.into_iter().map(|pair| pair.map(|i| self.entrants[i])).collect(),
@@ -175,7 +175,7 @@ impl Plan for Swiss {
         }))
     }
 
-    fn looks_back(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         true
     }
 
@@ -192,11 +192,11 @@ impl Plan for Swiss {
         self.entrants.len().is_multiple_of(2).then(|| u64::from(self.rounds) * self.meetings_each())
     }
 
-    fn balance(&self, past: &Past<'_>) -> BalanceReport {
+    fn balance(&self, past: &PhaseHistory<'_>) -> BalanceReport {
         balance_of(&self.entrants, past, past.stages.len() >= self.rounds as usize)
     }
 
-    fn byes(&self, past: &Past<'_>) -> Vec<(u32, Entrant)> {
+    fn byes(&self, past: &PhaseHistory<'_>) -> Vec<(u32, Entrant)> {
         let mut all = Vec::new();
         for (stage, round) in self.played(past, u32::MAX).iter().enumerate() {
             let missing = self

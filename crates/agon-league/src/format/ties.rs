@@ -4,15 +4,15 @@
 //! more of what the table calls second (word points over the tie); if that is equal too, one more pair of games, as a stage of its own in
 //! which only open ties play; after so many of those the better seeded goes on.
 //!
-//! Which stages there are depends on results, so a bracket is played through again from its past whenever somebody asks: [`Replay`] hands it the
+//! Which stages there are depends on results, so a bracket is played through again from its past whenever somebody asks: [`BracketReplay`] hands it the
 //! verdicts of one stage after the other and stops where the wanted stage begins. Nothing is remembered that could disagree.
 
-use super::balance::{BalanceReport, Tally};
-use super::{Fixture, FormatError, Past, Stage, Ties, Verdict};
-use crate::result::{Entrant, Fixed};
+use super::balance::{BalanceReport, FixtureCounts};
+use super::{Fixture, FormatError, PhaseHistory, Stage, TieRule, MatchVerdict};
+use crate::result::{Entrant, FixedPoint};
 
 /// Some twos meet.
-pub(super) struct Meetings {
+pub(super) struct PairStage {
     pub name: String,
     /// Its number: boards of different stages differ.
     pub stage: u32,
@@ -25,7 +25,7 @@ pub(super) struct Meetings {
     pub swap: bool,
 }
 
-impl Meetings {
+impl PairStage {
     fn repeats(&self) -> u64 {
         1 + u64::from(self.swap)
     }
@@ -36,7 +36,7 @@ impl Meetings {
     }
 }
 
-impl Stage for Meetings {
+impl Stage for PairStage {
     fn name(&self) -> String {
         self.name.clone()
     }
@@ -55,25 +55,25 @@ impl Stage for Meetings {
         let turned = if self.swap { number % 2 == 1 } else { game % 2 == 1 };
         let seats = if turned { vec![second, first] } else { vec![first, second] };
         let variant = self.variants.0 + (game % u64::from(self.variants.1)) as u32;
-        Some(Fixture { seats, board: (u64::from(self.stage) << 32) | board, variant })
+        Some(Fixture { seats, seed_index: (u64::from(self.stage) << 32) | board, variant })
     }
 }
 
 /// A bracket that is played through from its past. Entrants are numbers in seeding order, 0 the best.
-pub(super) struct Replay<'p> {
+pub(super) struct BracketReplay<'p> {
     entrants: &'p [Entrant],
-    rule: Ties,
+    rule: TieRule,
     variants: u32,
-    past: &'p [Vec<Verdict>],
+    past: &'p [Vec<MatchVerdict>],
     wanted: u32,
     at: u32,
     /// The wanted stage, once it has been reached.
-    pub found: Option<Meetings>,
+    pub found: Option<PairStage>,
 }
 
-impl<'p> Replay<'p> {
+impl<'p> BracketReplay<'p> {
     /// Up to the stage `wanted`, or as far as the past goes.
-    pub fn new(entrants: &'p [Entrant], rule: Ties, variants: u32, past: &Past<'p>, wanted: u32) -> Self {
+    pub fn new(entrants: &'p [Entrant], rule: TieRule, variants: u32, past: &PhaseHistory<'p>, wanted: u32) -> Self {
         Self { entrants, rule, variants, past: past.stages, wanted, at: 0, found: None }
     }
 
@@ -82,19 +82,19 @@ impl<'p> Replay<'p> {
         if ties.is_empty() {
             return Some(Vec::new());
         }
-        let mut leads = vec![(Fixed::ZERO, Fixed::ZERO); ties.len()];
+        let mut leads = vec![(FixedPoint::ZERO, FixedPoint::ZERO); ties.len()];
         let all: Vec<usize> = (0..ties.len()).collect();
         self.stage(name.into(), ties, &all, self.rule.pairs, (0, self.variants), &mut leads)?;
         for extra in 1..=self.rule.extra {
             let open: Vec<usize> =
-                (0..ties.len()).filter(|&tie| leads[tie] == (Fixed::ZERO, Fixed::ZERO)).collect();
+                (0..ties.len()).filter(|&tie| leads[tie] == (FixedPoint::ZERO, FixedPoint::ZERO)).collect();
             if open.is_empty() {
                 break;
             }
             let variant = (extra - 1) % self.variants;
             self.stage(format!("{name}, extra pair {extra}"), ties, &open, 1, (variant, 1), &mut leads)?;
         }
-        Some(leads.into_iter().map(|lead| lead >= (Fixed::ZERO, Fixed::ZERO)).collect())
+        Some(leads.into_iter().map(|lead| lead >= (FixedPoint::ZERO, FixedPoint::ZERO)).collect())
     }
 
     /// Takes one stage from the past and adds what the first of each tie is ahead by: points, then what is second.
@@ -105,10 +105,10 @@ impl<'p> Replay<'p> {
         open: &[usize],
         pairs: u32,
         variants: (u32, u32),
-        leads: &mut [(Fixed, Fixed)],
+        leads: &mut [(FixedPoint, FixedPoint)],
     ) -> Option<()> {
         let seats = open.iter().map(|&tie| ties[tie].map(|seed| self.entrants[seed])).collect();
-        let stage = Meetings { name, stage: self.at, ties: seats, pairs, variants, swap: true };
+        let stage = PairStage { name, stage: self.at, ties: seats, pairs, variants, swap: true };
         if self.at == self.wanted {
             self.found = Some(stage);
             return None;
@@ -134,13 +134,13 @@ impl<'p> Replay<'p> {
 
 /// Who is still in, and who went out, the first to go first; those of a group went together.
 #[derive(Default)]
-pub(super) struct Progress {
+pub(super) struct BracketProgress {
     pub out: Vec<Vec<usize>>,
     /// Nothing is left to be played.
     pub over: bool,
 }
 
-impl Progress {
+impl BracketProgress {
     /// Places, best first.
     pub fn placing(&self, entrants: &[Entrant]) -> Vec<Vec<Entrant>> {
         let mut gone = vec![false; entrants.len()];
@@ -152,7 +152,7 @@ impl Progress {
 }
 
 /// Those who take part in a bracket, if it can be played.
-pub(super) fn cut(field: &super::Field, rule: Ties) -> Result<Vec<Entrant>, FormatError> {
+pub(super) fn cut(field: &super::PhaseField, rule: TieRule) -> Result<Vec<Entrant>, FormatError> {
     field.check(2)?;
     if rule.pairs == 0 {
         return Err(FormatError::Nothing { field: "pairs" });
@@ -165,7 +165,7 @@ pub(super) fn cut(field: &super::Field, rule: Ties) -> Result<Vec<Entrant>, Form
 }
 
 /// Games of a tie without extra pairs, and with all of them.
-pub(super) fn games(rule: Ties, variants: u32) -> (u64, u64) {
+pub(super) fn games(rule: TieRule, variants: u32) -> (u64, u64) {
     let games = 2 * u64::from(rule.pairs) * u64::from(variants);
     (games, games + 2 * u64::from(rule.extra))
 }
@@ -207,8 +207,8 @@ pub(super) fn next_round(slots: &[Option<usize>], first_wins: &[bool]) -> (Vec<O
 }
 
 /// The report on what was played.
-pub(super) fn balance_of(entrants: &[Entrant], past: &Past<'_>, complete: bool) -> BalanceReport {
-    let mut tally = Tally::new(entrants);
+pub(super) fn balance_of(entrants: &[Entrant], past: &PhaseHistory<'_>, complete: bool) -> BalanceReport {
+    let mut tally = FixtureCounts::new(entrants);
     past.stages.iter().flatten().for_each(|verdict| tally.add(&verdict.seats, 1));
     tally.report(complete)
 }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use agon_core::Better;
 
 use crate::result::Entrant;
-use crate::tally::{OnBoard, Tally};
+use crate::tally::{SeedTotals, Tally};
 
 /// Everybody also has a draw against somebody of strength 0, so that who has won or lost every game stays finite.
 const PRIOR: f64 = 1.0;
@@ -42,8 +42,8 @@ pub struct Pair {
 
 /// The boards both have played equally often, and who has the higher score there.
 fn common<'b>(
-    one: &'b [(u64, OnBoard)],
-    other: &'b [(u64, OnBoard)],
+    one: &'b [(u64, SeedTotals)],
+    other: &'b [(u64, SeedTotals)],
 ) -> impl Iterator<Item = (u64, Ordering)> + 'b {
     let mut at = 0;
     one.iter().filter_map(move |(seed, board)| {
@@ -82,7 +82,7 @@ impl Results {
     pub fn by_board(tally: &Tally, entrants: &[Entrant], better: Better) -> Self {
         let mut entrants = entrants.to_vec();
         entrants.sort_unstable();
-        let boards: Vec<Vec<(u64, OnBoard)>> = entrants
+        let boards: Vec<Vec<(u64, SeedTotals)>> = entrants
             .iter()
             .map(|&e| {
                 tally.of(e).map_or_else(Vec::new, |sums| sums.boards.iter().map(|(&s, &b)| (s, b)).collect())

@@ -2,22 +2,22 @@
 
 use std::cmp::Reverse;
 
-use super::line::{Ranked, ranked};
-use super::{Cell, Column, Group, Line, Row, Sheet};
-use crate::result::Fixed;
-use crate::statistics::Counted;
+use super::row::{RankedRow, ranked};
+use super::{Cell, Column, RankGroup, EntrantRow, Row, StandingsTable};
+use crate::result::FixedPoint;
+use crate::statistics::RankingMean;
 
-pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
-    Group {
+pub(super) fn group<'a>(lines: &[EntrantRow<'a>]) -> RankGroup<'a> {
+    RankGroup {
         role: "painter",
         metric: "Score [%]".to_owned(),
         decimals: 3,
-        counted: Counted::Score,
+        counted: RankingMean::Score,
         ranked: ranked(lines, |line| Reverse(line.mean_score())),
     }
 }
 
-pub(super) fn sheets(group: &Group<'_>) -> [Sheet; 3] {
+pub(super) fn sheets(group: &RankGroup<'_>) -> [StandingsTable; 3] {
     [score(group), efficiency(group), spread(group)]
 }
 
@@ -30,16 +30,16 @@ fn first_columns() -> Vec<Column> {
     ]
 }
 
-fn first_cells(ranked: &Ranked<'_>) -> Vec<Cell> {
+fn first_cells(ranked: &RankedRow<'_>) -> Vec<Cell> {
     let line = &ranked.line;
     vec![ranked.place(), line.name(), line.contributor(), Cell::Real(line.sums.mean_us(), 3, "")]
 }
 
-fn score(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("score", "Score");
+fn score(group: &RankGroup<'_>) -> StandingsTable {
+    let mut sheet = StandingsTable::official("score", "Score");
     sheet.columns = first_columns();
     sheet.columns.push(Column::number("score", "Score"));
-    for ranked @ Ranked { line, .. } in &group.ranked {
+    for ranked @ RankedRow { line, .. } in &group.ranked {
         let mut cells = first_cells(ranked);
         cells.push(Cell::Real(line.mean_score().real(), 3, "%"));
         sheet.rows.push(Row { entrant: Some(line.entrant), cells });
@@ -48,20 +48,20 @@ fn score(group: &Group<'_>) -> Sheet {
 }
 
 /// Per cent a microsecond; `None` for a bot that was never asked or took no time that could be measured.
-fn per_microsecond(line: &Line<'_>) -> Option<f64> {
+fn per_microsecond(line: &EntrantRow<'_>) -> Option<f64> {
     let time = line.sums.mean_us();
     (time > 0.0).then(|| line.mean_score().real() / time)
 }
 
-fn efficiency(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("efficiency", "Efficiency");
+fn efficiency(group: &RankGroup<'_>) -> StandingsTable {
+    let mut sheet = StandingsTable::official("efficiency", "Efficiency");
     sheet.time = true;
     sheet.columns = first_columns();
     sheet.columns.push(Column::number("score", "Score [%]"));
     sheet.columns.push(Column::time("efficiency", "Efficiency [%/us]"));
-    let lines: Vec<Line<'_>> = group.ranked.iter().map(|ranked| ranked.line).collect();
+    let lines: Vec<EntrantRow<'_>> = group.ranked.iter().map(|ranked| ranked.line).collect();
     // No scores are below 0, and floats that are not have the order of their bits.
-    let key = |line: &Line<'_>| Reverse(per_microsecond(line).map(|x| x.max(0.0).to_bits()));
+    let key = |line: &EntrantRow<'_>| Reverse(per_microsecond(line).map(|x| x.max(0.0).to_bits()));
     for ranked in ranked(&lines, key) {
         let line = ranked.line;
         let mut cells = first_cells(&ranked);
@@ -72,8 +72,8 @@ fn efficiency(group: &Group<'_>) -> Sheet {
     sheet
 }
 
-fn spread(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("spread", "Spread");
+fn spread(group: &RankGroup<'_>) -> StandingsTable {
+    let mut sheet = StandingsTable::official("spread", "Spread");
     sheet.columns = vec![
         Column::number("rank", "Rank"),
         Column::text("name", "Name"),
@@ -83,15 +83,15 @@ fn spread(group: &Group<'_>) -> Sheet {
         Column::number("worst", "Worst game"),
         Column::number("games", "Games"),
     ];
-    for ranked @ Ranked { line, .. } in &group.ranked {
+    for ranked @ RankedRow { line, .. } in &group.ranked {
         let score = &line.sums.score;
         let cells = vec![
             ranked.place(),
             line.name(),
             Cell::Real(score.mean(), 3, ""),
             Cell::Real(score.variance().sqrt(), 3, ""),
-            Cell::Real(Fixed(score.max).real(), 3, ""),
-            Cell::Real(Fixed(score.min).real(), 3, ""),
+            Cell::Real(FixedPoint(score.max).real(), 3, ""),
+            Cell::Real(FixedPoint(score.min).real(), 3, ""),
             Cell::Int(line.sums.games as i64),
         ];
         sheet.rows.push(Row { entrant: Some(line.entrant), cells });

@@ -2,21 +2,21 @@
 
 use agon_core::Fault;
 
-use super::{Cell, Column, Group, Ranked, Row, Sheet};
+use super::{Cell, Column, RankGroup, RankedRow, Row, StandingsTable};
 use crate::rating::Rating;
-use crate::statistics::{Field, Known, Order};
+use crate::statistics::{RankedMeans, MeanEstimate, NeighbourOrder};
 
-pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings: &[Rating]) -> Sheet {
+pub(super) fn sheet(group: &RankGroup<'_>, several: bool, field: &RankedMeans<'_>, ratings: &[Rating]) -> StandingsTable {
     let (id, title) = if several {
         (format!("confidence-{}s", group.role), format!("Confidence: {}s", group.role))
     } else {
         ("confidence".to_owned(), "Confidence".to_owned())
     };
-    let mut sheet = Sheet { official: false, ..Sheet::official(&id, &title) };
+    let mut sheet = StandingsTable { official: false, ..StandingsTable::official(&id, &title) };
     sheet.columns = columns(group);
     let settled = field.settled(&group.placed());
     let known: std::collections::HashMap<_, _> = field.known().collect();
-    for (at, ranked @ Ranked { line, .. }) in group.ranked.iter().enumerate() {
+    for (at, ranked @ RankedRow { line, .. }) in group.ranked.iter().enumerate() {
         let known = known.get(&line.entrant);
         // Ratings are in the order of the file.
         let rating = ratings.binary_search_by_key(&line.entrant, |rating| rating.entrant);
@@ -28,11 +28,11 @@ pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings
             line.name(),
             known.map_or(Cell::Empty, |known| Cell::Real(known.mean, group.decimals, "")),
             known
-                .and_then(Known::interval)
+                .and_then(MeanEstimate::interval)
                 .map_or(Cell::Empty, |i| Cell::Interval(i.low, i.high, group.decimals)),
             match settled.get(at) {
-                Some(Order::Settled) => Cell::Text("settled".to_owned()),
-                Some(Order::Open) => Cell::Text("open".to_owned()),
+                Some(NeighbourOrder::Settled) => Cell::Text("settled".to_owned()),
+                Some(NeighbourOrder::Open) => Cell::Text("open".to_owned()),
                 None => Cell::Empty,
             },
             rating.map_or(Cell::Empty, |rating| whole(rating.rating)),
@@ -50,7 +50,7 @@ pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings
     sheet
 }
 
-fn columns(group: &Group<'_>) -> Vec<Column> {
+fn columns(group: &RankGroup<'_>) -> Vec<Column> {
     vec![
         Column::number("rank", "Rank"),
         Column::text("name", "Name"),

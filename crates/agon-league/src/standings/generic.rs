@@ -3,32 +3,32 @@
 use agon_core::{Better, GameInfo};
 
 use super::hide_and_seek::role_of;
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Ratio, Sheet};
-use crate::statistics::Counted;
+use super::row::ranked;
+use super::{Cell, Column, RankGroup, EntrantRow, Ratio, StandingsTable};
+use crate::statistics::RankingMean;
 
-pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> {
+pub(super) fn groups<'a>(game: &GameInfo, lines: &[EntrantRow<'a>]) -> Vec<RankGroup<'a>> {
     let of_role = |role: &agon_core::RoleInfo| {
-        let lines: Vec<Line<'a>> =
+        let lines: Vec<EntrantRow<'a>> =
             lines.iter().filter(|line| role_of(game, line) == role.name).copied().collect();
         let alone = game.roles.len() > 1;
         let sign = if role.better == Better::Lower { 1 } else { -1 };
-        let key = |line: &Line<'_>| {
+        let key = |line: &EntrantRow<'_>| {
             let mean = line.mean_score();
             (if alone { 0 } else { -line.sums.points }, Ratio { sum: sign * mean.sum, ..mean })
         };
-        Group {
+        RankGroup {
             role: role.name,
             metric: if alone { format!("Mean {}", game.score.name) } else { "Points a match".to_owned() },
             decimals: 3,
-            counted: if alone { Counted::Score } else { Counted::Points },
+            counted: if alone { RankingMean::Score } else { RankingMean::Points },
             ranked: ranked(&lines, key),
         }
     };
     game.roles.iter().map(of_role).filter(|group| !group.ranked.is_empty()).collect()
 }
 
-pub(super) fn sheet(game: &GameInfo, group: &Group<'_>, several: bool) -> Sheet {
+pub(super) fn sheet(game: &GameInfo, group: &RankGroup<'_>, several: bool) -> StandingsTable {
     let (id, title) = if several {
         (format!("table-{}", group.role), format!("Table: {}", group.role))
     } else {
@@ -42,9 +42,9 @@ pub(super) fn sheet(game: &GameInfo, group: &Group<'_>, several: bool) -> Sheet 
         Column::number("lost", "Lost"),
         Column::number("games", "Games"),
     ]);
-    Sheet::ranked(&id, &title, group, columns, |line| {
+    StandingsTable::ranked(&id, &title, group, columns, |line| {
         let sums = line.sums;
-        let decimals = if sums.points % i128::from(crate::Fixed::ONE) == 0 { 0 } else { game.score.decimals };
+        let decimals = if sums.points % i128::from(crate::FixedPoint::ONE) == 0 { 0 } else { game.score.decimals };
         let points = (!several).then(|| Cell::Real(sums.total_points(), decimals, ""));
         let score = Cell::Real(line.mean_score().real(), game.score.decimals, "");
         let counts = [sums.won, sums.drawn, sums.lost, sums.games].map(|n| Cell::Int(n as i64));

@@ -1,12 +1,12 @@
 //! Who did what against whom.
 
-use super::{Asked, Cell, Column, Group, Line, Ranking, Row, Sheet};
-use crate::result::{Entrant, Fixed};
-use crate::tally::{Met, Tally};
+use super::{StandingsRequest, Cell, Column, RankGroup, EntrantRow, Ranking, Row, StandingsTable};
+use crate::result::{Entrant, FixedPoint};
+use crate::tally::{PairTotals, Tally};
 
 /// Two who met, as the first of them sees it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Meeting {
+pub struct PairStanding {
     /// One of them.
     pub one: Entrant,
     /// The other.
@@ -31,7 +31,7 @@ const MOST_LISTED: usize = 200;
 const MOST_SHOWN: usize = 40;
 
 /// All meetings, both entrants in the order of the tables.
-pub(super) fn meetings(tally: &Tally, order: &[&Line<'_>]) -> Vec<Meeting> {
+pub(super) fn meetings(tally: &Tally, order: &[&EntrantRow<'_>]) -> Vec<PairStanding> {
     if order.len() > MOST_LISTED {
         return Vec::new();
     }
@@ -40,7 +40,7 @@ pub(super) fn meetings(tally: &Tally, order: &[&Line<'_>]) -> Vec<Meeting> {
         for other in &order[at + 1..] {
             let Some(met) = tally.pairs().get(one.entrant, other.entrant) else { continue };
             let points = tally.pairs().points(one.entrant, other.entrant);
-            list.push(Meeting {
+            list.push(PairStanding {
                 one: one.entrant,
                 other: other.entrant,
                 games: met.games,
@@ -48,7 +48,7 @@ pub(super) fn meetings(tally: &Tally, order: &[&Line<'_>]) -> Vec<Meeting> {
                 drawn: met.drawn(),
                 lost: met.lost,
                 points: points.map(|(a, b)| (a.real(), b.real())),
-                scores: (Fixed(met.score_a).real(), Fixed(met.score_b).real()),
+                scores: (FixedPoint(met.score_a).real(), FixedPoint(met.score_b).real()),
             });
         }
     }
@@ -56,12 +56,12 @@ pub(super) fn meetings(tally: &Tally, order: &[&Line<'_>]) -> Vec<Meeting> {
 }
 
 /// The table of games of two: everybody against everybody, or the first role against the second.
-pub(super) fn sheet(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Option<Sheet> {
+pub(super) fn sheet(tally: &Tally, asked: &StandingsRequest<'_>, groups: &[RankGroup<'_>]) -> Option<StandingsTable> {
     if asked.game.seats.max != 2 || groups.iter().any(|group| group.ranked.len() > MOST_SHOWN) {
         return None;
     }
     let (down, across) = (groups.first()?, groups.last()?);
-    let mut sheet = Sheet { official: false, ..Sheet::official("head-to-head", "Head to head") };
+    let mut sheet = StandingsTable { official: false, ..StandingsTable::official("head-to-head", "Head to head") };
     sheet.columns = vec![Column::number("number", "#"), Column::text("name", "Name")];
     for (at, ranked) in across.ranked.iter().enumerate() {
         let title = match groups.len() {
@@ -85,7 +85,7 @@ pub(super) fn sheet(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> O
     Some(sheet)
 }
 
-fn cell(tally: &Tally, ranking: Ranking, line: &Line<'_>, other: &Line<'_>) -> Cell {
+fn cell(tally: &Tally, ranking: Ranking, line: &EntrantRow<'_>, other: &EntrantRow<'_>) -> Cell {
     if line.entrant == other.entrant {
         return Cell::Empty;
     }
@@ -100,11 +100,11 @@ fn cell(tally: &Tally, ranking: Ranking, line: &Line<'_>, other: &Line<'_>) -> C
                     .replace("+0 (", "0 ("),
             )
         }
-        Ranking::HideAndSeek => Cell::Real(Fixed(met.score_a).real() / f64::from(met.games.max(1)), 1, ""),
+        Ranking::HideAndSeek => Cell::Real(FixedPoint(met.score_a).real() / f64::from(met.games.max(1)), 1, ""),
         _ => Cell::Text(won_drawn_lost(&met)),
     }
 }
 
-fn won_drawn_lost(met: &Met) -> String {
+fn won_drawn_lost(met: &PairTotals) -> String {
     format!("{}-{}-{}", met.won, met.drawn(), met.lost)
 }

@@ -2,30 +2,30 @@
 
 use agon_core::{Better, GameInfo, Seat};
 
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Sheet};
-use crate::statistics::Counted;
+use super::row::ranked;
+use super::{Cell, Column, RankGroup, EntrantRow, StandingsTable};
+use crate::statistics::RankingMean;
 
 /// What an entrant plays: as its file says, else as it sat.
-pub(super) fn role_of(game: &GameInfo, line: &Line<'_>) -> &'static str {
+pub(super) fn role_of(game: &GameInfo, line: &EntrantRow<'_>) -> &'static str {
     let seat = Seat(line.sums.usual_seat().min(u8::MAX.into()) as u8);
     line.spec.and_then(|spec| spec.role).unwrap_or_else(|| game.role(seat).name)
 }
 
-pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> {
+pub(super) fn groups<'a>(game: &GameInfo, lines: &[EntrantRow<'a>]) -> Vec<RankGroup<'a>> {
     let of_role = |role: &agon_core::RoleInfo| {
-        let lines: Vec<Line<'a>> =
+        let lines: Vec<EntrantRow<'a>> =
             lines.iter().filter(|line| role_of(game, line) == role.name).copied().collect();
         let sign = if role.better == Better::Lower { 1 } else { -1 };
-        let key = |line: &Line<'_>| {
+        let key = |line: &EntrantRow<'_>| {
             let mean = line.mean_score();
             super::Ratio { sum: sign * mean.sum, ..mean }
         };
-        Group {
+        RankGroup {
             role: role.name,
             metric: "Mean steps".to_owned(),
             decimals: 1,
-            counted: Counted::Score,
+            counted: RankingMean::Score,
             ranked: ranked(&lines, key),
         }
     };
@@ -41,7 +41,7 @@ fn medal(rank: Option<u64>) -> Cell {
     }
 }
 
-pub(super) fn sheet(group: &Group<'_>) -> Sheet {
+pub(super) fn sheet(group: &RankGroup<'_>) -> StandingsTable {
     let seekers = group.role == "seeker";
     let (id, title) = if seekers { ("seekers", "Seekers") } else { ("hiders", "Hiders") };
     let columns = [
@@ -49,7 +49,7 @@ pub(super) fn sheet(group: &Group<'_>) -> Sheet {
         Column::number("caught", if seekers { "Caught [%]" } else { "Got away [%]" }),
         Column::number("games", "Games"),
     ];
-    let mut sheet = Sheet::ranked(id, title, group, columns, |line| {
+    let mut sheet = StandingsTable::ranked(id, title, group, columns, |line| {
         [
             Cell::Real(line.mean_score().real(), 1, ""),
             Cell::Real(100.0 * line.sums.won as f64 / line.sums.games.max(1) as f64, 1, ""),

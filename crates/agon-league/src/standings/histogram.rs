@@ -2,8 +2,8 @@
 
 use agon_core::GameInfo;
 
-use super::Line;
-use crate::result::{Entrant, Fixed};
+use super::EntrantRow;
+use crate::result::{Entrant, FixedPoint};
 
 /// At most so many bars beside each other.
 const MOST_BARS: i128 = 60;
@@ -25,14 +25,14 @@ pub struct Histograms {
 
 impl Histograms {
     /// Of these entrants; `None` without any game.
-    pub(super) fn of(game: &GameInfo, order: &[&Line<'_>]) -> Option<Self> {
+    pub(super) fn of(game: &GameInfo, order: &[&EntrantRow<'_>]) -> Option<Self> {
         let scores = || order.iter().map(|line| &line.sums.score).filter(|score| score.count > 0);
         let least = scores().map(|score| i128::from(score.min)).min()?;
         let most = scores().map(|score| i128::from(score.max)).max()?;
         let width = nice_width(least, most);
         let from = least.div_euclid(width);
         let bars = (most.div_euclid(width) - from + 1) as usize;
-        let count = |line: &&Line<'_>| {
+        let count = |line: &&EntrantRow<'_>| {
             let mut counts = vec![0; bars];
             for (value, count) in line.sums.score.histogram.bins() {
                 let bar = ((value / width as f64).floor() as i128 - from).clamp(0, bars as i128 - 1);
@@ -43,8 +43,8 @@ impl Histograms {
         Some(Self {
             score: game.score.name,
             unit: game.score.unit,
-            from: from as f64 * width as f64 / Fixed::ONE as f64,
-            width: width as f64 / Fixed::ONE as f64,
+            from: from as f64 * width as f64 / FixedPoint::ONE as f64,
+            width: width as f64 / FixedPoint::ONE as f64,
             counts: order.iter().map(count).collect(),
         })
     }

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Cell, Histograms, Line, Meeting, Named, Row, Ruled, Sheet, Standings};
+use super::{Cell, Histograms, EntrantRow, PairStanding, EntrantName, Row, RulingNote, StandingsTable, Standings};
 
 /// Raised when a field changes its meaning or goes away.
 pub const VERSION: u32 = 1;
@@ -27,7 +27,7 @@ impl Standings {
                 "entrant": rating.entrant, "rating": short(rating.rating), "error": short(rating.error),
             })).collect::<Vec<_>>(),
             "open": self.open,
-            "rulings": self.rulings.iter().map(Ruled::json).collect::<Vec<_>>(),
+            "rulings": self.rulings.iter().map(RulingNote::json).collect::<Vec<_>>(),
         })
     }
 }
@@ -38,11 +38,11 @@ impl Serialize for Standings {
     }
 }
 
-pub(super) fn plain_name(line: &Line<'_>) -> String {
+pub(super) fn plain_name(line: &EntrantRow<'_>) -> String {
     line.named().name
 }
 
-fn named(named: &Named) -> Json {
+fn named(named: &EntrantName) -> Json {
     let marks = named.marks.iter().map(|(mark, note)| json!({"mark": mark, "note": note}));
     json!({
         "entrant": named.entrant,
@@ -73,7 +73,7 @@ fn cell(cell: &Cell) -> Json {
     }
 }
 
-fn sheet(sheet: &Sheet) -> Json {
+fn sheet(sheet: &StandingsTable) -> Json {
     let columns = sheet.columns.iter().map(|column| json!({"id": column.id, "title": column.title}));
     let row = |row: &Row| {
         let mut map = Map::new();
@@ -91,7 +91,7 @@ fn sheet(sheet: &Sheet) -> Json {
     })
 }
 
-fn meeting(met: &Meeting) -> Json {
+fn meeting(met: &PairStanding) -> Json {
     json!({
         "one": met.one,
         "other": met.other,

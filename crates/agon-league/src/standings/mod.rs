@@ -10,9 +10,9 @@ mod head_to_head;
 mod hide_and_seek;
 mod histogram;
 mod json;
-mod line;
+mod row;
 mod rulings;
-mod sheet;
+mod table;
 mod solitude;
 mod word_racer;
 
@@ -23,18 +23,18 @@ mod tests;
 
 use agon_core::GameInfo;
 
-use crate::competition::EntrantSpec;
+use crate::config::EntrantSpec;
 use crate::rating::{self, Rating, ratings_by_board};
 use crate::result::Entrant;
-use crate::statistics::{Counted, Field};
+use crate::statistics::{RankingMean, RankedMeans};
 use crate::tally::Tally;
 
-pub use head_to_head::Meeting;
+pub use head_to_head::PairStanding;
 pub use histogram::Histograms;
 pub use json::VERSION;
-pub use line::{Line, Ranked, Ratio};
-pub use rulings::{Lifting, Ruled, RulingKind, shown_moment};
-pub use sheet::{Cell, Column, Row, Sheet, shown_time};
+pub use row::{EntrantRow, RankedRow, Ratio};
+pub use rulings::{RulingLift, RulingNote, RulingKind, shown_moment};
+pub use table::{Cell, Column, Row, StandingsTable, shown_time};
 
 /// Whose rules a table is ranked by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +69,7 @@ impl Ranking {
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct StandingsRequest<'a> {
     /// The competition's name.
     pub competition: &'a str,
     /// The phase's name.
@@ -83,7 +83,7 @@ pub struct Asked<'a> {
     /// How a knockout ended, if there was one: the best first, those who share a place together.
     pub placing: &'a [Vec<Entrant>],
     /// What was decided about entrants and about matches of this phase. The tally has no void matches in it.
-    pub rulings: &'a [Ruled],
+    pub rulings: &'a [RulingNote],
 }
 
 /// The tables of a phase.
@@ -100,11 +100,11 @@ pub struct Standings {
     /// Games counted.
     pub games: u64,
     /// Who takes part, by their places in the file.
-    pub entrants: Vec<Named>,
+    pub entrants: Vec<EntrantName>,
     /// The official tables first.
-    pub sheets: Vec<Sheet>,
+    pub sheets: Vec<StandingsTable>,
     /// Any two who met; empty in fields too large to look at.
-    pub head_to_head: Vec<Meeting>,
+    pub head_to_head: Vec<PairStanding>,
     /// How often each score came.
     pub histogram: Option<Histograms>,
     /// By places in the file.
@@ -112,12 +112,12 @@ pub struct Standings {
     /// Whose order to a neighbour is open.
     pub open: Vec<Entrant>,
     /// What was decided, the first first.
-    pub rulings: Vec<Ruled>,
+    pub rulings: Vec<RulingNote>,
 }
 
 /// An entrant, for whoever reads the figures.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Named {
+pub struct EntrantName {
     /// Its place in the file.
     pub entrant: Entrant,
     /// Its name.
@@ -129,17 +129,17 @@ pub struct Named {
 }
 
 /// Entrants that are ranked against each other.
-struct Group<'a> {
+struct RankGroup<'a> {
     /// `player`, `seeker`: part of the ids of sheets when there are several groups.
     role: &'static str,
     /// What the mean that decides is called.
     metric: String,
     decimals: usize,
-    counted: Counted,
-    ranked: Vec<Ranked<'a>>,
+    counted: RankingMean,
+    ranked: Vec<RankedRow<'a>>,
 }
 
-impl Group<'_> {
+impl RankGroup<'_> {
     /// Everybody, the disqualified last.
     fn order(&self) -> Vec<Entrant> {
         self.ranked.iter().map(|ranked| ranked.line.entrant).collect()
@@ -153,22 +153,22 @@ impl Group<'_> {
 }
 
 /// The tables of a phase.
-pub fn standings(tally: &Tally, asked: &Asked<'_>) -> Standings {
-    let lines = Line::all(tally, asked);
+pub fn standings(tally: &Tally, asked: &StandingsRequest<'_>) -> Standings {
+    let lines = EntrantRow::all(tally, asked);
     let groups = groups(tally, asked, &lines);
     let ratings = rated(tally, asked, &groups);
-    let mut sheets: Vec<Sheet> = placing(asked).into_iter().collect();
+    let mut sheets: Vec<StandingsTable> = placing(asked).into_iter().collect();
     sheets.extend(official(asked, &groups));
-    sheet::add_notes(&mut sheets, &lines);
+    table::add_notes(&mut sheets, &lines);
     rulings::add_notes(&mut sheets, asked.rulings, asked.entrants);
     sheets.extend(rulings::sheet(asked.rulings, asked.entrants));
     let mut open = Vec::new();
     for group in &groups {
-        let field = Field::new(tally, group.counted, &group.order());
+        let field = RankedMeans::new(tally, group.counted, &group.order());
         open.extend(field.open(&group.placed()));
         sheets.push(confidence::sheet(group, groups.len() > 1, &field, &ratings));
     }
-    let order: Vec<&Line<'_>> =
+    let order: Vec<&EntrantRow<'_>> =
         groups.iter().flat_map(|group| group.ranked.iter().map(|ranked| &ranked.line)).collect();
     sheets.extend(head_to_head::sheet(tally, asked, &groups));
     Standings {
@@ -177,7 +177,7 @@ pub fn standings(tally: &Tally, asked: &Asked<'_>) -> Standings {
         game: asked.game.id,
         matches: tally.matches,
         games: tally.games,
-        entrants: lines.iter().map(Line::named).collect(),
+        entrants: lines.iter().map(EntrantRow::named).collect(),
         sheets,
         head_to_head: head_to_head::meetings(tally, &order),
         histogram: Histograms::of(asked.game, &order),
@@ -188,26 +188,26 @@ pub fn standings(tally: &Tally, asked: &Asked<'_>) -> Standings {
 }
 
 /// Everybody whose order to a neighbour is still open: for `stop = "settled"`.
-pub fn open(tally: &Tally, asked: &Asked<'_>) -> Vec<Entrant> {
-    let lines = Line::all(tally, asked);
-    let open_of = |group: &Group<'_>| Field::new(tally, group.counted, &group.order()).open(&group.placed());
+pub fn open(tally: &Tally, asked: &StandingsRequest<'_>) -> Vec<Entrant> {
+    let lines = EntrantRow::all(tally, asked);
+    let open_of = |group: &RankGroup<'_>| RankedMeans::new(tally, group.counted, &group.order()).open(&group.placed());
     groups(tally, asked, &lines).iter().flat_map(open_of).collect()
 }
 
 /// The official order, the best first; roles one after the other. Those who share a rank are in the order of the file; those who are
 /// disqualified are not in it.
-pub fn order(tally: &Tally, asked: &Asked<'_>) -> Vec<Entrant> {
-    let lines = Line::all(tally, asked);
-    groups(tally, asked, &lines).iter().flat_map(Group::placed).collect()
+pub fn order(tally: &Tally, asked: &StandingsRequest<'_>) -> Vec<Entrant> {
+    let lines = EntrantRow::all(tally, asked);
+    groups(tally, asked, &lines).iter().flat_map(RankGroup::placed).collect()
 }
 
 /// How good everybody is, by who beat whom: alone, for a history of it.
-pub fn ratings(tally: &Tally, asked: &Asked<'_>) -> Vec<Rating> {
-    let lines = Line::all(tally, asked);
+pub fn ratings(tally: &Tally, asked: &StandingsRequest<'_>) -> Vec<Rating> {
+    let lines = EntrantRow::all(tally, asked);
     rated(tally, asked, &groups(tally, asked, &lines))
 }
 
-fn groups<'a>(tally: &Tally, asked: &Asked<'_>, lines: &[Line<'a>]) -> Vec<Group<'a>> {
+fn groups<'a>(tally: &Tally, asked: &StandingsRequest<'_>, lines: &[EntrantRow<'a>]) -> Vec<RankGroup<'a>> {
     match asked.ranking {
         Ranking::Solitude => vec![solitude::group(lines)],
         Ranking::ColourBattle => vec![colour_battle::group(lines)],
@@ -218,8 +218,8 @@ fn groups<'a>(tally: &Tally, asked: &Asked<'_>, lines: &[Line<'a>]) -> Vec<Group
     }
 }
 
-fn official(asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Sheet> {
-    let each = |make: fn(&Group<'_>) -> Sheet| groups.iter().map(make).collect();
+fn official(asked: &StandingsRequest<'_>, groups: &[RankGroup<'_>]) -> Vec<StandingsTable> {
+    let each = |make: fn(&RankGroup<'_>) -> StandingsTable| groups.iter().map(make).collect();
     match asked.ranking {
         Ranking::Solitude => each(solitude::sheet),
         Ranking::ColourBattle => groups.iter().flat_map(colour_battle::sheets).collect(),
@@ -233,7 +233,7 @@ fn official(asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Sheet> {
 }
 
 /// Roles are rated apart where that can be done; by their places in the file.
-fn rated(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Rating> {
+fn rated(tally: &Tally, asked: &StandingsRequest<'_>, groups: &[RankGroup<'_>]) -> Vec<Rating> {
     let apart = || -> Option<Vec<Rating>> {
         let mut all = Vec::new();
         for group in groups.iter().filter(|_| asked.game.roles.len() > 1) {
@@ -247,16 +247,16 @@ fn rated(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Rating> 
 }
 
 /// How the knockout ended.
-fn placing(asked: &Asked<'_>) -> Option<Sheet> {
+fn placing(asked: &StandingsRequest<'_>) -> Option<StandingsTable> {
     if asked.placing.is_empty() {
         return None;
     }
-    let mut sheet = Sheet::official("knockout", "Knockout");
+    let mut sheet = StandingsTable::official("knockout", "Knockout");
     sheet.columns = vec![Column::number("place", "Place"), Column::text("name", "Name")];
     let is_out = |entrant: Entrant| rulings::disqualified(asked.rulings, entrant).is_some();
     let row = |entrant: Entrant, place: Cell| {
-        let name = asked.entrants.get(entrant.index()).map_or_else(String::new, line::shown_name);
-        let name = if is_out(entrant) { format!("{name} ({})", line::DISQUALIFIED) } else { name };
+        let name = asked.entrants.get(entrant.index()).map_or_else(String::new, row::shown_name);
+        let name = if is_out(entrant) { format!("{name} ({})", row::DISQUALIFIED) } else { name };
         Row { entrant: Some(entrant), cells: vec![place, Cell::Text(name)] }
     };
     let mut place = 1;
@@ -276,13 +276,13 @@ impl Standings {
     /// The same without anything that was measured: what another run of the same competition must show too.
     #[must_use]
     pub fn without_times(&self) -> Self {
-        let sheets = self.sheets.iter().filter(|sheet| !sheet.time).map(Sheet::without_times).collect();
-        let rulings = self.rulings.iter().map(Ruled::without_times).collect();
+        let sheets = self.sheets.iter().filter(|sheet| !sheet.time).map(StandingsTable::without_times).collect();
+        let rulings = self.rulings.iter().map(RulingNote::without_times).collect();
         Self { sheets, rulings, ..self.clone() }
     }
 
     /// Only the sheet of this id.
-    pub fn sheet(&self, id: &str) -> Option<&Sheet> {
+    pub fn sheet(&self, id: &str) -> Option<&StandingsTable> {
         self.sheets.iter().find(|sheet| sheet.id == id)
     }
 }

@@ -9,22 +9,22 @@ use crate::simulated::{self, League};
 /// Half past ten on the day of the sample dates.
 const AT: i64 = 1_794_738_600_000;
 
-fn ruled(number: u64, kind: RulingKind, reason: &str) -> Ruled {
+fn ruled(number: u64, kind: RulingKind, reason: &str) -> RulingNote {
     let seats = if matches!(kind, RulingKind::Void(_)) { vec![Entrant(0), Entrant(1)] } else { Vec::new() };
-    Ruled { number, kind, seats, reason: reason.to_owned(), at: Some(AT), lifted: None, late: false }
+    RulingNote { number, kind, seats, reason: reason.to_owned(), at: Some(AT), lifted: None, late: false }
 }
 
-fn disqualified(entrant: u32) -> Ruled {
+fn disqualified(entrant: u32) -> RulingNote {
     ruled(1, RulingKind::Disqualify(Entrant(entrant)), "it reads the others' files")
 }
 
-fn void() -> Ruled {
+fn void() -> RulingNote {
     let key = MatchKey { phase: 0, stage: 0, number: 0 };
     ruled(2, RulingKind::Void(key), "the power was cut")
 }
 
-fn asked<'a>(league: &'a League, placing: &'a [Vec<Entrant>], rulings: &'a [Ruled]) -> Asked<'a> {
-    Asked {
+fn asked<'a>(league: &'a League, placing: &'a [Vec<Entrant>], rulings: &'a [RulingNote]) -> StandingsRequest<'a> {
+    StandingsRequest {
         competition: "Test",
         phase: "phase 1",
         game: league.game,
@@ -84,7 +84,7 @@ fn who_is_disqualified_stands_last_and_the_others_move_up() {
             assert_eq!(Some(row), after.rows.last(), "{name}: {}", after.id);
             assert_eq!(row.cells[0], Cell::Empty, "{name}: {}", after.id);
             // Its games count: nobody's figures change, only their ranks.
-            let others = |sheet: &Sheet| -> Vec<Vec<Cell>> {
+            let others = |sheet: &StandingsTable| -> Vec<Vec<Cell>> {
                 let others = sheet.rows.iter().filter(|row| row.entrant != Some(Entrant(best)));
                 others
                     .map(|row| row.cells[if sheet.id.ends_with("ers") { 2 } else { 1 }..].to_vec())
@@ -142,7 +142,7 @@ fn who_won_a_knockout_and_is_disqualified_has_no_place_in_it() {
 #[test]
 fn everybody_can_be_disqualified() {
     for (name, league, _) in five() {
-        let all: Vec<Ruled> = (0..league.entrants.len() as u32).map(disqualified).collect();
+        let all: Vec<RulingNote> = (0..league.entrants.len() as u32).map(disqualified).collect();
         let now = standings(&league.tally(), &asked(&league, &[], &all));
         assert!(
             now.open.is_empty() && order(&league.tally(), &asked(&league, &[], &all)).is_empty(),
@@ -156,8 +156,8 @@ fn everybody_can_be_disqualified() {
 #[test]
 fn what_was_lifted_or_came_late_is_said() {
     let league = simulated::connect_five(&["Ana", "Bea", "Carlos"], 5);
-    let lifted = Lifting { reason: "it does not".to_owned(), at: Some(AT + 60_000) };
-    let mut rulings = [Ruled { lifted: Some(lifted), ..disqualified(0) }, Ruled { late: true, ..void() }];
+    let lifted = RulingLift { reason: "it does not".to_owned(), at: Some(AT + 60_000) };
+    let mut rulings = [RulingNote { lifted: Some(lifted), ..disqualified(0) }, RulingNote { late: true, ..void() }];
     rulings[1].seats = (0..6).map(Entrant).collect();
     let now = standings(&league.tally(), &asked(&league, &[], &rulings));
     let fair = standings(&league.tally(), &asked(&league, &[], &[]));

@@ -2,8 +2,8 @@
 
 use serde_json::{Value as Json, json};
 
-use super::{Cell, Column, Row, Sheet};
-use crate::competition::EntrantSpec;
+use super::{Cell, Column, Row, StandingsTable};
+use crate::config::EntrantSpec;
 use crate::result::{Entrant, MatchKey};
 
 /// What can be decided.
@@ -17,7 +17,7 @@ pub enum RulingKind {
 
 /// A ruling, as a table shows it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ruled {
+pub struct RulingNote {
     /// Its number in the list of all.
     pub number: u64,
     /// What was decided.
@@ -29,14 +29,14 @@ pub struct Ruled {
     /// When, in milliseconds since 1970; `None` where times are left out.
     pub at: Option<i64>,
     /// That it is no longer in force.
-    pub lifted: Option<Lifting>,
+    pub lifted: Option<RulingLift>,
     /// Whether it was made or lifted after the table was published: what was published is another table then.
     pub late: bool,
 }
 
 /// How a ruling came to be no longer in force.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lifting {
+pub struct RulingLift {
     /// Why.
     pub reason: String,
     /// When, in milliseconds since 1970; `None` where times are left out.
@@ -46,10 +46,10 @@ pub struct Lifting {
 /// More names of a match than these are not listed.
 const MOST_NAMED: usize = 4;
 
-impl Ruled {
+impl RulingNote {
     /// Without its times.
     pub(super) fn without_times(&self) -> Self {
-        let lifted = self.lifted.as_ref().map(|lifted| Lifting { at: None, ..lifted.clone() });
+        let lifted = self.lifted.as_ref().map(|lifted| RulingLift { at: None, ..lifted.clone() });
         Self { at: None, lifted, ..self.clone() }
     }
 
@@ -101,8 +101,8 @@ impl Ruled {
 }
 
 /// Why an entrant is disqualified, if it is.
-pub(super) fn disqualified(rulings: &[Ruled], entrant: Entrant) -> Option<&str> {
-    let on_it = |one: &&Ruled| one.kind == RulingKind::Disqualify(entrant) && one.lifted.is_none();
+pub(super) fn disqualified(rulings: &[RulingNote], entrant: Entrant) -> Option<&str> {
+    let on_it = |one: &&RulingNote| one.kind == RulingKind::Disqualify(entrant) && one.lifted.is_none();
     rulings.iter().find(on_it).map(|one| one.reason.as_str())
 }
 
@@ -112,11 +112,11 @@ fn name_of(specs: &[EntrantSpec], entrant: Entrant) -> String {
 }
 
 /// The list below the tables.
-pub(super) fn sheet(rulings: &[Ruled], specs: &[EntrantSpec]) -> Option<Sheet> {
+pub(super) fn sheet(rulings: &[RulingNote], specs: &[EntrantSpec]) -> Option<StandingsTable> {
     if rulings.is_empty() {
         return None;
     }
-    let mut sheet = Sheet { official: false, ..Sheet::official("rulings", "Rulings") };
+    let mut sheet = StandingsTable { official: false, ..StandingsTable::official("rulings", "Rulings") };
     sheet.columns = vec![
         Column::number("ruling", "#"),
         Column::text("name", "About"),
@@ -147,7 +147,7 @@ pub(super) fn sheet(rulings: &[Ruled], specs: &[EntrantSpec]) -> Option<Sheet> {
 }
 
 /// Says below the official tables why somebody in it has no place.
-pub(super) fn add_notes(sheets: &mut [Sheet], rulings: &[Ruled], specs: &[EntrantSpec]) {
+pub(super) fn add_notes(sheets: &mut [StandingsTable], rulings: &[RulingNote], specs: &[EntrantSpec]) {
     for sheet in sheets.iter_mut().filter(|sheet| sheet.official && !sheet.time) {
         let out = sheet.rows.iter().filter_map(|row| {
             let entrant = row.entrant?;

@@ -2,27 +2,27 @@
 
 use std::cmp::Reverse;
 
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Sheet};
-use crate::statistics::Counted;
+use super::row::ranked;
+use super::{Cell, Column, RankGroup, EntrantRow, StandingsTable};
+use crate::statistics::RankingMean;
 
-pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
-    Group {
+pub(super) fn group<'a>(lines: &[EntrantRow<'a>]) -> RankGroup<'a> {
+    RankGroup {
         role: "player",
         metric: "APPM".to_owned(),
         decimals: 3,
-        counted: Counted::Points,
+        counted: RankingMean::Points,
         ranked: ranked(lines, |line| Reverse(line.points_a_match())),
     }
 }
 
-pub(super) fn sheet(group: &Group<'_>) -> Sheet {
+pub(super) fn sheet(group: &RankGroup<'_>) -> StandingsTable {
     let columns = [
         Column::number("appm", "APPM"),
         Column::number("points", "Total points"),
         Column::number("matches", "Matches"),
     ];
-    let mut sheet = Sheet::ranked("leaderboard", "Leaderboard", group, columns, |line| {
+    let mut sheet = StandingsTable::ranked("leaderboard", "Leaderboard", group, columns, |line| {
         [
             Cell::Real(line.points_a_match().real(), 3, ""),
             Cell::Real(line.sums.total_points(), 0, ""),

@@ -1,11 +1,11 @@
 //! Each table is ranked as its document says.
 
 use super::*;
-use crate::result::Fixed;
+use crate::result::FixedPoint;
 use crate::simulated::{self, League, match_of};
 
-fn asked<'a>(league: &'a League, placing: &'a [Vec<Entrant>]) -> Asked<'a> {
-    Asked {
+fn asked<'a>(league: &'a League, placing: &'a [Vec<Entrant>]) -> StandingsRequest<'a> {
+    StandingsRequest {
         competition: "Test",
         phase: "phase 1",
         game: league.game,
@@ -20,12 +20,12 @@ fn of(league: &League) -> Standings {
     standings(&league.tally(), &asked(league, &[]))
 }
 
-fn titles(sheet: &Sheet) -> Vec<&str> {
+fn titles(sheet: &StandingsTable) -> Vec<&str> {
     sheet.columns.iter().map(|column| column.title.as_str()).collect()
 }
 
 /// Rank and entrant of each row.
-fn ranks(sheet: &Sheet) -> Vec<(i64, u32)> {
+fn ranks(sheet: &StandingsTable) -> Vec<(i64, u32)> {
     let rank = |row: &Row| match row.cells[0] {
         Cell::Int(rank) => (rank, row.entrant.unwrap().0),
         _ => panic!("no rank in {row:?}"),
@@ -162,8 +162,8 @@ fn word_racer_points_then_word_points_and_the_knockout_on_top() {
         &["a", "b", "c"],
         &[(&[(0, 3.0), (1, 0.0)], &[]), (&[(1, 3.0), (2, 0.0)], &[]), (&[(2, 1.0), (0, 1.0)], &[])],
     );
-    league.results[1].games[0].seats[0].stats[0] = Fixed::whole(40);
-    league.results[0].games[0].seats[1].stats[0] = Fixed::whole(20);
+    league.results[1].games[0].seats[0].stats[0] = FixedPoint::whole(40);
+    league.results[0].games[0].seats[1].stats[0] = FixedPoint::whole(20);
     let placing = [vec![Entrant(1)], vec![Entrant(2), Entrant(0)]];
     let standings = standings(&league.tally(), &asked(&league, &placing));
     assert_eq!(ranks(&standings.sheets[0]), [(1, 1), (2, 2), (2, 0)]);

@@ -2,24 +2,24 @@
 
 use std::cmp::Reverse;
 
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Sheet};
-use crate::statistics::Counted;
+use super::row::ranked;
+use super::{Cell, Column, RankGroup, EntrantRow, StandingsTable};
+use crate::statistics::RankingMean;
 
 /// Where the game puts its word points among the extra figures.
 const WORD_POINTS: usize = 0;
 
-pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
-    Group {
+pub(super) fn group<'a>(lines: &[EntrantRow<'a>]) -> RankGroup<'a> {
+    RankGroup {
         role: "player",
         metric: "Points a game".to_owned(),
         decimals: 3,
-        counted: Counted::Points,
+        counted: RankingMean::Points,
         ranked: ranked(lines, |line| Reverse((line.sums.points, line.sums.stats[WORD_POINTS]))),
     }
 }
 
-pub(super) fn sheet(group: &Group<'_>) -> Sheet {
+pub(super) fn sheet(group: &RankGroup<'_>) -> StandingsTable {
     let columns = [
         Column::number("points", "Points"),
         Column::number("word_points", "Word points"),
@@ -28,7 +28,7 @@ pub(super) fn sheet(group: &Group<'_>) -> Sheet {
         Column::number("lost", "Lost"),
         Column::number("games", "Games"),
     ];
-    let mut sheet = Sheet::ranked("league", "Points", group, columns, |line| {
+    let mut sheet = StandingsTable::ranked("league", "Points", group, columns, |line| {
         let sums = line.sums;
         let [won, drawn, lost, games] =
             [sums.won, sums.drawn, sums.lost, sums.games].map(|n| Cell::Int(n as i64));

@@ -5,7 +5,7 @@ use agon_core::random::QuickRng;
 use crate::rating::ratings;
 use crate::result::Entrant;
 use crate::simulated::{self, beats, match_of, noise};
-use crate::statistics::{Counted, Field, Order};
+use crate::statistics::{RankingMean, RankedMeans, NeighbourOrder};
 use crate::tally::Tally;
 
 /// How often an interval held the truth.
@@ -37,8 +37,8 @@ fn all(tally: &Tally) -> Vec<Entrant> {
     tally.entrants().map(|(entrant, _)| entrant).collect()
 }
 
-fn cover_means(coverage: &mut Coverage, tally: &Tally, counted: Counted, truth: impl Fn(Entrant) -> f64) {
-    for (entrant, known) in Field::new(tally, counted, &all(tally)).known() {
+fn cover_means(coverage: &mut Coverage, tally: &Tally, counted: RankingMean, truth: impl Fn(Entrant) -> f64) {
+    for (entrant, known) in RankedMeans::new(tally, counted, &all(tally)).known() {
         let truth = truth(entrant);
         coverage.add(known.interval().is_some_and(|i| i.low <= truth && truth <= i.high));
     }
@@ -50,7 +50,7 @@ fn solitude_scores(leagues: u64) -> Coverage {
     let mut coverage = Coverage::default();
     for seed in 0..leagues {
         let tally = simulated::solitude(&strengths, 40, seed).tally();
-        cover_means(&mut coverage, &tally, Counted::Points, |e| strengths[e.index()]);
+        cover_means(&mut coverage, &tally, RankingMean::Points, |e| strengths[e.index()]);
     }
     coverage
 }
@@ -66,7 +66,7 @@ fn lopsided_scores(leagues: u64) -> Coverage {
             let seats = [draw(0), draw(1), draw(2)];
             tally.add(&match_of(&seats, &[]));
         }
-        cover_means(&mut coverage, &tally, Counted::Score, |e| 100.0 * f64::from(e.0 + 1));
+        cover_means(&mut coverage, &tally, RankingMean::Score, |e| 100.0 * f64::from(e.0 + 1));
     }
     coverage
 }
@@ -83,7 +83,7 @@ fn league_points(leagues: u64) -> Coverage {
     let mut coverage = Coverage::default();
     for seed in 0..leagues {
         let tally = simulated::word_racer(&strengths, 12, seed).tally();
-        cover_means(&mut coverage, &tally, Counted::Points, truth);
+        cover_means(&mut coverage, &tally, RankingMean::Points, truth);
     }
     coverage
 }
@@ -105,7 +105,7 @@ fn shared_boards(leagues: u64) -> Coverage {
                 }
             }
         }
-        cover_means(&mut coverage, &tally, Counted::Score, |e| match e.0 {
+        cover_means(&mut coverage, &tally, RankingMean::Score, |e| match e.0 {
             seeker @ 0..4 => 200.0 + 10.0 * f64::from(seeker) + 55.0,
             hider => 200.0 + 10.0 * f64::from(hider) + 15.0,
         });
@@ -168,7 +168,7 @@ fn told_apart(leagues: u64, strengths: &[f64], play: impl Fn(&[f64], u64) -> Tal
     let mut errors = 0;
     for seed in 0..leagues {
         let tally = play(strengths, seed);
-        let field = Field::new(&tally, Counted::Points, &all(&tally));
+        let field = RankedMeans::new(&tally, RankingMean::Points, &all(&tally));
         let mut order: Vec<(f64, Entrant)> = field.known().map(|(e, known)| (-known.mean, e)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let order: Vec<Entrant> = order.into_iter().map(|(_, entrant)| entrant).collect();
@@ -176,7 +176,7 @@ fn told_apart(leagues: u64, strengths: &[f64], play: impl Fn(&[f64], u64) -> Tal
             |pair: &[Entrant]| strengths[pair[0].index()].to_bits() == strengths[pair[1].index()].to_bits();
         let settled = field.settled(&order);
         errors += u32::from(
-            settled.iter().zip(order.windows(2)).any(|(&o, pair)| o == Order::Settled && equal(pair)),
+            settled.iter().zip(order.windows(2)).any(|(&o, pair)| o == NeighbourOrder::Settled && equal(pair)),
         );
     }
     f64::from(errors) / leagues as f64
@@ -215,7 +215,7 @@ fn equals(leagues: u64) -> [(&'static str, f64); 4] {
 fn those_who_differ_are_told_apart() {
     let tally = arena(&[10.0, 11.5, 13.0, 14.5], 1);
     let order: Vec<Entrant> = (0..4).rev().map(Entrant).collect();
-    assert_eq!(Field::new(&tally, Counted::Score, &order).settled(&order), [Order::Settled; 3]);
+    assert_eq!(RankedMeans::new(&tally, RankingMean::Score, &order).settled(&order), [NeighbourOrder::Settled; 3]);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::quantile::student_quantile;
-use crate::tally::Spread;
+use crate::tally::ScoreMoments;
 
 /// How sure the intervals are.
 pub const LEVEL: f64 = 0.95;
@@ -23,7 +23,7 @@ pub struct Interval {
 
 /// What is known of a mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Known {
+pub struct MeanEstimate {
     /// The mean itself.
     pub mean: f64,
     /// How many independent numbers it is the mean of.
@@ -39,17 +39,17 @@ pub struct Known {
 }
 
 /// Somebody whose games were all alike is not certain: as if so many more games had the spread of the whole field.
-const DOUBT: f64 = 2.0;
+const PRIOR_GAMES: f64 = 2.0;
 
 /// Nothing is known about where numbers end.
 const ANYWHERE: (f64, f64) = (f64::NEG_INFINITY, f64::INFINITY);
 
-impl Known {
+impl MeanEstimate {
     /// Of numbers with this spread. `pooled` is the variance in the whole field, `variance` that of these numbers if they have less of
     /// their own than the spread shows.
-    pub fn of(spread: &Spread, variance: f64, pooled: f64) -> Self {
+    pub fn of(spread: &ScoreMoments, variance: f64, pooled: f64) -> Self {
         let (n, mean) = (spread.count as f64, spread.mean());
-        let unit = crate::Fixed::ONE as f64;
+        let unit = crate::FixedPoint::ONE as f64;
         let (mut two, mut three, mut four) = (0.0, 0.0, 0.0);
         for (value, count) in spread.histogram.bins() {
             let (off, count) = (value / unit - mean, count as f64);
@@ -72,7 +72,7 @@ impl Known {
         if n < 2.0 {
             return Self { mean, count: n, error: f64::INFINITY, skew: 0.0, excess: 0.0, range: ANYWHERE };
         }
-        let variance = ((n - 1.0) * variance + DOUBT * pooled) / (n - 1.0 + DOUBT);
+        let variance = ((n - 1.0) * variance + PRIOR_GAMES * pooled) / (n - 1.0 + PRIOR_GAMES);
         // Rounding makes tiny differences out of none; they have no shape.
         let shaped = two > 1e-9 * mean.abs().max(1e-3).powi(2);
         let (skew, excess) =
@@ -108,10 +108,10 @@ mod tests {
     use agon_core::random::QuickRng;
 
     use super::*;
-    use crate::Fixed;
+    use crate::FixedPoint;
     use crate::tally::Tally;
 
-    fn spread(values: &[f64]) -> Spread {
+    fn spread(values: &[f64]) -> ScoreMoments {
         let mut tally = Tally::default();
         for &x in values {
             tally.add(&crate::simulated::match_of(&[(0, x)], &[]));
@@ -147,7 +147,7 @@ mod tests {
         let two: Vec<f64> = (0..100).map(|n| if n % 10 == 0 { 3.0 } else { 0.0 }).collect();
         for values in [lopsided, two] {
             let spread = spread(&values);
-            let known = Known::of(&spread, spread.variance(), spread.variance());
+            let known = MeanEstimate::of(&spread, spread.variance(), spread.variance());
             let (ours, theirs) = (known.interval().unwrap(), drawn(&values, 20_000));
             let width = theirs.high - theirs.low;
             // Ours is wider by Student's quantile and n / (n - 1): 3 % at 60 games.
@@ -160,9 +160,9 @@ mod tests {
     #[test]
     fn games_that_are_all_alike_leave_doubt() {
         let spread = spread(&[3.0; 10]);
-        let interval = Known::of(&spread, spread.variance(), 2.0).interval().unwrap();
+        let interval = MeanEstimate::of(&spread, spread.variance(), 2.0).interval().unwrap();
         assert!(interval.low < 2.7 && interval.low > 1.5, "{interval:?}");
-        assert_eq!(Known::of(&self::spread(&[3.0]), 0.0, 2.0).interval(), None);
-        assert_eq!(spread.sum, 30 * i128::from(Fixed::ONE));
+        assert_eq!(MeanEstimate::of(&self::spread(&[3.0]), 0.0, 2.0).interval(), None);
+        assert_eq!(spread.sum, 30 * i128::from(FixedPoint::ONE));
     }
 }

@@ -2,10 +2,10 @@
 
 #[cfg(test)]
 mod coverage;
-mod field;
+mod ranked_means;
 mod interval;
 mod quantile;
 
-pub use field::{Counted, Field, Order};
-pub use interval::{Interval, Known, LEVEL};
+pub use ranked_means::{RankingMean, RankedMeans, NeighbourOrder};
+pub use interval::{Interval, MeanEstimate, LEVEL};
 pub use quantile::{normal, normal_quantile, student_quantile};

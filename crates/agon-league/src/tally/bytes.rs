@@ -4,8 +4,8 @@
 use agon_core::outcome::MAX_STATS;
 use thiserror::Error;
 
-use super::{Histogram, Met, OnBoard, Spread, Sums, Tally};
-use crate::result::{Entrant, Fixed};
+use super::{Histogram, PairTotals, SeedTotals, ScoreMoments, EntrantTotals, Tally};
+use crate::result::{Entrant, FixedPoint};
 
 /// Raised when the bytes mean something else. What was written with another version is folded anew from the results.
 pub const VERSION: u8 = 1;
@@ -18,7 +18,7 @@ const MOST_ENTRANTS: u64 = 1 << 22;
 
 /// These bytes are no tally.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum BrokenTally {
+pub enum TallyDecodeError {
     /// Something else altogether.
     #[error("not a tally")]
     Other,
@@ -41,7 +41,7 @@ impl Tally {
             out.count(n);
         }
         // Entrants that never played, at the end, leave no trace.
-        let entrants = self.entrants.iter().rposition(|sums| *sums != Sums::default()).map_or(0, |at| at + 1);
+        let entrants = self.entrants.iter().rposition(|sums| *sums != EntrantTotals::default()).map_or(0, |at| at + 1);
         out.count(entrants as u64);
         self.entrants[..entrants].iter().for_each(|sums| out.sums(sums));
         let (pairs, mut last) = (self.pairs.sorted(), 0);
@@ -70,17 +70,17 @@ impl Tally {
     }
 
     /// From bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, BrokenTally> {
-        let [a, b, c, d, version, by_board, ..] = *bytes else { return Err(BrokenTally::Other) };
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, TallyDecodeError> {
+        let [a, b, c, d, version, by_board, ..] = *bytes else { return Err(TallyDecodeError::Other) };
         if [a, b, c, d] != MAGIC {
-            return Err(BrokenTally::Other);
+            return Err(TallyDecodeError::Other);
         }
         if version != VERSION {
-            return Err(BrokenTally::Version(version));
+            return Err(TallyDecodeError::Version(version));
         }
         let mut reader = Reader { bytes, at: 6 };
         let tally = reader.tally(by_board == 1);
-        tally.filter(|_| reader.at == bytes.len()).ok_or(BrokenTally::Damaged(reader.at))
+        tally.filter(|_| reader.at == bytes.len()).ok_or(TallyDecodeError::Damaged(reader.at))
     }
 }
 
@@ -116,7 +116,7 @@ impl Writer {
         self.wide(((n << 1) ^ (n >> 127)) as u128);
     }
 
-    fn spread(&mut self, spread: &Spread) {
+    fn spread(&mut self, spread: &ScoreMoments) {
         self.count(spread.count);
         if spread.count == 0 {
             return;
@@ -136,7 +136,7 @@ impl Writer {
         }
     }
 
-    fn sums(&mut self, sums: &Sums) {
+    fn sums(&mut self, sums: &EntrantTotals) {
         for n in [sums.games, sums.matches, sums.won, sums.drawn, sums.lost] {
             self.count(n);
         }
@@ -181,7 +181,7 @@ impl Reader<'_> {
         let mut key = 0_u64;
         for _ in 0..pairs {
             key = key.checked_add(self.count()?)?;
-            let met = Met {
+            let met = PairTotals {
                 a: (key >> 32) as u32,
                 b: key as u32,
                 games: self.small()?,
@@ -199,7 +199,7 @@ impl Reader<'_> {
         }
         for _ in 0..self.count()? {
             let (a, b) = (self.small()?, self.small()?);
-            let points = (Fixed(self.number()?), Fixed(self.number()?));
+            let points = (FixedPoint(self.number()?), FixedPoint(self.number()?));
             tally.pairs.add_points(Entrant(a), Entrant(b), points);
         }
         Some(tally)
@@ -251,10 +251,10 @@ impl Reader<'_> {
         self.whole()?.try_into().ok()
     }
 
-    fn spread(&mut self) -> Option<Spread> {
+    fn spread(&mut self) -> Option<ScoreMoments> {
         let count = self.count()?;
         if count == 0 {
-            return Some(Spread::default());
+            return Some(ScoreMoments::default());
         }
         let (sum, squares, min, max) = (self.whole()?, self.wide()?, self.number()?, self.number()?);
         let (shift, bins, mut last) = (self.small()?, self.count()?, 0_i128);
@@ -263,11 +263,11 @@ impl Reader<'_> {
             last = last.checked_add(self.whole()?)?;
             list.push((i64::try_from(last).ok()?, self.count()?));
         }
-        Some(Spread { count, sum, squares, min, max, histogram: Histogram::from_parts(shift, list)? })
+        Some(ScoreMoments { count, sum, squares, min, max, histogram: Histogram::from_parts(shift, list)? })
     }
 
-    fn sums(&mut self) -> Option<Sums> {
-        let mut sums = Sums {
+    fn sums(&mut self) -> Option<EntrantTotals> {
+        let mut sums = EntrantTotals {
             games: self.count()?,
             matches: self.count()?,
             won: self.count()?,
@@ -276,7 +276,7 @@ impl Reader<'_> {
             score: self.spread()?,
             given: self.spread()?,
             points: self.whole()?,
-            ..Sums::default()
+            ..EntrantTotals::default()
         };
         for at in 0..MAX_STATS {
             sums.stats[at] = self.whole()?;
@@ -292,7 +292,7 @@ impl Reader<'_> {
         for _ in 0..self.count()? {
             let seed = self.bytes.get(self.at..self.at + 8)?;
             self.at += 8;
-            let board = OnBoard { games: self.count()?, score: self.number()? };
+            let board = SeedTotals { games: self.count()?, score: self.number()? };
             sums.boards.insert(u64::from_le_bytes(seed.try_into().ok()?), board);
         }
         Some(sums)

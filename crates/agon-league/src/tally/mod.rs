@@ -14,18 +14,18 @@ use std::hint::black_box;
 use agon_core::GameInfo;
 use agon_core::outcome::MAX_STATS;
 
-use crate::result::{Entrant, Fixed, GameResult, MatchResult, SeatResult};
+use crate::result::{Entrant, FixedPoint, GameResult, MatchResult, SeatResult};
 
-pub use bytes::{BrokenTally, VERSION};
+pub use bytes::{TallyDecodeError, VERSION};
 pub use histogram::{Histogram, MOST_BINS};
-pub use pairs::{Met, Pairs};
+pub use pairs::{PairTotals, PairTable};
 
 /// More pairs than this are not all in the processor's cache.
 const CACHED_PAIRS: usize = 20_000;
 
-/// Numbers, summed up. In millionths, as [`Fixed`] has them.
+/// Numbers, summed up. In millionths, as [`FixedPoint`] has them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spread {
+pub struct ScoreMoments {
     /// How many.
     pub count: u64,
     /// Their sum.
@@ -40,15 +40,15 @@ pub struct Spread {
     pub histogram: Histogram,
 }
 
-impl Default for Spread {
+impl Default for ScoreMoments {
     fn default() -> Self {
         Self { count: 0, sum: 0, squares: 0, min: i64::MAX, max: i64::MIN, histogram: Histogram::default() }
     }
 }
 
-impl Spread {
+impl ScoreMoments {
     #[inline]
-    fn add(&mut self, x: Fixed) {
+    fn add(&mut self, x: FixedPoint) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(x.0.into());
         self.squares = self.squares.wrapping_add(u128::from(x.0.unsigned_abs()).pow(2));
@@ -68,7 +68,7 @@ impl Spread {
 
     /// 0 if there are none.
     pub fn mean(&self) -> f64 {
-        self.sum as f64 / (self.count.max(1) as f64 * Fixed::ONE as f64)
+        self.sum as f64 / (self.count.max(1) as f64 * FixedPoint::ONE as f64)
     }
 
     /// The variance of which these are a sample; 0 for fewer than two.
@@ -84,13 +84,13 @@ impl Spread {
             .and_then(|squares| squares.checked_mul(self.count.into()))
             .zip(self.sum.checked_mul(self.sum))
             .map(|(left, right)| (left - right) as f64 / n);
-        exact.unwrap_or(squares).max(0.0) / (n - 1.0) / (Fixed::ONE as f64).powi(2)
+        exact.unwrap_or(squares).max(0.0) / (n - 1.0) / (FixedPoint::ONE as f64).powi(2)
     }
 }
 
 /// An entrant's games on one board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct OnBoard {
+pub struct SeedTotals {
     /// How many.
     pub games: u64,
     /// Sum of its scores there, in millionths.
@@ -99,15 +99,15 @@ pub struct OnBoard {
 
 /// What one entrant did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Sums {
+pub struct EntrantTotals {
     /// Games it sat in.
     pub games: u64,
     /// Matches it sat in.
     pub matches: u64,
     /// Its scores, game by game.
-    pub score: Spread,
+    pub score: ScoreMoments,
     /// Its points, match by match, where they were given and are not just the sum of scores.
-    pub given: Spread,
+    pub given: ScoreMoments,
     /// All its points, given or summed, in millionths.
     pub points: i128,
     /// Games in which it alone had the first place.
@@ -135,10 +135,10 @@ pub struct Sums {
     /// The sum of the squares of that.
     pub beaten_squares: u64,
     /// Its games by the seed of their board, if the tally is kept by board.
-    pub boards: BTreeMap<u64, OnBoard>,
+    pub boards: BTreeMap<u64, SeedTotals>,
 }
 
-impl Sums {
+impl EntrantTotals {
     fn add_seat(&mut self, seat: usize, result: &SeatResult, beaten: u64, others: u64) {
         self.games += 1;
         self.score.add(result.score);
@@ -183,23 +183,23 @@ impl Sums {
         self.beaten_squares += other.beaten_squares;
         for (&seed, board) in &other.boards {
             let sum = self.boards.entry(seed).or_default();
-            *sum = OnBoard { games: sum.games + board.games, score: sum.score.wrapping_add(board.score) };
+            *sum = SeedTotals { games: sum.games + board.games, score: sum.score.wrapping_add(board.score) };
         }
     }
 
     /// What the table of a league counts, one number a match where points were given, else one a game.
-    pub const fn worth(&self) -> &Spread {
+    pub const fn worth(&self) -> &ScoreMoments {
         if self.given.count > 0 { &self.given } else { &self.score }
     }
 
     /// All its points.
     pub fn total_points(&self) -> f64 {
-        self.points as f64 / Fixed::ONE as f64
+        self.points as f64 / FixedPoint::ONE as f64
     }
 
     /// The sum of an extra figure.
     pub fn stat(&self, number: usize) -> f64 {
-        self.stats.get(number).map_or(0.0, |&sum| sum as f64 / Fixed::ONE as f64)
+        self.stats.get(number).map_or(0.0, |&sum| sum as f64 / FixedPoint::ONE as f64)
     }
 
     /// Mean time of an answer in microseconds.
@@ -224,8 +224,8 @@ pub struct Tally {
     /// Turns of all of them.
     pub turns: u64,
     by_board: bool,
-    entrants: Vec<Sums>,
-    pairs: Pairs,
+    entrants: Vec<EntrantTotals>,
+    pairs: PairTable,
 }
 
 impl Tally {
@@ -277,7 +277,7 @@ impl Tally {
                 }
                 beaten += 2 * u64::from(met.place > result.place) + u64::from(met.place == result.place);
                 if other > seat {
-                    self.pairs.add(&Met { matches: first_of_match.into(), ..meeting(result, met) });
+                    self.pairs.add(&PairTotals { matches: first_of_match.into(), ..meeting(result, met) });
                 }
             }
             let by_board = self.by_board;
@@ -296,9 +296,9 @@ impl Tally {
         }
     }
 
-    fn sums(&mut self, entrant: Entrant) -> &mut Sums {
+    fn sums(&mut self, entrant: Entrant) -> &mut EntrantTotals {
         if self.entrants.len() <= entrant.index() {
-            self.entrants.resize_with(entrant.index() + 1, Sums::default);
+            self.entrants.resize_with(entrant.index() + 1, EntrantTotals::default);
         }
         &mut self.entrants[entrant.index()]
     }
@@ -316,18 +316,18 @@ impl Tally {
     }
 
     /// What an entrant did; `None` if it has not played.
-    pub fn of(&self, entrant: Entrant) -> Option<&Sums> {
+    pub fn of(&self, entrant: Entrant) -> Option<&EntrantTotals> {
         self.entrants.get(entrant.index()).filter(|sums| sums.games > 0)
     }
 
     /// Everybody who has played.
-    pub fn entrants(&self) -> impl Iterator<Item = (Entrant, &Sums)> {
+    pub fn entrants(&self) -> impl Iterator<Item = (Entrant, &EntrantTotals)> {
         let numbered = self.entrants.iter().enumerate().map(|(number, sums)| (Entrant(number as u32), sums));
         numbered.filter(|(_, sums)| sums.games > 0)
     }
 
     /// Who met whom.
-    pub const fn pairs(&self) -> &Pairs {
+    pub const fn pairs(&self) -> &PairTable {
         &self.pairs
     }
 }
@@ -339,9 +339,9 @@ impl PartialEq for Tally {
     }
 }
 
-fn meeting(one: &SeatResult, other: &SeatResult) -> Met {
-    let thousandths = |score: Fixed| score.0 / 1000;
-    Met {
+fn meeting(one: &SeatResult, other: &SeatResult) -> PairTotals {
+    let thousandths = |score: FixedPoint| score.0 / 1000;
+    PairTotals {
         a: one.entrant.0,
         b: other.entrant.0,
         games: 1,

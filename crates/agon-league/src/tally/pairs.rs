@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::result::{Entrant, Fixed};
+use crate::result::{Entrant, FixedPoint};
 
 /// Two entrants who met; `a` comes first in the competition's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Met {
+pub struct PairTotals {
     /// One of them.
     pub a: u32,
     /// The other.
@@ -27,7 +27,7 @@ pub struct Met {
     pub cross: i64,
 }
 
-impl Met {
+impl PairTotals {
     /// Games in which both had the same place.
     pub const fn drawn(&self) -> u32 {
         self.games - self.won - self.lost
@@ -35,7 +35,7 @@ impl Met {
 
     /// The same, told the other way round.
     #[must_use]
-    pub const fn turned(self) -> Self {
+    pub const fn swapped(self) -> Self {
         Self {
             a: self.b,
             b: self.a,
@@ -77,8 +77,8 @@ const fn hash(a: u32, b: u32) -> u64 {
 
 /// All pairs that met. A hash table of places in a list: half of what the standard one takes when it has just grown.
 #[derive(Clone, Debug, Default)]
-pub struct Pairs {
-    list: Vec<Met>,
+pub struct PairTable {
+    list: Vec<PairTotals>,
     /// A power of two of them: 0 is free, else the pair's place in the list plus one. No part of the pair's hash beside it: that would be
     /// a little faster, and is not worth 16 MB for two million pairs.
     slots: Vec<u32>,
@@ -86,14 +86,14 @@ pub struct Pairs {
     points: BTreeMap<(u32, u32), (i64, i64)>,
 }
 
-impl Pairs {
+impl PairTable {
     /// Adds to a pair; told either way round.
     #[inline]
-    pub fn add(&mut self, met: &Met) {
+    pub fn add(&mut self, met: &PairTotals) {
         if met.a < met.b {
             self.entry(met.a, met.b).add(met);
         } else if met.a > met.b {
-            self.entry(met.b, met.a).add(&met.turned());
+            self.entry(met.b, met.a).add(&met.swapped());
         }
     }
 
@@ -107,7 +107,7 @@ impl Pairs {
     }
 
     /// Points given for a match of two.
-    pub fn add_points(&mut self, a: Entrant, b: Entrant, points: (Fixed, Fixed)) {
+    pub fn add_points(&mut self, a: Entrant, b: Entrant, points: (FixedPoint, FixedPoint)) {
         let (key, (to_a, to_b)) = if a.0 < b.0 {
             ((a.0, b.0), (points.0.0, points.1.0))
         } else {
@@ -121,26 +121,26 @@ impl Pairs {
     pub fn merge(&mut self, other: &Self) {
         other.list.iter().for_each(|met| self.add(met));
         for (&(a, b), &(to_a, to_b)) in &other.points {
-            self.add_points(Entrant(a), Entrant(b), (Fixed(to_a), Fixed(to_b)));
+            self.add_points(Entrant(a), Entrant(b), (FixedPoint(to_a), FixedPoint(to_b)));
         }
     }
 
     /// What they did together, as `a` sees it; `None` if they never met.
-    pub fn get(&self, a: Entrant, b: Entrant) -> Option<Met> {
+    pub fn get(&self, a: Entrant, b: Entrant) -> Option<PairTotals> {
         let (low, high) = (a.0.min(b.0), a.0.max(b.0));
         let place = *self.slots.get(self.slot(low, high)?)?;
         let met = *self.list.get((place as usize).checked_sub(1)?)?;
-        Some(if a.0 == low { met } else { met.turned() })
+        Some(if a.0 == low { met } else { met.swapped() })
     }
 
     /// The points given to `a` and to `b` in their matches.
-    pub fn points(&self, a: Entrant, b: Entrant) -> Option<(Fixed, Fixed)> {
+    pub fn points(&self, a: Entrant, b: Entrant) -> Option<(FixedPoint, FixedPoint)> {
         let &(low, high) = self.points.get(&(a.0.min(b.0), a.0.max(b.0)))?;
-        Some(if a.0 < b.0 { (Fixed(low), Fixed(high)) } else { (Fixed(high), Fixed(low)) })
+        Some(if a.0 < b.0 { (FixedPoint(low), FixedPoint(high)) } else { (FixedPoint(high), FixedPoint(low)) })
     }
 
     /// All of them, in no order that means anything.
-    pub fn iter(&self) -> impl Iterator<Item = &Met> {
+    pub fn iter(&self) -> impl Iterator<Item = &PairTotals> {
         self.list.iter()
     }
 
@@ -173,7 +173,7 @@ impl Pairs {
     }
 
     #[inline]
-    fn entry(&mut self, a: u32, b: u32) -> &mut Met {
+    fn entry(&mut self, a: u32, b: u32) -> &mut PairTotals {
         if self.list.len() * 4 >= self.slots.len() * 3 {
             self.grow();
         }
@@ -183,7 +183,7 @@ impl Pairs {
                 // By a quarter, not by all: millions of pairs should not need room for twice as many.
                 self.list.reserve_exact((self.list.len() / 4).max(64));
             }
-            self.list.push(Met { a, b, ..Met::default() });
+            self.list.push(PairTotals { a, b, ..PairTotals::default() });
             self.slots[at] = self.list.len() as u32;
         }
         &mut self.list[self.slots[at] as usize - 1]
@@ -192,7 +192,7 @@ impl Pairs {
     fn grow(&mut self) {
         self.slots = vec![0; (self.slots.len() * 2).max(64)];
         for place in 0..self.list.len() {
-            let Met { a, b, .. } = self.list[place];
+            let PairTotals { a, b, .. } = self.list[place];
             if let Some(at) = self.slot(a, b) {
                 self.slots[at] = place as u32 + 1;
             }
@@ -200,11 +200,11 @@ impl Pairs {
     }
 
     /// By entrants: always in the same order.
-    pub(crate) fn sorted(&self) -> impl ExactSizeIterator<Item = &Met> {
+    pub(crate) fn sorted(&self) -> impl ExactSizeIterator<Item = &PairTotals> {
         // A list that was read from bytes is in order already. Otherwise sorting short keys is several times faster than sorting by what
         // they stand for.
         let mut places: Vec<(u64, u32)> = Vec::new();
-        if !self.list.is_sorted_by_key(Met::key) {
+        if !self.list.is_sorted_by_key(PairTotals::key) {
             places = self.list.iter().zip(0..).map(|(met, place)| (met.key(), place)).collect();
             places.sort_unstable();
         }

@@ -8,14 +8,14 @@ use crate::result::MatchKey;
 use crate::simulated;
 
 fn any_seat() -> impl Strategy<Value = SeatResult> {
-    let score = prop_oneof![(-4_i64..60).prop_map(Fixed::whole), any::<i64>().prop_map(Fixed)];
+    let score = prop_oneof![(-4_i64..60).prop_map(FixedPoint::whole), any::<i64>().prop_map(FixedPoint)];
     let figures = (any::<i64>(), 0_u32..1000, any::<[u8; 4]>(), any::<u64>(), any::<u64>());
     (score, 1_u8..4, figures).prop_map(|(score, place, (figure, answers, faults, thought_ns, longest_ns))| {
         SeatResult {
             entrant: Entrant(0),
             score,
             place,
-            stats: [Fixed(figure), Fixed::ZERO, Fixed::whole(1)],
+            stats: [FixedPoint(figure), FixedPoint::ZERO, FixedPoint::whole(1)],
             answers,
             faults: faults.map(Into::into),
             thought_ns,
@@ -41,7 +41,7 @@ fn any_match() -> impl Strategy<Value = MatchResult> {
             }
         };
         let games: Vec<GameResult> = games.into_iter().map(game).collect();
-        let points = if given { (0..seats as i64).map(Fixed::whole).collect() } else { Vec::new() };
+        let points = if given { (0..seats as i64).map(FixedPoint::whole).collect() } else { Vec::new() };
         MatchResult { key: MatchKey { phase: 0, stage: 0, number: 0 }, games, points }
     })
 }
@@ -106,13 +106,13 @@ proptest! {
 
 #[test]
 fn foreign_bytes_are_named() {
-    assert_eq!(Tally::from_bytes(b"SQLite format 3"), Err(BrokenTally::Other));
+    assert_eq!(Tally::from_bytes(b"SQLite format 3"), Err(TallyDecodeError::Other));
     let mut newer = Tally::default().to_bytes();
     newer[4] = 9;
-    assert_eq!(Tally::from_bytes(&newer), Err(BrokenTally::Version(9)));
+    assert_eq!(Tally::from_bytes(&newer), Err(TallyDecodeError::Version(9)));
     newer[4] = VERSION;
     newer.push(0);
-    assert!(matches!(Tally::from_bytes(&newer), Err(BrokenTally::Damaged(_))));
+    assert!(matches!(Tally::from_bytes(&newer), Err(TallyDecodeError::Damaged(_))));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn points_are_kept_for_each_pair() {
     tally.add(&simulated::match_of(&[(1, 1.0), (0, 0.0)], &[2.0, -2.0]));
     tally.add(&simulated::match_of(&[(0, 1.0), (1, 0.0)], &[1.0, -1.0]));
     let (one, other) = tally.pairs().points(Entrant(1), Entrant(0)).unwrap();
-    assert_eq!((one, other), (Fixed::whole(1), Fixed::whole(-1)));
+    assert_eq!((one, other), (FixedPoint::whole(1), FixedPoint::whole(-1)));
     assert_eq!(tally.of(Entrant(1)).unwrap().points, 1_000_000);
     assert_eq!(tally.of(Entrant(1)).unwrap().worth().count, 2);
 }

@@ -6,16 +6,16 @@
 use std::collections::HashMap;
 
 use agon_core::random::QuickRng;
-use agon_league::format::{Field, Fixture, Past, Plan, Stage, Verdict};
-use agon_league::{Entrant, Fixed};
+use agon_league::format::{PhaseField, Fixture, PhaseHistory, PhaseSchedule, Stage, MatchVerdict};
+use agon_league::{Entrant, FixedPoint};
 
 /// Entrants 0, 3, 6 ...: so that nobody takes an entrant for its place in the field.
-pub fn field(n: u32) -> Field {
-    Field::of((0..n).map(|i| Entrant(3 * i)).collect())
+pub fn field(n: u32) -> PhaseField {
+    PhaseField::of((0..n).map(|i| Entrant(3 * i)).collect())
 }
 
 /// All fixtures of a stage; each of them is valid, and there is none past the end.
-pub fn fixtures(stage: &dyn Stage, field: &Field) -> Vec<Fixture> {
+pub fn fixtures(stage: &dyn Stage, field: &PhaseField) -> Vec<Fixture> {
     let all: Vec<Fixture> =
         (0..stage.len()).map(|number| stage.fixture(number).expect("within the stage")).collect();
     assert_eq!(stage.fixture(stage.len()), None);
@@ -55,26 +55,26 @@ pub fn seats(all: &[Fixture]) -> HashMap<Entrant, Vec<u64>> {
 }
 
 /// 3 for a win, 1 for a draw; what is second is drawn too, and often equal.
-pub fn draw_result(fixture: &Fixture, draws: u32, rng: &mut QuickRng) -> Verdict {
+pub fn draw_result(fixture: &Fixture, draws: u32, rng: &mut QuickRng) -> MatchVerdict {
     let (points, second) = match rng.below(100) {
         n if n < draws => ([1, 1], [5, 5]),
         n if n % 2 == 0 => ([3, 0], [7, i64::from(rng.below(7))]),
         _ => ([0, 3], [i64::from(rng.below(7)), 7]),
     };
-    let fixed = |all: [i64; 2]| all.into_iter().map(Fixed::whole).collect();
-    Verdict { seats: fixture.seats.clone(), points: fixed(points), second: fixed(second) }
+    let fixed = |all: [i64; 2]| all.into_iter().map(FixedPoint::whole).collect();
+    MatchVerdict { seats: fixture.seats.clone(), points: fixed(points), second: fixed(second) }
 }
 
 /// A phase that was played.
 pub struct Played {
     pub names: Vec<String>,
-    pub stages: Vec<Vec<Verdict>>,
+    pub stages: Vec<Vec<MatchVerdict>>,
     pub fixtures: Vec<Vec<Fixture>>,
 }
 
 impl Played {
-    pub fn past(&self) -> Past<'_> {
-        Past { stages: &self.stages, ..Past::default() }
+    pub fn past(&self) -> PhaseHistory<'_> {
+        PhaseHistory { stages: &self.stages, ..PhaseHistory::default() }
     }
 
     pub fn matches(&self) -> u64 {
@@ -83,7 +83,7 @@ impl Played {
 }
 
 /// Plays a plan to its end. Each stage is asked for twice, with more past the second time: it must be the same.
-pub fn play(plan: &dyn Plan, field: &Field, mut result: impl FnMut(&Fixture) -> Verdict) -> Played {
+pub fn play(plan: &dyn PhaseSchedule, field: &PhaseField, mut result: impl FnMut(&Fixture) -> MatchVerdict) -> Played {
     let mut played = Played { names: Vec::new(), stages: Vec::new(), fixtures: Vec::new() };
     while let Some(stage) = plan.stage(played.stages.len() as u32, &played.past()) {
         let all = fixtures(&*stage, field);

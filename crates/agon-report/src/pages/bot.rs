@@ -4,19 +4,19 @@ use agon_league::Entrant;
 use agon_league::standings::shown_time;
 
 use crate::data::Report;
-use crate::html::{Grid, Page, bdi, escaped, facts, link, note, number, section, up, words};
+use crate::html::{HtmlTable, Page, bidi_isolate, escaped, definition_list, link, note, number, section, path_to_root, words};
 use crate::lists::{Which, faults, games};
-use crate::tables::{self, Ways};
-use crate::words::count;
+use crate::tables::{self, PageLinks};
+use crate::text_format::count;
 
 /// The page.
 pub fn bot(report: &Report, entrant: Entrant) -> String {
     let path = report.bot_file(entrant);
-    let ways = Ways { report, up: up(&path) };
+    let ways = PageLinks { report, up: path_to_root(&path) };
     let about = report.entrants.get(entrant.index()).cloned().unwrap_or_default();
-    let marks: Vec<String> = about.marks.iter().map(|(mark, _)| bdi(mark)).collect();
-    let mut body = facts(&[
-        ("Contributor", about.contributor.as_deref().map_or_else(String::new, bdi)),
+    let marks: Vec<String> = about.marks.iter().map(|(mark, _)| bidi_isolate(mark)).collect();
+    let mut body = definition_list(&[
+        ("Contributor", about.contributor.as_deref().map_or_else(String::new, bidi_isolate)),
         ("Role", escaped(about.role.unwrap_or_default())),
         ("Marks", marks.join(", ")),
         ("Faults", count(about.faults.total)),
@@ -41,22 +41,22 @@ pub fn bot(report: &Report, entrant: Entrant) -> String {
     for phase in report.phases.iter().filter(|phase| phase.is_begun()) {
         let list = games(phase, ways, Which::Of(entrant));
         if !list.is_empty() {
-            replays += &format!("<h3>{}</h3>\n{list}", bdi(&phase.name));
+            replays += &format!("<h3>{}</h3>\n{list}", bidi_isolate(&phase.name));
         }
     }
     body += &section("games", "Replays", &replays);
     body += &section("faults", "Faults", &faults(&about.faults, ways, false));
-    let above = format!("<p class=\"above\">{}</p>\n", link("../summary.html", &bdi(&report.name)));
+    let above = format!("<p class=\"above\">{}</p>\n", link("../summary.html", &bidi_isolate(&report.name)));
     Page { report, path: &path, title: about.name, above, body, viewer: None }.html()
 }
 
-fn times(report: &Report, entrant: Entrant, ways: Ways<'_>) -> String {
+fn times(report: &Report, entrant: Entrant, ways: PageLinks<'_>) -> String {
     let mut rows = Vec::new();
     for phase in &report.phases {
         let own = phase.paces.iter().filter(|pace| pace.entrant == entrant && pace.answers > 0);
         rows.extend(own.map(|pace| {
             vec![
-                link(&format!("{}{}", ways.up, phase.file()), &bdi(&phase.name)),
+                link(&format!("{}{}", ways.up, phase.file()), &bidi_isolate(&phase.name)),
                 count(pace.answers),
                 shown_time(pace.mean),
                 shown_time(pace.longest),
@@ -67,5 +67,5 @@ fn times(report: &Report, entrant: Entrant, ways: Ways<'_>) -> String {
         return String::new();
     }
     let titles = vec![words("Phase"), number("Answers"), number("Mean"), number("Longest")];
-    Grid { caption: "Time for an answer", titles, head: 0, rows }.html()
+    HtmlTable { caption: "Time for an answer", titles, head: 0, rows }.html()
 }

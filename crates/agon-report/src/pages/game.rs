@@ -1,9 +1,9 @@
 //! `games/...html`: one game, played by the replay viewer.
 
 use crate::data::{GameLine, PhaseReport, Report, SeatLine};
-use crate::html::{Grid, Page, Viewer, bdi, escaped, facts, link, number, section, up, words};
-use crate::tables::Ways;
-use crate::words::short;
+use crate::html::{HtmlTable, Page, Viewer, bidi_isolate, escaped, definition_list, link, number, section, path_to_root, words};
+use crate::tables::PageLinks;
+use crate::text_format::trim_number;
 
 /// So many names fit a heading.
 const NAMED: usize = 4;
@@ -27,7 +27,7 @@ pub fn game(
     mount: &str,
 ) -> String {
     let path = game.file();
-    let ways = Ways { report, up: up(&path) };
+    let ways = PageLinks { report, up: path_to_root(&path) };
     let names: Vec<String> = game.seats.iter().map(|seat| report.name_of(seat.entrant)).collect();
     let title = if names.len() > NAMED {
         format!("{} bots, match {}", names.len(), game.number())
@@ -39,15 +39,15 @@ pub fn game(
     );
     body += &turn_pages(beside);
     body += &section("result", "Result", &(result(game, ways) + &about(phase, game, ways)));
-    let phase_link = link(&format!("../{}", phase.file()), &bdi(&phase.name));
+    let phase_link = link(&format!("../{}", phase.file()), &bidi_isolate(&phase.name));
     let above =
-        format!("<p class=\"above\">{} · {phase_link}</p>\n", link("../summary.html", &bdi(&report.name)));
+        format!("<p class=\"above\">{} · {phase_link}</p>\n", link("../summary.html", &bidi_isolate(&report.name)));
     Page { report, path: &path, title, above, body, viewer: Some(viewer) }.html()
 }
 
-fn about(phase: &PhaseReport, game: &GameLine, ways: Ways<'_>) -> String {
-    facts(&[
-        ("Phase", link(&format!("{}{}", ways.up, phase.file()), &bdi(&phase.name))),
+fn about(phase: &PhaseReport, game: &GameLine, ways: PageLinks<'_>) -> String {
+    definition_list(&[
+        ("Phase", link(&format!("{}{}", ways.up, phase.file()), &bidi_isolate(&phase.name))),
         ("Match", escaped(&game.number())),
         ("Stage", escaped(&game.stage)),
         ("Turns", game.turns.to_string()),
@@ -56,10 +56,10 @@ fn about(phase: &PhaseReport, game: &GameLine, ways: Ways<'_>) -> String {
     ])
 }
 
-fn result(game: &GameLine, ways: Ways<'_>) -> String {
+fn result(game: &GameLine, ways: PageLinks<'_>) -> String {
     let score = ways.report.game.score;
     let row = |seat: &SeatLine| {
-        vec![seat.place.to_string(), ways.marked(seat.entrant), short(seat.score, score.decimals)]
+        vec![seat.place.to_string(), ways.marked(seat.entrant), trim_number(seat.score, score.decimals)]
     };
     let unit = if score.unit.is_empty() {
         score.name.to_owned()
@@ -67,7 +67,7 @@ fn result(game: &GameLine, ways: Ways<'_>) -> String {
         format!("{} [{}]", score.name, score.unit)
     };
     let titles = vec![number("Place"), words("Name"), number(&unit)];
-    Grid { caption: "Result", titles, head: 1, rows: game.best_first().iter().map(row).collect() }.html()
+    HtmlTable { caption: "Result", titles, head: 1, rows: game.best_first().iter().map(row).collect() }.html()
 }
 
 /// To the game before and the one after.

@@ -10,33 +10,33 @@ pub use game::{Beside, game};
 pub use phase::phase;
 pub use summary::summary;
 
-use agon_league::standings::Sheet;
+use agon_league::standings::StandingsTable;
 
 use crate::bracket;
 use crate::data::{PhaseReport, Report};
 use crate::html::section;
-use crate::tables::{self, Ways};
+use crate::tables::{self, PageLinks};
 
 /// `12 of 40 matches, 120 games`.
 fn progress(phase: &PhaseReport) -> String {
-    use crate::words::{count, counted};
+    use crate::text_format::{count, plural};
     let matches = match phase.expected {
         Some((least, most)) if phase.state != "published" && phase.state != "closed" => {
             let of =
                 if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) };
             format!("{} of {of} matches", count(phase.matches))
         }
-        _ => counted(phase.matches, "match", "matches"),
+        _ => plural(phase.matches, "match", "matches"),
     };
     if phase.games_played == phase.matches {
         matches
     } else {
-        format!("{matches}, {}", counted(phase.games_played, "game", "games"))
+        format!("{matches}, {}", plural(phase.games_played, "game", "games"))
     }
 }
 
 /// The sheets of a phase for which `wanted` holds, each as a part of the page.
-fn sheets(phase: &PhaseReport, ways: Ways<'_>, wanted: &dyn Fn(&Sheet) -> bool) -> String {
+fn sheets(phase: &PhaseReport, ways: PageLinks<'_>, wanted: &dyn Fn(&StandingsTable) -> bool) -> String {
     let sheets = phase.standings.iter().flat_map(|standings| &standings.sheets);
     sheets
         .filter(|sheet| wanted(sheet))

@@ -5,16 +5,16 @@ use agon_league::Entrant;
 use super::{bracket_of, progress, sheets};
 use crate::charts;
 use crate::data::{PhaseReport, Report};
-use crate::html::{Page, escaped, facts, link, note, section};
+use crate::html::{Page, escaped, definition_list, link, note, section};
 use crate::lists::{Which, faults, games};
 use crate::matrix::matrix;
-use crate::tables::Ways;
-use crate::words::{capital, count, moment};
+use crate::tables::PageLinks;
+use crate::text_format::{capital, count, moment};
 
 /// The page.
 pub fn phase(report: &Report, phase: &PhaseReport) -> String {
     let path = phase.file();
-    let ways = Ways { report, up: "" };
+    let ways = PageLinks { report, up: "" };
     let names = |entrant: Entrant| ways.marked(entrant);
     let plain = |entrant: Entrant| report.name_of(entrant);
     let parts = [
@@ -44,12 +44,12 @@ pub fn phase(report: &Report, phase: &PhaseReport) -> String {
     for (id, title, inner) in parts {
         body += &section(id, title, &inner.unwrap_or_default());
     }
-    let above = format!("<p class=\"above\">{}</p>\n", link("summary.html", &crate::html::bdi(&report.name)));
+    let above = format!("<p class=\"above\">{}</p>\n", link("summary.html", &crate::html::bidi_isolate(&report.name)));
     Page { report, path: &path, title: phase.name.clone(), above, body, viewer: None }.html()
 }
 
 fn intro(phase: &PhaseReport) -> String {
-    facts(&[
+    definition_list(&[
         ("What is played", escaped(&phase.format)),
         ("State", phase.state.to_owned()),
         ("Played", escaped(&progress(phase))),
@@ -81,7 +81,7 @@ fn contents(phase: &PhaseReport, parts: &[(&str, &str)]) -> String {
 }
 
 /// Roles are rated apart, so each has a chart of its own.
-fn ratings(report: &Report, standings: &agon_league::standings::Standings, ways: Ways<'_>) -> String {
+fn ratings(report: &Report, standings: &agon_league::standings::Standings, ways: PageLinks<'_>) -> String {
     let names = |entrant: Entrant| ways.marked(entrant);
     let said = note(
         "Ratings are on Elo's scale, 1500 is the middle of the field. They do not depend on the order of games.",
@@ -118,5 +118,5 @@ fn balance(report: &agon_league::format::BalanceReport, plain: &dyn Fn(Entrant) 
         }
     }
     let first = lines.first().map_or_else(String::new, |line| format!("<p>{}.</p>\n", escaped(line)));
-    first + &facts(&list)
+    first + &definition_list(&list)
 }

@@ -4,20 +4,20 @@ use agon_league::Entrant;
 
 use super::{bracket_of, progress, sheets};
 use crate::data::{PhaseReport, Report};
-use crate::html::{Grid, Page, bdi, escaped, facts, link, note, number, prose, section, when, words};
+use crate::html::{HtmlTable, Page, bidi_isolate, escaped, definition_list, link, note, number, prose, section, when, words};
 use crate::lists::{Which, games};
-use crate::tables::Ways;
-use crate::words::{count, moment};
+use crate::tables::PageLinks;
+use crate::text_format::{count, moment};
 
 /// The page.
 pub fn summary(report: &Report) -> String {
-    let ways = Ways { report, up: "" };
+    let ways = PageLinks { report, up: "" };
     let mut body = intro(report);
     if let Some(latest) = report.latest() {
         let more = link(&latest.file(), "head to head, scores, ratings, times, faults, games");
         body += &format!(
             "<p class=\"lead\">{}: {}. More about it: {more}.</p>\n",
-            bdi(&latest.name),
+            bidi_isolate(&latest.name),
             escaped(&standing_of(report, latest))
         );
         body += &bracket_of(report, latest, "");
@@ -49,7 +49,7 @@ fn intro(report: &Report) -> String {
         report.begun.map_or_else(String::new, moment),
         last.filter(|_| over).map_or_else(String::new, moment),
     );
-    facts(&[
+    definition_list(&[
         ("Game", escaped(report.game.title)),
         ("Entrants", count(report.entrants.len() as u64)),
         ("Games played", count(played)),
@@ -72,7 +72,7 @@ fn standing_of(report: &Report, phase: &PhaseReport) -> String {
 
 fn phases(report: &Report) -> String {
     let row = |phase: &PhaseReport| {
-        let name = bdi(&phase.name);
+        let name = bidi_isolate(&phase.name);
         vec![
             (phase.number + 1).to_string(),
             if phase.is_begun() { link(&phase.file(), &name) } else { name },
@@ -92,16 +92,16 @@ fn phases(report: &Report) -> String {
         words("Started"),
         words("Published"),
     ];
-    Grid { caption: "Phases", titles, head: 1, rows: report.phases.iter().map(row).collect() }.html()
+    HtmlTable { caption: "Phases", titles, head: 1, rows: report.phases.iter().map(row).collect() }.html()
 }
 
-fn entrants(report: &Report, ways: Ways<'_>) -> String {
+fn entrants(report: &Report, ways: PageLinks<'_>) -> String {
     let contributors = report.entrants.iter().any(|one| one.contributor.is_some());
     let roles = report.entrants.iter().any(|one| one.role.is_some());
     let rows = report.entrants.iter().enumerate().map(|(at, one)| {
         let entrant = Entrant(at as u32);
         let mut row = vec![ways.marked(entrant)];
-        row.extend(contributors.then(|| bdi(one.contributor.as_deref().unwrap_or_default())));
+        row.extend(contributors.then(|| bidi_isolate(one.contributor.as_deref().unwrap_or_default())));
         row.extend(roles.then(|| escaped(one.role.unwrap_or_default())));
         row.extend([one.versions.len().max(1).to_string(), count(one.faults.total)]);
         row
@@ -110,7 +110,7 @@ fn entrants(report: &Report, ways: Ways<'_>) -> String {
     titles.extend(contributors.then(|| words("Contributor")));
     titles.extend(roles.then(|| words("Role")));
     titles.extend([number("Versions"), number("Faults")]);
-    let mut text = Grid { caption: "Who takes part", titles, head: 0, rows: rows.collect() }.html();
+    let mut text = HtmlTable { caption: "Who takes part", titles, head: 0, rows: rows.collect() }.html();
     for one in &report.entrants {
         for (mark, told) in one.marks.iter().filter_map(|(mark, told)| Some((mark, told.as_ref()?))) {
             text += &note(&format!("{} ({mark}): {told}", one.name));
@@ -120,12 +120,12 @@ fn entrants(report: &Report, ways: Ways<'_>) -> String {
 }
 
 /// Replays, phase by phase.
-fn replays(report: &Report, ways: Ways<'_>) -> String {
+fn replays(report: &Report, ways: PageLinks<'_>) -> String {
     let mut text = String::new();
     for phase in report.phases.iter().rev().filter(|phase| phase.is_begun()) {
         let list = games(phase, ways, Which::Replays);
         if report.phases.len() > 1 && !list.is_empty() {
-            text += &format!("<h3>{}</h3>\n", bdi(&phase.name));
+            text += &format!("<h3>{}</h3>\n", bidi_isolate(&phase.name));
         }
         text += &list;
     }
@@ -138,13 +138,13 @@ fn seed(report: &Report) -> String {
     match &report.seed {
         None => format!(
             "<p>{before} Its SHA-256 was fixed before the first game; the seed itself is shown when the last is over.</p>\n{}",
-            facts(&[("SHA-256 of the seed", commitment)])
+            definition_list(&[("SHA-256 of the seed", commitment)])
         ),
         Some((seed, at)) => format!(
             "<p>{before} Its SHA-256 was shown before the first game, so nobody could choose it afterwards. Check it:</p>\n\
              <pre class=\"hash\"><code>printf %s {} | sha256sum</code></pre>\n{}",
             escaped(&quoted(seed)),
-            facts(&[
+            definition_list(&[
                 ("SHA-256 of the seed", commitment),
                 ("The seed", format!("<code class=\"hash\">{}</code>", escaped(seed))),
                 ("Revealed", moment(*at)),

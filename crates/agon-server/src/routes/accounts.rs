@@ -1,7 +1,7 @@
 //! Accounts: made by whoever comes, looked after by organisers.
 
-use agon_store::Time;
-use agon_store::office::{self, AccountId, Admission, NewAccount, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{self, AccountId, SignUpGrant, NewAccount, token_hash};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -16,14 +16,14 @@ use crate::caller::{Caller, Role};
 use crate::config::SignUp;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::gate::From;
-use crate::gate::limits::{Kind, Who};
-use crate::paging::{Page, Paging};
+use crate::middleware::ClientIp;
+use crate::middleware::rate_limit::{LimitedAction, LimitKey};
+use crate::paging::{PageBody, PageQuery};
 use crate::passwords;
-use crate::state::App;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(sign_up, accounts)).routes(routes!(change_account))
 }
 
@@ -79,30 +79,30 @@ pub struct AccountChange {
     ),
 )]
 async fn sign_up(
-    State(app): State<App>,
-    From(address): From,
+    State(app): State<AppState>,
+    ClientIp(address): ClientIp,
     headers: HeaderMap,
     Json(body): Json<NewcomerBody>,
 ) -> ApiResult<(StatusCode, WithCookie)> {
     let by = admission(&app, body.invitation.as_deref()).await?;
     passwords::check("password", &body.name, &body.password)?;
-    app.limiter.take(Kind::SignUp, Who::address(address))?;
+    app.limiter.take(LimitedAction::SignUp, LimitKey::address(address))?;
     // Before the slow part; who is quicker is settled when it is made.
     if app.office.account_by_name(&body.name).await?.is_some() {
-        return Err(office::OfficeError::Taken { what: "name" }.into());
+        return Err(site_db::SiteDbError::Taken { what: "name" }.into());
     }
     let password_hash = app.passwords.hash(body.password).await?;
-    let new = NewAccount { name: body.name, password_hash, by, at: Time::now() };
+    let new = NewAccount { name: body.name, password_hash, by, at: Timestamp::now() };
     let account = app.office.create_account(&new).await?;
     Ok((StatusCode::CREATED, session::begin(&app, &account, &headers).await?))
 }
 
 /// By what right somebody may come, or why not.
-async fn admission(app: &App, code: Option<&str>) -> ApiResult<Admission> {
+async fn admission(app: &AppState, code: Option<&str>) -> ApiResult<SignUpGrant> {
     let closed = || ApiError::new(StatusCode::FORBIDDEN, "closed", "no accounts are made here just now");
     let Some(code) = code else {
         return match app.config.sign_up {
-            SignUp::Open => Ok(Admission::Open(office::Role::Author)),
+            SignUp::Open => Ok(SignUpGrant::Open(site_db::Role::Author)),
             SignUp::Invite => {
                 Err(ApiError::new(StatusCode::FORBIDDEN, "invitation", "accounts are by invitation here")
                     .hint("ask an organiser for a link"))
@@ -116,32 +116,32 @@ async fn admission(app: &App, code: Option<&str>) -> ApiResult<Admission> {
     }
     let hash = token_hash(code);
     let found = app.office.find_invitation(hash).await?.ok_or_else(|| ApiError::not_found("invitation"))?;
-    match found.refusal(Time::now()) {
+    match found.refusal(Timestamp::now()) {
         Some(why) => Err(ApiError::conflict("conflict", why).hint("ask for another")),
-        None => Ok(Admission::Invited(hash)),
+        None => Ok(SignUpGrant::Invited(hash)),
     }
 }
 
 /// All accounts, newest first. For organisers.
 #[utoipa::path(
-    get, path = "/accounts", tag = "accounts", operation_id = "accounts", params(Paging),
+    get, path = "/accounts", tag = "accounts", operation_id = "accounts", params(PageQuery),
     responses(
-        (status = 200, description = "A page of accounts.", body = Page<Account>),
+        (status = 200, description = "A page of accounts.", body = PageBody<Account>),
         (status = 403, description = "It is for organisers.", body = ErrorBody),
     ),
 )]
 async fn accounts(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<Account>>> {
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<Account>>> {
     caller.organiser()?;
     let listed = app.office.accounts(paging.of_office()?).await?;
     let mut items = Vec::with_capacity(listed.items.len());
     for account in &listed.items {
         items.push(shown(&app, account).await?);
     }
-    Ok(Json(Page::listed(items, listed.next)))
+    Ok(Json(PageBody::listed(items, listed.next)))
 }
 
 /// Changes what somebody may do. For organisers; the last of them stays one.
@@ -155,7 +155,7 @@ async fn accounts(
     ),
 )]
 async fn change_account(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<i64>,
     Json(body): Json<AccountChange>,
@@ -169,14 +169,14 @@ async fn change_account(
         audit::note(&app, me, "account.role", &account.name, &change).await?;
     }
     if let Some(disabled) = body.disabled.filter(|disabled| account.disabled.is_some() != *disabled) {
-        account = app.office.set_disabled(account.id, disabled, Time::now()).await?;
+        account = app.office.set_disabled(account.id, disabled, Timestamp::now()).await?;
         let action = if disabled { "account.disable" } else { "account.enable" };
         audit::note(&app, me, action, &account.name, &serde_json::json!({})).await?;
     }
     Ok(Json(shown(&app, &account).await?))
 }
 
-async fn shown(app: &App, account: &office::Account) -> ApiResult<Account> {
+async fn shown(app: &AppState, account: &site_db::Account) -> ApiResult<Account> {
     Ok(Account {
         id: account.id.0,
         name: account.name.clone(),

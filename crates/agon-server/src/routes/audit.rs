@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_store::Time;
-use agon_store::office::{AccountId, AuditFilter, NewEntry};
+use agon_store::Timestamp;
+use agon_store::site_db::{AccountId, AuditFilter, NewAuditEntry};
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::caller::{Caller, Me};
+use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiResult, ErrorBody};
 use crate::extract::{Json, Query};
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(audit))
 }
 
@@ -57,17 +57,17 @@ pub struct AuditQuery {
 #[utoipa::path(
     get, path = "/audit", tag = "audit", operation_id = "audit", params(AuditQuery),
     responses(
-        (status = 200, description = "A page of the log.", body = Page<AuditItem>),
+        (status = 200, description = "A page of the log.", body = PageBody<AuditItem>),
         (status = 403, description = "It is for organisers.", body = ErrorBody),
     ),
 )]
 async fn audit(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Query(query): Query<AuditQuery>,
-) -> ApiResult<Json<Page<AuditItem>>> {
+) -> ApiResult<Json<PageBody<AuditItem>>> {
     caller.organiser()?;
-    let page = Paging { after: query.after, limit: query.limit }.of_office()?;
+    let page = PageQuery { after: query.after, limit: query.limit }.of_office()?;
     let filter = AuditFilter { competition: query.competition, ..AuditFilter::default() };
     let listed = app.office.audit(&filter, page).await?;
     let who: BTreeSet<AccountId> = listed.items.iter().filter_map(|entry| entry.what.account).collect();
@@ -84,19 +84,19 @@ async fn audit(
         subject: entry.what.subject,
         reason: entry.what.reason,
     });
-    Ok(Json(Page::listed(items.collect(), listed.next)))
+    Ok(Json(PageBody::listed(items.collect(), listed.next)))
 }
 
 /// Writes down what somebody did that is of no competition.
 pub async fn note(
-    app: &App,
-    me: &Me,
+    app: &AppState,
+    me: &CurrentUser,
     action: &str,
     subject: &str,
     detail: &serde_json::Value,
 ) -> ApiResult<()> {
-    let entry = NewEntry {
-        at: Time::now(),
+    let entry = NewAuditEntry {
+        at: Timestamp::now(),
         account: Some(me.account()),
         action: action.to_owned(),
         competition: None,

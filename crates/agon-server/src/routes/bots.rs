@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use agon_core::Fault;
 use agon_league::{Entrant as Number, MatchKey};
-use agon_store::office::{EntrantId, Of, Page as OfficePage, SubmissionState};
-use agon_store::{FaultFilter, KeptFault};
+use agon_store::site_db::{EntrantId, SubmissionFilter, PageRequest as OfficePage, SubmissionState};
+use agon_store::{FaultFilter, StoredFault};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
@@ -14,19 +14,19 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::capsule;
-use super::matches::{Played, attachment, film_path};
-use crate::arena::Seen;
-use crate::arena::figures::Figures;
-use crate::arena::overview::{Entrant, Overview, PhaseItem, Taker, match_name};
+use super::repro_bundle;
+use super::matches::{GameLookup, attachment, film_path};
+use crate::read_model::VisibleCompetition;
+use crate::read_model::standings::PhaseStandings;
+use crate::read_model::overview::{Entrant, Overview, PhaseItem, EntrantOwner, match_name};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(bot))
         .routes(routes!(faults))
@@ -36,13 +36,13 @@ pub fn router() -> OpenApiRouter<App> {
 
 /// Which bot.
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct OfBot {
+struct BotPath {
     bot: i64,
 }
 
 /// Which game of a bot.
 #[derive(Debug, Deserialize)]
-struct OfLog {
+struct LogPath {
     bot: i64,
     phase: u32,
     #[serde(rename = "match")]
@@ -52,7 +52,7 @@ struct OfLog {
 
 /// Which fault of a bot.
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct OfFault {
+struct FaultPath {
     bot: i64,
     fault: u64,
 }
@@ -106,7 +106,7 @@ pub struct BotPhase {
     /// What went wrong.
     pub faults: FaultCounts,
     /// How long it thought.
-    pub time: Pace,
+    pub time: ThinkTimes,
     /// How good it is, by whom it beat.
     pub rating: Option<RatingOf>,
     /// Against each of the others.
@@ -128,7 +128,7 @@ pub struct FaultCounts {
 
 /// How long a bot thought.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Pace {
+pub struct ThinkTimes {
     /// How often it was asked.
     pub answers: u64,
     /// On average.
@@ -166,12 +166,12 @@ pub struct Opponent {
 }
 
 /// The bot of this number; 404 if there is none, or it was never accepted.
-fn taker(overview: &Overview, bot: i64) -> ApiResult<&Taker> {
+fn taker(overview: &Overview, bot: i64) -> ApiResult<&EntrantOwner> {
     overview.takers.iter().find(|one| one.shown.bot == bot).ok_or_else(|| ApiError::not_found("bot"))
 }
 
 /// What a bot prints, and how to have its fault again, is its author's alone.
-fn authors(caller: &Caller, taker: &Taker) -> ApiResult<()> {
+fn authors(caller: &Caller, taker: &EntrantOwner) -> ApiResult<()> {
     caller.signed_in()?;
     if caller.is(taker.account) {
         return Ok(());
@@ -186,10 +186,10 @@ fn authors(caller: &Caller, taker: &Taker) -> ApiResult<()> {
     responses((status = 200, description = "The bot.", body = BotPage)),
 )]
 async fn bot(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     caller: Caller,
-    Path(OfBot { bot }): Path<OfBot>,
+    Path(BotPath { bot }): Path<BotPath>,
 ) -> ApiResult<Json<BotPage>> {
     let overview = seen.overview(&app).await?;
     let own = taker(&overview, bot)?;
@@ -210,11 +210,11 @@ async fn bot(
 }
 
 /// What somebody uploaded is counted by the office, everything else by the ledger.
-async fn versions(app: &App, seen: &Seen, own: &Taker, submissions: bool) -> ApiResult<Vec<Version>> {
+async fn versions(app: &AppState, seen: &VisibleCompetition, own: &EntrantOwner, submissions: bool) -> ApiResult<Vec<Version>> {
     let mut versions = Vec::new();
     if own.account.is_some() {
         let page = OfficePage { after: None, limit: 200 };
-        let listed = app.office.submissions(Of::Entrant(EntrantId(own.shown.bot)), page).await?;
+        let listed = app.office.submissions(SubmissionFilter::Entrant(EntrantId(own.shown.bot)), page).await?;
         for one in listed.items.into_iter().filter(|one| one.state == SubmissionState::Accepted) {
             versions.push(Version {
                 version: one.version.unwrap_or_default(),
@@ -242,7 +242,7 @@ async fn versions(app: &App, seen: &Seen, own: &Taker, submissions: bool) -> Api
 }
 
 /// Nothing if it did not play in it.
-fn of_phase(overview: &Overview, phase: &PhaseItem, figures: &Figures, entrant: u32) -> Option<BotPhase> {
+fn of_phase(overview: &Overview, phase: &PhaseItem, figures: &PhaseStandings, entrant: u32) -> Option<BotPhase> {
     let deeds = figures.deeds.get(&entrant)?;
     let (rank, of) = figures.place(entrant);
     let rating = figures.standings.ratings.iter().find(|one| one.entrant.0 == entrant);
@@ -278,7 +278,7 @@ fn of_phase(overview: &Overview, phase: &PhaseItem, figures: &Figures, entrant: 
             illegal: count(Fault::Illegal),
             garbled: count(Fault::Garbled),
         },
-        time: Pace {
+        time: ThinkTimes {
             answers: deeds.answers,
             mean_us: micros(deeds.thought_ns as f64 / deeds.answers.max(1) as f64),
             longest_us: micros(deeds.longest_ns as f64),
@@ -321,21 +321,21 @@ pub struct FaultItem {
 /// A bot's faults, newest first. What it printed is for its author.
 #[utoipa::path(
     get, path = "/competitions/{id}/bots/{bot}/faults", tag = "bots", operation_id = "faults",
-    params(("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot."), Paging),
-    responses((status = 200, description = "A page of faults.", body = Page<FaultItem>)),
+    params(("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot."), PageQuery),
+    responses((status = 200, description = "A page of faults.", body = PageBody<FaultItem>)),
 )]
 async fn faults(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     caller: Caller,
-    Path(OfBot { bot }): Path<OfBot>,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<FaultItem>>> {
+    Path(BotPath { bot }): Path<BotPath>,
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<FaultItem>>> {
     let (limit, before) = (paging.limit()?, paging.after_number()?);
     let overview = seen.overview(&app).await?;
     let own = taker(&overview, bot)?;
     let (Some(ledger), Some(entrant)) = (seen.arena.ledger(), own.shown.entrant) else {
-        return Ok(Json(Page { items: Vec::new(), next: None }));
+        return Ok(Json(PageBody { items: Vec::new(), next: None }));
     };
     let filter = FaultFilter {
         entrant: Some(Number(entrant)),
@@ -350,11 +350,11 @@ async fn faults(
     while let Some(one) = rows.next().await {
         items.push(fault_item(&seen, &overview, bot, mine, one.map_err(ApiError::broke)?));
     }
-    Ok(Json(Page::of(items, limit, |last| last.id.to_string())))
+    Ok(Json(PageBody::of(items, limit, |last| last.id.to_string())))
 }
 
-fn fault_item(seen: &Seen, overview: &Overview, bot: i64, mine: bool, one: KeptFault) -> FaultItem {
-    let KeptFault { id, key, fault, finished } = one;
+fn fault_item(seen: &VisibleCompetition, overview: &Overview, bot: i64, mine: bool, one: StoredFault) -> FaultItem {
+    let StoredFault { id, key, fault, finished } = one;
     let hidden = overview.hides(key.phase);
     let capsule = || format!("/api/v1/competitions/{}/bots/{bot}/faults/{id}/capsule", seen.arena.id);
     FaultItem {
@@ -412,15 +412,15 @@ pub struct LogTurn {
     ),
 )]
 async fn log(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     caller: Caller,
-    Path(of): Path<OfLog>,
+    Path(of): Path<LogPath>,
 ) -> ApiResult<Json<BotLog>> {
     let overview = seen.overview(&app).await?;
     let own = taker(&overview, of.bot)?;
     authors(&caller, own)?;
-    let played = Played::find(&app, &seen, of.phase, &of.name, of.game).await?;
+    let played = GameLookup::find(&app, &seen, of.phase, &of.name, of.game).await?;
     played.open()?;
     let seat = own.shown.entrant.and_then(|entrant| played.seat_of(entrant));
     let seat = seat.ok_or_else(|| ApiError::not_found("game of this bot"))?;
@@ -453,10 +453,10 @@ async fn log(
     ),
 )]
 async fn fault_capsule(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     caller: Caller,
-    Path(of): Path<OfFault>,
+    Path(of): Path<FaultPath>,
 ) -> ApiResult<Response> {
     let overview = seen.overview(&app).await?;
     let own = taker(&overview, of.bot)?;
@@ -473,9 +473,9 @@ async fn fault_capsule(
     let found = ledger.faults(filter).next().await.transpose().map_err(ApiError::broke)?;
     let fault = found.filter(|found| found.id == of.fault).ok_or_else(missing)?;
     let key = fault.key;
-    let played = Played::find(&app, &seen, key.phase + 1, &match_name(key), fault.fault.game + 1).await?;
+    let played = GameLookup::find(&app, &seen, key.phase + 1, &match_name(key), fault.fault.game + 1).await?;
     played.open()?;
     let name = format!("{}-{}-{}-{}", seen.arena.id, key.phase + 1, match_name(key), fault.fault.game + 1);
-    let zip = capsule::pack(&app, Arc::new(played), &own.shown.name, &fault, &name).await?;
+    let zip = repro_bundle::pack(&app, Arc::new(played), &own.shown.name, &fault, &name).await?;
     Ok((attachment(&format!("{name}.zip"), "application/zip"), zip).into_response())
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agon_store::office::{self, Shown};
+use agon_store::site_db::{self, CompetitionFilter};
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,20 +10,20 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::downloads::{self, Download};
-use crate::arena::overview::{self, Entrant, Overview, PhaseItem, Ruling};
-use crate::arena::{Seen, is_shown};
+use crate::read_model::overview::{self, Entrant, Overview, PhaseItem, Ruling};
+use crate::read_model::{VisibleCompetition, is_shown};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Query};
-use crate::intake;
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::uploads;
+use crate::paging::{PageBody, PageQuery};
+use crate::state::AppState;
 
 /// So many of the best are named in a list.
 const LEADERS: usize = 3;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(competitions)).routes(routes!(competition))
 }
 
@@ -120,28 +120,28 @@ pub struct SubmissionLimits {
 
 /// All competitions, newest first. Drafts are for organisers.
 #[utoipa::path(
-    get, path = "/competitions", tag = "competitions", operation_id = "competitions", params(Paging),
-    responses((status = 200, description = "A page of competitions.", body = Page<CompetitionItem>)),
+    get, path = "/competitions", tag = "competitions", operation_id = "competitions", params(PageQuery),
+    responses((status = 200, description = "A page of competitions.", body = PageBody<CompetitionItem>)),
 )]
 async fn competitions(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<CompetitionItem>>> {
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<CompetitionItem>>> {
     let organises = caller.is_organiser();
-    let shown = if organises { Shown::All } else { Shown::Public };
+    let shown = if organises { CompetitionFilter::All } else { CompetitionFilter::Public };
     let listed = app.office.competitions(shown, paging.of_office()?).await?;
     let mut items = Vec::with_capacity(listed.items.len());
     for row in listed.items {
         // One that was deleted just now, or whose game this program does not know.
         let Ok(arena) = app.arenas.get(&row.id) else { continue };
         if organises || is_shown(&row) {
-            let seen = Seen { arena, row: Arc::new(row) };
+            let seen = VisibleCompetition { arena, row: Arc::new(row) };
             let overview = seen.overview(&app).await?;
             items.push(item(&app, &seen, &overview, &caller).await?);
         }
     }
-    Ok(Json(Page::listed(items, listed.next)))
+    Ok(Json(PageBody::listed(items, listed.next)))
 }
 
 /// A competition.
@@ -153,12 +153,12 @@ async fn competitions(
         (status = 404, description = "There is no such competition.", body = ErrorBody),
     ),
 )]
-async fn competition(State(app): State<App>, seen: Seen, caller: Caller) -> ApiResult<Json<Competition>> {
+async fn competition(State(app): State<AppState>, seen: VisibleCompetition, caller: Caller) -> ApiResult<Json<Competition>> {
     Ok(Json(whole(&app, &seen, &caller).await?))
 }
 
 /// A competition as whoever asks sees it: for everything that changes one, too.
-pub async fn whole(app: &App, seen: &Seen, caller: &Caller) -> ApiResult<Competition> {
+pub async fn whole(app: &AppState, seen: &VisibleCompetition, caller: &Caller) -> ApiResult<Competition> {
     let overview = seen.overview(app).await?;
     let sitting = seen.arena.sitting();
     let (per_contributor, max_bytes) = overview::limits(&seen.row, sitting.as_deref());
@@ -178,11 +178,11 @@ pub async fn whole(app: &App, seen: &Seen, caller: &Caller) -> ApiResult<Competi
     })
 }
 
-fn info(row: &office::Competition) -> ApiResult<&'static agon_core::GameInfo> {
+fn info(row: &site_db::HostedCompetition) -> ApiResult<&'static agon_core::GameInfo> {
     agon_engine::table(&row.game).map(|table| table.info()).map_err(ApiError::broke)
 }
 
-async fn item(app: &App, seen: &Seen, overview: &Overview, caller: &Caller) -> ApiResult<CompetitionItem> {
+async fn item(app: &AppState, seen: &VisibleCompetition, overview: &Overview, caller: &Caller) -> ApiResult<CompetitionItem> {
     let row = &seen.row;
     let now = overview.current();
     let mut leaders = Vec::new();
@@ -210,6 +210,6 @@ async fn item(app: &App, seen: &Seen, overview: &Overview, caller: &Caller) -> A
         matches: now.map_or(0, |now| now.matches),
         expected: now.and_then(|now| Some(now.expected?[0].max(now.matches))),
         leaders,
-        accepts: intake::accepts(app, row).await,
+        accepts: uploads::accepts(app, row).await,
     })
 }

@@ -21,11 +21,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::matches::attachment;
-use crate::arena::Seen;
-use crate::arena::overview::Overview;
+use crate::read_model::VisibleCompetition;
+use crate::read_model::overview::Overview;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::Path;
-use crate::state::App;
+use crate::state::AppState;
 
 /// Bytes are gathered to about so many before they are sent.
 const PIECE: usize = 64 << 10;
@@ -36,7 +36,7 @@ const WAITING: usize = 4;
 static ROOM: Semaphore = Semaphore::const_new(16);
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(download))
 }
 
@@ -52,7 +52,7 @@ pub struct Download {
 }
 
 /// What there is to take home.
-pub fn list(seen: &Seen, overview: &Overview) -> Vec<Download> {
+pub fn list(seen: &VisibleCompetition, overview: &Overview) -> Vec<Download> {
     let mut all = Vec::new();
     let mut add = |name: String, about: String| {
         let path = format!("/api/v1/competitions/{}/downloads/{name}", seen.arena.id);
@@ -89,7 +89,7 @@ fn told(game: &str) -> bool {
 
 /// The phases whose history may be told, from 0.
 fn phases_told(overview: &Overview) -> impl Iterator<Item = u32> + '_ {
-    let open = |phase: &&crate::arena::overview::PhaseItem| {
+    let open = |phase: &&crate::read_model::overview::PhaseItem| {
         matches!(phase.state, "published" | "closed") && !phase.hidden && phase.matches > 0
     };
     overview.phases.iter().filter(open).map(|phase| phase.number - 1)
@@ -114,8 +114,8 @@ struct OfFile {
     ),
 )]
 async fn download(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     Path(OfFile { file }): Path<OfFile>,
 ) -> ApiResult<Response> {
     let (sitting, ledger) = seen.arena.started()?;

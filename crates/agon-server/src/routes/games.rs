@@ -21,11 +21,11 @@ use zip::write::SimpleFileOptions;
 use crate::assets::has_it;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::paging::Page;
-use crate::state::App;
+use crate::paging::PageBody;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(games)).routes(routes!(game)).routes(routes!(starter_zip))
 }
 
@@ -186,11 +186,11 @@ fn described(id: &str) -> ApiResult<Game> {
 /// All games.
 #[utoipa::path(
     get, path = "/games", tag = "games", operation_id = "games",
-    responses((status = 200, description = "All of them.", body = Page<Game>)),
+    responses((status = 200, description = "All of them.", body = PageBody<Game>)),
 )]
-async fn games() -> ApiResult<Json<Page<Game>>> {
+async fn games() -> ApiResult<Json<PageBody<Game>>> {
     let items = agon_games::infos().iter().map(|info| described(info.id)).collect::<ApiResult<_>>()?;
-    Ok(Json(Page { items, next: None }))
+    Ok(Json(PageBody { items, next: None }))
 }
 
 /// A game, with its rules and how a bot is asked.

@@ -1,7 +1,7 @@
 //! Invitations: links that let people in.
 
-use agon_store::Time;
-use agon_store::office::{self, InvitationId, NewInvitation, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{self, InvitationId, NewInvitation, token_hash};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -13,15 +13,15 @@ use super::audit;
 use crate::caller::{Caller, Role};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::gate::cookie;
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::middleware::cookie;
+use crate::paging::{PageBody, PageQuery};
+use crate::state::AppState;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
 const DAYS: u32 = 365;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(invitations, make_invitation))
         .routes(routes!(invitation, revoke_invitation))
@@ -70,7 +70,7 @@ pub struct InvitationBody {
 }
 
 impl Invitation {
-    fn shown(invitation: office::Invitation, code: Option<String>) -> Self {
+    fn shown(invitation: site_db::Invitation, code: Option<String>) -> Self {
         Self {
             id: invitation.id.0,
             role: invitation.role.into(),
@@ -87,21 +87,21 @@ impl Invitation {
 
 /// All invitations, newest first. For organisers.
 #[utoipa::path(
-    get, path = "/invitations", tag = "accounts", operation_id = "invitations", params(Paging),
+    get, path = "/invitations", tag = "accounts", operation_id = "invitations", params(PageQuery),
     responses(
-        (status = 200, description = "A page of invitations.", body = Page<Invitation>),
+        (status = 200, description = "A page of invitations.", body = PageBody<Invitation>),
         (status = 403, description = "It is for organisers.", body = ErrorBody),
     ),
 )]
 async fn invitations(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<Invitation>>> {
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<Invitation>>> {
     caller.organiser()?;
     let listed = app.office.invitations(paging.of_office()?).await?;
     let items = listed.items.into_iter().map(|one| Invitation::shown(one, None)).collect();
-    Ok(Json(Page::listed(items, listed.next)))
+    Ok(Json(PageBody::listed(items, listed.next)))
 }
 
 /// Makes an invitation. Its code is shown this once. For organisers.
@@ -110,7 +110,7 @@ async fn invitations(
     responses((status = 201, description = "Made.", body = Invitation)),
 )]
 async fn make_invitation(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Json(body): Json<InvitationBody>,
 ) -> ApiResult<(StatusCode, Json<Invitation>)> {
@@ -119,13 +119,13 @@ async fn make_invitation(
     if !(1..=DAYS).contains(&days) {
         return Err(ApiError::invalid("days", format!("an invitation is good for 1 to {DAYS} days")));
     }
-    let (code, at) = (cookie::secret()?, Time::now());
+    let (code, at) = (cookie::secret()?, Timestamp::now());
     let new = NewInvitation {
         code: token_hash(&code),
         role: body.role.into(),
         note: body.note,
         by: Some(me.account()),
-        expires: Time(at.0 + i64::from(days) * DAY),
+        expires: Timestamp(at.0 + i64::from(days) * DAY),
         uses: body.uses.unwrap_or(1),
         at,
     };
@@ -144,7 +144,7 @@ async fn make_invitation(
         (status = 404, description = "There is no such invitation.", body = ErrorBody),
     ),
 )]
-async fn invitation(State(app): State<App>, Path(code): Path<String>) -> ApiResult<Json<Invitation>> {
+async fn invitation(State(app): State<AppState>, Path(code): Path<String>) -> ApiResult<Json<Invitation>> {
     let found = app.office.find_invitation(token_hash(&code)).await?;
     let mut shown = Invitation::shown(found.ok_or_else(|| ApiError::not_found("invitation"))?, None);
     // The note is the organiser's own.
@@ -162,13 +162,13 @@ async fn invitation(State(app): State<App>, Path(code): Path<String>) -> ApiResu
     ),
 )]
 async fn revoke_invitation(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
     let me = caller.organiser()?;
     let id = id.parse().map_err(|_| ApiError::not_found("invitation"))?;
-    let gone = app.office.revoke_invitation(InvitationId(id), Time::now()).await?;
+    let gone = app.office.revoke_invitation(InvitationId(id), Timestamp::now()).await?;
     audit::note(&app, me, "invitation.revoke", &format!("invitation {}", gone.id), &serde_json::json!({}))
         .await?;
     Ok(StatusCode::NO_CONTENT)

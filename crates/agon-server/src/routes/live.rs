@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_core::Seat;
-use agon_runner::gallery::{NotFollowed, ShownGame};
-use agon_runner::{BoardNow, Follower, Gallery, Update};
+use agon_runner::live::{SubscribeError, LiveGameKey};
+use agon_runner::{LiveGame, LiveSubscriber, LiveGames, LiveUpdate};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -24,12 +24,12 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::matches::{film_path, hidden};
-use crate::arena::overview::{Overview, match_name};
-use crate::arena::{Arena, FeedEvent, Seen, wire};
+use crate::read_model::overview::{Overview, match_name};
+use crate::read_model::{CompetitionHandle, FeedEvent, VisibleCompetition, sse};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::paging::Page;
-use crate::state::App;
+use crate::paging::PageBody;
+use crate::state::AppState;
 
 /// So often a stream says that it is still there.
 const PING: Duration = Duration::from_secs(15);
@@ -41,7 +41,7 @@ const LOOKS: u32 = 10;
 const MOST: i64 = 2_000;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(events)).routes(routes!(boards)).routes(routes!(watch))
 }
 
@@ -78,7 +78,7 @@ pub struct BoardSeat {
 
 impl Board {
     /// A board of a gallery, as it is shown.
-    pub fn of(now: &BoardNow, info: &agon_core::GameInfo, hidden: bool) -> Self {
+    pub fn of(now: &LiveGame, info: &agon_core::GameInfo, hidden: bool) -> Self {
         let since = SystemTime::now().checked_sub(now.since.elapsed());
         let since = since.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let seat = |(seat, one): (u8, &agon_league::Entrant)| BoardSeat {
@@ -102,9 +102,9 @@ impl Board {
 #[utoipa::path(
     get, path = "/competitions/{id}/boards", tag = "live", operation_id = "boards",
     params(("id" = String, Path, description = "The competition.")),
-    responses((status = 200, description = "All of it.", body = Page<Board>)),
+    responses((status = 200, description = "All of it.", body = PageBody<Board>)),
 )]
-async fn boards(State(app): State<App>, seen: Seen) -> ApiResult<Json<Page<Board>>> {
+async fn boards(State(app): State<AppState>, seen: VisibleCompetition) -> ApiResult<Json<PageBody<Board>>> {
     let mut items = Vec::new();
     if let (Some(gallery), Some(sitting)) = (seen.arena.gallery(), seen.arena.sitting()) {
         let overview = seen.overview(&app).await?;
@@ -112,14 +112,14 @@ async fn boards(State(app): State<App>, seen: Seen) -> ApiResult<Json<Page<Board
         items =
             gallery.boards().iter().map(|now| Board::of(now, info, overview.hides(now.key.phase))).collect();
     }
-    Ok(Json(Page { items, next: None }))
+    Ok(Json(PageBody { items, next: None }))
 }
 
 /// One who watches: counted, and no more than there is room for.
-struct Watcher(App);
+struct StreamPermit(AppState);
 
-impl Watcher {
-    fn come(app: &App) -> ApiResult<Self> {
+impl StreamPermit {
+    fn come(app: &AppState) -> ApiResult<Self> {
         if app.is_stopping() {
             return Err(ApiError::busy("the server is being stopped", 10));
         }
@@ -131,7 +131,7 @@ impl Watcher {
     }
 }
 
-impl Drop for Watcher {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         self.0.meters.watchers.fetch_sub(1, Ordering::AcqRel);
     }
@@ -143,7 +143,7 @@ struct Stream<S> {
     waiting: VecDeque<Bytes>,
     ping: Interval,
     stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
-    _watcher: Watcher,
+    _watcher: StreamPermit,
 }
 
 /// Where events come from.
@@ -153,7 +153,7 @@ trait Source: Send + 'static {
 }
 
 /// An answer that goes on until its source ends, the reader leaves or the server stops.
-fn answer<S: Source>(app: &App, watcher: Watcher, source: S, first: Vec<Bytes>) -> Response {
+fn answer<S: Source>(app: &AppState, watcher: StreamPermit, source: S, first: Vec<Bytes>) -> Response {
     let mut ping = tokio::time::interval(PING);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ping.reset();
@@ -161,7 +161,7 @@ fn answer<S: Source>(app: &App, watcher: Watcher, source: S, first: Vec<Bytes>) 
         let app = app.clone();
         Box::pin(async move { app.stopped().await })
     };
-    let waiting = [wire::RETRY].into_iter().chain(first).collect();
+    let waiting = [sse::RETRY].into_iter().chain(first).collect();
     let stream = Stream { source, waiting, ping, stopped, _watcher: watcher };
     let body = Body::from_stream(stream::unfold(stream, async |mut stream| {
         loop {
@@ -173,7 +173,7 @@ fn answer<S: Source>(app: &App, watcher: Watcher, source: S, first: Vec<Bytes>) 
                 biased;
                 () = stopped => return None,
                 more = source.next(waiting) => if !more && waiting.is_empty() { return None },
-                _ = ping.tick() => waiting.push_back(wire::PING),
+                _ = ping.tick() => waiting.push_back(sse::PING),
             }
         }
     }));
@@ -211,11 +211,11 @@ impl Source for Feed {
     params(("id" = String, Path, description = "The competition.")),
     responses((status = 200, description = "Server-sent events.", body = String, content_type = "text/event-stream")),
 )]
-async fn events(State(app): State<App>, seen: Seen) -> ApiResult<Response> {
-    let watcher = Watcher::come(&app)?;
-    let (progress, feed) = seen.arena.listen();
+async fn events(State(app): State<AppState>, seen: VisibleCompetition) -> ApiResult<Response> {
+    let watcher = StreamPermit::come(&app)?;
+    let (progress, feed) = seen.arena.subscribe();
     let state = FeedEvent::State { state: seen.row.state, message: None };
-    let first = [wire::feed(0, &state)].into_iter().chain(progress).collect();
+    let first = [sse::feed(0, &state)].into_iter().chain(progress).collect();
     Ok(answer(&app, watcher, Feed(feed), first))
 }
 
@@ -235,11 +235,11 @@ struct End {
 }
 
 /// Someone at a board.
-struct Watching {
-    follower: Follower,
+struct LiveGameStream {
+    follower: LiveSubscriber,
     /// Kept until the last game was seen to its end: it is shown slower than it was played.
-    gallery: Arc<Gallery>,
-    arena: Arc<Arena>,
+    gallery: Arc<LiveGames>,
+    arena: Arc<CompetitionHandle>,
     /// Nothing is shown just now.
     idle: bool,
     /// How often nothing new was there.
@@ -250,7 +250,7 @@ struct Watching {
     ended: Option<u64>,
 }
 
-impl Watching {
+impl LiveGameStream {
     /// The bytes of an update are the same for all: only what stands around them is put there for each.
     fn put(waiting: &mut VecDeque<Bytes>, name: &'static [u8], data: Arc<[u8]>) {
         waiting.push_back(Bytes::from_static(name));
@@ -258,7 +258,7 @@ impl Watching {
         waiting.push_back(Bytes::from_static(b"\n\n"));
     }
 
-    fn end(&mut self, game: &ShownGame, waiting: &mut VecDeque<Bytes>) {
+    fn end(&mut self, game: &LiveGameKey, waiting: &mut VecDeque<Bytes>) {
         if self.ended.replace(game.number) == Some(game.number) {
             return;
         }
@@ -268,16 +268,16 @@ impl Watching {
             game: game.game + 1,
             film: Some(film_path(&self.competition, game.key, game.game)),
         };
-        waiting.push_back(wire::event_of("end", None, &end));
+        waiting.push_back(sse::event_of("end", None, &end));
     }
 }
 
-impl Watching {
+impl LiveGameStream {
     /// The next thing to see; nothing when there will be none.
-    async fn update(&mut self) -> Option<Update> {
+    async fn update(&mut self) -> Option<LiveUpdate> {
         loop {
             if let Ok(update) = tokio::time::timeout(LOOK, self.follower.next()).await {
-                (self.looks, self.idle) = (0, matches!(update, Some(Update::Idle)));
+                (self.looks, self.idle) = (0, matches!(update, Some(LiveUpdate::Idle)));
                 return update;
             }
             self.looks += 1;
@@ -289,27 +289,27 @@ impl Watching {
     }
 }
 
-impl Source for Watching {
+impl Source for LiveGameStream {
     async fn next(&mut self, waiting: &mut VecDeque<Bytes>) -> bool {
         let Some(update) = self.update().await else { return false };
         match update {
             // The next phase may be one whose boards are a secret.
-            Update::Film { game, .. } | Update::Part { game, .. } if self.overview.hides(game.key.phase) => {
+            LiveUpdate::Film { game, .. } | LiveUpdate::Part { game, .. } if self.overview.hides(game.key.phase) => {
                 return false;
             }
-            Update::Film { game, film, over } => {
+            LiveUpdate::Film { game, film, over } => {
                 Self::put(waiting, b"event: head\ndata: ", film);
                 if over {
                     self.end(&game, waiting);
                 }
             }
-            Update::Part { game, part, over } => {
+            LiveUpdate::Part { game, part, over } => {
                 Self::put(waiting, b"event: part\ndata: ", part);
                 if over {
                     self.end(&game, waiting);
                 }
             }
-            Update::Match(_) | Update::Idle => {}
+            LiveUpdate::Match(_) | LiveUpdate::Idle => {}
         }
         true
     }
@@ -327,8 +327,8 @@ impl Source for Watching {
     ),
 )]
 async fn watch(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     Path(OfBoard { board }): Path<OfBoard>,
 ) -> ApiResult<Response> {
     let idle = || ApiError::not_found("board").hint("nothing is played there just now");
@@ -338,13 +338,13 @@ async fn watch(
     if now.is_some_and(|now| overview.hides(now.key.phase)) {
         return Err(hidden());
     }
-    let watcher = Watcher::come(&app)?;
+    let watcher = StreamPermit::come(&app)?;
     let follower = gallery.follow(board as usize).map_err(|error| match error {
-        NotFollowed::NotThere => idle(),
-        NotFollowed::Projector(error) => ApiError::broke(error),
+        SubscribeError::NotThere => idle(),
+        SubscribeError::Projector(error) => ApiError::broke(error),
     })?;
     let (arena, competition) = (Arc::clone(&seen.arena), seen.arena.id.clone());
     let watching =
-        Watching { follower, gallery, arena, idle: false, looks: 0, competition, overview, ended: None };
+        LiveGameStream { follower, gallery, arena, idle: false, looks: 0, competition, overview, ended: None };
     Ok(answer(&app, watcher, watching, Vec::new()))
 }

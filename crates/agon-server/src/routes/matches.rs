@@ -6,7 +6,7 @@ use agon_core::Seat;
 use agon_core::record::read;
 use agon_engine::film::json::{Extras, LogLine, to_json};
 use agon_league::{Entrant as Number, MatchKey};
-use agon_store::{KeptMatch, Ledger, MatchFilter, Order};
+use agon_store::{StoredMatch, Ledger, MatchFilter, Order};
 use agon_venue::Sitting;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -19,18 +19,18 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::arena::Seen;
-use crate::arena::overview::{Overview, match_key, match_name};
-use crate::arena::ready::{self, Ready};
+use crate::read_model::VisibleCompetition;
+use crate::read_model::overview::{Overview, match_key, match_name};
+use crate::read_model::encoded_json::{self, EncodedJson};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::paging::{Page, Paging};
+use crate::paging::{PageBody, PageQuery};
 use crate::routes::phases::OfPhase;
-use crate::state::App;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(matches))
         .routes(routes!(single_match))
@@ -139,7 +139,7 @@ pub fn film_path(competition: &str, key: MatchKey, game: u32) -> String {
 }
 
 /// A match, as it is shown.
-fn shown(seen: &Seen, sitting: &Sitting, overview: &Overview, one: &KeptMatch) -> Match {
+fn shown(seen: &VisibleCompetition, sitting: &Sitting, overview: &Overview, one: &StoredMatch) -> Match {
     let key = one.result.key;
     let (name, hidden) = (match_name(key), overview.hides(key.phase));
     let info = sitting.table.info();
@@ -179,18 +179,18 @@ fn shown(seen: &Seen, sitting: &Sitting, overview: &Overview, one: &KeptMatch) -
     get, path = "/competitions/{id}/phases/{phase}/matches", tag = "competitions", operation_id = "matches",
     params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."), MatchQuery),
     responses(
-        (status = 200, description = "A page of matches.", body = Page<Match>),
+        (status = 200, description = "A page of matches.", body = PageBody<Match>),
         (status = 409, description = "The competition was not started yet.", body = ErrorBody),
     ),
 )]
 async fn matches(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     Path(OfPhase { phase }): Path<OfPhase>,
     Query(query): Query<MatchQuery>,
-) -> ApiResult<Json<Page<Match>>> {
+) -> ApiResult<Json<PageBody<Match>>> {
     let (sitting, ledger, number) = seen.arena.phase(phase)?;
-    let limit = Paging { after: None, limit: query.limit }.limit()?;
+    let limit = PageQuery { after: None, limit: query.limit }.limit()?;
     let wrong = || ApiError::invalid("after", "`after` is `next` of the page before");
     let after = match &query.after {
         None => None,
@@ -214,7 +214,7 @@ async fn matches(
     while let Some(one) = rows.next().await {
         items.push(shown(&seen, &sitting, &overview, &one.map_err(ApiError::broke)?));
     }
-    Ok(Json(Page::of(items, limit, |last| last.match_.clone())))
+    Ok(Json(PageBody::of(items, limit, |last| last.match_.clone())))
 }
 
 /// One match.
@@ -229,7 +229,7 @@ async fn matches(
         (status = 409, description = "The competition was not started yet.", body = ErrorBody),
     ),
 )]
-async fn single_match(State(app): State<App>, seen: Seen, Path(of): Path<OfMatch>) -> ApiResult<Json<Match>> {
+async fn single_match(State(app): State<AppState>, seen: VisibleCompetition, Path(of): Path<OfMatch>) -> ApiResult<Json<Match>> {
     let (sitting, ledger, number) = seen.arena.phase(of.phase)?;
     let key = match_key(number, &of.name)?;
     let one = found(&*ledger, key).await?;
@@ -240,13 +240,13 @@ async fn single_match(State(app): State<App>, seen: Seen, Path(of): Path<OfMatch
     Ok(Json(shown))
 }
 
-async fn found(ledger: &dyn Ledger, key: MatchKey) -> ApiResult<KeptMatch> {
+async fn found(ledger: &dyn Ledger, key: MatchKey) -> ApiResult<StoredMatch> {
     let one = ledger.find(key).await.map_err(ApiError::broke)?;
     one.ok_or_else(|| ApiError::not_found("match").hint("it may still be to come"))
 }
 
 /// A game that was played, of those that whoever asks may see.
-pub struct Played {
+pub struct GameLookup {
     /// The competition's file.
     pub sitting: Arc<Sitting>,
     /// Where it is kept.
@@ -254,14 +254,14 @@ pub struct Played {
     /// What is known of the competition.
     pub overview: Arc<Overview>,
     /// The match.
-    pub one: KeptMatch,
+    pub one: StoredMatch,
     /// Which game of it, from 0.
     pub game: u32,
 }
 
-impl Played {
+impl GameLookup {
     /// The game of these names; 404 if there is none.
-    pub async fn find(app: &App, seen: &Seen, phase: u32, name: &str, game: u32) -> ApiResult<Self> {
+    pub async fn find(app: &AppState, seen: &VisibleCompetition, phase: u32, name: &str, game: u32) -> ApiResult<Self> {
         let (sitting, ledger, number) = seen.arena.phase(phase)?;
         let one = found(&*ledger, match_key(number, name)?).await?;
         let game = game.checked_sub(1).filter(|at| (*at as usize) < one.result.games.len());
@@ -316,17 +316,17 @@ pub fn hidden() -> ApiError {
     ),
 )]
 async fn film(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     caller: Caller,
     Path(of): Path<OfGame>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let played = Played::find(&app, &seen, of.phase, &of.name, of.game).await?;
+    let played = GameLookup::find(&app, &seen, of.phase, &of.name, of.game).await?;
     played.open()?;
     let logs = own_logs(&played, &caller).await?;
     let name = film_name(&seen, &played, &logs);
-    if let Some(answer) = ready::already(&headers, &name) {
+    if let Some(answer) = encoded_json::not_modified(&headers, &name) {
         return Ok(answer);
     }
     if let Some(film) = app.arenas.films.get(&name) {
@@ -347,7 +347,7 @@ async fn film(
 }
 
 /// What the caller's own bots printed.
-async fn own_logs(played: &Played, caller: &Caller) -> ApiResult<Vec<LogLine>> {
+async fn own_logs(played: &GameLookup, caller: &Caller) -> ApiResult<Vec<LogLine>> {
     let mut logs = Vec::new();
     for taker in played.overview.takers.iter().filter(|one| caller.is(one.account)) {
         let Some(seat) = taker.shown.entrant.and_then(|entrant| played.seat_of(entrant)) else { continue };
@@ -360,7 +360,7 @@ async fn own_logs(played: &Played, caller: &Caller) -> ApiResult<Vec<LogLine>> {
 }
 
 /// Films of the same name are the same.
-fn film_name(seen: &Seen, played: &Played, logs: &[LogLine]) -> String {
+fn film_name(seen: &VisibleCompetition, played: &GameLookup, logs: &[LogLine]) -> String {
     let mut hash = Sha256::new();
     hash.update(seen.arena.id.as_bytes());
     hash.update([0, u8::from(played.overview.seed.is_some())]);
@@ -373,10 +373,10 @@ fn film_name(seen: &Seen, played: &Played, logs: &[LogLine]) -> String {
         hash.update([line.seat.0]);
         hash.update(line.text.as_bytes());
     }
-    ready::short(&hash.finalize())
+    encoded_json::short(&hash.finalize())
 }
 
-fn developed(played: &Played, bytes: &[u8], logs: Vec<LogLine>, name: &str) -> ApiResult<Ready> {
+fn developed(played: &GameLookup, bytes: &[u8], logs: Vec<LogLine>, name: &str) -> ApiResult<EncodedJson> {
     let (record, _) = read(bytes, 1).map_err(ApiError::broke)?;
     let seats = &played.one.result.games[played.game as usize].seats;
     let by = |seat: &agon_league::SeatResult| {
@@ -389,7 +389,7 @@ fn developed(played: &Played, bytes: &[u8], logs: Vec<LogLine>, name: &str) -> A
     };
     let table = &played.sitting.table;
     let film = table.film(record, &played.sitting.assets).map_err(ApiError::broke)?;
-    Ready::large(&to_json(table.info(), film.as_ref(), &extras), name)
+    EncodedJson::large(&to_json(table.info(), film.as_ref(), &extras), name)
 }
 
 /// A game's record, once the secret seed was revealed: for `agon replay`, `agon verify` and `agon debug`.
@@ -405,8 +405,8 @@ fn developed(played: &Played, bytes: &[u8], logs: Vec<LogLine>, name: &str) -> A
         (status = 409, description = "The competition was not started yet.", body = ErrorBody),
     ),
 )]
-async fn record(State(app): State<App>, seen: Seen, Path(of): Path<OfGame>) -> ApiResult<Response> {
-    let played = Played::find(&app, &seen, of.phase, &of.name, of.game).await?;
+async fn record(State(app): State<AppState>, seen: VisibleCompetition, Path(of): Path<OfGame>) -> ApiResult<Response> {
+    let played = GameLookup::find(&app, &seen, of.phase, &of.name, of.game).await?;
     if played.overview.seed.is_none() {
         let words =
             "a record has its game's seed in it, and seeds are a secret until the competition is over";

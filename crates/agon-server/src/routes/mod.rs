@@ -3,16 +3,16 @@
 pub mod accounts;
 pub mod audit;
 pub mod bots;
-mod capsule;
+mod repro_bundle;
 pub mod competitions;
-pub mod desk;
+pub mod admin;
 pub mod downloads;
 pub mod games;
 pub mod invitations;
 pub mod live;
-pub mod machine;
+pub mod system;
 pub mod matches;
-pub mod mine;
+pub mod my_bots;
 pub mod phases;
 pub mod rulings;
 pub mod session;
@@ -23,10 +23,10 @@ pub mod workers;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::state::App;
+use crate::state::AppState;
 
 /// All of them.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .merge(site::router())
         .merge(session::router())
@@ -42,9 +42,9 @@ pub fn router() -> OpenApiRouter<App> {
         .merge(live::router())
         .merge(downloads::router())
         .merge(submissions::router())
-        .merge(mine::router())
-        .merge(desk::router())
+        .merge(my_bots::router())
+        .merge(admin::router())
         .merge(rulings::router())
-        .merge(machine::router())
+        .merge(system::router())
         .merge(workers::router())
 }

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use agon_league::MatchKey;
-use agon_league::format::{BalanceReport, Past};
+use agon_league::format::{BalanceReport, PhaseHistory};
 use agon_report::data::GameList;
-use agon_runner::tables;
+use agon_runner::phase_results;
 use agon_venue::report::brackets;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -16,19 +16,19 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::arena::Seen;
-use crate::arena::figures::Table;
-use crate::arena::overview::{match_key, match_name};
-use crate::arena::planned::Planned;
-use crate::arena::ratings::RatingHistory;
-use crate::arena::ready::Ready;
+use crate::read_model::VisibleCompetition;
+use crate::read_model::standings::Table;
+use crate::read_model::overview::{match_key, match_name};
+use crate::read_model::schedule::StageProgress;
+use crate::read_model::ratings::RatingHistory;
+use crate::read_model::encoded_json::EncodedJson;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(table))
         .routes(routes!(ratings))
@@ -54,8 +54,8 @@ pub struct OfPhase {
     ),
 )]
 async fn table(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     Path(OfPhase { phase }): Path<OfPhase>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
@@ -73,8 +73,8 @@ async fn table(
     ),
 )]
 async fn ratings(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     Path(OfPhase { phase }): Path<OfPhase>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
@@ -87,7 +87,7 @@ pub struct Schedule {
     /// As far as they are known.
     pub stages: Vec<StageItem>,
     /// In the order of the schedule.
-    pub fixtures: Page<Fixture>,
+    pub fixtures: PageBody<Fixture>,
     /// How evenly it is spread.
     pub balance: Option<Balance>,
 }
@@ -147,7 +147,7 @@ pub struct Balance {
 
 impl Balance {
     fn of(report: &BalanceReport) -> Self {
-        let range = |range: agon_league::format::balance::Range| [range.least, range.most];
+        let range = |range: agon_league::format::balance::CountRange| [range.least, range.most];
         Self {
             meetings: report.meetings.map(range),
             seats: report.seats.map(range),
@@ -159,17 +159,17 @@ impl Balance {
 /// What a phase plays: stages and matches as far as they are known, and which were played.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/schedule", tag = "competitions", operation_id = "schedule",
-    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."), Paging),
+    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."), PageQuery),
     responses(
         (status = 200, description = "The schedule.", body = Schedule),
         (status = 409, description = "The competition was not started yet.", body = ErrorBody),
     ),
 )]
 async fn schedule(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     Path(OfPhase { phase }): Path<OfPhase>,
-    Query(paging): Query<Paging>,
+    Query(paging): Query<PageQuery>,
 ) -> ApiResult<Json<Schedule>> {
     let (_, _, number) = seen.arena.phase(phase)?;
     let limit = paging.limit()?;
@@ -212,13 +212,13 @@ async fn schedule(
     }
     Ok(Json(Schedule {
         stages: stages(&planned),
-        fixtures: Page::of(items, limit, |last| last.match_.clone()),
+        fixtures: PageBody::of(items, limit, |last| last.match_.clone()),
         balance: planned.balance.as_ref().map(Balance::of),
     }))
 }
 
-fn stages(planned: &Planned) -> Vec<StageItem> {
-    let item = |(number, one): (u32, &crate::arena::planned::PlannedStage)| StageItem {
+fn stages(planned: &StageProgress) -> Vec<StageItem> {
+    let item = |(number, one): (u32, &crate::read_model::schedule::PlannedStage)| StageItem {
         stage: number,
         name: one.name.clone(),
         matches: one.stage.len(),
@@ -291,8 +291,8 @@ pub struct Place {
     ),
 )]
 async fn bracket(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    seen: VisibleCompetition,
     Path(OfPhase { phase }): Path<OfPhase>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
@@ -303,10 +303,10 @@ async fn bracket(
     let make = || {
         app.arenas.work(move |handle: &Handle| {
             let bracket = handle.block_on(drawn(&sitting, &*ledger, number))?;
-            Ready::json(&bracket)
+            EncodedJson::json(&bracket)
         })
     };
-    let kept = seen.arena.brackets.get(number, seen.arena.revision(), seen.moves(), make).await?;
+    let kept = seen.arena.brackets.get(number, seen.arena.revision(), seen.is_running(), make).await?;
     Ok(kept.value.answer(&headers))
 }
 
@@ -318,12 +318,12 @@ async fn drawn(
     let (competition, info) = (&sitting.competition, sitting.table.info());
     let seed = ledger.secret().await.map_err(ApiError::broke)?;
     let broke = |error: agon_runner::RunError| ApiError::broke(error);
-    let Ok(plan) = tables::plan(ledger, competition, info, number, &seed).await else {
+    let Ok(plan) = phase_results::plan(ledger, competition, info, number, &seed).await else {
         return Ok(Bracket { rounds: Vec::new(), placing: Vec::new() });
     };
-    let field = tables::field(ledger, competition, info, number).await.map_err(broke)?;
+    let field = phase_results::field(ledger, competition, info, number).await.map_err(broke)?;
     let begun = ledger.progress(number).await.map_err(ApiError::broke)?.stages.len() as u32;
-    let stages = tables::finished_stages(ledger, info, number, plan.as_ref(), begun).await.map_err(broke)?;
+    let stages = phase_results::finished_stages(ledger, info, number, plan.as_ref(), begun).await.map_err(broke)?;
     let went = brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &GameList::default())
         .await
         .map_err(|failure| ApiError::broke(failure.message))?;
@@ -334,9 +334,9 @@ async fn drawn(
         let own = tie.sides[at];
         let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq();
         let mut score =
-            if tie.matches.is_empty() { String::new() } else { agon_report::words::short(own.points, 2) };
+            if tie.matches.is_empty() { String::new() } else { agon_report::text_format::trim_number(own.points, 2) };
         if level && tie.winner.is_some() {
-            score += &format!(" ({})", agon_report::words::short(own.second, 2));
+            score += &format!(" ({})", agon_report::text_format::trim_number(own.second, 2));
         }
         Side { entrant: Some(own.entrant.0), seed: seeded(own.entrant), score, won: tie.winner == Some(at) }
     };
@@ -344,7 +344,7 @@ async fn drawn(
         let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq() && tie.winner.is_some();
         let mut notes = Vec::new();
         if tie.extra > 0 {
-            notes.push(agon_report::words::counted(tie.extra.into(), "extra pair", "extra pairs"));
+            notes.push(agon_report::text_format::plural(tie.extra.into(), "extra pair", "extra pairs"));
         }
         if level {
             notes.push(format!("in brackets: {}", went.second));
@@ -360,7 +360,7 @@ async fn drawn(
         .iter()
         .map(|round| Round { name: round.name.clone(), matches: round.ties.iter().map(tie).collect() })
         .collect();
-    let past = Past { stages: &stages, ..Past::default() };
+    let past = PhaseHistory { stages: &stages, ..PhaseHistory::default() };
     let mut place = 1;
     let mut placing = Vec::new();
     for shared in plan.placing(&past).unwrap_or_default() {

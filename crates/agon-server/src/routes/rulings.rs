@@ -2,8 +2,8 @@
 
 use agon_league::{Entrant, MatchKey};
 use agon_runner::rulings::rule;
-use agon_store::office::Competition;
-use agon_store::{Ledger, Lifted, NewRuling, RulingKind, StoreError, Time};
+use agon_store::site_db::HostedCompetition;
+use agon_store::{Ledger, Lifted, NewRuling, RulingKind, StoreError, Timestamp};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -11,16 +11,16 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::desk::note;
+use super::admin::note;
 use super::submissions::entrant;
-use crate::arena::FeedEvent;
+use crate::read_model::FeedEvent;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::state::App;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(make_ruling)).routes(routes!(lift_ruling))
 }
 
@@ -108,7 +108,7 @@ pub struct RulingLifted {
     ),
 )]
 async fn make_ruling(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
     Json(body): Json<RulingBody>,
@@ -119,7 +119,7 @@ async fn make_ruling(
     let kind = kind(&app, &competition, &body).await?;
     let (sitting, _) = app.arenas.get(&id)?.started()?;
     let ledger = sitting.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::broke)?;
-    let new = NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Time::now() };
+    let new = NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
     let made = rule(&*ledger, &sitting.competition, &new).await.map_err(|error| {
         if error.is_wrong_use() { in_words(&error.to_string()) } else { ApiError::broke(error) }
     });
@@ -148,7 +148,7 @@ async fn make_ruling(
     ),
 )]
 async fn lift_ruling(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, ruling)): Path<(String, u64)>,
     Json(body): Json<LiftBody>,
@@ -162,7 +162,7 @@ async fn lift_ruling(
         return Err(ApiError::not_found("ruling"));
     }
     let ledger = sitting.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::broke)?;
-    let lifted = Lifted { reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Time::now() };
+    let lifted = Lifted { reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
     let shown = match ledger.lift(ruling, &lifted).await {
         Ok(()) => shown(&app, &competition, &*ledger, ruling).await,
         Err(error @ StoreError::Ruling { .. }) => Err(in_words(&error.to_string())),
@@ -185,7 +185,7 @@ fn reason_fits(reason: &str) -> ApiResult<()> {
 }
 
 /// What is meant, from phases and bots as people name them.
-async fn kind(app: &App, competition: &Competition, body: &RulingBody) -> ApiResult<RulingKind> {
+async fn kind(app: &AppState, competition: &HostedCompetition, body: &RulingBody) -> ApiResult<RulingKind> {
     match body.kind {
         Kind::Void => {
             let missing = |field| ApiError::invalid(field, format!("{field}: which match is void?"));
@@ -221,7 +221,7 @@ fn in_words(words: &str) -> ApiError {
     if hint.is_empty() { error } else { error.hint(hint) }
 }
 
-async fn shown(app: &App, competition: &Competition, ledger: &dyn Ledger, id: u64) -> ApiResult<RulingMade> {
+async fn shown(app: &AppState, competition: &HostedCompetition, ledger: &dyn Ledger, id: u64) -> ApiResult<RulingMade> {
     let all = ledger.rulings().await.map_err(ApiError::broke)?;
     let one = all.into_iter().find(|one| one.id == id).ok_or_else(|| ApiError::not_found("ruling"))?;
     let mut made = RulingMade {
@@ -256,11 +256,11 @@ async fn shown(app: &App, competition: &Competition, ledger: &dyn Ledger, id: u6
 }
 
 /// The tables of all phases may have changed.
-fn changed(app: &App, id: &str) {
+fn changed(app: &AppState, id: &str) {
     let Ok(arena) = app.arenas.get(id) else { return };
     let revision = arena.changed();
     let phases = arena.sitting().map_or(0, |sitting| sitting.competition.phases.len());
     for phase in 0..phases as u32 {
-        arena.tell(FeedEvent::Table { phase, revision });
+        arena.publish(FeedEvent::Table { phase, revision });
     }
 }

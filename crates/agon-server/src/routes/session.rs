@@ -1,7 +1,7 @@
 //! Signing in and out, and one's password.
 
-use agon_store::Time;
-use agon_store::office::{Account, Hidden, NewSession, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{Account, SecretString, NewSession, token_hash};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde::Deserialize;
@@ -10,16 +10,16 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::site::Site;
-use crate::caller::{Caller, Me, Proof};
+use crate::caller::{Caller, CurrentUser, AuthMethod};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::Json;
-use crate::gate::limits::{Kind, Who};
-use crate::gate::{From, cookie};
+use crate::middleware::rate_limit::{LimitedAction, LimitKey};
+use crate::middleware::{ClientIp, cookie};
 use crate::passwords;
-use crate::state::App;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(sign_in, sign_out)).routes(routes!(change_password))
 }
 
@@ -59,14 +59,14 @@ pub type WithCookie = ([(HeaderName, HeaderValue); 1], Json<Site>);
     ),
 )]
 async fn sign_in(
-    State(app): State<App>,
-    From(address): From,
+    State(app): State<AppState>,
+    ClientIp(address): ClientIp,
     headers: HeaderMap,
     Json(body): Json<SignIn>,
 ) -> ApiResult<WithCookie> {
-    let (by_address, by_name) = (Who::address(address), app.limiter.name(&body.name));
-    app.limiter.take(Kind::SignInAddress, by_address)?;
-    app.limiter.take(Kind::SignInName, by_name)?;
+    let (by_address, by_name) = (LimitKey::address(address), app.limiter.name(&body.name));
+    app.limiter.take(LimitedAction::SignInAddress, by_address)?;
+    app.limiter.take(LimitedAction::SignInName, by_name)?;
     let found = app.office.credentials(&body.name).await?;
     let (account, kept) =
         found.map_or((None, None), |found| (Some(found.account), Some(found.password_hash)));
@@ -80,8 +80,8 @@ async fn sign_in(
         .field("password")
         .hint("names are those of accounts, not of bots; organisers can invite you anew"));
     };
-    app.limiter.give_back(Kind::SignInAddress, by_address);
-    app.limiter.give_back(Kind::SignInName, by_name);
+    app.limiter.give_back(LimitedAction::SignInAddress, by_address);
+    app.limiter.give_back(LimitedAction::SignInName, by_name);
     if account.disabled.is_some() {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "disabled", "this account is disabled")
             .hint("ask an organiser"));
@@ -90,7 +90,7 @@ async fn sign_in(
 }
 
 /// A new session, with secrets of its own; the one the browser had is over, so that nobody's cookie outlives a sign-in.
-pub async fn begin(app: &App, account: &Account, headers: &HeaderMap) -> ApiResult<WithCookie> {
+pub async fn begin(app: &AppState, account: &Account, headers: &HeaderMap) -> ApiResult<WithCookie> {
     if let Some(old) = cookie::session(&app.config, headers) {
         app.office.end_session(old).await?;
     }
@@ -99,12 +99,12 @@ pub async fn begin(app: &App, account: &Account, headers: &HeaderMap) -> ApiResu
     let session = NewSession {
         token: token_hash(&token),
         account: account.id,
-        csrf: Hidden::new(csrf.clone()),
+        csrf: SecretString::new(csrf.clone()),
         agent: agent.to_owned(),
-        at: Time::now(),
+        at: Timestamp::now(),
     };
     app.office.create_session(&session).await?;
-    let caller = Caller::known(Me::of(account), Proof::Session { csrf });
+    let caller = Caller::known(CurrentUser::of(account), AuthMethod::Session { csrf });
     let cookie = cookie::set(&app.config, Some(&token))?;
     Ok(([(header::SET_COOKIE, cookie)], Json(Site::seen_by(app, &caller))))
 }
@@ -114,7 +114,7 @@ pub async fn begin(app: &App, account: &Account, headers: &HeaderMap) -> ApiResu
     delete, path = "/session", tag = "site", operation_id = "sign_out",
     responses((status = 200, description = "Signed out: the session is over.", body = Site)),
 )]
-async fn sign_out(State(app): State<App>, headers: HeaderMap) -> ApiResult<WithCookie> {
+async fn sign_out(State(app): State<AppState>, headers: HeaderMap) -> ApiResult<WithCookie> {
     if let Some(session) = cookie::session(&app.config, &headers) {
         app.office.end_session(session).await?;
     }
@@ -131,22 +131,22 @@ async fn sign_out(State(app): State<App>, headers: HeaderMap) -> ApiResult<WithC
     ),
 )]
 async fn change_password(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     headers: HeaderMap,
     Json(body): Json<NewPassword>,
 ) -> ApiResult<Json<Site>> {
-    let me = caller.in_person()?;
+    let me = caller.with_session()?;
     passwords::check("new", &me.name, &body.new)?;
     let by_name = app.limiter.name(&me.name);
-    app.limiter.take(Kind::SignInName, by_name)?;
+    app.limiter.take(LimitedAction::SignInName, by_name)?;
     let kept = app.office.password_hash(me.account()).await?;
     if !app.passwords.verify(body.old, Some(kept)).await? {
         return Err(
             ApiError::new(StatusCode::FORBIDDEN, "wrong_password", "the old password is wrong").field("old")
         );
     }
-    app.limiter.give_back(Kind::SignInName, by_name);
+    app.limiter.give_back(LimitedAction::SignInName, by_name);
     let hash = app.passwords.hash(body.new).await?;
     let stays = cookie::session(&app.config, &headers);
     app.office.set_password_hash(me.account(), &hash, stays).await?;

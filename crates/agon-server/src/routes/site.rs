@@ -6,14 +6,14 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::caller::{Caller, Me, Proof};
+use crate::caller::{Caller, CurrentUser, AuthMethod};
 use crate::config::SignUp;
 use crate::error::{ApiResult, ErrorBody};
 use crate::extract::Json;
-use crate::state::App;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(site))
 }
 
@@ -29,17 +29,17 @@ pub struct Site {
     /// Nothing is shown to who is not signed in.
     pub private: bool,
     /// Who is signed in.
-    pub me: Option<Me>,
+    pub me: Option<CurrentUser>,
     /// To be sent as `X-CSRF-Token` with everything that changes something; null for who did not sign in with a password.
     pub csrf: Option<String>,
 }
 
 impl Site {
     /// As whoever asks sees it.
-    pub fn seen_by(app: &App, caller: &Caller) -> Self {
+    pub fn seen_by(app: &AppState, caller: &Caller) -> Self {
         let csrf = match caller.proof() {
-            Some(Proof::Session { csrf }) => Some(csrf.clone()),
-            Some(Proof::Token { .. }) | None => None,
+            Some(AuthMethod::Session { csrf }) => Some(csrf.clone()),
+            Some(AuthMethod::Token { .. }) | None => None,
         };
         Self {
             name: app.config.name.clone(),
@@ -57,6 +57,6 @@ impl Site {
     get, path = "/site", tag = "site", operation_id = "site",
     responses((status = 200, description = "The site.", body = Site), (status = 401, description = "The token is no good.", body = ErrorBody)),
 )]
-async fn site(State(app): State<App>, caller: Caller) -> ApiResult<Json<Site>> {
+async fn site(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<Site>> {
     Ok(Json(Site::seen_by(&app, &caller)))
 }

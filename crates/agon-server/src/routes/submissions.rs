@@ -1,8 +1,8 @@
 //! Handing bots in, and what came of it.
 
-use agon_store::Time;
-use agon_store::office::{
-    self, Competition, Entrant, EntrantId, NewEntrant, NewSubmission, Of, Page as OfficePage, SubmissionId,
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    self, HostedCompetition, Entrant, EntrantId, NewEntrant, NewSubmission, SubmissionFilter, PageRequest as OfficePage, SubmissionId,
 };
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart, Request, State};
@@ -13,16 +13,16 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::caller::{Caller, Me};
+use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::intake::report::CheckReport;
-use crate::intake::upload::Upload;
-use crate::intake::{self, unpack, upload};
-use crate::state::App;
+use crate::uploads::report::CheckReport;
+use crate::uploads::upload::Upload;
+use crate::uploads::{self, unpack, upload};
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     // Uploads count their bytes themselves: each competition has its own limit.
     let uploads = OpenApiRouter::default()
         .routes(routes!(submit_bot))
@@ -81,20 +81,20 @@ pub struct UploadForm {
 }
 
 /// A competition that the caller may know of.
-pub async fn seen(app: &App, caller: &Caller, id: &str) -> ApiResult<Competition> {
+pub async fn seen(app: &AppState, caller: &Caller, id: &str) -> ApiResult<HostedCompetition> {
     let found = app.office.competition(id).await?;
-    if (!found.public || found.state == office::State::Draft) && !caller.is_organiser() {
+    if (!found.public || found.state == site_db::CompetitionState::Draft) && !caller.is_organiser() {
         return Err(ApiError::not_found("competition"));
     }
     Ok(found)
 }
 
 /// A bot of a competition, or 404.
-pub async fn entrant(app: &App, competition: &str, bot: i64) -> ApiResult<Entrant> {
+pub async fn entrant(app: &AppState, competition: &str, bot: i64) -> ApiResult<Entrant> {
     let found = app.office.entrant(EntrantId(bot)).await;
     match found {
         Ok(entrant) if entrant.competition == competition => Ok(entrant),
-        Ok(_) | Err(office::OfficeError::NotFound { .. }) => Err(ApiError::not_found("bot")),
+        Ok(_) | Err(site_db::SiteDbError::NotFound { .. }) => Err(ApiError::not_found("bot")),
         Err(error) => Err(error.into()),
     }
 }
@@ -110,14 +110,14 @@ pub async fn entrant(app: &App, competition: &str, bot: i64) -> ApiResult<Entran
     ),
 )]
 async fn submit_bot(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Submission>)> {
     let me = caller.author()?;
     let competition = seen(&app, &caller, &id).await?;
-    if competition.state != office::State::Open || competition.origin != office::Origin::Hosted {
+    if competition.state != site_db::CompetitionState::Open || competition.origin != site_db::Origin::Hosted {
         return Err(not_open(&competition));
     }
     let upload = received(&app, &competition, request).await?;
@@ -134,13 +134,13 @@ async fn submit_bot(
         name,
         role,
         bot: None,
-        at: Time::now(),
+        at: Timestamp::now(),
     };
-    let entrant = app.office.add_entrant(&new, &[office::State::Open]).await?;
-    let queued = keep(&app, me, &entrant, &upload, &slip, 0, &[office::State::Open]).await;
+    let entrant = app.office.add_entrant(&new, &[site_db::CompetitionState::Open]).await?;
+    let queued = keep(&app, me, &entrant, &upload, &slip, 0, &[site_db::CompetitionState::Open]).await;
     if queued.is_err() {
         // Nothing is left of it.
-        let _ = app.office.withdraw(entrant.id, Time::now()).await;
+        let _ = app.office.withdraw(entrant.id, Timestamp::now()).await;
     }
     Ok((StatusCode::CREATED, Json(shown(&app, &queued?).await?)))
 }
@@ -156,7 +156,7 @@ async fn submit_bot(
     ),
 )]
 async fn submit_version(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, bot)): Path<(String, i64)>,
     request: Request,
@@ -167,10 +167,10 @@ async fn submit_version(
     if !caller.is(entrant.account.map(|account| account.0)) {
         return Err(ApiError::forbidden("only its author hands in new versions of a bot"));
     }
-    if !intake::accepts(&app, &competition).await {
+    if !uploads::accepts(&app, &competition).await {
         return Err(not_open(&competition));
     }
-    let waiting = competition.state == office::State::Waiting;
+    let waiting = competition.state == site_db::CompetitionState::Waiting;
     if waiting && entrant.number.is_none() {
         return Err(ApiError::conflict("not_open", "this bot does not take part"));
     }
@@ -182,7 +182,7 @@ async fn submit_version(
     let (upload, slip) = unpacked(upload).await?;
     // It may have taken minutes to come: what was true before need not be so now.
     let competition = seen(&app, &caller, &id).await?;
-    if !intake::accepts(&app, &competition).await || waiting != (competition.state == office::State::Waiting)
+    if !uploads::accepts(&app, &competition).await || waiting != (competition.state == site_db::CompetitionState::Waiting)
     {
         return Err(not_open(&competition));
     }
@@ -193,20 +193,20 @@ async fn submit_version(
 }
 
 /// The phase, from 0, that begins next.
-pub async fn next_phase(app: &App, id: &str) -> ApiResult<u32> {
+pub async fn next_phase(app: &AppState, id: &str) -> ApiResult<u32> {
     use agon_store::PhaseState;
     let (_, ledger) = app.arenas.get(id)?.started()?;
     let phases = ledger.phases().await.map_err(ApiError::broke)?;
     Ok(phases.iter().find(|phase| phase.state < PhaseState::Published).map_or(0, |phase| phase.phase))
 }
 
-fn not_open(competition: &Competition) -> ApiError {
+fn not_open(competition: &HostedCompetition) -> ApiError {
     let error = ApiError::conflict(
         "not_open",
         format!("{} takes no bots now: it is {}", competition.name, competition.state),
     );
     match competition.state {
-        office::State::Waiting => {
+        site_db::CompetitionState::Waiting => {
             error.hint("between phases only authors of bots that play hand in new versions")
         }
         _ => error,
@@ -214,8 +214,8 @@ fn not_open(competition: &Competition) -> ApiError {
 }
 
 /// The form, on the disk.
-async fn received(app: &App, competition: &Competition, request: Request) -> ApiResult<Upload> {
-    let most = competition.limits.max_bytes.unwrap_or(intake::MOST_BYTES).min(intake::MOST_BYTES);
+async fn received(app: &AppState, competition: &HostedCompetition, request: Request) -> ApiResult<Upload> {
+    let most = competition.limits.max_bytes.unwrap_or(uploads::MOST_BYTES).min(uploads::MOST_BYTES);
     let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     // Names and boundaries take some room too.
     let whole = 2 * most + (1 << 20);
@@ -244,7 +244,7 @@ async fn received(app: &App, competition: &Competition, request: Request) -> Api
 }
 
 /// The role of a new bot, where the game has some.
-fn role(competition: &Competition, given: Option<&str>) -> ApiResult<Option<String>> {
+fn role(competition: &HostedCompetition, given: Option<&str>) -> ApiResult<Option<String>> {
     let table = agon_engine::table(&competition.game).map_err(ApiError::broke)?;
     let roles: Vec<&str> = table.info().roles.iter().map(|role| role.name).collect();
     match given {
@@ -260,7 +260,7 @@ fn role(competition: &Competition, given: Option<&str>) -> ApiResult<Option<Stri
     }
 }
 
-async fn unpacked(upload: Upload) -> ApiResult<(Upload, intake::Slip)> {
+async fn unpacked(upload: Upload) -> ApiResult<(Upload, uploads::SubmissionMeta)> {
     // An archive is unpacked in memory: two hundred at once would need all there is.
     static ROOM: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2);
     let _room = ROOM.acquire().await.map_err(ApiError::broke)?;
@@ -270,15 +270,15 @@ async fn unpacked(upload: Upload) -> ApiResult<(Upload, intake::Slip)> {
 
 /// Puts a bot where it stays and queues it. It is acknowledged when it is in the office.
 async fn keep(
-    app: &App,
-    me: &Me,
+    app: &AppState,
+    me: &CurrentUser,
     entrant: &Entrant,
     upload: &Upload,
-    slip: &intake::Slip,
+    slip: &uploads::SubmissionMeta,
     from_phase: u32,
-    while_in: &[office::State],
-) -> ApiResult<office::Submission> {
-    let below = intake::folder_of(&entrant.competition, entrant.id, &upload.id);
+    while_in: &[site_db::CompetitionState],
+) -> ApiResult<site_db::Submission> {
+    let below = uploads::folder_of(&entrant.competition, entrant.id, &upload.id);
     let to = app.config.data.join(below);
     let (from, slip) = (upload.folder(), slip.clone());
     let moved = tokio::task::spawn_blocking(move || -> std::io::Result<std::path::PathBuf> {
@@ -296,7 +296,7 @@ async fn keep(
         bytes: upload.bytes,
         hash: upload.hash,
         from_phase,
-        at: Time::now(),
+        at: Timestamp::now(),
     };
     match app.office.enqueue(&new, while_in).await {
         Ok(queued) => {
@@ -320,7 +320,7 @@ async fn keep(
     ),
 )]
 async fn withdraw_bot(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, bot)): Path<(String, i64)>,
 ) -> ApiResult<StatusCode> {
@@ -330,14 +330,14 @@ async fn withdraw_bot(
     if !caller.is(entrant.account.map(|account| account.0)) && !caller.is_organiser() {
         return Err(ApiError::forbidden("only its author or an organiser withdraws a bot"));
     }
-    app.office.withdraw(entrant.id, Time::now()).await?;
-    super::desk::note(&app, me, "bot.withdraw", &competition.id, &entrant.name, "").await?;
-    let _ = crate::running::lineup::refresh(&app, &competition).await;
+    app.office.withdraw(entrant.id, Timestamp::now()).await?;
+    super::admin::note(&app, me, "bot.withdraw", &competition.id, &entrant.name, "").await?;
+    let _ = crate::runs::entrants::rewrite_file(&app, &competition).await;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// A submission that is the caller's, or an organiser's to see; 404 for everybody else.
-async fn own(app: &App, caller: &Caller, id: &str) -> ApiResult<office::Submission> {
+async fn own(app: &AppState, caller: &Caller, id: &str) -> ApiResult<site_db::Submission> {
     caller.signed_in()?;
     let none = || ApiError::not_found("submission");
     let found = app.office.submission(&SubmissionId::parse(id).ok_or_else(none)?).await?;
@@ -351,7 +351,7 @@ async fn own(app: &App, caller: &Caller, id: &str) -> ApiResult<office::Submissi
     responses((status = 200, description = "As it is now.", body = Submission)),
 )]
 async fn submission(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
 ) -> ApiResult<Json<Submission>> {
@@ -366,7 +366,7 @@ async fn submission(
     responses((status = 200, description = "A film (docs/film.md).", body = Object, content_type = "application/json")),
 )]
 async fn trial(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, n)): Path<(String, u32)>,
 ) -> ApiResult<Response> {
@@ -375,7 +375,7 @@ async fn trial(
     let none = || ApiError::not_found("trial");
     let index = (n as usize).checked_sub(1).ok_or_else(none)?;
     let bytes = app.office.trials(&found.id).await?.into_iter().nth(index).ok_or_else(none)?;
-    let below = intake::folder_of(&found.competition, found.entrant, &found.id);
+    let below = uploads::folder_of(&found.competition, found.entrant, &found.id);
     let logs = app.config.data.join(below).with_extension("logs");
     let film = tokio::task::spawn_blocking(move || film(&game, &bytes, &logs, index));
     let film = film.await.map_err(ApiError::broke)??;
@@ -399,10 +399,10 @@ fn film(game: &str, bytes: &[u8], logs: &std::path::Path, index: usize) -> ApiRe
 }
 
 /// As clients get it.
-pub async fn shown(app: &App, one: &office::Submission) -> ApiResult<Submission> {
+pub async fn shown(app: &AppState, one: &site_db::Submission) -> ApiResult<Submission> {
     let entrant = app.office.entrant(one.entrant).await?;
     let by = app.office.account(one.account).await?.name;
-    let queued = one.state == office::SubmissionState::Queued;
+    let queued = one.state == site_db::SubmissionState::Queued;
     let waiting = if queued { app.office.count_before(&one.id).await? } else { 0 };
     let trials = if one.finished.is_some() { app.office.count_trials(&one.id).await? } else { 0 };
     Ok(Submission {
@@ -424,11 +424,11 @@ pub async fn shown(app: &App, one: &office::Submission) -> ApiResult<Submission>
 }
 
 /// The latest submissions of an account, newest first: at most so many hundreds.
-pub async fn latest_of(app: &App, me: &Me) -> ApiResult<Vec<office::Submission>> {
+pub async fn latest_of(app: &AppState, me: &CurrentUser) -> ApiResult<Vec<site_db::Submission>> {
     let mut all = Vec::new();
     let mut page = OfficePage { after: None, limit: 200 };
     for _ in 0..5 {
-        let listed = app.office.submissions(Of::Account(me.account()), page).await?;
+        let listed = app.office.submissions(SubmissionFilter::Account(me.account()), page).await?;
         all.extend(listed.items);
         match listed.next {
             Some(after) => page.after = Some(after),

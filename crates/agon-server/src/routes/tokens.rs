@@ -1,7 +1,7 @@
 //! API tokens: for programs that act for somebody.
 
-use agon_store::Time;
-use agon_store::office::{self, NewToken, TokenId, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{self, NewToken, TokenId, token_hash};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -12,12 +12,12 @@ use utoipa_axum::routes;
 use crate::caller::Caller;
 use crate::error::{ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::gate::cookie;
-use crate::paging::Page;
-use crate::state::App;
+use crate::middleware::cookie;
+use crate::paging::PageBody;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(tokens, make_token)).routes(routes!(revoke_token))
 }
 
@@ -47,7 +47,7 @@ pub struct TokenBody {
 }
 
 impl Token {
-    fn shown(token: office::Token, text: Option<String>) -> Self {
+    fn shown(token: site_db::Token, text: Option<String>) -> Self {
         Self {
             id: token.id.0,
             label: token.label,
@@ -61,15 +61,15 @@ impl Token {
 /// One's own tokens that are good.
 #[utoipa::path(
     get, path = "/me/tokens", tag = "accounts", operation_id = "tokens",
-    responses((status = 200, description = "All of them, newest first.", body = Page<Token>)),
+    responses((status = 200, description = "All of them, newest first.", body = PageBody<Token>)),
 )]
-async fn tokens(State(app): State<App>, caller: Caller) -> ApiResult<Json<Page<Token>>> {
+async fn tokens(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<PageBody<Token>>> {
     let me = caller.signed_in()?;
-    let now = Time::now();
-    let good = |token: &office::Token| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
+    let now = Timestamp::now();
+    let good = |token: &site_db::Token| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
     let tokens = app.office.tokens_of(me.account()).await?;
     let items = tokens.into_iter().filter(good).map(|token| Token::shown(token, None)).collect();
-    Ok(Json(Page { items, next: None }))
+    Ok(Json(PageBody { items, next: None }))
 }
 
 /// Makes a token. It is shown this once: only its hash is kept.
@@ -81,11 +81,11 @@ async fn tokens(State(app): State<App>, caller: Caller) -> ApiResult<Json<Page<T
     ),
 )]
 async fn make_token(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Json(body): Json<TokenBody>,
 ) -> ApiResult<(StatusCode, Json<Token>)> {
-    let me = caller.in_person()?;
+    let me = caller.with_session()?;
     // What it is can be told from its first letters, by people and by programs that look for secrets that got lost.
     let text = format!("agon_{}", cookie::secret()?);
     let new = NewToken {
@@ -93,7 +93,7 @@ async fn make_token(
         label: body.label,
         token: token_hash(&text),
         expires: None,
-        at: Time::now(),
+        at: Timestamp::now(),
     };
     let token = app.office.create_token(&new).await?;
     Ok((StatusCode::CREATED, Json(Token::shown(token, Some(text)))))
@@ -108,8 +108,8 @@ async fn make_token(
         (status = 404, description = "There is no such token of one's own.", body = ErrorBody),
     ),
 )]
-async fn revoke_token(State(app): State<App>, caller: Caller, Path(id): Path<i64>) -> ApiResult<StatusCode> {
+async fn revoke_token(State(app): State<AppState>, caller: Caller, Path(id): Path<i64>) -> ApiResult<StatusCode> {
     let me = caller.signed_in()?;
-    app.office.revoke_token(me.account(), TokenId(id), Time::now()).await?;
+    app.office.revoke_token(me.account(), TokenId(id), Timestamp::now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

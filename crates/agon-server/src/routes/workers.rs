@@ -1,8 +1,8 @@
 //! Workers, for organisers: who plays, how fast, who was sent away and why; and draining one.
 
 use agon_grid::GridError;
-use agon_grid::roster::Seen;
-use agon_grid::wire::{Done, Order};
+use agon_grid::worker_directory::WorkerInfo;
+use agon_grid::messages::{CommandReply, WorkerCommand};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -11,16 +11,16 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::audit::note;
-use crate::arena::Arena;
-use crate::arena::overview::match_name;
+use crate::read_model::CompetitionHandle;
+use crate::read_model::overview::match_name;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::grid::Jobs;
-use crate::state::App;
+use crate::grid::JobCounts;
+use crate::state::AppState;
 
 /// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(workers)).routes(routes!(drain)).routes(routes!(of_competition))
 }
 
@@ -34,7 +34,7 @@ pub struct Workers {
     /// By name.
     pub workers: Vec<Worker>,
     /// What waits to be played; null: NATS does not say.
-    pub jobs: Option<Jobs>,
+    pub jobs: Option<JobCounts>,
     /// Who is not believed any more, in the competitions that run.
     pub barred: Vec<BarredWorker>,
 }
@@ -128,7 +128,7 @@ pub struct SetAside {
 }
 
 impl Worker {
-    fn of(app: &App, Seen { beat, ago, state }: Seen) -> Self {
+    fn of(app: &AppState, WorkerInfo { beat, ago, state }: WorkerInfo) -> Self {
         // What a worker says is text of another machine: bounded, and no news for who calls it by another id.
         let refused = beat.refused.into_iter().take(20).map(|(cup, why)| RefusedBy {
             competition: competition_of(app, &cup).unwrap_or(cup),
@@ -157,15 +157,15 @@ impl Worker {
 }
 
 /// The competition that has this id on the grid.
-fn competition_of(app: &App, cup: &str) -> Option<String> {
+fn competition_of(app: &AppState, cup: &str) -> Option<String> {
     let all = app.grid.as_ref()?.all();
     all.into_iter().find(|(_, seen)| seen.cup == cup).map(|(id, _)| id)
 }
 
-async fn barred(arena: &Arena) -> ApiResult<Vec<BarredWorker>> {
+async fn barred(arena: &CompetitionHandle) -> ApiResult<Vec<BarredWorker>> {
     let Some(ledger) = arena.ledger() else { return Ok(Vec::new()) };
     let list = ledger.barred().await.map_err(ApiError::broke)?;
-    let one = |one: agon_store::Barred| BarredWorker {
+    let one = |one: agon_store::BannedWorker| BarredWorker {
         name: one.worker,
         competition: arena.id.clone(),
         why: one.why,
@@ -179,7 +179,7 @@ async fn barred(arena: &Arena) -> ApiResult<Vec<BarredWorker>> {
     get, path = "/workers", tag = "desk", operation_id = "workers",
     responses((status = 200, description = "As they are now.", body = Workers), (status = 403, description = "It is for organisers.", body = ErrorBody)),
 )]
-async fn workers(State(app): State<App>, caller: Caller) -> ApiResult<Json<Workers>> {
+async fn workers(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<Workers>> {
     caller.organiser()?;
     let mut list = Workers {
         server: None,
@@ -216,7 +216,7 @@ struct OfWorker {
     ),
 )]
 async fn drain(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(OfWorker { name }): Path<OfWorker>,
 ) -> ApiResult<StatusCode> {
@@ -227,9 +227,9 @@ async fn drain(
         return Err(ApiError::not_found("worker"));
     }
     let no_answer = |what: String| ApiError::conflict("no_answer", what).hint("look at its machine");
-    match grid.roster.order(&name, &Order::Drain).await {
-        Ok(Done::Yes) => {}
-        Ok(Done::No(why)) => return Err(no_answer(format!("{name} will not: {why}"))),
+    match grid.roster.order(&name, &WorkerCommand::Drain).await {
+        Ok(CommandReply::Yes) => {}
+        Ok(CommandReply::No(why)) => return Err(no_answer(format!("{name} will not: {why}"))),
         Err(GridError::NoAnswer { what, .. }) => {
             return Err(no_answer(format!("{name} does not answer: {what}")));
         }
@@ -246,7 +246,7 @@ async fn drain(
     responses((status = 200, description = "As it is now.", body = WorkersOf), (status = 403, description = "It is for organisers.", body = ErrorBody)),
 )]
 async fn of_competition(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(OfCompetition { id }): Path<OfCompetition>,
 ) -> ApiResult<Json<WorkersOf>> {

@@ -27,7 +27,7 @@ const MAGIC: &str = "agon ledger archive 1\n";
 const ANY_FORM: &str = "agon ledger archive ";
 
 /// Whoever is handed a ledger row by row.
-pub trait Sink: Send {
+pub trait RowSink: Send {
     /// The rows of this table follow.
     fn table(&mut self, table: &'static Table) -> Result<()>;
     /// The next row.
@@ -36,7 +36,7 @@ pub trait Sink: Send {
 
 /// What was moved.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moved {
+pub struct ArchiveSummary {
     /// The competition's name.
     pub name: String,
     /// Matches.
@@ -47,12 +47,12 @@ pub struct Moved {
 
 /// Writes a ledger's archive: whole or not at all, never over another file, and for its owner alone, as the secret seed is in it. Refused
 /// while the competition is being played.
-pub async fn write(ledger: &dyn Ledger, path: &Path) -> Result<Moved> {
+pub async fn write(ledger: &dyn Ledger, path: &Path) -> Result<ArchiveSummary> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
     let _claim = ledger.claim().await?;
-    let draft = Draft::beside(path);
+    let draft = UnfinishedFile::beside(path);
     let failed = failed(path, "write");
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft.0).map_err(failed)?;
     let mut writer = Writer::new(file, path)?;
@@ -64,41 +64,41 @@ pub async fn write(ledger: &dyn Ledger, path: &Path) -> Result<Moved> {
     }
     let bytes = fs::metadata(&draft.0).map_err(failed)?.len();
     draft.becomes(path, "write")?;
-    Ok(Moved { name: ledger.competition().await?.name, matches, bytes })
+    Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
 }
 
 /// Makes a ledger in a file of an archive.
-pub async fn into_file(archive: &Path, ledger: &Path) -> Result<Moved> {
+pub async fn into_file(archive: &Path, ledger: &Path) -> Result<ArchiveSummary> {
     if fs::symlink_metadata(ledger).is_ok() {
         return Err(StoreError::Exists { place: ledger.display().to_string() });
     }
     let mut reader = Reader::open(archive)?;
-    let draft = Draft::beside(ledger);
+    let draft = UnfinishedFile::beside(ledger);
     SqliteLedger::fill(&draft.0, &mut reader).await?;
     draft.becomes(ledger, "make")?;
     told(&SqliteLedger::open_to_read(ledger).await?, archive).await
 }
 
 /// Makes a ledger in a database of an archive, under this name.
-pub async fn into_database(archive: &Path, url: &str, slug: &str) -> Result<Moved> {
+pub async fn into_database(archive: &Path, url: &str, slug: &str) -> Result<ArchiveSummary> {
     let mut reader = Reader::open(archive)?;
-    PostgresLedger::fill(url, slug, &mut reader).await?;
+    PostgresLedger::import(url, slug, &mut reader).await?;
     told(&PostgresLedger::open_to_read(url, slug).await?, archive).await
 }
 
-async fn told(ledger: &dyn Ledger, archive: &Path) -> Result<Moved> {
+async fn told(ledger: &dyn Ledger, archive: &Path) -> Result<ArchiveSummary> {
     let mut matches = 0;
     for phase in ledger.phases().await? {
         matches += ledger.counts(phase.phase).await?.matches;
     }
     let bytes = fs::metadata(archive).map_or(0, |file| file.len());
-    Ok(Moved { name: ledger.competition().await?.name, matches, bytes })
+    Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
 }
 
 /// A file that is not whole yet; gone when it is dropped.
-struct Draft(PathBuf);
+struct UnfinishedFile(PathBuf);
 
-impl Draft {
+impl UnfinishedFile {
     fn beside(path: &Path) -> Self {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.part", std::process::id()));
@@ -113,7 +113,7 @@ impl Draft {
     }
 }
 
-impl Drop for Draft {
+impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         for ending in ["", "-journal", "-wal", "-shm"] {
             let mut name = self.0.as_os_str().to_owned();

@@ -7,8 +7,8 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 use zstd::stream::write::Encoder;
 
-use super::{Cell, MAGIC, Sink, Table, failed};
-use crate::packing::{put, put_signed};
+use super::{Cell, MAGIC, RowSink, Table, failed};
+use crate::encoding::{put, put_signed};
 use crate::{Result, StoreError};
 
 /// Records and folders are packed already.
@@ -65,7 +65,7 @@ fn text(row: &mut Vec<u8>, text: &[u8]) {
     row.extend_from_slice(text);
 }
 
-impl Sink for Writer<'_> {
+impl RowSink for Writer<'_> {
     fn table(&mut self, table: &'static Table) -> Result<()> {
         if std::mem::replace(&mut self.open, true) {
             self.row.push(0);

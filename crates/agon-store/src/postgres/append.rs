@@ -7,39 +7,39 @@ use agon_league::MatchKey;
 use sqlx::{PgConnection, Row as _};
 
 use super::text::{digest, kept, key};
-use super::trouble::Halt;
+use super::db_error::AttemptError;
 use super::{bots, logs, progress, state};
-use crate::coming::{self, Coming, ComingGame};
-use crate::kept::{Appended, FinishedMatch, MatchFault, PhaseState, Snapshot};
-use crate::{packing, steps};
+use crate::incoming::{self, IncomingMatch, IncomingGame};
+use crate::model::{AppendResult, FinishedMatch, MatchFault, PhaseState, Snapshot};
+use crate::{encoding, phase_transitions};
 
 pub async fn append(
     change: &mut PgConnection,
     batch: &[FinishedMatch],
     snapshot: Option<&Snapshot>,
-) -> Result<Appended, Halt> {
-    let new = keep(change, coming::coming(batch)?).await?;
+) -> Result<AppendResult, AttemptError> {
+    let new = keep(change, incoming::validate_batch(batch)?).await?;
     if let Some(snapshot) = snapshot {
         progress::keep_snapshot(change, snapshot).await?;
     }
-    Ok(Appended { new, known: batch.len() as u64 - new })
+    Ok(AppendResult { new, known: batch.len() as u64 - new })
 }
 
 /// Keeps what is new of these; gives how many were.
-async fn keep(change: &mut PgConnection, mut coming: Vec<Coming<'_>>) -> Result<u64, Halt> {
-    let phases = coming::phases(&coming);
+async fn keep(change: &mut PgConnection, mut coming: Vec<IncomingMatch<'_>>) -> Result<u64, AttemptError> {
+    let phases = incoming::phases(&coming);
     if phases.is_empty() {
         return Ok(0);
     }
     let all = state::phases(change).await?;
     for &number in &phases {
-        let status = steps::of_number(all.clone(), number)?;
+        let status = phase_transitions::of_number(all.clone(), number)?;
         if status.state != PhaseState::Running {
             // Whoever did not hear that a match was kept may say it again; anything else comes too late.
             let (mine, rest): (Vec<_>, Vec<_>) =
                 coming.into_iter().partition(|one| one.key().phase == number);
             if !only_new(change, mine).await?.is_empty() {
-                return Err(steps::takes_no_matches(&status).into());
+                return Err(phase_transitions::takes_no_matches(&status).into());
             }
             coming = rest;
         }
@@ -68,7 +68,7 @@ async fn keep(change: &mut PgConnection, mut coming: Vec<Coming<'_>>) -> Result<
 }
 
 /// Leaves out what was there already. What came out differently is an error.
-async fn only_new<'b>(change: &mut PgConnection, coming: Vec<Coming<'b>>) -> Result<Vec<Coming<'b>>, Halt> {
+async fn only_new<'b>(change: &mut PgConnection, coming: Vec<IncomingMatch<'b>>) -> Result<Vec<IncomingMatch<'b>>, AttemptError> {
     let column = |of: fn(MatchKey) -> i64| coming.iter().map(|one| of(one.key())).collect::<Vec<i64>>();
     let rows = sqlx::query(
         "SELECT phase, stage, number, id, digest FROM match
@@ -96,8 +96,8 @@ async fn only_new<'b>(change: &mut PgConnection, coming: Vec<Coming<'b>>) -> Res
     Ok(new)
 }
 
-async fn keep_matches(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<u64, sqlx::Error> {
-    let numbers = |of: fn(&Coming<'_>) -> i64| coming.iter().map(of).collect::<Vec<i64>>();
+async fn keep_matches(change: &mut PgConnection, coming: &[IncomingMatch<'_>]) -> Result<u64, sqlx::Error> {
+    let numbers = |of: fn(&IncomingMatch<'_>) -> i64| coming.iter().map(of).collect::<Vec<i64>>();
     let done = sqlx::query(
         "INSERT INTO match (id, phase, stage, number, finished, entrants, faults, digest, points, worker)
          SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
@@ -109,10 +109,10 @@ async fn keep_matches(change: &mut PgConnection, coming: &[Coming<'_>]) -> Resul
     .bind(numbers(|one| one.key().stage.into()))
     .bind(numbers(|one| one.key().number as i64))
     .bind(numbers(|one| one.finished.finished.0))
-    .bind(coming.iter().map(Coming::entrants).collect::<Vec<_>>())
+    .bind(coming.iter().map(IncomingMatch::entrants).collect::<Vec<_>>())
     .bind(numbers(|one| one.finished.faults.len() as i64))
     .bind(coming.iter().map(|one| &one.digest.0[..]).collect::<Vec<_>>())
-    .bind(coming.iter().map(|one| packing::points(&one.finished.result.points)).collect::<Vec<_>>())
+    .bind(coming.iter().map(|one| encoding::points(&one.finished.result.points)).collect::<Vec<_>>())
     .bind(coming.iter().map(|one| one.finished.worker.as_deref().map(kept)).collect::<Vec<_>>())
     .execute(change)
     .await?;
@@ -120,12 +120,12 @@ async fn keep_matches(change: &mut PgConnection, coming: &[Coming<'_>]) -> Resul
 }
 
 /// Games and their records.
-async fn keep_games(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
-    let games: Vec<ComingGame<'_>> = coming.iter().flat_map(Coming::games).collect();
+async fn keep_games(change: &mut PgConnection, coming: &[IncomingMatch<'_>]) -> Result<(), sqlx::Error> {
+    let games: Vec<IncomingGame<'_>> = coming.iter().flat_map(IncomingMatch::games).collect();
     if games.is_empty() {
         return Ok(());
     }
-    let numbers = |of: fn(&ComingGame<'_>) -> i64| games.iter().map(of).collect::<Vec<i64>>();
+    let numbers = |of: fn(&IncomingGame<'_>) -> i64| games.iter().map(of).collect::<Vec<i64>>();
     sqlx::query(
         "INSERT INTO game (match, game, part, seed, turns, ended, lost_by, digest, seats)
          SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bytea[],
@@ -139,7 +139,7 @@ async fn keep_games(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<
     .bind(games.iter().map(|game| kept(&game.result.ended)).collect::<Vec<_>>())
     .bind(games.iter().map(|game| game.result.match_lost_by.map(i64::from)).collect::<Vec<_>>())
     .bind(games.iter().map(|game| &game.kept.digest.0[..]).collect::<Vec<_>>())
-    .bind(games.iter().map(|game| packing::seats(&game.result.seats)).collect::<Vec<_>>())
+    .bind(games.iter().map(|game| encoding::seats(&game.result.seats)).collect::<Vec<_>>())
     .execute(&mut *change)
     .await?;
     let with_record: Vec<(i64, i64, &[u8])> = games
@@ -160,8 +160,8 @@ async fn keep_games(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<
     Ok(())
 }
 
-async fn keep_faults(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
-    let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(Coming::faults).collect();
+async fn keep_faults(change: &mut PgConnection, coming: &[IncomingMatch<'_>]) -> Result<(), sqlx::Error> {
+    let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(IncomingMatch::faults).collect();
     if faults.is_empty() {
         return Ok(());
     }
@@ -186,7 +186,7 @@ async fn keep_faults(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result
 }
 
 /// Adds what is new to the phase's sums.
-async fn count(change: &mut PgConnection, phase: u32, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
+async fn count(change: &mut PgConnection, phase: u32, coming: &[IncomingMatch<'_>]) -> Result<(), sqlx::Error> {
     let mine = || coming.iter().filter(|one| one.key().phase == phase);
     let Some(last) = mine().map(|one| one.id).max() else { return Ok(()) };
     sqlx::query(

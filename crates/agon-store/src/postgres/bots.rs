@@ -6,9 +6,9 @@ use sqlx::{PgConnection, Row as _};
 
 use super::state;
 use super::text::{digest, kept, key, maybe_text, number, read, small, text, to_digest};
-use super::trouble::Halt;
-use crate::kept::{BotVersion, DataFolder, FinishedMatch, Submission, Time};
-use crate::steps::{self, Latest};
+use super::db_error::AttemptError;
+use crate::model::{BotVersion, DataFolder, FinishedMatch, NewBotVersion, Timestamp};
+use crate::phase_transitions::{self, LatestBot};
 
 /// The number of these bytes among the packed folders; they are kept once.
 async fn keep_blob(change: &mut PgConnection, hash: &[u8; 32], bytes: &[u8]) -> Result<i64, sqlx::Error> {
@@ -44,7 +44,7 @@ pub async fn keep_data(change: &mut PgConnection, finished: &FinishedMatch) -> R
     Ok(())
 }
 
-pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, Halt> {
+pub async fn submit(change: &mut PgConnection, bot: &NewBotVersion) -> Result<u32, AttemptError> {
     let latest: Option<(i64, String, String, i64)> = sqlx::query_as(
         "SELECT version, hash, spec, from_phase FROM bot WHERE entrant = $1 ORDER BY version DESC LIMIT 1",
     )
@@ -53,7 +53,7 @@ pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, 
     .await?;
     let version = match latest {
         Some((version, hash, spec, from_phase)) => {
-            let latest = Latest {
+            let latest = LatestBot {
                 version: small(version)?,
                 hash: read(hash),
                 spec: read(spec),
@@ -66,7 +66,7 @@ pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, 
         }
         None => 1,
     };
-    steps::submit(&state::phase(change, bot.from_phase).await?)?;
+    phase_transitions::submit(&state::phase(change, bot.from_phase).await?)?;
     let archive = match &bot.archive {
         Some(bytes) => Some(keep_blob(change, &Sha256::digest(bytes).into(), bytes).await?),
         None => None,
@@ -88,7 +88,7 @@ pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, 
     Ok(version)
 }
 
-pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, Halt> {
+pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, AttemptError> {
     let rows = sqlx::query(
         "SELECT bot.entrant, version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted
          FROM bot LEFT JOIN blob ON blob.id = bot.archive ORDER BY bot.entrant, version",
@@ -106,7 +106,7 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, Halt>
                 commit: maybe_text(row, 4)?,
                 archive: archive.map(to_digest).transpose()?,
                 from_phase: number(row, 6)?,
-                at: Time(row.try_get(7)?),
+                at: Timestamp(row.try_get(7)?),
             })
         })
         .collect()
@@ -116,7 +116,7 @@ pub async fn archive(
     connection: &mut PgConnection,
     entrant: Entrant,
     version: u32,
-) -> Result<Option<Vec<u8>>, Halt> {
+) -> Result<Option<Vec<u8>>, AttemptError> {
     let sql =
         "SELECT blob.bytes FROM bot JOIN blob ON blob.id = bot.archive WHERE entrant = $1 AND version = $2";
     Ok(sqlx::query_scalar(sql)
@@ -131,7 +131,7 @@ pub async fn data_before(
     entrant: Entrant,
     phase: u32,
     stage: u32,
-) -> Result<Option<(MatchKey, DataFolder)>, Halt> {
+) -> Result<Option<(MatchKey, DataFolder)>, AttemptError> {
     let row = sqlx::query(
         "SELECT phase, stage, number, hash, bytes FROM data JOIN blob ON blob.id = data.blob
          WHERE entrant = $1 AND (phase, stage) < ($2, $3) ORDER BY phase DESC, stage DESC, number DESC LIMIT 1",

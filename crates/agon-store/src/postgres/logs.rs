@@ -3,11 +3,11 @@
 use agon_league::MatchKey;
 use sqlx::PgConnection;
 
-use super::trouble::{Halt, damaged};
-use crate::log::{GameLog, MOST, MatchLog};
+use super::db_error::{AttemptError, damaged};
+use crate::bot_output::{BotOutput, MOST, PackedOutput};
 
 /// Keeps these, each with its match's number in the ledger; the oldest make room.
-pub async fn keep(change: &mut PgConnection, logs: &[(i64, &MatchLog)]) -> Result<(), sqlx::Error> {
+pub async fn keep(change: &mut PgConnection, logs: &[(i64, &PackedOutput)]) -> Result<(), sqlx::Error> {
     if logs.is_empty() {
         return Ok(());
     }
@@ -53,7 +53,7 @@ pub async fn read(
     key: MatchKey,
     game: u32,
     seat: u8,
-) -> Result<Option<GameLog>, Halt> {
+) -> Result<Option<BotOutput>, AttemptError> {
     let packed: Option<Vec<u8>> = sqlx::query_scalar(
         "SELECT bytes FROM match JOIN log ON log.match = match.id
          WHERE phase = $1 AND stage = $2 AND number = $3 AND game = $4 AND seat = $5",
@@ -66,6 +66,6 @@ pub async fn read(
     .fetch_optional(connection)
     .await?;
     packed
-        .map(|packed| GameLog::unpack(&packed).ok_or_else(|| damaged("a log that was not packed here")))
+        .map(|packed| BotOutput::unpack(&packed).ok_or_else(|| damaged("a log that was not packed here")))
         .transpose()
 }

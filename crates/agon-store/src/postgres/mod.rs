@@ -4,19 +4,19 @@
 mod append;
 mod bots;
 mod check;
-mod held;
-mod lanes;
+mod run_lock;
+mod connection_pool;
 mod logs;
-mod moving;
+mod archive_io;
 mod open;
 mod page;
 mod probe;
 mod progress;
 mod rulings;
 mod state;
-mod target;
+mod database_url;
 mod text;
-mod trouble;
+mod db_error;
 mod workers;
 
 use std::sync::Weak;
@@ -29,21 +29,21 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
-use self::held::{Held, Holder};
-use self::lanes::{ANSWER, LONG, Lanes, changes, reads};
+use self::run_lock::{PgRunLock, LockHolder};
+use self::connection_pool::{QUERY_TIMEOUT, FULL_SCAN_TIMEOUT, ConnectionPool, changes, reads};
 pub use self::open::Found;
 pub use self::probe::{Answers, probe};
-use self::trouble::Halt;
-use crate::archive::Sink;
+use self::db_error::AttemptError;
+use crate::archive::RowSink;
 use crate::filter::{FaultFilter, MatchFilter};
-use crate::kept::{
-    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
-    KeptFault, KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
+use crate::model::{
+    AppendResult, BannedWorker, BotVersion, LedgerInfo, Counts, DataFolder, ConfigVersion, FinishedMatch, NewLedger,
+    StoredFault, StoredMatch, StoredRecord, PhaseStatus, PhaseProgress, SecretSeed, Snapshot, NewBotVersion, Timestamp,
 };
 use crate::ledger::{Ledger, Rows};
-use crate::log::GameLog;
+use crate::bot_output::BotOutput;
 use crate::ruling::{Lifted, NewRuling, Ruling, look_over};
-use crate::{Claim, Result, StoreError, coming, pages};
+use crate::{RunLock, Result, StoreError, incoming, pagination};
 
 /// A competition's ledger in a database.
 #[derive(Debug)]
@@ -54,14 +54,14 @@ pub struct PostgresLedger {
     to_write: PgConnectOptions,
     /// One of us writes at a time. `None` if it was opened for reading.
     writing: Option<Mutex<()>>,
-    lanes: Lanes,
+    lanes: ConnectionPool,
     /// That we play it.
-    held: std::sync::Mutex<Weak<Held>>,
+    held: std::sync::Mutex<Weak<PgRunLock>>,
 }
 
 impl PostgresLedger {
     /// Makes the ledger of a competition that starts: whole or not at all, and never where there is one of that name.
-    pub async fn create(url: &str, slug: &str, founding: &Founding) -> Result<Self> {
+    pub async fn create(url: &str, slug: &str, founding: &NewLedger) -> Result<Self> {
         open::create(url, slug, founding).await?;
         Self::open(url, slug).await
     }
@@ -88,7 +88,7 @@ impl PostgresLedger {
 
     /// Gives a ledger another name, which is returned, so that its own is free. Refused while it is being played.
     pub async fn put_aside(url: &str, slug: &str) -> Result<String> {
-        open::put_aside(url, slug).await
+        open::rename_old(url, slug).await
     }
 
     /// The name it is opened by.
@@ -120,95 +120,95 @@ impl PostgresLedger {
     }
 
     /// Begins a change: alone with it, and only if nobody else has begun to play meanwhile.
-    async fn begin<'c>(&self, connection: &'c mut PgConnection) -> Result<Transaction<'c, Postgres>, Halt> {
+    async fn begin<'c>(&self, connection: &'c mut PgConnection) -> Result<Transaction<'c, Postgres>, AttemptError> {
         let mut change = connection.begin().await?;
-        Holder::read(&mut change, true).await?.must_be_us(self)?;
+        LockHolder::read(&mut change, true).await?.must_be_us(self)?;
         Ok(change)
     }
 }
 
 #[async_trait]
 impl Ledger for PostgresLedger {
-    async fn competition(&self) -> Result<Competition> {
-        reads!(self, ANSWER, |own| state::competition(own))
+    async fn competition(&self) -> Result<LedgerInfo> {
+        reads!(self, QUERY_TIMEOUT, |own| state::competition(own))
     }
 
-    async fn secret(&self) -> Result<Secret> {
-        reads!(self, ANSWER, |own| state::secret(own))
+    async fn secret(&self) -> Result<SecretSeed> {
+        reads!(self, QUERY_TIMEOUT, |own| state::secret(own))
     }
 
-    async fn reveal(&self, at: Time) -> Result<()> {
+    async fn reveal(&self, at: Timestamp) -> Result<()> {
         changes!(self, |change, _again| state::reveal(change, at))
     }
 
-    async fn amend(&self, edition: &Edition) -> Result<()> {
+    async fn amend(&self, edition: &ConfigVersion) -> Result<()> {
         changes!(self, |change, _again| state::amend(change, edition))
     }
 
     async fn phases(&self) -> Result<Vec<PhaseStatus>> {
-        reads!(self, ANSWER, |own| state::phases(own))
+        reads!(self, QUERY_TIMEOUT, |own| state::phases(own))
     }
 
-    async fn start(&self, phase: u32, at: Time) -> Result<()> {
+    async fn start(&self, phase: u32, at: Timestamp) -> Result<()> {
         changes!(self, |change, _again| state::start(change, phase, at))
     }
 
-    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Time) -> Result<()> {
+    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Timestamp) -> Result<()> {
         changes!(self, |change, _again| state::publish(change, phase, table, under, at))
     }
 
-    async fn close(&self, phase: u32, at: Time) -> Result<()> {
+    async fn close(&self, phase: u32, at: Timestamp) -> Result<()> {
         changes!(self, |change, _again| state::close(change, phase, at))
     }
 
-    async fn claim(&self) -> Result<Claim> {
+    async fn claim(&self) -> Result<RunLock> {
         self.take_claim().await
     }
 
-    async fn submit(&self, bot: &Submission) -> Result<u32> {
+    async fn submit(&self, bot: &NewBotVersion) -> Result<u32> {
         changes!(self, |change, _again| bots::submit(change, bot))
     }
 
     async fn bots(&self) -> Result<Vec<BotVersion>> {
-        reads!(self, ANSWER, |own| bots::all(own))
+        reads!(self, QUERY_TIMEOUT, |own| bots::all(own))
     }
 
     async fn archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
-        reads!(self, ANSWER, |own| bots::archive(own, entrant, version))
+        reads!(self, QUERY_TIMEOUT, |own| bots::archive(own, entrant, version))
     }
 
-    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<Appended> {
+    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<AppendResult> {
         // Whatever can be done before anybody waits.
-        coming::coming(batch)?;
+        incoming::validate_batch(batch)?;
         changes!(self, |change, _again| append::append(change, batch, snapshot))
     }
 
-    async fn progress(&self, phase: u32) -> Result<Progress> {
-        reads!(self, LONG, |own| progress::progress(own, phase))
+    async fn progress(&self, phase: u32) -> Result<PhaseProgress> {
+        reads!(self, FULL_SCAN_TIMEOUT, |own| progress::progress(own, phase))
     }
 
     async fn counts(&self, phase: u32) -> Result<Counts> {
-        reads!(self, ANSWER, |own| state::counts(own, phase))
+        reads!(self, QUERY_TIMEOUT, |own| state::counts(own, phase))
     }
 
-    async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
-        pages::find(self, key).await
+    async fn find(&self, key: MatchKey) -> Result<Option<StoredMatch>> {
+        pagination::find(self, key).await
     }
 
-    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
-        pages::matches(self, phase, filter)
+    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredMatch> {
+        pagination::matches(self, phase, filter)
     }
 
     async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
-        reads!(self, ANSWER, |own| page::record(own, key, game))
+        reads!(self, QUERY_TIMEOUT, |own| page::record(own, key, game))
     }
 
-    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
-        pages::records(self, phase, filter)
+    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredRecord> {
+        pagination::records(self, phase, filter)
     }
 
-    fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
-        pages::faults(self, filter)
+    fn faults(&self, filter: FaultFilter) -> Rows<'_, StoredFault> {
+        pagination::faults(self, filter)
     }
 
     async fn data_before(
@@ -217,7 +217,7 @@ impl Ledger for PostgresLedger {
         phase: u32,
         stage: u32,
     ) -> Result<Option<(MatchKey, DataFolder)>> {
-        reads!(self, ANSWER, |own| bots::data_before(own, entrant, phase, stage))
+        reads!(self, QUERY_TIMEOUT, |own| bots::data_before(own, entrant, phase, stage))
     }
 
     async fn rule(&self, ruling: &NewRuling) -> Result<u64> {
@@ -231,34 +231,34 @@ impl Ledger for PostgresLedger {
     }
 
     async fn rulings(&self) -> Result<Vec<Ruling>> {
-        reads!(self, ANSWER, |own| rulings::all(own))
+        reads!(self, QUERY_TIMEOUT, |own| rulings::all(own))
     }
 
     async fn forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>> {
-        reads!(self, ANSWER, |own| rulings::forfeits(own, phase))
+        reads!(self, QUERY_TIMEOUT, |own| rulings::forfeits(own, phase))
     }
 
-    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>> {
-        reads!(self, ANSWER, |own| logs::read(own, key, game, seat))
+    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<BotOutput>> {
+        reads!(self, QUERY_TIMEOUT, |own| logs::read(own, key, game, seat))
     }
 
-    async fn bar(&self, worker: &str, why: &str, at: Time) -> Result<()> {
+    async fn ban_worker(&self, worker: &str, why: &str, at: Timestamp) -> Result<()> {
         changes!(self, |change, _again| workers::bar(change, worker, why, at))
     }
 
-    async fn barred(&self) -> Result<Vec<Barred>> {
-        reads!(self, ANSWER, |own| workers::barred(own))
+    async fn barred(&self) -> Result<Vec<BannedWorker>> {
+        reads!(self, QUERY_TIMEOUT, |own| workers::barred(own))
     }
 
     async fn played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
-        reads!(self, ANSWER, |own| workers::played_by(own, phase, worker))
+        reads!(self, QUERY_TIMEOUT, |own| workers::played_by(own, phase, worker))
     }
 
-    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
-        reads!(self, ANSWER, |own| workers::witnessed(own, phase))
+    async fn matches_with_workers(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
+        reads!(self, QUERY_TIMEOUT, |own| workers::witnessed(own, phase))
     }
 
-    async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64> {
+    async fn revoke_matches(&self, phase: u32, keys: &[MatchKey], why: &str, at: Timestamp) -> Result<u64> {
         changes!(self, |change, again| workers::withdraw(change, phase, keys, why, at, again))
     }
 
@@ -266,8 +266,8 @@ impl Ledger for PostgresLedger {
         self.look_for_damage().await
     }
 
-    async fn dump(&self, sink: &mut dyn Sink) -> Result<()> {
-        self.hand_over(sink).await
+    async fn dump(&self, sink: &mut dyn RowSink) -> Result<()> {
+        self.export(sink).await
     }
 
     async fn disconnect(&self) -> Result<()> {

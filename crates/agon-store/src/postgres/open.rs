@@ -6,11 +6,11 @@ use agon_core::record::Digest;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use tokio::sync::Mutex;
 
-use super::lanes::{self, Lanes};
-use super::target::Target;
-use super::trouble::{self, Halt};
-use super::{PostgresLedger, held, state, text};
-use crate::{Founding, Result, StoreError};
+use super::connection_pool::{self, ConnectionPool};
+use super::database_url::DatabaseUrl;
+use super::db_error::{self, AttemptError};
+use super::{PostgresLedger, run_lock, state, text};
+use crate::{NewLedger, Result, StoreError};
 
 /// Every step from an empty schema to the ledger of today. One that was released never changes.
 const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_ledger.sql")];
@@ -82,20 +82,20 @@ pub(super) async fn look(
 
 /// All ledgers of a database, by name, as far as we may read them.
 pub async fn list(url: &str) -> Result<Vec<Found>> {
-    let target = Target::read(url)?;
+    let target = DatabaseUrl::read(url)?;
     let place = target.place();
-    let mut connection = lanes::connect_first(&target, &place, &target.session(None, true)).await?;
+    let mut connection = connection_pool::connect_first(&target, &place, &target.session(None, true)).await?;
     let mut found =
-        look(&mut connection, None).await.map_err(|error| trouble::explain(&target, &place, &error, 0))?;
+        look(&mut connection, None).await.map_err(|error| db_error::explain(&target, &place, &error, 0))?;
     found.sort_by(|a, b| a.slug.cmp(&b.slug));
     Ok(found)
 }
 
 /// The one of this name.
-async fn find(connection: &mut PgConnection, target: &Target, slug: &str) -> Result<Found> {
+async fn find(connection: &mut PgConnection, target: &DatabaseUrl, slug: &str) -> Result<Found> {
     let place = target.place_of(slug);
     let mut found =
-        look(connection, Some(slug)).await.map_err(|error| trouble::explain(target, &place, &error, 0))?;
+        look(connection, Some(slug)).await.map_err(|error| db_error::explain(target, &place, &error, 0))?;
     match found.pop() {
         Some(one) if one.version > VERSION => {
             Err(StoreError::Newer { place, found: one.version, known: VERSION })
@@ -107,9 +107,9 @@ async fn find(connection: &mut PgConnection, target: &Target, slug: &str) -> Res
 
 /// Whether there is one of this name.
 pub async fn exists(url: &str, slug: &str) -> Result<bool> {
-    let target = Target::read(url)?;
+    let target = DatabaseUrl::read(url)?;
     let mut connection =
-        lanes::connect_first(&target, &target.place_of(slug), &target.session(None, true)).await?;
+        connection_pool::connect_first(&target, &target.place_of(slug), &target.session(None, true)).await?;
     match find(&mut connection, &target, slug).await {
         Ok(_) => Ok(true),
         Err(StoreError::Missing { .. }) => Ok(false),
@@ -118,7 +118,7 @@ pub async fn exists(url: &str, slug: &str) -> Result<bool> {
 }
 
 /// Makes a ledger, whole or not at all, and never over another.
-pub async fn create(url: &str, slug: &str, founding: &Founding) -> Result<()> {
+pub async fn create(url: &str, slug: &str, founding: &NewLedger) -> Result<()> {
     let mut new = New::begin(url, slug, founding.secret.commitment()).await?;
     let done = state::found(&mut new.change, founding).await;
     new.finish(done).await
@@ -126,7 +126,7 @@ pub async fn create(url: &str, slug: &str, founding: &Founding) -> Result<()> {
 
 /// A ledger that is being made: nobody sees it before it is finished, and nothing is left of it if it is not.
 pub struct New {
-    target: Target,
+    target: DatabaseUrl,
     place: String,
     /// In a transaction. If it is dropped there, the server forgets all of it.
     pub change: PgConnection,
@@ -134,25 +134,25 @@ pub struct New {
 
 impl New {
     pub async fn begin(url: &str, slug: &str, commitment: Digest) -> Result<Self> {
-        let target = Target::read(url)?;
+        let target = DatabaseUrl::read(url)?;
         let place = target.place_of(slug);
-        let mut change = lanes::connect_first(&target, &place, &target.session(None, false)).await?;
-        let failed = |error| trouble::explain(&target, &place, &error, 0);
+        let mut change = connection_pool::connect_first(&target, &place, &target.session(None, false)).await?;
+        let failed = |error| db_error::explain(&target, &place, &error, 0);
         sqlx::raw_sql("BEGIN").execute(&mut change).await.map_err(failed)?;
         match prepare(&mut change, &target, slug, commitment).await {
             Ok(()) => Ok(Self { target, place, change }),
-            Err(Halt::Store(error)) => Err(error),
-            Err(Halt::Sql(error)) => Err(failed(error)),
+            Err(AttemptError::Store(error)) => Err(error),
+            Err(AttemptError::Sql(error)) => Err(failed(error)),
         }
     }
 
     /// It is whole, or what went wrong with filling it.
-    pub async fn finish(mut self, filled: Result<(), Halt>) -> Result<()> {
-        let failed = |error| trouble::explain(&self.target, &self.place, &error, 0);
+    pub async fn finish(mut self, filled: Result<(), AttemptError>) -> Result<()> {
+        let failed = |error| db_error::explain(&self.target, &self.place, &error, 0);
         match filled {
             Ok(()) => sqlx::raw_sql("COMMIT").execute(&mut self.change).await.map(drop).map_err(failed),
-            Err(Halt::Store(error)) => Err(error),
-            Err(Halt::Sql(error)) => Err(failed(error)),
+            Err(AttemptError::Store(error)) => Err(error),
+            Err(AttemptError::Sql(error)) => Err(failed(error)),
         }
     }
 }
@@ -160,11 +160,11 @@ impl New {
 /// An empty ledger.
 async fn prepare(
     change: &mut PgConnection,
-    target: &Target,
+    target: &DatabaseUrl,
     slug: &str,
     commitment: Digest,
-) -> Result<(), Halt> {
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(held::number(MAKING)).execute(&mut *change).await?;
+) -> Result<(), AttemptError> {
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(run_lock::number(MAKING)).execute(&mut *change).await?;
     let encoding: String = sqlx::query_scalar("SHOW server_encoding").fetch_one(&mut *change).await?;
     let place = target.place_of(slug);
     if encoding != "UTF8" {
@@ -225,7 +225,7 @@ async fn update(
     steps: &[&'static str],
 ) -> Result<(), sqlx::Error> {
     let mut change = connection.begin().await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(held::number(MAKING)).execute(&mut *change).await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(run_lock::number(MAKING)).execute(&mut *change).await?;
     enter(&mut change, schema).await?;
     // Asked inside: somebody else may have been quicker.
     let found: i64 = sqlx::query_scalar("SELECT version FROM ledger").fetch_one(&mut *change).await?;
@@ -239,14 +239,14 @@ async fn update(
 
 /// Opens the ledger of this name.
 pub async fn open(url: &str, slug: &str, to_read: bool) -> Result<PostgresLedger> {
-    let target = Target::read(url)?;
+    let target = DatabaseUrl::read(url)?;
     let place = target.place_of(slug);
-    let mut connection = lanes::connect_first(&target, &place, &target.session(None, false)).await?;
+    let mut connection = connection_pool::connect_first(&target, &place, &target.session(None, false)).await?;
     let found = find(&mut connection, &target, slug).await?;
     if found.version < VERSION {
         update(&mut connection, &found.schema, MIGRATIONS)
             .await
-            .map_err(|error| trouble::explain(&target, &place, &error, 0))?;
+            .map_err(|error| db_error::explain(&target, &place, &error, 0))?;
     }
     let to_write = target.session(Some(&found.schema), false);
     let options = if to_read { target.session(Some(&found.schema), true) } else { to_write.clone() };
@@ -255,19 +255,19 @@ pub async fn open(url: &str, slug: &str, to_read: bool) -> Result<PostgresLedger
         slug: slug.to_owned(),
         to_write,
         writing: (!to_read).then(|| Mutex::new(())),
-        lanes: Lanes::new(target, place, options, if to_read { 1 } else { 2 }),
+        lanes: ConnectionPool::new(target, place, options, if to_read { 1 } else { 2 }),
         held: std::sync::Mutex::new(Weak::new()),
     })
 }
 
 /// Gives a ledger another name, so that its own is free; gives the new one. Refused while it is being played.
-pub async fn put_aside(url: &str, slug: &str) -> Result<String> {
+pub async fn rename_old(url: &str, slug: &str) -> Result<String> {
     let ledger = open(url, slug, false).await?;
     let _claim = ledger.take_claim().await?;
-    let target = Target::read(url)?;
+    let target = DatabaseUrl::read(url)?;
     let mut connection =
-        lanes::connect_first(&target, &ledger.lanes.place, &target.session(None, false)).await?;
-    let failed = |error| trouble::explain(&target, &ledger.lanes.place, &error, 0);
+        connection_pool::connect_first(&target, &ledger.lanes.place, &target.session(None, false)).await?;
+    let failed = |error| db_error::explain(&target, &ledger.lanes.place, &error, 0);
     let taken: Vec<String> =
         look(&mut connection, None).await.map_err(failed)?.into_iter().map(|one| one.slug).collect();
     let mut number = 1;
@@ -293,24 +293,24 @@ mod tests {
     use tokio::runtime::Builder;
 
     use super::*;
-    use crate::{Edition, Ledger as _, Secret, Time};
+    use crate::{ConfigVersion, Ledger as _, SecretSeed, Timestamp};
 
-    fn founding() -> Founding {
-        Founding {
+    fn founding() -> NewLedger {
+        NewLedger {
             name: "Old Cup".to_owned(),
             game: "solitude-scramble".to_owned(),
             rules: 1,
             engine: "0.0.1".to_owned(),
-            edition: Edition { file: "# ours\n".to_owned(), normal: "{}".to_owned(), at: Time(1) },
+            edition: ConfigVersion { file: "# ours\n".to_owned(), normal: "{}".to_owned(), at: Timestamp(1) },
             phases: 1,
-            secret: Secret::new("nobody knows"),
+            secret: SecretSeed::new("nobody knows"),
         }
     }
 
     /// There is one version so far: the next one's step stands for all that will come.
     #[test]
     fn an_older_ledger_is_brought_up_to_date_whole_or_not_at_all() {
-        if agon_rig::missing() {
+        if agon_rig::skip_without_servers() {
             return;
         }
         let url = Postgres::shared().database().url;

@@ -9,35 +9,35 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Row as _};
 
 use super::PostgresLedger;
-use super::lanes::{ANSWER, reads};
+use super::connection_pool::{QUERY_TIMEOUT, reads};
 use super::text::{digest, key, maybe_number, number, text};
-use super::trouble::{Halt, damaged};
+use super::db_error::{AttemptError, damaged};
 use crate::filter::{FaultFilter, MatchFilter, Order};
-use crate::kept::{KeptFault, KeptMatch, MatchFault, Time};
-use crate::pages::{self, Games, Listed, Pages, RecordPage};
-use crate::{Result, packing};
+use crate::model::{StoredFault, StoredMatch, MatchFault, Timestamp};
+use crate::pagination::{self, Games, MatchRow, PageReader, RecordPage};
+use crate::{Result, encoding};
 
 /// What a match's row starts with.
 const COLUMNS: &str = "m.phase, m.stage, m.number, m.id, m.finished, m.faults, m.points";
 
 #[async_trait]
-impl Pages for PostgresLedger {
-    async fn match_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<Vec<KeptMatch>> {
-        reads!(self, ANSWER, |own| async {
+impl PageReader for PostgresLedger {
+    async fn match_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<Vec<StoredMatch>> {
+        reads!(self, QUERY_TIMEOUT, |own| async {
             let listed = list(own, phase, filter, most).await?;
             with_games(own, listed).await
         })
     }
 
     async fn record_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<RecordPage> {
-        reads!(self, ANSWER, |own| async {
+        reads!(self, QUERY_TIMEOUT, |own| async {
             let listed = list(own, phase, filter, most).await?;
             records_of(own, &listed).await
         })
     }
 
-    async fn fault_page(&self, filter: &FaultFilter, most: u64) -> Result<Vec<KeptFault>> {
-        reads!(self, ANSWER, |own| faults(own, filter, most))
+    async fn fault_page(&self, filter: &FaultFilter, most: u64) -> Result<Vec<StoredFault>> {
+        reads!(self, QUERY_TIMEOUT, |own| faults(own, filter, most))
     }
 }
 
@@ -45,7 +45,7 @@ pub async fn record(
     connection: &mut PgConnection,
     key: MatchKey,
     game: u32,
-) -> Result<Option<Vec<u8>>, Halt> {
+) -> Result<Option<Vec<u8>>, AttemptError> {
     let sql = "SELECT bytes FROM match JOIN record ON record.match = match.id
                WHERE phase = $1 AND stage = $2 AND number = $3 AND game = $4";
     Ok(sqlx::query_scalar(sql)
@@ -58,12 +58,12 @@ pub async fn record(
 }
 
 /// A query that grows with what is asked for.
-struct Question {
+struct QueryBuilder {
     text: String,
     arguments: PgArguments,
 }
 
-impl Question {
+impl QueryBuilder {
     fn new(text: String) -> Self {
         Self { text, arguments: PgArguments::default() }
     }
@@ -90,8 +90,8 @@ async fn list(
     phase: u32,
     filter: &MatchFilter,
     most: u64,
-) -> Result<Vec<Listed>, Halt> {
-    let mut question = Question::new(format!("SELECT {COLUMNS} FROM match m WHERE true"));
+) -> Result<Vec<MatchRow>, AttemptError> {
+    let mut question = QueryBuilder::new(format!("SELECT {COLUMNS} FROM match m WHERE true"));
     let of_key = "(SELECT id FROM match WHERE phase = ? AND stage = ? AND number = ?)";
     let after = filter.after.map(|key| [phase.into(), key.stage.into(), key.number as i64]);
     let order = if filter.order == Order::Schedule {
@@ -126,13 +126,13 @@ async fn list(
 }
 
 /// A row that starts with [`COLUMNS`].
-fn listed(row: &PgRow) -> Result<Listed, Halt> {
-    Ok(Listed {
+fn listed(row: &PgRow) -> Result<MatchRow, AttemptError> {
+    Ok(MatchRow {
         key: key(row, 0)?,
         id: row.try_get(3)?,
-        finished: Time(row.try_get(4)?),
+        finished: Timestamp(row.try_get(4)?),
         faults: number(row, 5)?,
-        points: packing::read_points(row.try_get(6)?)
+        points: encoding::read_points(row.try_get(6)?)
             .ok_or_else(|| damaged("points that were not packed here"))?,
     })
 }
@@ -144,7 +144,7 @@ pub async fn list_appended(
     above: i64,
     up_to: i64,
     most: u64,
-) -> Result<Vec<Listed>, Halt> {
+) -> Result<Vec<MatchRow>, AttemptError> {
     let text = format!(
         "SELECT {COLUMNS} FROM match m WHERE m.id > $1 AND m.id <= $2 AND m.phase + 0 = $3 ORDER BY m.id LIMIT {most}"
     );
@@ -152,12 +152,12 @@ pub async fn list_appended(
     query.fetch_all(connection).await?.iter().map(listed).collect()
 }
 
-fn ids(listed: &[Listed]) -> Vec<i64> {
+fn ids(listed: &[MatchRow]) -> Vec<i64> {
     listed.iter().map(|one| one.id).collect()
 }
 
 /// Adds the games to these matches.
-pub async fn with_games(connection: &mut PgConnection, listed: Vec<Listed>) -> Result<Vec<KeptMatch>, Halt> {
+pub async fn with_games(connection: &mut PgConnection, listed: Vec<MatchRow>) -> Result<Vec<StoredMatch>, AttemptError> {
     let rows = sqlx::query(
         "SELECT match, part, seed, turns, ended, lost_by, digest, seats FROM game WHERE match = ANY($1) ORDER BY match, game",
     )
@@ -174,22 +174,22 @@ pub async fn with_games(connection: &mut PgConnection, listed: Vec<Listed>) -> R
             turns: number(row, 3)?,
             ended: text(row, 4)?,
             match_lost_by: maybe_number(row, 5)?,
-            seats: packing::read_seats(row.try_get(7)?)
+            seats: encoding::read_seats(row.try_get(7)?)
                 .ok_or_else(|| damaged("seats that were not packed here"))?,
         });
         digests.push(digest(row, 6)?);
     }
-    Ok(pages::with_games(listed, games))
+    Ok(pagination::with_games(listed, games))
 }
 
 /// The records of these matches, in their order.
-async fn records_of(connection: &mut PgConnection, listed: &[Listed]) -> Result<RecordPage, Halt> {
+async fn records_of(connection: &mut PgConnection, listed: &[MatchRow]) -> Result<RecordPage, AttemptError> {
     let rows = sqlx::query("SELECT match, game, bytes FROM record WHERE match = ANY($1)")
         .bind(ids(listed))
         .fetch_all(connection)
         .await?;
     let found = rows.iter().map(|row| Ok((row.try_get(0)?, number(row, 1)?, row.try_get(2)?)));
-    let records = pages::in_order(listed, found.collect::<Result<_, sqlx::Error>>()?);
+    let records = pagination::in_order(listed, found.collect::<Result<_, sqlx::Error>>()?);
     Ok(RecordPage { records, matches: listed.len(), last: listed.last().map(|one| one.key) })
 }
 
@@ -197,10 +197,10 @@ async fn faults(
     connection: &mut PgConnection,
     filter: &FaultFilter,
     most: u64,
-) -> Result<Vec<KeptFault>, Halt> {
+) -> Result<Vec<StoredFault>, AttemptError> {
     let text = "SELECT m.phase, m.stage, m.number, f.id, m.finished, f.game, f.turn, f.seat, f.entrant, f.kind, f.says, f.stderr
                 FROM fault f JOIN match m ON m.id = f.match WHERE true";
-    let mut question = Question::new(text.to_owned());
+    let mut question = QueryBuilder::new(text.to_owned());
     if let Some(before) = filter.before {
         question.and("f.id < ?", &[before as i64])?;
     }
@@ -218,13 +218,13 @@ async fn faults(
     rows.iter().map(kept_fault).collect()
 }
 
-fn kept_fault(row: &PgRow) -> Result<KeptFault, Halt> {
+fn kept_fault(row: &PgRow) -> Result<StoredFault, AttemptError> {
     let kind: &str = row.try_get(9)?;
     let fault = Fault::ALL.into_iter().find(|fault| fault.name() == kind);
-    Ok(KeptFault {
+    Ok(StoredFault {
         id: number(row, 3)?,
         key: key(row, 0)?,
-        finished: Time(row.try_get(4)?),
+        finished: Timestamp(row.try_get(4)?),
         fault: MatchFault {
             game: number(row, 5)?,
             turn: number(row, 6)?,

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use sqlx::{Connection as _, Row as _};
 
-use super::target::Target;
-use super::{lanes, open, trouble};
+use super::database_url::DatabaseUrl;
+use super::{connection_pool, open, db_error};
 use crate::Result;
 
 /// What was looked at, and what was found or is wrong.
@@ -13,13 +13,13 @@ pub type Answers = Vec<(String, Result<String, String>)>;
 
 /// Looks at a server, for whoever sets one up: reachable, version, TLS, rights, how far away. An error if it does not let us in.
 pub async fn probe(url: &str) -> Result<Answers> {
-    let target = Target::read(url)?;
+    let target = DatabaseUrl::read(url)?;
     let place = target.place();
     let options = target.session(None, false);
     let begun = Instant::now();
-    let mut connection = lanes::connect_first(&target, &place, &options).await?;
+    let mut connection = connection_pool::connect_first(&target, &place, &options).await?;
     let connected = begun.elapsed();
-    let failed = |error| trouble::explain(&target, &place, &error, 0);
+    let failed = |error| db_error::explain(&target, &place, &error, 0);
     let row = sqlx::query(
         "SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, current_setting('server_encoding'),
                 coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
@@ -40,7 +40,7 @@ pub async fn probe(url: &str) -> Result<Answers> {
 }
 
 fn answers(
-    target: &Target,
+    target: &DatabaseUrl,
     row: &sqlx::postgres::PgRow,
     ledgers: usize,
     connected: Duration,

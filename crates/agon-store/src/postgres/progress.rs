@@ -3,10 +3,10 @@
 use sqlx::{Connection as _, PgConnection, Row as _};
 
 use super::text::number;
-use super::trouble::{Halt, damaged};
+use super::db_error::{AttemptError, damaged};
 use super::{page, state};
-use crate::kept::{Progress, Snapshot};
-use crate::packing;
+use crate::model::{PhaseProgress, Snapshot};
+use crate::encoding;
 use crate::ranges::{Ranges, note};
 
 /// Matches that are read at once.
@@ -22,7 +22,7 @@ struct Kept {
     bytes: Option<Vec<u8>>,
 }
 
-pub async fn progress(connection: &mut PgConnection, phase: u32) -> Result<Progress, Halt> {
+pub async fn progress(connection: &mut PgConnection, phase: u32) -> Result<PhaseProgress, AttemptError> {
     let mut reader = connection.begin_with(ONE_MOMENT).await?;
     state::phase(&mut reader, phase).await?;
     let Kept { mut last_match, mut done, bytes } = kept_snapshot(&mut reader, phase).await?;
@@ -39,10 +39,10 @@ pub async fn progress(connection: &mut PgConnection, phase: u32) -> Result<Progr
         after.extend(matches.into_iter().map(|kept| kept.result));
     }
     reader.commit().await?;
-    Ok(Progress { stages: done, snapshot: bytes, after })
+    Ok(PhaseProgress { stages: done, snapshot: bytes, after })
 }
 
-async fn kept_snapshot(connection: &mut PgConnection, phase: u32) -> Result<Kept, Halt> {
+async fn kept_snapshot(connection: &mut PgConnection, phase: u32) -> Result<Kept, AttemptError> {
     let row: Option<(i64, Vec<u8>, Vec<u8>)> =
         sqlx::query_as("SELECT last_match, done, bytes FROM snapshot WHERE phase = $1")
             .bind(i64::from(phase))
@@ -50,12 +50,12 @@ async fn kept_snapshot(connection: &mut PgConnection, phase: u32) -> Result<Kept
             .await?;
     let Some((last_match, done, bytes)) = row else { return Ok(Kept::default()) };
     let done =
-        packing::read_done(&done).ok_or_else(|| damaged("what a snapshot covers was not packed here"))?;
+        encoding::read_done(&done).ok_or_else(|| damaged("what a snapshot covers was not packed here"))?;
     Ok(Kept { last_match, done, bytes: Some(bytes) })
 }
 
 /// Keeps a snapshot in place of the one before, with the numbers it covers.
-pub async fn keep_snapshot(change: &mut PgConnection, snapshot: &Snapshot) -> Result<(), Halt> {
+pub async fn keep_snapshot(change: &mut PgConnection, snapshot: &Snapshot) -> Result<(), AttemptError> {
     let phase = snapshot.phase;
     state::phase(change, phase).await?;
     let Kept { last_match, mut done, .. } = kept_snapshot(change, phase).await?;
@@ -75,7 +75,7 @@ pub async fn keep_snapshot(change: &mut PgConnection, snapshot: &Snapshot) -> Re
     )
     .bind(i64::from(phase))
     .bind(up_to)
-    .bind(packing::done(&done))
+    .bind(encoding::done(&done))
     .bind(&snapshot.bytes[..])
     .execute(change)
     .await?;

@@ -5,12 +5,12 @@ use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
 use super::text::{kept, key, maybe_number, number, text};
-use super::trouble::Halt;
-use crate::kept::Time;
+use super::db_error::AttemptError;
+use crate::model::Timestamp;
 use crate::ruling::{self, Lifted, NewRuling, Ruling, RulingKind};
 
 /// Makes a ruling. `again`: the same may have been made a moment ago, and the answer lost.
-pub async fn rule(change: &mut PgConnection, ruling: &NewRuling, again: bool) -> Result<u64, Halt> {
+pub async fn rule(change: &mut PgConnection, ruling: &NewRuling, again: bool) -> Result<u64, AttemptError> {
     let (kind, id, entrant) = match ruling.kind {
         RulingKind::Void(key) => ("void", Some(id_of(change, key).await?), None),
         RulingKind::Disqualify(entrant) => {
@@ -45,7 +45,7 @@ pub async fn rule(change: &mut PgConnection, ruling: &NewRuling, again: bool) ->
     Ok(id as u64)
 }
 
-async fn is_the_same(change: &mut PgConnection, id: i64, ruling: &NewRuling) -> Result<bool, Halt> {
+async fn is_the_same(change: &mut PgConnection, id: i64, ruling: &NewRuling) -> Result<bool, AttemptError> {
     let all = all(change).await?;
     let NewRuling { kind, reason, by, at } = ruling;
     Ok(all.iter().any(|one| {
@@ -54,7 +54,7 @@ async fn is_the_same(change: &mut PgConnection, id: i64, ruling: &NewRuling) -> 
 }
 
 /// The number in the ledger of a match that was played.
-async fn id_of(change: &mut PgConnection, key: MatchKey) -> Result<i64, Halt> {
+async fn id_of(change: &mut PgConnection, key: MatchKey) -> Result<i64, AttemptError> {
     let id: Option<i64> =
         sqlx::query_scalar("SELECT id FROM match WHERE phase = $1 AND stage = $2 AND number = $3")
             .bind(i64::from(key.phase))
@@ -66,7 +66,7 @@ async fn id_of(change: &mut PgConnection, key: MatchKey) -> Result<i64, Halt> {
 }
 
 /// An entrant is there once a bot was handed in for it.
-async fn must_be_there(change: &mut PgConnection, entrant: Entrant) -> Result<(), Halt> {
+async fn must_be_there(change: &mut PgConnection, entrant: Entrant) -> Result<(), AttemptError> {
     let versions: i64 = sqlx::query_scalar("SELECT count(*) FROM bot WHERE entrant = $1")
         .bind(i64::from(entrant.0))
         .fetch_one(change)
@@ -75,7 +75,7 @@ async fn must_be_there(change: &mut PgConnection, entrant: Entrant) -> Result<()
 }
 
 /// Lifts a ruling. `again`: it may have been lifted a moment ago, and the answer lost.
-pub async fn lift(change: &mut PgConnection, id: u64, lifted: &Lifted, again: bool) -> Result<(), Halt> {
+pub async fn lift(change: &mut PgConnection, id: u64, lifted: &Lifted, again: bool) -> Result<(), AttemptError> {
     let before = all(change).await?.into_iter().find(|one| one.id == id);
     match before {
         None => return Err(ruling::no_such(id).into()),
@@ -96,7 +96,7 @@ pub async fn lift(change: &mut PgConnection, id: u64, lifted: &Lifted, again: bo
     Ok(())
 }
 
-pub async fn all(connection: &mut PgConnection) -> Result<Vec<Ruling>, Halt> {
+pub async fn all(connection: &mut PgConnection) -> Result<Vec<Ruling>, AttemptError> {
     let rows = sqlx::query(
         "SELECT r.id, r.entrant, m.phase, m.stage, m.number, r.reason, r.who, r.at, r.lifted, r.lifted_by, r.lifted_for
          FROM ruling r LEFT JOIN match m ON m.id = r.match ORDER BY r.id",
@@ -106,20 +106,20 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<Ruling>, Halt> {
     rows.iter().map(read).collect()
 }
 
-fn read(row: &PgRow) -> Result<Ruling, Halt> {
+fn read(row: &PgRow) -> Result<Ruling, AttemptError> {
     let kind = match maybe_number(row, 1)? {
         Some(entrant) => RulingKind::Disqualify(Entrant(entrant)),
         None => RulingKind::Void(key(row, 2)?),
     };
     let lifted = match row.try_get::<Option<i64>, _>(8)? {
-        Some(at) => Some(Lifted { at: Time(at), by: text(row, 9)?, reason: text(row, 10)? }),
+        Some(at) => Some(Lifted { at: Timestamp(at), by: text(row, 9)?, reason: text(row, 10)? }),
         None => None,
     };
-    let (reason, by, at) = (text(row, 5)?, text(row, 6)?, Time(row.try_get(7)?));
+    let (reason, by, at) = (text(row, 5)?, text(row, 6)?, Timestamp(row.try_get(7)?));
     Ok(Ruling { id: number(row, 0)?, kind, reason, by, at, lifted })
 }
 
-pub async fn forfeits(connection: &mut PgConnection, phase: u32) -> Result<Vec<(MatchKey, Entrant)>, Halt> {
+pub async fn forfeits(connection: &mut PgConnection, phase: u32) -> Result<Vec<(MatchKey, Entrant)>, AttemptError> {
     let rows = sqlx::query(
         "SELECT m.phase, m.stage, m.number, r.entrant FROM ruling r JOIN match m
          ON m.id > r.last_match AND m.id <= coalesce(r.lifted_last_match, m.id)
@@ -133,7 +133,7 @@ pub async fn forfeits(connection: &mut PgConnection, phase: u32) -> Result<Vec<(
 }
 
 /// The numbers of the rulings in force.
-pub async fn in_force(connection: &mut PgConnection) -> Result<Vec<u64>, Halt> {
+pub async fn in_force(connection: &mut PgConnection) -> Result<Vec<u64>, AttemptError> {
     let all: Vec<i64> = sqlx::query_scalar("SELECT id FROM ruling WHERE lifted IS NULL ORDER BY id")
         .fetch_all(connection)
         .await?;

@@ -5,12 +5,12 @@ use sqlx::{PgConnection, Row as _};
 
 use super::rulings;
 use super::text::{digest, kept, maybe_number, number, read, text, to_digest};
-use super::trouble::{Halt, damaged};
-use crate::kept::{Competition, Counts, Edition, Founding, PhaseState, PhaseStatus, Secret, Time};
-use crate::{StoreError, ruling, steps};
+use super::db_error::{AttemptError, damaged};
+use crate::model::{LedgerInfo, Counts, ConfigVersion, NewLedger, PhaseState, PhaseStatus, SecretSeed, Timestamp};
+use crate::{StoreError, ruling, phase_transitions};
 
 /// Writes what a new ledger starts with.
-pub async fn found(change: &mut PgConnection, founding: &Founding) -> Result<(), Halt> {
+pub async fn found(change: &mut PgConnection, founding: &NewLedger) -> Result<(), AttemptError> {
     sqlx::query(
         "INSERT INTO competition (id, name, game, rules, engine, commitment) VALUES (1, $1, $2, $3, $4, $5)",
     )
@@ -33,7 +33,7 @@ pub async fn found(change: &mut PgConnection, founding: &Founding) -> Result<(),
     Ok(())
 }
 
-async fn add_edition(change: &mut PgConnection, edition: &Edition) -> Result<(), sqlx::Error> {
+async fn add_edition(change: &mut PgConnection, edition: &ConfigVersion) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO edition (edition, at, file, normal) SELECT coalesce(max(edition), 0) + 1, $1, $2, $3 FROM edition",
     )
@@ -46,11 +46,11 @@ async fn add_edition(change: &mut PgConnection, edition: &Edition) -> Result<(),
 }
 
 /// A phase, or that there is none of that number.
-pub async fn phase(connection: &mut PgConnection, phase: u32) -> Result<PhaseStatus, Halt> {
-    Ok(steps::of_number(phases(connection).await?, phase)?)
+pub async fn phase(connection: &mut PgConnection, phase: u32) -> Result<PhaseStatus, AttemptError> {
+    Ok(phase_transitions::of_number(phases(connection).await?, phase)?)
 }
 
-pub async fn phases(connection: &mut PgConnection) -> Result<Vec<PhaseStatus>, Halt> {
+pub async fn phases(connection: &mut PgConnection) -> Result<Vec<PhaseStatus>, AttemptError> {
     let rows = sqlx::query(
         "SELECT phase, state, final, started, published, closed, started_under, published_under FROM phase ORDER BY phase",
     )
@@ -61,7 +61,7 @@ pub async fn phases(connection: &mut PgConnection) -> Result<Vec<PhaseStatus>, H
             let state: &str = row.try_get(1)?;
             let state = PhaseState::ALL.into_iter().find(|known| known.name() == state);
             let table: Option<&[u8]> = row.try_get(2)?;
-            let time = |column: usize| maybe_number(row, column).map(|time| time.map(Time));
+            let time = |column: usize| maybe_number(row, column).map(|time| time.map(Timestamp));
             let numbers = |column: usize| {
                 ruling::read_numbers(row.try_get(column)?)
                     .ok_or_else(|| damaged("a list of rulings that is none"))
@@ -80,7 +80,7 @@ pub async fn phases(connection: &mut PgConnection) -> Result<Vec<PhaseStatus>, H
         .collect()
 }
 
-pub async fn competition(connection: &mut PgConnection) -> Result<Competition, Halt> {
+pub async fn competition(connection: &mut PgConnection) -> Result<LedgerInfo, AttemptError> {
     let row = sqlx::query("SELECT name, game, rules, engine, commitment, revealed FROM competition")
         .fetch_one(&mut *connection)
         .await?;
@@ -89,14 +89,14 @@ pub async fn competition(connection: &mut PgConnection) -> Result<Competition, H
         .await?;
     let editions = rows
         .iter()
-        .map(|row| Ok(Edition { at: Time(row.try_get(0)?), file: text(row, 1)?, normal: text(row, 2)? }))
+        .map(|row| Ok(ConfigVersion { at: Timestamp(row.try_get(0)?), file: text(row, 1)?, normal: text(row, 2)? }))
         .collect::<Result<_, sqlx::Error>>()?;
     // Only asked for when it may be shown: a reader needs no right to it before.
     let revealed = match row.try_get::<Option<i64>, _>(5)? {
-        Some(at) => Some((secret(connection).await?, Time(at))),
+        Some(at) => Some((secret(connection).await?, Timestamp(at))),
         None => None,
     };
-    Ok(Competition {
+    Ok(LedgerInfo {
         name: text(&row, 0)?,
         game: text(&row, 1)?,
         rules: number(&row, 2)?,
@@ -107,18 +107,18 @@ pub async fn competition(connection: &mut PgConnection) -> Result<Competition, H
     })
 }
 
-pub async fn secret(connection: &mut PgConnection) -> Result<Secret, Halt> {
+pub async fn secret(connection: &mut PgConnection) -> Result<SecretSeed, AttemptError> {
     let seed: String = sqlx::query_scalar("SELECT seed FROM secret").fetch_one(connection).await?;
-    Ok(Secret::new(read(seed)))
+    Ok(SecretSeed::new(read(seed)))
 }
 
-pub async fn reveal(change: &mut PgConnection, at: Time) -> Result<(), Halt> {
+pub async fn reveal(change: &mut PgConnection, at: Timestamp) -> Result<(), AttemptError> {
     let sql = "UPDATE competition SET revealed = $1 WHERE revealed IS NULL";
     sqlx::query(sql).bind(at.0).execute(change).await?;
     Ok(())
 }
 
-pub async fn amend(change: &mut PgConnection, edition: &Edition) -> Result<(), Halt> {
+pub async fn amend(change: &mut PgConnection, edition: &ConfigVersion) -> Result<(), AttemptError> {
     let (file, normal): (String, String) =
         sqlx::query_as("SELECT file, normal FROM edition ORDER BY edition DESC LIMIT 1")
             .fetch_one(&mut *change)
@@ -129,8 +129,8 @@ pub async fn amend(change: &mut PgConnection, edition: &Edition) -> Result<(), H
     Ok(())
 }
 
-pub async fn start(change: &mut PgConnection, number: u32, at: Time) -> Result<(), Halt> {
-    if !steps::start(&phase(change, number).await?)? {
+pub async fn start(change: &mut PgConnection, number: u32, at: Timestamp) -> Result<(), AttemptError> {
+    if !phase_transitions::start(&phase(change, number).await?)? {
         return Ok(());
     }
     let under = rulings::in_force(change).await?;
@@ -148,9 +148,9 @@ pub async fn publish(
     number: u32,
     table: Digest,
     under: &[u64],
-    at: Time,
-) -> Result<(), Halt> {
-    if !steps::publish(&phase(change, number).await?, table)? {
+    at: Timestamp,
+) -> Result<(), AttemptError> {
+    if !phase_transitions::publish(&phase(change, number).await?, table)? {
         return Ok(());
     }
     if rulings::in_force(change).await? != under {
@@ -168,8 +168,8 @@ pub async fn publish(
     Ok(())
 }
 
-pub async fn close(change: &mut PgConnection, number: u32, at: Time) -> Result<(), Halt> {
-    if !steps::close(&phase(change, number).await?)? {
+pub async fn close(change: &mut PgConnection, number: u32, at: Timestamp) -> Result<(), AttemptError> {
+    if !phase_transitions::close(&phase(change, number).await?)? {
         return Ok(());
     }
     sqlx::query("UPDATE phase SET state = 'closed', closed = $1 WHERE phase = $2")
@@ -180,7 +180,7 @@ pub async fn close(change: &mut PgConnection, number: u32, at: Time) -> Result<(
     Ok(())
 }
 
-pub async fn counts(connection: &mut PgConnection, number: u32) -> Result<Counts, Halt> {
+pub async fn counts(connection: &mut PgConnection, number: u32) -> Result<Counts, AttemptError> {
     let sums: Option<(i64, i64, i64)> =
         sqlx::query_as("SELECT matches, games, faults FROM phase WHERE phase = $1")
             .bind(i64::from(number))

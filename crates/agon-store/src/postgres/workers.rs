@@ -6,11 +6,11 @@ use sqlx::{PgConnection, Row as _};
 
 use super::state;
 use super::text::{digest, kept, number, read};
-use super::trouble::Halt;
-use crate::kept::{Barred, Time};
-use crate::steps;
+use super::db_error::AttemptError;
+use crate::model::{BannedWorker, Timestamp};
+use crate::phase_transitions;
 
-pub async fn bar(change: &mut PgConnection, worker: &str, why: &str, at: Time) -> Result<(), Halt> {
+pub async fn bar(change: &mut PgConnection, worker: &str, why: &str, at: Timestamp) -> Result<(), AttemptError> {
     sqlx::query("INSERT INTO barred (worker, why, at) VALUES ($1, $2, $3) ON CONFLICT (worker) DO NOTHING")
         .bind(&*kept(worker))
         .bind(&*kept(why))
@@ -20,11 +20,11 @@ pub async fn bar(change: &mut PgConnection, worker: &str, why: &str, at: Time) -
     Ok(())
 }
 
-pub async fn barred(connection: &mut PgConnection) -> Result<Vec<Barred>, Halt> {
+pub async fn barred(connection: &mut PgConnection) -> Result<Vec<BannedWorker>, AttemptError> {
     // By bytes, as everywhere.
     let sql = "SELECT worker, why, at FROM barred ORDER BY at, worker COLLATE \"C\"";
     let rows: Vec<(String, String, i64)> = sqlx::query_as(sql).fetch_all(connection).await?;
-    let barred = |(worker, why, at)| Barred { worker: read(worker), why: read(why), at: Time(at) };
+    let barred = |(worker, why, at)| BannedWorker { worker: read(worker), why: read(why), at: Timestamp(at) };
     Ok(rows.into_iter().map(barred).collect())
 }
 
@@ -32,7 +32,7 @@ pub async fn played_by(
     connection: &mut PgConnection,
     phase: u32,
     worker: &str,
-) -> Result<Vec<MatchKey>, Halt> {
+) -> Result<Vec<MatchKey>, AttemptError> {
     let sql = "SELECT stage, number FROM match WHERE worker = $1 AND phase = $2 ORDER BY stage, number";
     let rows = sqlx::query(sql).bind(&*kept(worker)).bind(i64::from(phase)).fetch_all(connection).await?;
     rows.iter()
@@ -43,7 +43,7 @@ pub async fn played_by(
 pub async fn witnessed(
     connection: &mut PgConnection,
     phase: u32,
-) -> Result<Vec<(MatchKey, String, Digest)>, Halt> {
+) -> Result<Vec<(MatchKey, String, Digest)>, AttemptError> {
     let sql = "SELECT stage, number, worker, digest FROM match WHERE phase = $1 AND worker IS NOT NULL
                ORDER BY stage, number";
     let rows = sqlx::query(sql).bind(i64::from(phase)).fetch_all(connection).await?;
@@ -61,10 +61,10 @@ pub async fn withdraw(
     phase: u32,
     keys: &[MatchKey],
     why: &str,
-    at: Time,
+    at: Timestamp,
     again: bool,
-) -> Result<u64, Halt> {
-    steps::withdraw(&state::phase(change, phase).await?)?;
+) -> Result<u64, AttemptError> {
+    phase_transitions::withdraw(&state::phase(change, phase).await?)?;
     let keys: Vec<&MatchKey> = keys.iter().filter(|key| key.phase == phase).collect();
     let stages: Vec<i64> = keys.iter().map(|key| key.stage.into()).collect();
     let numbers: Vec<i64> = keys.iter().map(|key| key.number as i64).collect();

@@ -6,10 +6,10 @@ use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::insert::Insert;
-use super::{SqliteLedger, bots, digest, logs, progress, state, trouble};
-use crate::coming::{self, Coming, ComingGame};
-use crate::kept::{Appended, FinishedMatch, MatchFault, PhaseState, Snapshot};
-use crate::{Result, packing, steps};
+use super::{SqliteLedger, bots, digest, logs, progress, state, db_error};
+use crate::incoming::{self, IncomingMatch, IncomingGame};
+use crate::model::{AppendResult, FinishedMatch, MatchFault, PhaseState, Snapshot};
+use crate::{Result, encoding, phase_transitions};
 
 static MATCHES: LazyLock<Insert> = LazyLock::new(|| {
     Insert::new(
@@ -28,9 +28,9 @@ impl SqliteLedger {
         &self,
         batch: &[FinishedMatch],
         snapshot: Option<&Snapshot>,
-    ) -> Result<Appended> {
+    ) -> Result<AppendResult> {
         // Whatever can be done before the writer is held.
-        let coming = coming::coming(batch)?;
+        let coming = incoming::validate_batch(batch)?;
         let mut writer = self.writer().await?;
         let mut change = writer.begin(false, &self.path).await?;
         let new = self.keep(&mut change, coming).await?;
@@ -38,20 +38,20 @@ impl SqliteLedger {
             progress::keep_snapshot(self, &mut change, snapshot).await?;
         }
         self.commit(change).await?;
-        Ok(Appended { new, known: batch.len() as u64 - new })
+        Ok(AppendResult { new, known: batch.len() as u64 - new })
     }
 
     /// Keeps what is new of these; gives how many were.
-    async fn keep(&self, change: &mut SqliteConnection, mut coming: Vec<Coming<'_>>) -> Result<u64> {
-        let failed = trouble::at(&self.path);
-        let phases = coming::phases(&coming);
+    async fn keep(&self, change: &mut SqliteConnection, mut coming: Vec<IncomingMatch<'_>>) -> Result<u64> {
+        let failed = db_error::at(&self.path);
+        let phases = incoming::phases(&coming);
         for &number in &phases {
             let status = state::phase(self, change, number).await?;
             if status.state != PhaseState::Running {
                 // Whoever did not hear that a match was kept may say it again; anything else comes too late.
                 for one in coming.iter().filter(|one| one.key().phase == number) {
                     if !self.is_known(change, one).await? {
-                        return Err(steps::takes_no_matches(&status));
+                        return Err(phase_transitions::takes_no_matches(&status));
                     }
                 }
                 coming.retain(|one| one.key().phase != number);
@@ -81,8 +81,8 @@ impl SqliteLedger {
     async fn only_new<'b>(
         &self,
         change: &mut SqliteConnection,
-        coming: Vec<Coming<'b>>,
-    ) -> Result<Vec<Coming<'b>>> {
+        coming: Vec<IncomingMatch<'b>>,
+    ) -> Result<Vec<IncomingMatch<'b>>> {
         let mut new = Vec::with_capacity(coming.len());
         for one in coming {
             if !self.is_known(change, &one).await? {
@@ -93,8 +93,8 @@ impl SqliteLedger {
     }
 
     /// Whether a match was kept under another number than the one it comes with. With another digest it is an error.
-    async fn is_known(&self, change: &mut SqliteConnection, one: &Coming<'_>) -> Result<bool> {
-        let failed = trouble::at(&self.path);
+    async fn is_known(&self, change: &mut SqliteConnection, one: &IncomingMatch<'_>) -> Result<bool> {
+        let failed = db_error::at(&self.path);
         let MatchKey { phase, stage, number } = one.key();
         let row = sqlx::query("SELECT id, digest FROM match WHERE phase = ? AND stage = ? AND number = ?")
             .bind(phase)
@@ -113,9 +113,9 @@ impl SqliteLedger {
     async fn keep_parts(
         &self,
         change: &mut SqliteConnection,
-        coming: &[Coming<'_>],
+        coming: &[IncomingMatch<'_>],
     ) -> Result<(), sqlx::Error> {
-        let games: Vec<ComingGame<'_>> = coming.iter().flat_map(Coming::games).collect();
+        let games: Vec<IncomingGame<'_>> = coming.iter().flat_map(IncomingMatch::games).collect();
         GAMES.run(change, &games, bind_game).await?;
         let records: Vec<(i64, u32, &[u8])> = games
             .iter()
@@ -126,7 +126,7 @@ impl SqliteLedger {
                 values.add(id).add(game).add(bytes);
             })
             .await?;
-        let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(Coming::faults).collect();
+        let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(IncomingMatch::faults).collect();
         FAULTS.run(change, &faults, bind_fault).await?;
         for one in coming {
             keep_data(change, one.finished).await?;
@@ -137,7 +137,7 @@ impl SqliteLedger {
     }
 }
 
-fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
+fn bind_match(values: &mut super::insert::Values, one: &IncomingMatch<'_>) {
     let MatchKey { phase, stage, number } = one.key();
     values
         .add(one.id)
@@ -149,15 +149,15 @@ fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
     values
         .add(one.finished.faults.len() as i64)
         .add(&one.digest.0[..])
-        .add(packing::points(&one.finished.result.points))
+        .add(encoding::points(&one.finished.result.points))
         .add(one.finished.worker.as_deref());
 }
 
-fn bind_game(values: &mut super::insert::Values, game: &ComingGame<'_>) {
+fn bind_game(values: &mut super::insert::Values, game: &IncomingGame<'_>) {
     let result = game.result;
     values.add(game.id).add(game.number).add(result.part).add(result.seed as i64).add(result.turns);
     values.add(result.ended.as_str()).add(result.match_lost_by);
-    values.add(&game.kept.digest.0[..]).add(packing::seats(&result.seats));
+    values.add(&game.kept.digest.0[..]).add(encoding::seats(&result.seats));
 }
 
 fn bind_fault(values: &mut super::insert::Values, (id, fault): &(i64, &MatchFault)) {
@@ -182,7 +182,7 @@ async fn keep_data(change: &mut SqliteConnection, finished: &FinishedMatch) -> R
 }
 
 /// Adds what is new to the phase's sums.
-async fn count(change: &mut SqliteConnection, phase: u32, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
+async fn count(change: &mut SqliteConnection, phase: u32, coming: &[IncomingMatch<'_>]) -> Result<(), sqlx::Error> {
     let mine = || coming.iter().filter(|one| one.key().phase == phase);
     let Some(last) = mine().map(|one| one.id).max() else { return Ok(()) };
     sqlx::query(

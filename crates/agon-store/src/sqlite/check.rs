@@ -3,13 +3,13 @@
 use futures_util::TryStreamExt as _;
 use sqlx::Row as _;
 
-use super::{SqliteLedger, trouble};
+use super::{SqliteLedger, db_error};
 use crate::Result;
-use crate::sums::SUMS;
+use crate::integrity_checks::INTEGRITY_QUERIES;
 
 impl SqliteLedger {
     pub(super) async fn look_for_damage(&self) -> Result<Vec<String>> {
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.begin().await.map_err(&failed)?;
         let mut found = Vec::new();
         let said: Vec<String> =
@@ -22,7 +22,7 @@ impl SqliteLedger {
             found.push(format!("a row of `{table}` without its row of `{parent}`"));
         }
         drop(orphans);
-        for (what, text) in SUMS {
+        for (what, text) in INTEGRITY_QUERIES {
             let rows: i64 = sqlx::query_scalar(text).fetch_one(&mut *reader).await.map_err(&failed)?;
             if rows > 0 {
                 found.push(format!("{what}: {rows}"));

@@ -6,9 +6,9 @@ use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::insert::Insert;
-use super::{SqliteLedger, trouble};
+use super::{SqliteLedger, db_error};
 use crate::Result;
-use crate::log::{GameLog, MOST, MatchLog};
+use crate::bot_output::{BotOutput, MOST, PackedOutput};
 
 /// So many games' logs are dropped at once.
 const DROPPED: i64 = 64;
@@ -16,7 +16,7 @@ const DROPPED: i64 = 64;
 static LOGS: LazyLock<Insert> = LazyLock::new(|| Insert::new("log (match, game, seat, bytes)", ""));
 
 /// Keeps these, each with its match's number in the ledger; the oldest make room.
-pub async fn keep(change: &mut SqliteConnection, logs: &[(i64, &MatchLog)]) -> Result<(), sqlx::Error> {
+pub async fn keep(change: &mut SqliteConnection, logs: &[(i64, &PackedOutput)]) -> Result<(), sqlx::Error> {
     if logs.is_empty() {
         return Ok(());
     }
@@ -60,7 +60,7 @@ async fn drop_oldest(change: &mut SqliteConnection, wanted: i64) -> Result<i64, 
 }
 
 impl SqliteLedger {
-    pub(super) async fn read_log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>> {
+    pub(super) async fn read_log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<BotOutput>> {
         let packed: Option<Vec<u8>> = sqlx::query_scalar(
             "SELECT bytes FROM match JOIN log ON log.match = match.id
              WHERE phase = ? AND stage = ? AND number = ? AND game = ? AND seat = ?",
@@ -72,10 +72,10 @@ impl SqliteLedger {
         .bind(seat)
         .fetch_optional(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))?;
+        .map_err(db_error::at(&self.path))?;
         let unpacked = packed.map(|packed| {
-            GameLog::unpack(&packed).ok_or_else(|| {
-                trouble::damaged(&self.path, format!("a log of match {key} was not packed here"))
+            BotOutput::unpack(&packed).ok_or_else(|| {
+                db_error::damaged(&self.path, format!("a log of match {key} was not packed here"))
             })
         });
         unpacked.transpose()

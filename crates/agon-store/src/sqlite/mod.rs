@@ -5,13 +5,13 @@ mod bots;
 mod check;
 mod insert;
 mod logs;
-mod moving;
+mod archive_io;
 pub(crate) mod open;
 mod page;
 mod progress;
 mod rulings;
 mod state;
-pub(crate) mod trouble;
+pub(crate) mod db_error;
 mod workers;
 
 use std::path::{Path, PathBuf};
@@ -26,16 +26,16 @@ use sqlx::{
 };
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
-use crate::archive::Sink;
+use crate::archive::RowSink;
 use crate::filter::{FaultFilter, MatchFilter};
-use crate::kept::{
-    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
-    KeptFault, KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
+use crate::model::{
+    AppendResult, BannedWorker, BotVersion, LedgerInfo, Counts, DataFolder, ConfigVersion, FinishedMatch, NewLedger,
+    StoredFault, StoredMatch, StoredRecord, PhaseStatus, PhaseProgress, SecretSeed, Snapshot, NewBotVersion, Timestamp,
 };
 use crate::ledger::{Ledger, Rows};
-use crate::log::GameLog;
+use crate::bot_output::BotOutput;
 use crate::ruling::{Lifted, NewRuling, Ruling};
-use crate::{Claim, Result, StoreError, claim, pages};
+use crate::{RunLock, Result, StoreError, run_lock, pagination};
 
 /// Matches wait for the disk this often, and not each time: a power cut costs at most what was played since.
 const SYNC: Duration = Duration::from_secs(1);
@@ -75,7 +75,7 @@ impl Writer {
     /// Begins a transaction. `durable` ones are on the disk when they are over, and all before them. The others are safe from
     /// then on whatever happens to this program; of those, only what a power cut catches within [`SYNC`] is lost.
     pub(crate) async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
-        let failed = trouble::at(path);
+        let failed = db_error::at(path);
         self.recover().await.map_err(&failed)?;
         let full = durable || self.synced.elapsed() >= SYNC;
         if full != self.full {
@@ -111,7 +111,7 @@ fn digest(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
 
 impl SqliteLedger {
     /// Makes the ledger of a competition that starts. The file appears whole or not at all, and never over another.
-    pub async fn create(path: impl AsRef<Path>, founding: &Founding) -> Result<Self> {
+    pub async fn create(path: impl AsRef<Path>, founding: &NewLedger) -> Result<Self> {
         open::create(path.as_ref(), founding).await?;
         Self::open(path).await
     }
@@ -138,7 +138,7 @@ impl SqliteLedger {
         if let Some(writer) = &self.writer
             && let Some(writer) = writer.lock().await.take()
         {
-            writer.close().await.map_err(trouble::at(&self.path))?;
+            writer.close().await.map_err(db_error::at(&self.path))?;
         }
         Ok(())
     }
@@ -156,19 +156,19 @@ impl SqliteLedger {
 
 #[async_trait]
 impl Ledger for SqliteLedger {
-    async fn competition(&self) -> Result<Competition> {
+    async fn competition(&self) -> Result<LedgerInfo> {
         self.read_competition().await
     }
 
-    async fn secret(&self) -> Result<Secret> {
+    async fn secret(&self) -> Result<SecretSeed> {
         self.read_secret().await
     }
 
-    async fn reveal(&self, at: Time) -> Result<()> {
+    async fn reveal(&self, at: Timestamp) -> Result<()> {
         self.write_reveal(at).await
     }
 
-    async fn amend(&self, edition: &Edition) -> Result<()> {
+    async fn amend(&self, edition: &ConfigVersion) -> Result<()> {
         self.write_edition(edition).await
     }
 
@@ -176,23 +176,23 @@ impl Ledger for SqliteLedger {
         self.read_phases().await
     }
 
-    async fn start(&self, phase: u32, at: Time) -> Result<()> {
+    async fn start(&self, phase: u32, at: Timestamp) -> Result<()> {
         self.write_start(phase, at).await
     }
 
-    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Time) -> Result<()> {
+    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Timestamp) -> Result<()> {
         self.write_publish(phase, table, under, at).await
     }
 
-    async fn close(&self, phase: u32, at: Time) -> Result<()> {
+    async fn close(&self, phase: u32, at: Timestamp) -> Result<()> {
         self.write_close(phase, at).await
     }
 
-    async fn claim(&self) -> Result<Claim> {
-        claim::file(&self.path)
+    async fn claim(&self) -> Result<RunLock> {
+        run_lock::file(&self.path)
     }
 
-    async fn submit(&self, bot: &Submission) -> Result<u32> {
+    async fn submit(&self, bot: &NewBotVersion) -> Result<u32> {
         self.write_bot(bot).await
     }
 
@@ -204,11 +204,11 @@ impl Ledger for SqliteLedger {
         self.read_archive(entrant, version).await
     }
 
-    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<Appended> {
+    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<AppendResult> {
         self.write_matches(batch, snapshot).await
     }
 
-    async fn progress(&self, phase: u32) -> Result<Progress> {
+    async fn progress(&self, phase: u32) -> Result<PhaseProgress> {
         self.read_progress(phase).await
     }
 
@@ -216,24 +216,24 @@ impl Ledger for SqliteLedger {
         self.read_counts(phase).await
     }
 
-    async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
-        pages::find(self, key).await
+    async fn find(&self, key: MatchKey) -> Result<Option<StoredMatch>> {
+        pagination::find(self, key).await
     }
 
-    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
-        pages::matches(self, phase, filter)
+    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredMatch> {
+        pagination::matches(self, phase, filter)
     }
 
     async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
         self.read_record(key, game).await
     }
 
-    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
-        pages::records(self, phase, filter)
+    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredRecord> {
+        pagination::records(self, phase, filter)
     }
 
-    fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
-        pages::faults(self, filter)
+    fn faults(&self, filter: FaultFilter) -> Rows<'_, StoredFault> {
+        pagination::faults(self, filter)
     }
 
     async fn data_before(
@@ -261,15 +261,15 @@ impl Ledger for SqliteLedger {
         self.read_forfeits(phase).await
     }
 
-    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>> {
+    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<BotOutput>> {
         self.read_log(key, game, seat).await
     }
 
-    async fn bar(&self, worker: &str, why: &str, at: Time) -> Result<()> {
+    async fn ban_worker(&self, worker: &str, why: &str, at: Timestamp) -> Result<()> {
         self.write_barred(worker, why, at).await
     }
 
-    async fn barred(&self) -> Result<Vec<Barred>> {
+    async fn barred(&self) -> Result<Vec<BannedWorker>> {
         self.read_barred().await
     }
 
@@ -277,11 +277,11 @@ impl Ledger for SqliteLedger {
         self.read_played_by(phase, worker).await
     }
 
-    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
+    async fn matches_with_workers(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
         self.read_witnessed(phase).await
     }
 
-    async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64> {
+    async fn revoke_matches(&self, phase: u32, keys: &[MatchKey], why: &str, at: Timestamp) -> Result<u64> {
         self.write_withdrawal(phase, keys, why, at).await
     }
 
@@ -289,7 +289,7 @@ impl Ledger for SqliteLedger {
         self.look_for_damage().await
     }
 
-    async fn dump(&self, sink: &mut dyn Sink) -> Result<()> {
+    async fn dump(&self, sink: &mut dyn RowSink) -> Result<()> {
         self.hand_over(sink).await
     }
 

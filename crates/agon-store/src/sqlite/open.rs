@@ -11,8 +11,8 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 use tokio::sync::Mutex;
 
-use super::{SqliteLedger, Writer, trouble};
-use crate::{Founding, Result, StoreError};
+use super::{SqliteLedger, Writer, db_error};
+use crate::{NewLedger, Result, StoreError};
 
 /// In the file's header, so that `file` and we know it: `Agon`.
 const APPLICATION: u32 = u32::from_be_bytes(*b"Agon");
@@ -35,16 +35,16 @@ pub(crate) const FOLDER_HINT: &str = "choose a folder that exists and that you m
 const FILE_HINT: &str = "is the path right, and may you read it?";
 
 /// Makes the file: in memory first, then as a file without a name, which gets its name when it is whole and on the disk.
-pub async fn create(path: &Path, founding: &Founding) -> Result<()> {
+pub async fn create(path: &Path, founding: &NewLedger) -> Result<()> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
-    make(path, &image(Some(founding)).await.map_err(trouble::at(path))?)
+    make(path, &image(Some(founding)).await.map_err(db_error::at(path))?)
 }
 
 /// Makes a ledger with nothing in it, for whoever fills it.
 pub async fn create_empty(path: &Path) -> Result<()> {
-    make(path, &image(None).await.map_err(trouble::at(path))?)
+    make(path, &image(None).await.map_err(db_error::at(path))?)
 }
 
 fn make(path: &Path, image: &[u8]) -> Result<()> {
@@ -56,7 +56,7 @@ fn make(path: &Path, image: &[u8]) -> Result<()> {
 }
 
 /// The bytes of a new ledger.
-async fn image(founding: Option<&Founding>) -> Result<Vec<u8>, sqlx::Error> {
+async fn image(founding: Option<&NewLedger>) -> Result<Vec<u8>, sqlx::Error> {
     let mut connection =
         SqliteConnectOptions::new().in_memory(true).disable_statement_logging().connect().await?;
     let pragma = format!("PRAGMA application_id = {APPLICATION}");
@@ -108,9 +108,9 @@ pub async fn open(path: &Path) -> Result<SqliteLedger> {
         .synchronous(SqliteSynchronous::Normal)
         .pragma("cache_size", WRITER_CACHE)
         .pragma("wal_autocheckpoint", CHECKPOINT);
-    let mut connection = options.connect().await.map_err(trouble::at(path))?;
+    let mut connection = options.connect().await.map_err(db_error::at(path))?;
     if version(&mut connection, path, VERSION).await? < VERSION {
-        migrate(&mut connection, &MIGRATIONS).await.map_err(trouble::at(path))?;
+        migrate(&mut connection, &MIGRATIONS).await.map_err(db_error::at(path))?;
     }
     let writer = Mutex::new(Some(Writer::new(connection, options)));
     let readers = readers(self::options(path).read_only(true));
@@ -137,9 +137,9 @@ pub async fn open_to_read(path: &Path) -> Result<SqliteLedger> {
     if !has_log && rustix::fs::access(folder(path), rustix::fs::Access::WRITE_OK).is_err() {
         options = options.immutable(true);
     }
-    let mut connection = options.connect().await.map_err(trouble::at(path))?;
+    let mut connection = options.connect().await.map_err(db_error::at(path))?;
     let found = version(&mut connection, path, VERSION).await?;
-    connection.close().await.map_err(trouble::at(path))?;
+    connection.close().await.map_err(db_error::at(path))?;
     if found < VERSION {
         // Brought up to date by whoever may write it.
         open(path).await?.disconnect().await?;
@@ -152,7 +152,7 @@ pub(crate) fn options(path: &Path) -> SqliteConnectOptions {
         .filename(path)
         .create_if_missing(false)
         .foreign_keys(true)
-        .busy_timeout(trouble::PATIENCE)
+        .busy_timeout(db_error::BUSY_TIMEOUT)
         .disable_statement_logging()
 }
 
@@ -200,7 +200,7 @@ pub(crate) fn look(path: &Path, application: u32) -> Result<()> {
 /// The file's version, if it is known here.
 pub(crate) async fn version(connection: &mut SqliteConnection, path: &Path, known: i64) -> Result<i64> {
     let found: i64 =
-        sqlx::query_scalar("PRAGMA user_version").fetch_one(connection).await.map_err(trouble::at(path))?;
+        sqlx::query_scalar("PRAGMA user_version").fetch_one(connection).await.map_err(db_error::at(path))?;
     if found > known {
         return Err(StoreError::Newer { place: path.display().to_string(), found, known });
     }

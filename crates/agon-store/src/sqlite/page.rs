@@ -8,34 +8,34 @@ use async_trait::async_trait;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments as _, AssertSqlSafe, Row as _, SqliteConnection};
 
-use super::{SqliteLedger, digest, trouble};
+use super::{SqliteLedger, digest, db_error};
 use crate::filter::{FaultFilter, MatchFilter, Order};
-use crate::kept::{KeptFault, KeptMatch, KeptRecord, MatchFault, Time};
-use crate::pages::{self, Games, Listed, Pages, RecordPage};
-use crate::{Result, packing};
+use crate::model::{StoredFault, StoredMatch, StoredRecord, MatchFault, Timestamp};
+use crate::pagination::{self, Games, MatchRow, PageReader, RecordPage};
+use crate::{Result, encoding};
 
 /// What a match's row starts with.
 const COLUMNS: &str = "m.id, m.phase, m.stage, m.number, m.finished, m.faults, m.points";
 
 #[async_trait]
-impl Pages for SqliteLedger {
-    async fn match_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<Vec<KeptMatch>> {
-        let failed = trouble::at(&self.path);
+impl PageReader for SqliteLedger {
+    async fn match_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<Vec<StoredMatch>> {
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let listed = list(&mut reader, phase, filter, most).await.map_err(&failed)?;
         with_games(&mut reader, listed).await.map_err(&failed)
     }
 
     async fn record_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<RecordPage> {
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let listed = list(&mut reader, phase, filter, most).await.map_err(&failed)?;
         let records = records_of(&mut reader, &listed).await.map_err(&failed)?;
         Ok(RecordPage { records, matches: listed.len(), last: listed.last().map(|one| one.key) })
     }
 
-    async fn fault_page(&self, filter: &FaultFilter, most: u64) -> Result<Vec<KeptFault>> {
-        let failed = trouble::at(&self.path);
+    async fn fault_page(&self, filter: &FaultFilter, most: u64) -> Result<Vec<StoredFault>> {
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         fault_page(&mut reader, filter, most).await.map_err(&failed)
     }
@@ -53,7 +53,7 @@ impl SqliteLedger {
         .bind(game)
         .fetch_optional(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::at(&self.path))
     }
 }
 
@@ -77,7 +77,7 @@ async fn list(
     phase: u32,
     filter: &MatchFilter,
     most: u64,
-) -> Result<Vec<Listed>, sqlx::Error> {
+) -> Result<Vec<MatchRow>, sqlx::Error> {
     let mut question = Question {
         text: format!("SELECT {COLUMNS} FROM match m WHERE 1"),
         arguments: SqliteArguments::default(),
@@ -117,14 +117,14 @@ async fn list(
 }
 
 /// A row that starts with [`COLUMNS`].
-fn listed(row: &SqliteRow) -> Result<Listed, sqlx::Error> {
+fn listed(row: &SqliteRow) -> Result<MatchRow, sqlx::Error> {
     let number: i64 = row.try_get(3)?;
-    Ok(Listed {
+    Ok(MatchRow {
         id: row.try_get(0)?,
         key: MatchKey { phase: row.try_get(1)?, stage: row.try_get(2)?, number: number as u64 },
-        finished: Time(row.try_get(4)?),
+        finished: Timestamp(row.try_get(4)?),
         faults: row.try_get(5)?,
-        points: packing::read_points(row.try_get(6)?)
+        points: encoding::read_points(row.try_get(6)?)
             .ok_or_else(|| sqlx::Error::Decode("points that were not packed here".into()))?,
     })
 }
@@ -136,7 +136,7 @@ pub async fn list_appended(
     above: i64,
     up_to: i64,
     most: u64,
-) -> Result<Vec<Listed>, sqlx::Error> {
+) -> Result<Vec<MatchRow>, sqlx::Error> {
     let text = format!(
         "SELECT {COLUMNS} FROM match m WHERE m.id > ? AND m.id <= ? AND +m.phase = ? ORDER BY m.id LIMIT {most}"
     );
@@ -145,7 +145,7 @@ pub async fn list_appended(
 }
 
 /// The numbers in the ledger, as SQLite's `json_each` takes a list.
-fn ids(listed: &[Listed]) -> String {
+fn ids(listed: &[MatchRow]) -> String {
     let list: Vec<String> = listed.iter().map(|one| one.id.to_string()).collect();
     format!("[{}]", list.join(","))
 }
@@ -153,8 +153,8 @@ fn ids(listed: &[Listed]) -> String {
 /// Adds the games to these matches.
 pub async fn with_games(
     connection: &mut SqliteConnection,
-    listed: Vec<Listed>,
-) -> Result<Vec<KeptMatch>, sqlx::Error> {
+    listed: Vec<MatchRow>,
+) -> Result<Vec<StoredMatch>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT match, part, seed, turns, ended, lost_by, digest, seats FROM game
          WHERE match IN (SELECT value FROM json_each(?)) ORDER BY match, game",
@@ -172,33 +172,33 @@ pub async fn with_games(
             turns: row.try_get(3)?,
             ended: row.try_get(4)?,
             match_lost_by: row.try_get(5)?,
-            seats: packing::read_seats(row.try_get(7)?)
+            seats: encoding::read_seats(row.try_get(7)?)
                 .ok_or_else(|| sqlx::Error::Decode("seats that were not packed here".into()))?,
         });
         digests.push(digest(row.try_get(6)?)?);
     }
-    Ok(pages::with_games(listed, games))
+    Ok(pagination::with_games(listed, games))
 }
 
 /// The records of these matches, in their order.
 async fn records_of(
     connection: &mut SqliteConnection,
-    listed: &[Listed],
-) -> Result<Vec<KeptRecord>, sqlx::Error> {
+    listed: &[MatchRow],
+) -> Result<Vec<StoredRecord>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT match, game, bytes FROM record WHERE match IN (SELECT value FROM json_each(?))")
             .bind(ids(listed))
             .fetch_all(connection)
             .await?;
     let found = rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?)));
-    Ok(pages::in_order(listed, found.collect::<Result<_, sqlx::Error>>()?))
+    Ok(pagination::in_order(listed, found.collect::<Result<_, sqlx::Error>>()?))
 }
 
 async fn fault_page(
     connection: &mut SqliteConnection,
     filter: &FaultFilter,
     most: u64,
-) -> Result<Vec<KeptFault>, sqlx::Error> {
+) -> Result<Vec<StoredFault>, sqlx::Error> {
     let text = "SELECT f.id, m.phase, m.stage, m.number, m.finished, f.game, f.turn, f.seat, f.entrant, f.kind, f.says, f.stderr
                 FROM fault f JOIN match m ON m.id = f.match WHERE 1";
     let mut question = Question { text: text.to_owned(), arguments: SqliteArguments::default() };
@@ -219,14 +219,14 @@ async fn fault_page(
     rows.iter().map(kept_fault).collect()
 }
 
-fn kept_fault(row: &SqliteRow) -> Result<KeptFault, sqlx::Error> {
+fn kept_fault(row: &SqliteRow) -> Result<StoredFault, sqlx::Error> {
     let (id, number): (i64, i64) = (row.try_get(0)?, row.try_get(3)?);
     let kind: &str = row.try_get(9)?;
     let fault = Fault::ALL.into_iter().find(|fault| fault.name() == kind);
-    Ok(KeptFault {
+    Ok(StoredFault {
         id: id as u64,
         key: MatchKey { phase: row.try_get(1)?, stage: row.try_get(2)?, number: number as u64 },
-        finished: Time(row.try_get(4)?),
+        finished: Timestamp(row.try_get(4)?),
         fault: MatchFault {
             game: row.try_get(5)?,
             turn: row.try_get(6)?,

@@ -2,10 +2,10 @@
 
 use sqlx::{Row as _, SqliteConnection};
 
-use super::{SqliteLedger, page, state, trouble};
-use crate::kept::{Progress, Snapshot};
+use super::{SqliteLedger, page, state, db_error};
+use crate::model::{PhaseProgress, Snapshot};
 use crate::ranges::{Ranges, note};
-use crate::{Result, packing};
+use crate::{Result, encoding};
 
 /// Matches that are read at once.
 const PAGE: u64 = 2048;
@@ -19,8 +19,8 @@ struct Kept {
 }
 
 impl SqliteLedger {
-    pub(super) async fn read_progress(&self, phase: u32) -> Result<Progress> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn read_progress(&self, phase: u32) -> Result<PhaseProgress> {
+        let failed = db_error::at(&self.path);
         // One transaction: the snapshot and what is after it must fit together.
         let mut reader = self.readers.begin().await.map_err(&failed)?;
         state::phase(self, &mut reader, phase).await?;
@@ -38,7 +38,7 @@ impl SqliteLedger {
             let matches = page::with_games(&mut reader, listed).await.map_err(&failed)?;
             after.extend(matches.into_iter().map(|kept| kept.result));
         }
-        Ok(Progress { stages: done, snapshot: bytes, after })
+        Ok(PhaseProgress { stages: done, snapshot: bytes, after })
     }
 
     async fn kept_snapshot(&self, connection: &mut SqliteConnection, phase: u32) -> Result<Kept> {
@@ -47,10 +47,10 @@ impl SqliteLedger {
                 .bind(phase)
                 .fetch_optional(connection)
                 .await
-                .map_err(trouble::at(&self.path))?;
+                .map_err(db_error::at(&self.path))?;
         let Some((last_match, done, bytes)) = row else { return Ok(Kept::default()) };
-        let done = packing::read_done(&done)
-            .ok_or_else(|| trouble::damaged(&self.path, "what a snapshot covers was not packed here"))?;
+        let done = encoding::read_done(&done)
+            .ok_or_else(|| db_error::damaged(&self.path, "what a snapshot covers was not packed here"))?;
         Ok(Kept { last_match, done, bytes: Some(bytes) })
     }
 }
@@ -61,7 +61,7 @@ pub async fn keep_snapshot(
     change: &mut SqliteConnection,
     snapshot: &Snapshot,
 ) -> Result<()> {
-    let failed = trouble::at(&ledger.path);
+    let failed = db_error::at(&ledger.path);
     let phase = snapshot.phase;
     state::phase(ledger, change, phase).await?;
     let Kept { last_match, mut done, .. } = ledger.kept_snapshot(change, phase).await?;
@@ -80,7 +80,7 @@ pub async fn keep_snapshot(
     sqlx::query("INSERT OR REPLACE INTO snapshot (phase, last_match, done, bytes) VALUES (?, ?, ?, ?)")
         .bind(phase)
         .bind(up_to)
-        .bind(packing::done(&done))
+        .bind(encoding::done(&done))
         .bind(&snapshot.bytes[..])
         .execute(change)
         .await

@@ -4,9 +4,9 @@ use agon_league::{Entrant, MatchKey};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::{SqliteLedger, trouble};
+use super::{SqliteLedger, db_error};
 use crate::Result;
-use crate::kept::Time;
+use crate::model::Timestamp;
 use crate::ruling::{self, Lifted, NewRuling, Ruling, RulingKind, look_over};
 
 /// The highest number of a match in the ledger: what is above it ended later.
@@ -15,7 +15,7 @@ const LAST_MATCH: &str = "(SELECT coalesce(max(id), 0) FROM match)";
 impl SqliteLedger {
     pub(super) async fn write_ruling(&self, new: &NewRuling) -> Result<u64> {
         look_over(&new.reason, &new.by)?;
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let (kind, id, entrant) = match new.kind {
@@ -60,7 +60,7 @@ impl SqliteLedger {
             .bind(key.number as i64)
             .fetch_optional(change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::at(&self.path))?;
         id.ok_or_else(|| ruling::not_played(key))
     }
 
@@ -70,13 +70,13 @@ impl SqliteLedger {
             .bind(entrant.0)
             .fetch_one(change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::at(&self.path))?;
         if versions == 0 { Err(ruling::not_there(entrant)) } else { Ok(()) }
     }
 
     pub(super) async fn write_lift(&self, id: u64, lifted: &Lifted) -> Result<()> {
         look_over(&lifted.reason, &lifted.by)?;
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let before: Option<Option<i64>> = sqlx::query_scalar("SELECT lifted FROM ruling WHERE id = ?")
@@ -115,15 +115,15 @@ impl SqliteLedger {
                 None => RulingKind::Void(key(&row, 2)?),
             };
             let lifted = match row.try_get::<Option<i64>, _>(8)? {
-                Some(at) => Some(Lifted { at: Time(at), by: row.try_get(9)?, reason: row.try_get(10)? }),
+                Some(at) => Some(Lifted { at: Timestamp(at), by: row.try_get(9)?, reason: row.try_get(10)? }),
                 None => None,
             };
-            let (reason, by, at) = (row.try_get(5)?, row.try_get(6)?, Time(row.try_get(7)?));
+            let (reason, by, at) = (row.try_get(5)?, row.try_get(6)?, Timestamp(row.try_get(7)?));
             Ok(Ruling { id: id as u64, kind, reason, by, at, lifted })
         })
         .fetch_all(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::at(&self.path))
     }
 
     pub(super) async fn read_forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>> {
@@ -137,7 +137,7 @@ impl SqliteLedger {
         .try_map(|row: SqliteRow| Ok((key(&row, 0)?, Entrant(row.try_get(3)?))))
         .fetch_all(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::at(&self.path))
     }
 }
 
@@ -152,6 +152,6 @@ pub async fn in_force(ledger: &SqliteLedger, connection: &mut SqliteConnection) 
     let all: Vec<i64> = sqlx::query_scalar("SELECT id FROM ruling WHERE lifted IS NULL ORDER BY id")
         .fetch_all(connection)
         .await
-        .map_err(trouble::at(&ledger.path))?;
+        .map_err(db_error::at(&ledger.path))?;
     Ok(all.into_iter().map(|id| id as u64).collect())
 }

@@ -3,12 +3,12 @@
 use agon_core::record::Digest;
 use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
 
-use super::{SqliteLedger, digest, rulings, trouble};
-use crate::kept::{Competition, Counts, Edition, Founding, PhaseState, PhaseStatus, Secret, Time};
-use crate::{Result, StoreError, ruling, steps};
+use super::{SqliteLedger, digest, rulings, db_error};
+use crate::model::{LedgerInfo, Counts, ConfigVersion, NewLedger, PhaseState, PhaseStatus, SecretSeed, Timestamp};
+use crate::{Result, StoreError, ruling, phase_transitions};
 
 /// Writes what a new ledger starts with.
-pub async fn found(connection: &mut SqliteConnection, founding: &Founding) -> Result<(), sqlx::Error> {
+pub async fn found(connection: &mut SqliteConnection, founding: &NewLedger) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO competition (id, name, game, rules, engine, commitment) VALUES (1, ?, ?, ?, ?, ?)",
     )
@@ -30,7 +30,7 @@ pub async fn found(connection: &mut SqliteConnection, founding: &Founding) -> Re
     Ok(())
 }
 
-async fn add_edition(connection: &mut SqliteConnection, edition: &Edition) -> Result<(), sqlx::Error> {
+async fn add_edition(connection: &mut SqliteConnection, edition: &ConfigVersion) -> Result<(), sqlx::Error> {
     sqlx::query("INSERT INTO edition (at, file, normal) VALUES (?, ?, ?)")
         .bind(edition.at.0)
         .bind(&edition.file)
@@ -46,7 +46,7 @@ pub async fn phase(
     connection: &mut SqliteConnection,
     phase: u32,
 ) -> Result<PhaseStatus> {
-    steps::of_number(phases(ledger, connection).await?, phase)
+    phase_transitions::of_number(phases(ledger, connection).await?, phase)
 }
 
 async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<PhaseStatus>> {
@@ -54,7 +54,7 @@ async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Res
         sqlx::query("SELECT phase, state, final, started, published, closed, started_under, published_under FROM phase ORDER BY phase")
             .fetch_all(connection)
             .await
-            .map_err(trouble::at(&ledger.path))?;
+            .map_err(db_error::at(&ledger.path))?;
     rows.iter()
         .map(|row| {
             let state: &str = row.try_get(1)?;
@@ -64,7 +64,7 @@ async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Res
                 ruling::read_numbers(text)
                     .ok_or_else(|| sqlx::Error::Decode("a list of rulings that is none".into()))
             };
-            let time = |column: usize| row.try_get::<Option<i64>, _>(column).map(|time| time.map(Time));
+            let time = |column: usize| row.try_get::<Option<i64>, _>(column).map(|time| time.map(Timestamp));
             Ok(PhaseStatus {
                 phase: row.try_get(0)?,
                 state: state.ok_or_else(|| sqlx::Error::Decode("an unknown state of a phase".into()))?,
@@ -77,16 +77,16 @@ async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Res
             })
         })
         .collect::<Result<_, sqlx::Error>>()
-        .map_err(trouble::at(&ledger.path))
+        .map_err(db_error::at(&ledger.path))
 }
 
 impl SqliteLedger {
-    pub(super) async fn read_competition(&self) -> Result<Competition> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn read_competition(&self) -> Result<LedgerInfo> {
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.begin().await.map_err(&failed)?;
         let editions = sqlx::query("SELECT at, file, normal FROM edition ORDER BY edition")
             .try_map(|row: sqlx::sqlite::SqliteRow| {
-                Ok(Edition { at: Time(row.try_get(0)?), file: row.try_get(1)?, normal: row.try_get(2)? })
+                Ok(ConfigVersion { at: Timestamp(row.try_get(0)?), file: row.try_get(1)?, normal: row.try_get(2)? })
             })
             .fetch_all(&mut *reader)
             .await
@@ -98,42 +98,42 @@ impl SqliteLedger {
         .fetch_one(&mut *reader)
         .await
         .map_err(&failed)?;
-        let read = || -> Result<Competition, sqlx::Error> {
+        let read = || -> Result<LedgerInfo, sqlx::Error> {
             let (at, seed): (Option<i64>, Option<String>) = (row.try_get(5)?, row.try_get(6)?);
-            Ok(Competition {
+            Ok(LedgerInfo {
                 name: row.try_get(0)?,
                 game: row.try_get(1)?,
                 rules: row.try_get(2)?,
                 engine: row.try_get(3)?,
                 editions,
                 commitment: digest(row.try_get(4)?)?,
-                revealed: seed.zip(at).map(|(seed, at)| (Secret::new(seed), Time(at))),
+                revealed: seed.zip(at).map(|(seed, at)| (SecretSeed::new(seed), Timestamp(at))),
             })
         };
         read().map_err(&failed)
     }
 
-    pub(super) async fn read_secret(&self) -> Result<Secret> {
+    pub(super) async fn read_secret(&self) -> Result<SecretSeed> {
         let seed: String = sqlx::query_scalar("SELECT seed FROM secret")
             .fetch_one(&self.readers)
             .await
-            .map_err(trouble::at(&self.path))?;
-        Ok(Secret::new(seed))
+            .map_err(db_error::at(&self.path))?;
+        Ok(SecretSeed::new(seed))
     }
 
-    pub(super) async fn write_reveal(&self, at: Time) -> Result<()> {
+    pub(super) async fn write_reveal(&self, at: Timestamp) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         sqlx::query("UPDATE competition SET revealed = ? WHERE revealed IS NULL")
             .bind(at.0)
             .execute(&mut *change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::at(&self.path))?;
         self.commit(change).await
     }
 
-    pub(super) async fn write_edition(&self, edition: &Edition) -> Result<()> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn write_edition(&self, edition: &ConfigVersion) -> Result<()> {
+        let failed = db_error::at(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let (file, normal): (String, String) =
@@ -148,15 +148,15 @@ impl SqliteLedger {
     }
 
     pub(super) async fn read_phases(&self) -> Result<Vec<PhaseStatus>> {
-        let mut reader = self.readers.acquire().await.map_err(trouble::at(&self.path))?;
+        let mut reader = self.readers.acquire().await.map_err(db_error::at(&self.path))?;
         phases(self, &mut reader).await
     }
 
-    pub(super) async fn write_start(&self, number: u32, at: Time) -> Result<()> {
+    pub(super) async fn write_start(&self, number: u32, at: Timestamp) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        if !steps::start(&status)? {
+        if !phase_transitions::start(&status)? {
             return Ok(());
         }
         let under = rulings::in_force(self, &mut change).await?;
@@ -167,7 +167,7 @@ impl SqliteLedger {
             .bind(number)
             .execute(&mut *change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::at(&self.path))?;
         self.commit(change).await
     }
 
@@ -176,12 +176,12 @@ impl SqliteLedger {
         number: u32,
         table: Digest,
         under: &[u64],
-        at: Time,
+        at: Timestamp,
     ) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        if !steps::publish(&status, table)? {
+        if !phase_transitions::publish(&status, table)? {
             return Ok(());
         }
         if rulings::in_force(self, &mut change).await? != under {
@@ -195,15 +195,15 @@ impl SqliteLedger {
             .bind(number)
             .execute(&mut *change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::at(&self.path))?;
         self.commit(change).await
     }
 
-    pub(super) async fn write_close(&self, number: u32, at: Time) -> Result<()> {
+    pub(super) async fn write_close(&self, number: u32, at: Timestamp) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        if !steps::close(&status)? {
+        if !phase_transitions::close(&status)? {
             return Ok(());
         }
         let sql = "UPDATE phase SET state = 'closed', closed = ? WHERE phase = ?";
@@ -212,12 +212,12 @@ impl SqliteLedger {
             .bind(number)
             .execute(&mut *change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::at(&self.path))?;
         self.commit(change).await
     }
 
     pub(super) async fn read_counts(&self, number: u32) -> Result<Counts> {
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let sums: Option<(i64, i64, i64)> =
             sqlx::query_as("SELECT matches, games, faults FROM phase WHERE phase = ?")
@@ -235,6 +235,6 @@ impl SqliteLedger {
 
     /// Ends a transaction; from here on it is kept.
     pub(super) async fn commit(&self, change: Transaction<'_, Sqlite>) -> Result<()> {
-        change.commit().await.map_err(trouble::at(&self.path))
+        change.commit().await.map_err(db_error::at(&self.path))
     }
 }

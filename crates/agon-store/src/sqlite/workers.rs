@@ -4,12 +4,12 @@ use agon_core::record::Digest;
 use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::{SqliteLedger, digest, state, trouble};
-use crate::kept::{Barred, Time};
-use crate::{Result, steps};
+use super::{SqliteLedger, digest, state, db_error};
+use crate::model::{BannedWorker, Timestamp};
+use crate::{Result, phase_transitions};
 
 impl SqliteLedger {
-    pub(super) async fn write_barred(&self, worker: &str, why: &str, at: Time) -> Result<()> {
+    pub(super) async fn write_barred(&self, worker: &str, why: &str, at: Timestamp) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         sqlx::query("INSERT INTO barred (worker, why, at) VALUES (?, ?, ?) ON CONFLICT (worker) DO NOTHING")
@@ -18,23 +18,23 @@ impl SqliteLedger {
             .bind(at.0)
             .execute(&mut *change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::at(&self.path))?;
         self.commit(change).await
     }
 
-    pub(super) async fn read_barred(&self) -> Result<Vec<Barred>> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn read_barred(&self) -> Result<Vec<BannedWorker>> {
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let rows: Vec<(String, String, i64)> =
             sqlx::query_as("SELECT worker, why, at FROM barred ORDER BY at, worker")
                 .fetch_all(&mut *reader)
                 .await
                 .map_err(&failed)?;
-        Ok(rows.into_iter().map(|(worker, why, at)| Barred { worker, why, at: Time(at) }).collect())
+        Ok(rows.into_iter().map(|(worker, why, at)| BannedWorker { worker, why, at: Timestamp(at) }).collect())
     }
 
     pub(super) async fn read_played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let sql = "SELECT stage, number FROM match WHERE worker = ? AND phase = ? ORDER BY stage, number";
         let rows: Vec<(u32, i64)> =
@@ -44,7 +44,7 @@ impl SqliteLedger {
     }
 
     pub(super) async fn read_witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let sql = "SELECT stage, number, worker, digest FROM match WHERE phase = ? AND worker IS NOT NULL \
                    ORDER BY stage, number";
@@ -61,13 +61,13 @@ impl SqliteLedger {
         phase: u32,
         keys: &[MatchKey],
         why: &str,
-        at: Time,
+        at: Timestamp,
     ) -> Result<u64> {
-        let failed = trouble::at(&self.path);
+        let failed = db_error::at(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = state::phase(self, &mut change, phase).await?;
-        steps::withdraw(&status)?;
+        phase_transitions::withdraw(&status)?;
         let mut gone = 0;
         for key in keys.iter().filter(|key| key.phase == phase) {
             gone += u64::from(withdraw(&mut change, *key, why, at).await.map_err(&failed)?);
@@ -88,7 +88,7 @@ async fn withdraw(
     change: &mut SqliteConnection,
     key: MatchKey,
     why: &str,
-    at: Time,
+    at: Timestamp,
 ) -> Result<bool, sqlx::Error> {
     let MatchKey { phase, stage, number } = key;
     let row = sqlx::query(

@@ -5,27 +5,27 @@ use std::future::Future;
 
 use agon_core::record::Digest;
 use agon_core::{Fault, FaultReport, QuickRng};
-use agon_league::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
-use agon_store::{DataFolder, Edition, FinishedMatch, Founding, KeptGame, MatchFault, Secret, Time};
+use agon_league::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
+use agon_store::{DataFolder, ConfigVersion, FinishedMatch, NewLedger, StoredGame, MatchFault, SecretSeed, Timestamp};
 
 /// Runs it to its end, on this thread.
 pub fn run<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
 }
 
-pub fn founding(phases: u32) -> Founding {
-    Founding {
+pub fn founding(phases: u32) -> NewLedger {
+    NewLedger {
         name: "Autumn Cup".to_owned(),
         game: "solitude".to_owned(),
         rules: 1,
         engine: "0.1.0".to_owned(),
-        edition: Edition {
+        edition: ConfigVersion {
             file: "# ours\nname = \"Autumn Cup\"\n".to_owned(),
             normal: r#"{"name":"Autumn Cup"}"#.to_owned(),
-            at: Time(1_000),
+            at: Timestamp(1_000),
         },
         phases,
-        secret: Secret::new("nobody knows"),
+        secret: SecretSeed::new("nobody knows"),
     }
 }
 
@@ -59,7 +59,7 @@ pub fn finished(key: MatchKey, shape: Shape) -> FinishedMatch {
         (0..shape.seats).map(|seat| Entrant((first + seat) % shape.entrants)).collect();
     let games: Vec<GameResult> = (0..shape.games).map(|game| game_result(&mut rng, &seated, game)).collect();
     let kept = (0..shape.games).map(|_| kept_game(&mut rng, shape)).collect();
-    let points = seated.iter().map(|_| Fixed::whole(i64::from(rng.below(3)) - 1)).collect();
+    let points = seated.iter().map(|_| FixedPoint::whole(i64::from(rng.below(3)) - 1)).collect();
     let faults =
         if shape.faulty > 0 && key.number % shape.faulty == 1 { faults(&seated) } else { Vec::new() };
     FinishedMatch {
@@ -69,7 +69,7 @@ pub fn finished(key: MatchKey, shape: Shape) -> FinishedMatch {
         data: Vec::new(),
         logs: Vec::new(),
         worker: None,
-        finished: Time(10_000 + key.number as i64),
+        finished: Timestamp(10_000 + key.number as i64),
     }
 }
 
@@ -78,9 +78,9 @@ fn game_result(rng: &mut QuickRng, seated: &[Entrant], game: u32) -> GameResult 
     let turns = 1 + rng.below(50);
     let seats = seated.iter().map(|&entrant| SeatResult {
         entrant,
-        score: Fixed(i64::from(rng.below(10_000_000))),
+        score: FixedPoint(i64::from(rng.below(10_000_000))),
         place: 1 + rng.below(4) as u8,
-        stats: [Fixed(i64::from(rng.below(5_000_000))), Fixed::ZERO, -Fixed::whole(1)],
+        stats: [FixedPoint(i64::from(rng.below(5_000_000))), FixedPoint::ZERO, -FixedPoint::whole(1)],
         answers: rng.below(100),
         faults: [0, 0, rng.below(2), 0],
         thought_ns: u64::from(rng.below(2_000_000)),
@@ -96,11 +96,11 @@ fn game_result(rng: &mut QuickRng, seated: &[Entrant], game: u32) -> GameResult 
     }
 }
 
-fn kept_game(rng: &mut QuickRng, shape: Shape) -> KeptGame {
+fn kept_game(rng: &mut QuickRng, shape: Shape) -> StoredGame {
     let mut byte = || rng.below(256) as u8;
     let digest = Digest(std::array::from_fn(|_| byte()));
     let record = (shape.record > 0).then(|| (0..shape.record).map(|_| byte()).collect());
-    KeptGame { digest, record }
+    StoredGame { digest, record }
 }
 
 fn faults(seated: &[Entrant]) -> Vec<MatchFault> {
@@ -116,7 +116,7 @@ fn faults(seated: &[Entrant]) -> Vec<MatchFault> {
 
 /// A folder with this in it.
 pub fn folder(entrant: u32, content: &str) -> DataFolder {
-    let hash = Secret::new(content).commitment();
+    let hash = SecretSeed::new(content).commitment();
     DataFolder { entrant: Entrant(entrant), hash, bytes: content.as_bytes().to_vec() }
 }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use agon_core::Fault;
 use agon_core::record::Digest;
-use agon_league::{Entrant, Fixed, MatchKey};
+use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_store::{
-    Appended, Counts, FaultFilter, FinishedMatch, GameLog, KeptMatch, Ledger, LogWriter, MatchFilter,
-    MatchLog, Order, Snapshot, StoreError, Time,
+    AppendResult, Counts, FaultFilter, FinishedMatch, BotOutput, StoredMatch, Ledger, OutputWriter, MatchFilter,
+    PackedOutput, Order, Snapshot, StoreError, Timestamp,
 };
 use futures_util::TryStreamExt as _;
 
@@ -18,17 +18,17 @@ fn numbered(phase: u32, stage: u32, numbers: impl IntoIterator<Item = u64>) -> V
     numbers.into_iter().map(|number| finished(key(phase, stage, number), SMALL)).collect()
 }
 
-async fn all(ledger: &dyn Ledger, phase: u32, filter: MatchFilter) -> Vec<KeptMatch> {
+async fn all(ledger: &dyn Ledger, phase: u32, filter: MatchFilter) -> Vec<StoredMatch> {
     ledger.matches(phase, filter).try_collect().await.unwrap()
 }
 
-fn keys(matches: &[KeptMatch]) -> Vec<MatchKey> {
+fn keys(matches: &[StoredMatch]) -> Vec<MatchKey> {
     matches.iter().map(|kept| kept.result.key).collect()
 }
 
 /// What must come back of it.
-fn kept(finished: &FinishedMatch) -> KeptMatch {
-    KeptMatch {
+fn kept(finished: &FinishedMatch) -> StoredMatch {
+    StoredMatch {
         result: finished.result.clone(),
         games: finished.games.iter().map(|game| game.digest).collect(),
         faults: finished.faults.len() as u32,
@@ -38,7 +38,7 @@ fn kept(finished: &FinishedMatch) -> KeptMatch {
 
 pub async fn what_was_appended_comes_back(home: &impl Home) {
     let ledger = home.create(1).await;
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     // More than one statement, and a rest of every size.
     let mut batch = numbered(0, 0, 0..151);
     // Unlike matches: no game, many games with other players, extremes.
@@ -46,11 +46,11 @@ pub async fn what_was_appended_comes_back(home: &impl Home) {
     batch[3].games.clear();
     batch[3].faults.clear();
     batch[4] = finished(key(0, 0, 4), Shape { seats: 2, games: 90, ..SMALL });
-    batch[5].result.points = vec![Fixed(i64::MIN), Fixed(i64::MAX)];
+    batch[5].result.points = vec![FixedPoint(i64::MIN), FixedPoint(i64::MAX)];
     batch[6].result.games[0].seed = u64::MAX;
     "\u{0}'); DROP TABLE match; --".clone_into(&mut batch[6].result.games[1].ended);
     let appended = ledger.append(&batch, None).await.unwrap();
-    assert_eq!(appended, Appended { new: 151, known: 0 });
+    assert_eq!(appended, AppendResult { new: 151, known: 0 });
 
     let ledger = home.open().await;
     for wanted in &batch {
@@ -72,20 +72,20 @@ pub async fn what_was_appended_comes_back(home: &impl Home) {
 
 pub async fn appending_again_changes_nothing(home: &impl Home) {
     let ledger = home.create(2).await;
-    ledger.start(0, Time(0)).await.unwrap();
-    ledger.start(1, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
+    ledger.start(1, Timestamp(0)).await.unwrap();
     let mut first = numbered(0, 0, 0..20);
     first[0].data = vec![folder(1, "one")];
     ledger.append(&first, None).await.unwrap();
     let before = all(&*ledger, 0, MatchFilter { order: Order::Appended, ..MatchFilter::default() }).await;
 
-    assert_eq!(ledger.append(&first, None).await.unwrap(), Appended { new: 0, known: 20 });
-    assert_eq!(ledger.append(&[], None).await.unwrap(), Appended { new: 0, known: 0 });
+    assert_eq!(ledger.append(&first, None).await.unwrap(), AppendResult { new: 0, known: 20 });
+    assert_eq!(ledger.append(&[], None).await.unwrap(), AppendResult { new: 0, known: 0 });
     // Times are not part of what must be the same; the first ones stay.
     let mut later = first[2].clone();
-    later.finished = Time(99);
+    later.finished = Timestamp(99);
     later.result.games[0].seats[0].thought_ns += 5;
-    assert_eq!(ledger.append(&[later], None).await.unwrap(), Appended { new: 0, known: 1 });
+    assert_eq!(ledger.append(&[later], None).await.unwrap(), AppendResult { new: 0, known: 1 });
     assert_eq!(
         all(&*ledger, 0, MatchFilter { order: Order::Appended, ..MatchFilter::default() }).await,
         before
@@ -94,7 +94,7 @@ pub async fn appending_again_changes_nothing(home: &impl Home) {
     // Old ones and new ones, the same one twice, two phases.
     let mut mixed = numbered(0, 0, [19, 20, 5, 21, 20]);
     mixed.extend(numbered(1, 0, [0, 0, 1]));
-    assert_eq!(ledger.append(&mixed, None).await.unwrap(), Appended { new: 4, known: 4 });
+    assert_eq!(ledger.append(&mixed, None).await.unwrap(), AppendResult { new: 4, known: 4 });
     let of = |one: &FinishedMatch| (one.games.len() as u64, one.faults.len() as u64);
     for (phase, numbers) in [(0, 22), (1, 2)] {
         let wanted = numbered(phase, 0, 0..numbers);
@@ -108,7 +108,7 @@ pub async fn appending_again_changes_nothing(home: &impl Home) {
 
 pub async fn another_outcome_is_a_conflict_and_nothing_is_kept(home: &impl Home) {
     let ledger = home.create(1).await;
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let first = numbered(0, 0, 0..3);
     ledger.append(&first, None).await.unwrap();
 
@@ -126,20 +126,20 @@ pub async fn another_outcome_is_a_conflict_and_nothing_is_kept(home: &impl Home)
 
     // Other points are another outcome too.
     let mut other = first[0].clone();
-    other.result.points[0] = Fixed(5);
+    other.result.points[0] = FixedPoint(5);
     assert!(matches!(ledger.append(&[other], None).await, Err(StoreError::Conflict { .. })));
     // The ledger goes on afterwards.
-    assert_eq!(ledger.append(&numbered(0, 0, 1..9), None).await.unwrap(), Appended { new: 6, known: 2 });
+    assert_eq!(ledger.append(&numbered(0, 0, 1..9), None).await.unwrap(), AppendResult { new: 6, known: 2 });
 }
 
 pub async fn a_published_phase_takes_nothing_new(home: &impl Home) {
     let ledger = home.create(1).await;
     let refused = ledger.append(&numbered(0, 0, 0..1), None).await.unwrap_err();
     assert!(refused.to_string().starts_with("phase 1 is waiting: it takes no matches\nhint: "), "{refused}");
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let first = numbered(0, 0, 0..5);
     ledger.append(&first, None).await.unwrap();
-    ledger.publish(0, Digest([1; 32]), &[], Time(5)).await.unwrap();
+    ledger.publish(0, Digest([1; 32]), &[], Timestamp(5)).await.unwrap();
     for state in ["published", "closed"] {
         let refused = ledger.append(&numbered(0, 0, 4..6), None).await.unwrap_err();
         assert!(
@@ -147,18 +147,18 @@ pub async fn a_published_phase_takes_nothing_new(home: &impl Home) {
             "{refused}"
         );
         // Said again is not said anew; but not with other words.
-        assert_eq!(ledger.append(&first[1..3], None).await.unwrap(), Appended { new: 0, known: 2 });
+        assert_eq!(ledger.append(&first[1..3], None).await.unwrap(), AppendResult { new: 0, known: 2 });
         let mut other = first[0].clone();
         other.games[0].digest = Digest([0; 32]);
         assert!(matches!(ledger.append(&[other], None).await, Err(StoreError::Conflict { .. })));
-        ledger.close(0, Time(6)).await.unwrap();
+        ledger.close(0, Timestamp(6)).await.unwrap();
     }
     assert_eq!(ledger.counts(0).await.unwrap().matches, 5);
 }
 
 pub async fn what_makes_no_sense_is_refused(home: &impl Home) {
     let ledger = home.create(1).await;
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let mut fewer = finished(key(0, 0, 1), SMALL);
     fewer.games.pop();
     let mut beyond = finished(key(0, 0, 1), SMALL);
@@ -176,9 +176,9 @@ pub async fn what_makes_no_sense_is_refused(home: &impl Home) {
 
 pub async fn progress_is_snapshot_and_rest(home: &impl Home) {
     let ledger = home.create(2).await;
-    ledger.start(0, Time(0)).await.unwrap();
-    ledger.start(1, Time(0)).await.unwrap();
-    assert_eq!(ledger.progress(0).await.unwrap(), agon_store::Progress::default());
+    ledger.start(0, Timestamp(0)).await.unwrap();
+    ledger.start(1, Timestamp(0)).await.unwrap();
+    assert_eq!(ledger.progress(0).await.unwrap(), agon_store::PhaseProgress::default());
 
     // Chunks of two stages, out of order, with matches of another phase between them.
     let mut numbers: Vec<MatchKey> = (0..300).map(|number| key(0, 0, number)).collect();
@@ -211,7 +211,7 @@ pub async fn progress_is_snapshot_and_rest(home: &impl Home) {
     assert_eq!(elsewhere.progress(0).await.unwrap(), ledger.progress(0).await.unwrap());
     assert_eq!(elsewhere.progress(1).await.unwrap().after.len() as u64, other);
     // A snapshot alone, of a phase that is over as well.
-    ledger.publish(0, Digest([1; 32]), &[], Time(1)).await.unwrap();
+    ledger.publish(0, Digest([1; 32]), &[], Timestamp(1)).await.unwrap();
     ledger.append(&[], Some(&Snapshot { phase: 0, bytes: vec![9] })).await.unwrap();
     let progress = elsewhere.progress(0).await.unwrap();
     assert_eq!((progress.snapshot, progress.after.len()), (Some(vec![9]), 0));
@@ -221,8 +221,8 @@ pub async fn progress_is_snapshot_and_rest(home: &impl Home) {
 
 pub async fn every_filter_order_and_page(home: &impl Home) {
     let ledger = home.create(2).await;
-    ledger.start(0, Time(0)).await.unwrap();
-    ledger.start(1, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
+    ledger.start(1, Timestamp(0)).await.unwrap();
     let mut order: Vec<MatchKey> = (0..700).map(|i| key(0, (i % 3) as u32, i / 3)).collect();
     order.extend((0..60).map(|number| key(1, 0, number)));
     let order = shuffled(order, 11);
@@ -278,7 +278,7 @@ pub async fn every_filter_order_and_page(home: &impl Home) {
 
 pub async fn records_come_in_order(home: &impl Home) {
     let ledger = home.create(1).await;
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let mut batch = shuffled(numbered(0, 0, 0..50), 3);
     batch.extend(numbered(0, 1, 0..2));
     batch[0].games[1].record = None;
@@ -293,7 +293,7 @@ pub async fn records_come_in_order(home: &impl Home) {
     }
     let read = async |filter| -> Vec<_> {
         let records: Vec<_> = ledger.records(0, filter).try_collect().await.unwrap();
-        records.into_iter().map(|one: agon_store::KeptRecord| (one.key, one.game, one.bytes)).collect()
+        records.into_iter().map(|one: agon_store::StoredRecord| (one.key, one.game, one.bytes)).collect()
     };
     assert_eq!(read(MatchFilter::default()).await, wanted);
     // What Connect Five's bots may read before the second stage.
@@ -305,8 +305,8 @@ pub async fn records_come_in_order(home: &impl Home) {
 
 pub async fn the_fault_list_is_newest_first(home: &impl Home) {
     let ledger = home.create(2).await;
-    ledger.start(0, Time(0)).await.unwrap();
-    ledger.start(1, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
+    ledger.start(1, Timestamp(0)).await.unwrap();
     let mut model: Vec<FinishedMatch> = numbered(0, 0, 0..1_500);
     model.extend(numbered(1, 3, 0..20));
     let model = shuffled(model, 8);
@@ -347,8 +347,8 @@ pub async fn the_fault_list_is_newest_first(home: &impl Home) {
 
 pub async fn data_folders_as_they_were_before_a_stage(home: &impl Home) {
     let ledger = home.create(2).await;
-    ledger.start(0, Time(0)).await.unwrap();
-    ledger.start(1, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
+    ledger.start(1, Timestamp(0)).await.unwrap();
     let with = |key, data| FinishedMatch { data, ..finished(key, SMALL) };
     let batch = [
         with(key(0, 1, 5), vec![folder(1, "after five"), folder(2, "same")]),
@@ -375,8 +375,8 @@ pub async fn data_folders_as_they_were_before_a_stage(home: &impl Home) {
     assert_eq!(before(3, 1, 1).await, None);
 }
 
-fn log(words: &[(u32, &str)]) -> GameLog {
-    let mut writer = LogWriter::default();
+fn log(words: &[(u32, &str)]) -> BotOutput {
+    let mut writer = OutputWriter::default();
     for (turn, text) in words {
         writer.add(*turn, text);
     }
@@ -385,19 +385,19 @@ fn log(words: &[(u32, &str)]) -> GameLog {
 
 pub async fn logs_are_kept_with_their_match_and_are_no_part_of_its_digest(home: &impl Home) {
     let ledger = home.create(1).await;
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     let silent = finished(key(0, 0, 0), SMALL);
     let printed = [(0, "loading\n"), (3, "thïnk\n"), (4, "\u{0}'); DROP TABLE log; --")];
     let logs = vec![
-        MatchLog::new(0, 2, &log(&printed)).unwrap(),
-        MatchLog::new(1, 2, &log(&printed[..1])).unwrap(),
-        MatchLog::new(1, 0, &log(&printed[1..])).unwrap(),
+        PackedOutput::new(0, 2, &log(&printed)).unwrap(),
+        PackedOutput::new(1, 2, &log(&printed[..1])).unwrap(),
+        PackedOutput::new(1, 0, &log(&printed[1..])).unwrap(),
     ];
     let spoken = FinishedMatch { logs, ..silent.clone() };
     assert_eq!(silent.digest(), spoken.digest());
     ledger.append(std::slice::from_ref(&spoken), None).await.unwrap();
     // The same match again, with other words: it is known, and what was kept stays.
-    assert_eq!(ledger.append(&[silent], None).await.unwrap(), Appended { new: 0, known: 1 });
+    assert_eq!(ledger.append(&[silent], None).await.unwrap(), AppendResult { new: 0, known: 1 });
     let ledger = home.open().await;
     let of = |game, seat| ledger.log(key(0, 0, 0), game, seat);
     assert_eq!(of(0, 2).await.unwrap(), Some(log(&printed)));
@@ -409,7 +409,7 @@ pub async fn logs_are_kept_with_their_match_and_are_no_part_of_its_digest(home: 
     assert_eq!(ledger.log(key(0, 0, 1), 0, 2).await.unwrap(), None);
     assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
     for (game, seats) in [(2, [0, 1]), (0, [1, 1])] {
-        let logs = seats.iter().filter_map(|&seat| MatchLog::new(game, seat, &log(&printed))).collect();
+        let logs = seats.iter().filter_map(|&seat| PackedOutput::new(game, seat, &log(&printed))).collect();
         let wrong = FinishedMatch { logs, ..finished(key(0, 0, 1), SMALL) };
         let refused = ledger.append(&[wrong], None).await.unwrap_err();
         assert!(matches!(refused, StoreError::Malformed { .. }), "{refused}");
@@ -418,7 +418,7 @@ pub async fn logs_are_kept_with_their_match_and_are_no_part_of_its_digest(home: 
 
 pub async fn of_too_many_logs_the_oldest_go(home: &impl Home) {
     let ledger = home.create(1).await;
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     // Noise cannot be packed: some 12 KiB a log, 90 logs a match, a bit more than 1 MiB.
     let mut state = 7_u64;
     let mut noise = || {
@@ -431,7 +431,7 @@ pub async fn of_too_many_logs_the_oldest_go(home: &impl Home) {
     let one = log(&[(1, &noise())]);
     let shape = Shape { seats: 2, games: 90, record: 0, faulty: 0, ..SMALL };
     for number in 0..70 {
-        let logs = (0..90).filter_map(|game| MatchLog::new(game, 0, &one)).collect();
+        let logs = (0..90).filter_map(|game| PackedOutput::new(game, 0, &one)).collect();
         let batch = [FinishedMatch { logs, ..finished(key(0, 0, number), shape) }];
         ledger.append(&batch, None).await.unwrap();
     }
@@ -451,7 +451,7 @@ pub async fn of_too_many_logs_the_oldest_go(home: &impl Home) {
 pub async fn readers_see_what_is_committed_while_others_write(home: &impl Home) {
     let ledger = home.create(1).await;
     let reader = home.open().await;
-    ledger.start(0, Time(0)).await.unwrap();
+    ledger.start(0, Timestamp(0)).await.unwrap();
     ledger.append(&numbered(0, 0, 0..600), None).await.unwrap();
     // A list that is being read goes on over what is appended meanwhile.
     let filter = MatchFilter { order: Order::Appended, ..MatchFilter::default() };
@@ -459,6 +459,6 @@ pub async fn readers_see_what_is_committed_while_others_write(home: &impl Home) 
     assert_eq!(list.try_next().await.unwrap().unwrap().result.key, key(0, 0, 0));
     ledger.append(&numbered(0, 0, 600..650), None).await.unwrap();
     assert_eq!(reader.counts(0).await.unwrap().matches, 650);
-    let rest: Vec<KeptMatch> = list.try_collect().await.unwrap();
+    let rest: Vec<StoredMatch> = list.try_collect().await.unwrap();
     assert_eq!(keys(&rest), (1..650).map(|number| key(0, 0, number)).collect::<Vec<_>>());
 }

@@ -2,7 +2,7 @@
 
 use agon_core::record::Digest;
 use agon_league::Entrant;
-use agon_store::{Ledger, Lifted, NewRuling, PhaseState, Ruling, RulingKind, StoreError, Submission, Time};
+use agon_store::{Ledger, Lifted, NewRuling, PhaseState, Ruling, RulingKind, StoreError, NewBotVersion, Timestamp};
 
 use crate::Home;
 use crate::common::{SMALL, Shape, finished, key};
@@ -11,18 +11,18 @@ use crate::common::{SMALL, Shape, finished, key};
 async fn begun(home: &impl Home, matches: u64) -> Box<dyn Ledger> {
     let ledger = home.create(2).await;
     for entrant in 0..9 {
-        let bot = Submission {
+        let bot = NewBotVersion {
             entrant: Entrant(entrant),
             hash: "sha256:1".to_owned(),
             spec: "house:left".to_owned(),
             commit: None,
             archive: None,
             from_phase: 0,
-            at: Time(1),
+            at: Timestamp(1),
         };
         ledger.submit(&bot).await.unwrap();
     }
-    ledger.start(0, Time(2)).await.unwrap();
+    ledger.start(0, Timestamp(2)).await.unwrap();
     append(&*ledger, 0..matches).await;
     ledger
 }
@@ -37,11 +37,11 @@ const ALL: Shape = Shape { seats: 9, ..SMALL };
 const GHOST: RulingKind = RulingKind::Disqualify(Entrant(4));
 
 fn ruling(kind: RulingKind, reason: &str) -> NewRuling {
-    NewRuling { kind, reason: reason.to_owned(), by: "Ada".to_owned(), at: Time(50) }
+    NewRuling { kind, reason: reason.to_owned(), by: "Ada".to_owned(), at: Timestamp(50) }
 }
 
 fn lifted(reason: &str) -> Lifted {
-    Lifted { reason: reason.to_owned(), by: "Bob".to_owned(), at: Time(60) }
+    Lifted { reason: reason.to_owned(), by: "Bob".to_owned(), at: Timestamp(60) }
 }
 
 pub async fn a_ruling_is_kept_and_can_be_lifted_once(home: &impl Home) {
@@ -59,7 +59,7 @@ pub async fn a_ruling_is_kept_and_can_be_lifted_once(home: &impl Home) {
         kind,
         reason: reason.to_owned(),
         by: "Ada".to_owned(),
-        at: Time(50),
+        at: Timestamp(50),
         lifted,
     };
     let all = [
@@ -114,17 +114,17 @@ pub async fn a_phase_knows_the_rulings_it_began_and_was_published_under(home: &i
     ledger.rule(&ruling(GHOST, "it reads the others' files")).await.unwrap();
     let table = Digest([1; 32]);
     for stale in [&[][..], &[1], &[1, 2, 3]] {
-        let told = ledger.publish(0, table, stale, Time(70)).await.unwrap_err();
+        let told = ledger.publish(0, table, stale, Timestamp(70)).await.unwrap_err();
         assert!(matches!(told, StoreError::Ruled { phase: 0 }), "{told}");
     }
-    ledger.publish(0, table, &[1, 2], Time(70)).await.unwrap();
+    ledger.publish(0, table, &[1, 2], Timestamp(70)).await.unwrap();
     ledger.lift(1, &lifted("it was not")).await.unwrap();
     // Saying again what was published changes nothing, whatever was decided since.
-    ledger.publish(0, table, &[1, 2], Time(80)).await.unwrap();
-    ledger.close(0, Time(81)).await.unwrap();
-    ledger.start(1, Time(82)).await.unwrap();
+    ledger.publish(0, table, &[1, 2], Timestamp(80)).await.unwrap();
+    ledger.close(0, Timestamp(81)).await.unwrap();
+    ledger.start(1, Timestamp(82)).await.unwrap();
     ledger.lift(2, &lifted("it does not")).await.unwrap();
-    ledger.start(1, Time(83)).await.unwrap();
+    ledger.start(1, Timestamp(83)).await.unwrap();
     let phases = home.open().await.phases().await.unwrap();
     let under = |phase: usize| (phases[phase].started_under.clone(), phases[phase].published_under.clone());
     assert_eq!((phases[0].state, under(0)), (PhaseState::Closed, (vec![], vec![1, 2])));

@@ -3,8 +3,8 @@
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{
-    Appended, Barred, Counts, FaultFilter, FinishedMatch, Ledger, Lifted, LogWriter, MatchFilter, MatchLog,
-    NewRuling, Order, RulingKind, Snapshot, StoreError, Submission, Time,
+    AppendResult, BannedWorker, Counts, FaultFilter, FinishedMatch, Ledger, Lifted, OutputWriter, MatchFilter, PackedOutput,
+    NewRuling, Order, RulingKind, Snapshot, StoreError, NewBotVersion, Timestamp,
 };
 use futures_util::TryStreamExt as _;
 
@@ -25,18 +25,18 @@ fn otherwise(mut one: FinishedMatch) -> FinishedMatch {
 async fn begun(home: &impl Home) -> Box<dyn Ledger> {
     let ledger = home.create(2).await;
     for entrant in 0..SMALL.entrants {
-        let bot = Submission {
+        let bot = NewBotVersion {
             entrant: Entrant(entrant),
             hash: "sha256:1".to_owned(),
             spec: "house:left".to_owned(),
             commit: None,
             archive: None,
             from_phase: 0,
-            at: Time(1),
+            at: Timestamp(1),
         };
         ledger.submit(&bot).await.unwrap();
     }
-    ledger.start(0, Time(2)).await.unwrap();
+    ledger.start(0, Timestamp(2)).await.unwrap();
     ledger
 }
 
@@ -59,14 +59,14 @@ async fn is_whole(ledger: &dyn Ledger) {
 
 pub async fn a_worker_is_barred_once_and_its_matches_are_known(home: &impl Home) {
     let ledger = begun(home).await;
-    ledger.start(1, Time(2)).await.unwrap();
+    ledger.start(1, Timestamp(2)).await.unwrap();
     assert_eq!(ledger.barred().await.unwrap(), []);
-    ledger.bar("w2", "its records are not true", Time(20)).await.unwrap();
-    ledger.bar("w1", "outvoted twice", Time(20)).await.unwrap();
-    ledger.bar("w0", "it \u{0} lies", Time(10)).await.unwrap();
-    ledger.bar("w2", "once more", Time(30)).await.unwrap();
+    ledger.ban_worker("w2", "its records are not true", Timestamp(20)).await.unwrap();
+    ledger.ban_worker("w1", "outvoted twice", Timestamp(20)).await.unwrap();
+    ledger.ban_worker("w0", "it \u{0} lies", Timestamp(10)).await.unwrap();
+    ledger.ban_worker("w2", "once more", Timestamp(30)).await.unwrap();
     let barred =
-        |worker: &str, why: &str, at| Barred { worker: worker.to_owned(), why: why.to_owned(), at: Time(at) };
+        |worker: &str, why: &str, at| BannedWorker { worker: worker.to_owned(), why: why.to_owned(), at: Timestamp(at) };
     let all = [
         barred("w0", "it \u{0} lies", 10),
         barred("w1", "outvoted twice", 20),
@@ -90,24 +90,24 @@ pub async fn a_worker_is_barred_once_and_its_matches_are_known(home: &impl Home)
     assert_eq!(of(1, "w1").await.unwrap(), [key(1, 0, 0)]);
     assert_eq!(of(0, "w").await.unwrap(), []);
     let expected = [(1, "w2"), (2, "w1"), (5, "w1")].map(|(n, worker)| (key(0, 0, n), worker));
-    let all = ledger.witnessed(0).await.unwrap();
+    let all = ledger.matches_with_workers(0).await.unwrap();
     let whose: Vec<_> = all.iter().map(|(key, worker, _)| (*key, worker.as_str())).collect();
     assert_eq!(whose, [&expected[..], &[(key(0, 1, 0), "w1")]].concat());
     assert_eq!(all[0].2, batch[1].digest());
     // Who played it is no part of what must be the same; the first one stays.
-    assert_eq!(ledger.append(&[by("w2", key(0, 0, 5))], None).await.unwrap(), Appended { new: 0, known: 1 });
+    assert_eq!(ledger.append(&[by("w2", key(0, 0, 5))], None).await.unwrap(), AppendResult { new: 0, known: 1 });
     assert_eq!(of(0, "w2").await.unwrap(), [key(0, 0, 1)]);
 }
 
 pub async fn what_is_withdrawn_is_gone_and_can_come_again_with_another_outcome(home: &impl Home) {
     let ledger = begun(home).await;
-    let mut writer = LogWriter::default();
+    let mut writer = OutputWriter::default();
     writer.add(1, "I think");
     let log = writer.finish();
     let mut batch: Vec<FinishedMatch> =
         (0..12).map(|n| by(if n % 3 == 1 { "w1" } else { "w2" }, key(0, 0, n))).collect();
     for one in &mut batch {
-        one.logs.extend(MatchLog::new(0, 1, &log));
+        one.logs.extend(PackedOutput::new(0, 1, &log));
         one.data = vec![folder(1, &format!("after {}", one.result.key.number))];
     }
     let snapshot = Snapshot { phase: 0, bytes: vec![5] };
@@ -118,8 +118,8 @@ pub async fn what_is_withdrawn_is_gone_and_can_come_again_with_another_outcome(h
     let mut asked = gone.clone();
     // One that was never played, one of another phase.
     asked.extend([key(0, 0, 99), key(1, 0, 0)]);
-    assert_eq!(ledger.withdraw(0, &asked, "w1 lies", Time(40)).await.unwrap(), 4);
-    assert_eq!(ledger.withdraw(0, &gone, "w1 lies", Time(41)).await.unwrap(), 0, "they are gone");
+    assert_eq!(ledger.revoke_matches(0, &asked, "w1 lies", Timestamp(40)).await.unwrap(), 4);
+    assert_eq!(ledger.revoke_matches(0, &gone, "w1 lies", Timestamp(41)).await.unwrap(), 0, "they are gone");
     let rest: Vec<&FinishedMatch> = batch.iter().filter(|one| one.result.key.number % 3 != 1).collect();
     assert_eq!(ledger.counts(0).await.unwrap(), counts(&rest));
     let progress = ledger.progress(0).await.unwrap();
@@ -138,13 +138,13 @@ pub async fn what_is_withdrawn_is_gone_and_can_come_again_with_another_outcome(h
     // The last match but one had the folder that the next stage begins with, and has it no more.
     let before = ledger.data_before(Entrant(1), 0, 1).await.unwrap().unwrap();
     assert_eq!((before.0, before.1), (key(0, 0, 11), folder(1, "after 11")));
-    assert_eq!(ledger.withdraw(0, &[key(0, 0, 11)], "depends on w1", Time(42)).await.unwrap(), 1);
+    assert_eq!(ledger.revoke_matches(0, &[key(0, 0, 11)], "depends on w1", Timestamp(42)).await.unwrap(), 1);
     assert_eq!(ledger.data_before(Entrant(1), 0, 1).await.unwrap().unwrap().1, folder(1, "after 9"));
     is_whole(&*ledger).await;
 
     let again: Vec<FinishedMatch> =
         [1, 4].map(|n| otherwise(by("w2", key(0, 0, n)))).into_iter().chain([batch[7].clone()]).collect();
-    assert_eq!(ledger.append(&again, Some(&snapshot)).await.unwrap(), Appended { new: 3, known: 0 });
+    assert_eq!(ledger.append(&again, Some(&snapshot)).await.unwrap(), AppendResult { new: 3, known: 0 });
     assert_eq!(ledger.find(key(0, 0, 4)).await.unwrap().unwrap().games[0], Digest([0xcd; 32]));
     assert_eq!(ledger.progress(0).await.unwrap().snapshot, Some(vec![5]));
     assert!(matches!(ledger.append(&[batch[4].clone()], None).await, Err(StoreError::Conflict { .. })));
@@ -154,12 +154,12 @@ pub async fn what_is_withdrawn_is_gone_and_can_come_again_with_another_outcome(h
 pub async fn a_phase_that_is_not_running_gives_nothing_back(home: &impl Home) {
     let ledger = begun(home).await;
     ledger.append(&[by("w1", key(0, 0, 0))], None).await.unwrap();
-    ledger.publish(0, Digest([1; 32]), &[], Time(5)).await.unwrap();
+    ledger.publish(0, Digest([1; 32]), &[], Timestamp(5)).await.unwrap();
     for phase in [0, 1] {
-        let told = ledger.withdraw(phase, &[key(phase, 0, 0)], "w1 lies", Time(6)).await.unwrap_err();
+        let told = ledger.revoke_matches(phase, &[key(phase, 0, 0)], "w1 lies", Timestamp(6)).await.unwrap_err();
         assert!(told.is_wrong_use() && told.to_string().contains("its matches stay as they are"), "{told}");
     }
-    let told = ledger.withdraw(2, &[], "w1 lies", Time(6)).await.unwrap_err();
+    let told = ledger.revoke_matches(2, &[], "w1 lies", Timestamp(6)).await.unwrap_err();
     assert!(matches!(told, StoreError::NoSuchPhase { .. }), "{told}");
     assert_eq!(ledger.counts(0).await.unwrap().matches, 1);
 }
@@ -171,15 +171,15 @@ pub async fn void_matches_stay_and_numbers_are_never_used_again(home: &impl Home
         kind: RulingKind::Void(key(0, 0, n)),
         reason: "the power was cut".to_owned(),
         by: "Ada".to_owned(),
-        at: Time(50),
+        at: Timestamp(50),
     };
     ledger.rule(&void(0)).await.unwrap();
     // A ruling that was lifted still names its match.
     let lifted = ledger.rule(&void(1)).await.unwrap();
-    let reason = Lifted { reason: "it was not".to_owned(), by: "Ada".to_owned(), at: Time(51) };
+    let reason = Lifted { reason: "it was not".to_owned(), by: "Ada".to_owned(), at: Timestamp(51) };
     ledger.lift(lifted, &reason).await.unwrap();
     let keys = [0, 1, 2].map(|n| key(0, 0, n));
-    assert_eq!(ledger.withdraw(0, &keys, "w1 lies", Time(60)).await.unwrap(), 1);
+    assert_eq!(ledger.revoke_matches(0, &keys, "w1 lies", Timestamp(60)).await.unwrap(), 1);
     assert_eq!(appended(&*ledger).await, keys[..2]);
     assert_eq!(ledger.rulings().await.unwrap().len(), 2);
     is_whole(&*ledger).await;
@@ -187,9 +187,9 @@ pub async fn void_matches_stay_and_numbers_are_never_used_again(home: &impl Home
     ledger.append(&[by("w2", key(0, 0, 3)), by("w2", key(0, 0, 2))], None).await.unwrap();
     assert_eq!(appended(&*ledger).await, [0, 1, 3, 2].map(|n| key(0, 0, n)));
     // The second time too: the first number of the match must not be taken again either.
-    assert_eq!(ledger.withdraw(0, &[keys[2]], "so does w2", Time(61)).await.unwrap(), 1);
+    assert_eq!(ledger.revoke_matches(0, &[keys[2]], "so does w2", Timestamp(61)).await.unwrap(), 1);
     ledger.append(&[by("w3", key(0, 0, 2))], None).await.unwrap();
-    assert_eq!(ledger.withdraw(0, &[keys[2]], "so does w3", Time(62)).await.unwrap(), 1);
+    assert_eq!(ledger.revoke_matches(0, &[keys[2]], "so does w3", Timestamp(62)).await.unwrap(), 1);
     is_whole(&*ledger).await;
 }
 
@@ -200,7 +200,7 @@ pub async fn rulings_hold_for_what_is_played_again(home: &impl Home) {
         kind: RulingKind::Disqualify(Entrant(4)),
         reason: reason.to_owned(),
         by: "Ada".to_owned(),
-        at: Time(50),
+        at: Timestamp(50),
     };
     let play = async |numbers: std::ops::Range<u64>| {
         let batch: Vec<_> = numbers.map(|n| finished(key(0, 0, n), ALL)).collect();
@@ -210,14 +210,14 @@ pub async fn rulings_hold_for_what_is_played_again(home: &impl Home) {
     let ruling = ledger.rule(&ghost("it reads the others' files")).await.unwrap();
     play(2..4).await;
     // The last one before the ruling is lifted goes, and comes again when it is lifted.
-    ledger.withdraw(0, &[key(0, 0, 3)], "w1 lies", Time(60)).await.unwrap();
+    ledger.revoke_matches(0, &[key(0, 0, 3)], "w1 lies", Timestamp(60)).await.unwrap();
     assert_eq!(ledger.forfeits(0).await.unwrap(), [(key(0, 0, 2), Entrant(4))]);
-    let lifted = Lifted { reason: "it does not".to_owned(), by: "Ada".to_owned(), at: Time(61) };
+    let lifted = Lifted { reason: "it does not".to_owned(), by: "Ada".to_owned(), at: Timestamp(61) };
     ledger.lift(ruling, &lifted).await.unwrap();
     play(3..5).await;
     assert_eq!(ledger.forfeits(0).await.unwrap(), [(key(0, 0, 2), Entrant(4))]);
     // The last one of all goes before a ruling: what comes in its place ended after it.
-    ledger.withdraw(0, &[key(0, 0, 4)], "w1 lies", Time(62)).await.unwrap();
+    ledger.revoke_matches(0, &[key(0, 0, 4)], "w1 lies", Timestamp(62)).await.unwrap();
     ledger.rule(&ghost("it does after all")).await.unwrap();
     play(4..5).await;
     assert_eq!(ledger.forfeits(0).await.unwrap(), [2, 4].map(|n| (key(0, 0, n), Entrant(4))));

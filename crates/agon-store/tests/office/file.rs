@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use agon_store::Time;
-use agon_store::office::{
-    Admission, Hidden, NewAccount, NewEntry, NewInvitation, NewSession, NewToken, Office, OfficeError, Role,
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    SignUpGrant, SecretString, NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, SiteDb, SiteDbError, Role,
     token_hash,
 };
 use sqlx::sqlite::SqliteConnectOptions;
@@ -23,7 +23,7 @@ async fn raw(path: &Path) -> SqliteConnection {
 
 /// Why it cannot be opened, without the hint that must follow.
 async fn refusal(path: &Path) -> String {
-    let refused = Office::open(path).await.unwrap_err();
+    let refused = SiteDb::open(path).await.unwrap_err();
     assert!(!refused.is_wrong_use());
     let words = refused.to_string();
     let (what, hint) = words.split_once("\nhint: ").unwrap();
@@ -36,10 +36,10 @@ fn it_is_made_once_for_its_owner_alone() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("office.db");
-        let office = Office::open(&path).await.unwrap();
+        let office = SiteDb::open(&path).await.unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "hashes are in it");
         let ada = account(&office, "Ada", Role::Organiser).await;
-        let other = Office::open(&path).await.unwrap();
+        let other = SiteDb::open(&path).await.unwrap();
         assert_eq!(other.account(ada.id).await.unwrap(), ada, "seen at once");
         other.disconnect().await.unwrap();
         office.disconnect().await.unwrap();
@@ -47,7 +47,7 @@ fn it_is_made_once_for_its_owner_alone() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "one file when nobody is in it");
         assert!(office.account(ada.id).await.is_err());
         assert!(office.set_role(ada.id, Role::Author).await.is_err());
-        let again = Office::open(&path).await.unwrap();
+        let again = SiteDb::open(&path).await.unwrap();
         assert_eq!(again.account_by_name("ada").await.unwrap(), Some(ada));
     });
 }
@@ -57,7 +57,7 @@ fn everything_acknowledged_is_on_the_disk() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("office.db");
-        let office = Office::open(&path).await.unwrap();
+        let office = SiteDb::open(&path).await.unwrap();
         let ada = account(&office, "Ada", Role::Organiser).await;
         // What a power cut would leave: the files as they are now, while the office is open.
         let left = TempDir::new().unwrap();
@@ -65,7 +65,7 @@ fn everything_acknowledged_is_on_the_disk() {
             let name = format!("office.db{suffix}");
             fs::copy(folder.path().join(&name), left.path().join(&name)).unwrap();
         }
-        let found = Office::open(left.path().join("office.db")).await.unwrap();
+        let found = SiteDb::open(left.path().join("office.db")).await.unwrap();
         assert_eq!(found.account(ada.id).await.unwrap(), ada);
     });
 }
@@ -93,7 +93,7 @@ fn what_is_no_office_is_refused_and_left_alone() {
         assert!(fs::read(&path).unwrap() == before, "it was changed");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing beside it");
         let nowhere = folder.path().join("no/such/office.db");
-        let words = Office::open(&nowhere).await.unwrap_err().to_string();
+        let words = SiteDb::open(&nowhere).await.unwrap_err().to_string();
         assert!(
             words.contains("cannot make") && words.contains("\nhint: choose a folder that exists"),
             "{words}"
@@ -106,7 +106,7 @@ fn a_newer_office_is_refused() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("office.db");
-        Office::open(&path).await.unwrap().disconnect().await.unwrap();
+        SiteDb::open(&path).await.unwrap().disconnect().await.unwrap();
         let mut newer = raw(&path).await;
         sqlx::raw_sql("PRAGMA user_version = 99").execute(&mut newer).await.unwrap();
         newer.close().await.unwrap();
@@ -123,11 +123,11 @@ fn one_server_at_a_time() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("office.db");
-        let office = Office::open(&path).await.unwrap();
+        let office = SiteDb::open(&path).await.unwrap();
         let claim = office.claim().unwrap();
-        let second = Office::open(&path).await.unwrap();
+        let second = SiteDb::open(&path).await.unwrap();
         let told = second.claim().unwrap_err();
-        assert!(matches!(told, OfficeError::Running { pid, .. } if pid == std::process::id()), "{told}");
+        assert!(matches!(told, SiteDbError::Running { pid, .. } if pid == std::process::id()), "{told}");
         assert!(told.to_string().contains("a server runs with it already"), "{told}");
         // The command line may still do something.
         account(&second, "Ada", Role::Organiser).await;
@@ -141,9 +141,9 @@ fn the_audit_log_cannot_be_changed_by_hand_either() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("office.db");
-        let office = Office::open(&path).await.unwrap();
-        let entry = NewEntry {
-            at: Time(1),
+        let office = SiteDb::open(&path).await.unwrap();
+        let entry = NewAuditEntry {
+            at: Timestamp(1),
             account: None,
             action: "server.start".to_owned(),
             competition: None,
@@ -170,26 +170,26 @@ fn the_audit_log_cannot_be_changed_by_hand_either() {
 fn what_is_hashed_is_never_stored() {
     run(async {
         let folder = TempDir::new().unwrap();
-        let office = Office::open(folder.path().join("office.db")).await.unwrap();
+        let office = SiteDb::open(folder.path().join("office.db")).await.unwrap();
         let invitation = NewInvitation {
             code: token_hash("plain-code"),
             role: Role::Author,
             note: "a note that is there".to_owned(),
             by: None,
-            expires: Time(9_000),
+            expires: Timestamp(9_000),
             uses: 1,
-            at: Time(1),
+            at: Timestamp(1),
         };
         office.create_invitation(&invitation).await.unwrap();
-        let by = Admission::Invited(token_hash("plain-code"));
-        let hash = Hidden::new("$argon2id$hash");
+        let by = SignUpGrant::Invited(token_hash("plain-code"));
+        let hash = SecretString::new("$argon2id$hash");
         let new = NewAccount { password_hash: hash, ..newcomer("Ada", by) };
         let account = office.create_account(&new).await.unwrap().id;
-        let (csrf, agent) = (Hidden::new("c"), "Firefox".to_owned());
+        let (csrf, agent) = (SecretString::new("c"), "Firefox".to_owned());
         let token = token_hash("plain-session");
-        office.create_session(&NewSession { token, account, csrf, agent, at: Time(1) }).await.unwrap();
+        office.create_session(&NewSession { token, account, csrf, agent, at: Timestamp(1) }).await.unwrap();
         let (label, token) = ("laptop".to_owned(), token_hash("plain-token"));
-        office.create_token(&NewToken { account, label, token, expires: None, at: Time(1) }).await.unwrap();
+        office.create_token(&NewToken { account, label, token, expires: None, at: Timestamp(1) }).await.unwrap();
         let mut bytes = Vec::new();
         for file in fs::read_dir(folder.path()).unwrap() {
             bytes.extend(fs::read(file.unwrap().path()).unwrap());
@@ -211,7 +211,7 @@ fn mounted(test: &str, script: &str) {
     }
     let folder = TempDir::new().unwrap();
     run(async {
-        let office = Office::open(folder.path().join("office.db")).await.unwrap();
+        let office = SiteDb::open(folder.path().join("office.db")).await.unwrap();
         account(&office, "Ada", Role::Organiser).await;
         office.disconnect().await.unwrap();
     });
@@ -245,10 +245,10 @@ fn a_disk_that_cannot_be_written_is_said() {
 fn on_a_small_disk() {
     let Some(folder) = std::env::var_os("OFFICE_FOLDER").map(PathBuf::from) else { return };
     run(async {
-        let office = Office::open(folder.join("office.db")).await.unwrap();
+        let office = SiteDb::open(folder.join("office.db")).await.unwrap();
         let ada = account(&office, "Ada", Role::Organiser).await.id;
-        let (token, csrf) = (token_hash("t"), Hidden::new("c"));
-        let new = NewSession { token, account: ada, csrf, agent: String::new(), at: Time(0) };
+        let (token, csrf) = (token_hash("t"), SecretString::new("c"));
+        let new = NewSession { token, account: ada, csrf, agent: String::new(), at: Timestamp(0) };
         office.create_session(&new).await.unwrap();
         let mut kept = 0;
         let told = loop {
@@ -258,10 +258,10 @@ fn on_a_small_disk() {
             }
         };
         assert!(kept > 3, "{kept}");
-        assert!(matches!(told, OfficeError::Full { .. }) && !told.to_string().contains("matches"), "{told}");
+        assert!(matches!(told, SiteDbError::Full { .. }) && !told.to_string().contains("matches"), "{told}");
         // Its time to be written down has come, and cannot be: never mind.
-        let (session, _) = office.find_session(token, Time(120_000)).await.unwrap().unwrap();
-        assert_eq!(session.seen, Time(120_000));
+        let (session, _) = office.find_session(token, Timestamp(120_000)).await.unwrap().unwrap();
+        assert_eq!(session.seen, Timestamp(120_000));
         assert_eq!(office.settings().await.unwrap().len(), kept);
         let status = Command::new("mount").args(["-o", "remount,size=8m"]).arg(&folder).status().unwrap();
         assert!(status.success());
@@ -274,12 +274,12 @@ fn on_a_small_disk() {
 fn on_a_read_only_disk() {
     let Some(folder) = std::env::var_os("OFFICE_FOLDER").map(PathBuf::from) else { return };
     run(async {
-        let told = Office::open(folder.join("office.db")).await.unwrap_err().to_string();
+        let told = SiteDb::open(folder.join("office.db")).await.unwrap_err().to_string();
         assert!(
             told.contains("cannot be written: ") && told.contains("\nhint: check the permissions"),
             "{told}"
         );
-        let told = Office::open(folder.join("new.db")).await.unwrap_err().to_string();
+        let told = SiteDb::open(folder.join("new.db")).await.unwrap_err().to_string();
         assert!(told.contains("Read-only file system"), "{told}");
     });
 }

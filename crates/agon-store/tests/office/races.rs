@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 
-use agon_store::Time;
-use agon_store::office::{
-    Admission, Checked, Hidden, NewInvitation, NewSession, Office, OfficeError, Page, Role, State,
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    SignUpGrant, SubmissionVerdict, SecretString, NewInvitation, NewSession, SiteDb, SiteDbError, PageRequest, Role, CompetitionState,
     SubmissionState,
 };
 
@@ -15,12 +15,12 @@ use super::{account, competition, enter, entering, handing_in, hash, newcomer, o
 const TASKS: usize = 16;
 
 /// Has every task do its part at once; what each of them got.
-async fn race<F, T>(office: &Office, part: impl Fn(Office, usize) -> F) -> Vec<T>
+async fn race<F, T>(office: &SiteDb, part: impl Fn(SiteDb, usize) -> F) -> Vec<T>
 where
     F: Future<Output = T> + Send + 'static,
     T: Send + 'static,
 {
-    let other = Office::open(office.path()).await.unwrap();
+    let other = SiteDb::open(office.path()).await.unwrap();
     let parts: Vec<_> = (0..TASKS)
         .map(|task| tokio::spawn(part(if task % 2 == 0 { office.clone() } else { other.clone() }, task)))
         .collect();
@@ -31,7 +31,7 @@ where
     got
 }
 
-fn won<T>(got: &[Result<T, OfficeError>]) -> usize {
+fn won<T>(got: &[Result<T, SiteDbError>]) -> usize {
     got.iter().filter(|one| one.is_ok()).count()
 }
 
@@ -41,14 +41,14 @@ fn one_of_many_gets_a_name() {
         let office = office().await;
         let names = ["Straße", "STRASSE", "strasse", "Strasse"];
         let got = race(&office, |office, task| async move {
-            office.create_account(&newcomer(names[task % 4], Admission::Open(Role::Author))).await
+            office.create_account(&newcomer(names[task % 4], SignUpGrant::Open(Role::Author))).await
         })
         .await;
         assert_eq!(won(&got), 1);
         for lost in got.into_iter().filter_map(Result::err) {
-            assert!(matches!(lost, OfficeError::Taken { what: "name" }), "{lost}");
+            assert!(matches!(lost, SiteDbError::Taken { what: "name" }), "{lost}");
         }
-        assert_eq!(office.accounts(Page::default()).await.unwrap().items.len(), 1);
+        assert_eq!(office.accounts(PageRequest::default()).await.unwrap().items.len(), 1);
     });
 }
 
@@ -63,14 +63,14 @@ fn an_invitation_is_used_as_often_as_it_says() {
                 role: Role::Author,
                 note: String::new(),
                 by: None,
-                expires: Time(9_000),
+                expires: Timestamp(9_000),
                 uses,
-                at: Time(1),
+                at: Timestamp(1),
             };
             office.create_invitation(&new).await.unwrap();
             let got = race(&office, move |office, task| async move {
                 let name = format!("guest {uses} {task}");
-                office.create_account(&newcomer(&name, Admission::Invited(code))).await
+                office.create_account(&newcomer(&name, SignUpGrant::Invited(code))).await
             })
             .await;
             assert_eq!(won(&got), uses as usize);
@@ -79,7 +79,7 @@ fn an_invitation_is_used_as_often_as_it_says() {
             }
             assert_eq!(office.find_invitation(code).await.unwrap().unwrap().uses_left, 0);
         }
-        assert_eq!(office.accounts(Page::default()).await.unwrap().items.len(), 6);
+        assert_eq!(office.accounts(PageRequest::default()).await.unwrap().items.len(), 6);
     });
 }
 
@@ -90,12 +90,12 @@ fn nobody_has_more_entrants_than_allowed() {
         let ada = account(&office, "Ada", Role::Author).await.id;
         competition(&office, "cup", Some(2)).await;
         let got = race(&office, move |office, task| async move {
-            office.add_entrant(&entering("cup", ada, &format!("bot {task}")), &[State::Open]).await
+            office.add_entrant(&entering("cup", ada, &format!("bot {task}")), &[CompetitionState::Open]).await
         })
         .await;
         assert_eq!(won(&got), 2);
         for lost in got.into_iter().filter_map(Result::err) {
-            assert!(matches!(lost, OfficeError::TooMany { limit: 2 }), "{lost}");
+            assert!(matches!(lost, SiteDbError::TooMany { limit: 2 }), "{lost}");
         }
         assert_eq!(office.entrants("cup").await.unwrap().len(), 2);
     });
@@ -107,7 +107,7 @@ fn one_organiser_starts_a_competition_and_one_organiser_is_left() {
         let office = office().await;
         competition(&office, "cup", None).await;
         let got = race(&office, |office, _| async move {
-            office.set_state("cup", &[State::Open], State::Running, None).await
+            office.set_state("cup", &[CompetitionState::Open], CompetitionState::Running, None).await
         })
         .await;
         assert_eq!(won(&got), 1);
@@ -120,7 +120,7 @@ fn one_organiser_starts_a_competition_and_one_organiser_is_left() {
             let id = organisers[task];
             async move {
                 if task % 3 == 0 {
-                    office.set_disabled(id, true, Time(5)).await
+                    office.set_disabled(id, true, Timestamp(5)).await
                 } else {
                     office.set_role(id, Role::Author).await
                 }
@@ -149,7 +149,7 @@ fn every_submission_is_checked_once_and_versions_have_no_gap() {
             async move {
                 let mut checked = Vec::new();
                 for round in 0..EACH {
-                    office.enqueue(&handing_in(entrant, author), &[State::Open]).await.unwrap();
+                    office.enqueue(&handing_in(entrant, author), &[CompetitionState::Open]).await.unwrap();
                     if round % 2 == 0 {
                         checked.extend(check_next(&office).await);
                     }
@@ -171,23 +171,23 @@ fn every_submission_is_checked_once_and_versions_have_no_gap() {
         assert_eq!(ids.len(), TASKS * EACH, "each once");
         assert_eq!(office.count_queued().await.unwrap(), 0);
         for (entrant, _) in entrants {
-            let page = Page { after: None, limit: 200 };
-            let found = office.submissions(agon_store::office::Of::Entrant(entrant), page).await.unwrap();
+            let page = PageRequest { after: None, limit: 200 };
+            let found = office.submissions(agon_store::site_db::SubmissionFilter::Entrant(entrant), page).await.unwrap();
             let versions: Vec<_> = found.items.iter().map(|one| one.version.unwrap() as usize).collect();
             assert_eq!(versions, (1..=4 * EACH).rev().collect::<Vec<_>>(), "later uploads, later versions");
         }
     });
 }
 
-async fn check_next(office: &Office) -> Option<(String, Option<u32>)> {
-    let claimed = office.claim_next(Time(5_000)).await.unwrap()?;
+async fn check_next(office: &SiteDb) -> Option<(String, Option<u32>)> {
+    let claimed = office.claim_next(Timestamp(5_000)).await.unwrap()?;
     tokio::task::yield_now().await;
-    let end = Checked {
+    let end = SubmissionVerdict {
         state: SubmissionState::Accepted,
         report: None,
         folder: Some(format!("bots/{}", claimed.id)),
         trials: vec![vec![7; 100]],
-        at: Time(6_000),
+        at: Timestamp(6_000),
     };
     let done = office.finish(&claimed.id, &end).await.unwrap();
     Some((done.id.to_string(), done.version))
@@ -204,13 +204,13 @@ fn requests_that_are_dropped_leave_nothing_half_done() {
             let new = NewSession {
                 token,
                 account: ada,
-                csrf: Hidden::new("c"),
+                csrf: SecretString::new("c"),
                 agent: String::new(),
-                at: Time(1_000),
+                at: Timestamp(1_000),
             };
             let patience = std::time::Duration::from_micros(round * 20);
             let done = tokio::time::timeout(patience, office.create_session(&new)).await;
-            let kept = office.find_session(token, Time(1_001)).await.unwrap().is_some();
+            let kept = office.find_session(token, Timestamp(1_001)).await.unwrap().is_some();
             if let Ok(session) = done {
                 session.unwrap();
                 assert!(kept, "what was acknowledged is there");

@@ -65,7 +65,7 @@ pub async fn all(
     let mut wrote = |path: PathBuf, is: String| written.push(Written { path, is });
     for phase in 0..begun {
         let standings =
-            agon_runner::tables::standings_of(ledger, &sitting.competition, sitting.table.info(), phase);
+            agon_runner::phase_results::standings_of(ledger, &sitting.competition, sitting.table.info(), phase);
         let standings = standings.await?;
         for (ending, format) in [("json", sheets::Format::Json), ("csv", sheets::Format::Csv)] {
             let path = folder.join(format!("table-{}.{ending}", phase + 1));

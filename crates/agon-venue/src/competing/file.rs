@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use agon_host::intake::players;
-use agon_league::Competition;
-use agon_league::competition::Mistake;
+use agon_league::CompetitionConfig;
+use agon_league::config::ConfigError;
 
 use crate::failure::{Failure, WRONG_USE};
 
@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 4 << 20;
 /// A competition and where it is described.
 pub struct CompetitionFile {
     /// As it was read.
-    pub competition: Competition,
+    pub competition: CompetitionConfig,
     /// The folder that paths in it are read from, as a whole path.
     pub folder: PathBuf,
     /// Its text, to be kept.
@@ -48,7 +48,7 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
         let line = good.split(|&byte| byte == b'\n').count();
         Failure::wrong_use(format!("{}:{line}: not UTF-8 text", path.display()), "save the file as UTF-8")
     })?;
-    let competition = Competition::read(&text).map_err(|found| mistakes(path, &found))?;
+    let competition = CompetitionConfig::read(&text).map_err(|found| mistakes(path, &found))?;
     let whole =
         path.canonicalize().map_err(|error| Failure::io("find", path, &error, "is it still there?"))?;
     let folder = whole.parent().map_or_else(|| PathBuf::from("/"), Path::to_owned);
@@ -56,7 +56,7 @@ pub fn load(path: &Path) -> Result<CompetitionFile, Failure> {
 }
 
 /// A `players.yml` as a competition: each pair plays twice. Directories are read from `base`.
-pub fn from_players(list: &Path, base: &Path) -> Result<Competition, Failure> {
+pub fn from_players(list: &Path, base: &Path) -> Result<CompetitionConfig, Failure> {
     let shown = list.display();
     let found =
         players::read(list, Some(base)).map_err(|refusal| Failure::refused(&shown.to_string(), &refusal))?;
@@ -69,14 +69,14 @@ pub fn from_players(list: &Path, base: &Path) -> Result<Competition, Failure> {
     let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (list, base) = (whole(list), whole(base));
     let bot = |name: &str| format!("{}#{name}@{}", list.display(), base.display());
-    Ok(Competition::from_players(
+    Ok(CompetitionConfig::from_players(
         "Word Racer",
         found.into_iter().map(|player| (player.name.clone(), bot(&player.name))),
     ))
 }
 
 /// All that is wrong with a file.
-pub fn mistakes(path: &Path, found: &[Mistake]) -> Failure {
+pub fn mistakes(path: &Path, found: &[ConfigError]) -> Failure {
     let file = path.display().to_string();
     let mut told: Vec<String> = found.iter().take(SHOWN).map(|mistake| mistake.in_file(&file)).collect();
     match found.len() {

@@ -8,8 +8,8 @@ use agon_host::intake::Refusal;
 use agon_host::intake::git::Repository;
 use agon_host::intake::survey::survey;
 use agon_host::python::{Stateless, forget};
-use agon_league::competition::{Bot, Competition, EntrantSpec, SandboxRule};
-use agon_runner::Member;
+use agon_league::config::{BotSource, CompetitionConfig, EntrantSpec, SandboxRule};
+use agon_runner::LoadedEntrant;
 
 use super::Sitting;
 use crate::failure::{Failure, WRONG_USE};
@@ -24,7 +24,7 @@ pub fn load(
     history: Option<&Path>,
     known: &[String],
     tell: Tell<'_>,
-) -> Result<Vec<Member>, Failure> {
+) -> Result<Vec<LoadedEntrant>, Failure> {
     let Sitting { competition, assets, place, .. } = sitting;
     let mut seats = Vec::new();
     let mut commits = Vec::new();
@@ -62,20 +62,20 @@ pub fn load(
     furnish(competition.game, &mut seats, settings, assets, &place.folder)?;
     try_all(sitting, phase, &seats)?;
     let members = seats.into_iter().zip(commits).zip(&competition.entrants);
-    let member = |((seating, commit), one): ((Seating, Option<String>), &EntrantSpec)| Member {
+    let member = |((seating, commit), one): ((Seating, Option<String>), &EntrantSpec)| LoadedEntrant {
         name: one.name.clone(),
         seating,
         commit,
-        beside: history.map(Path::to_owned),
+        extra_file: history.map(Path::to_owned),
     };
     Ok(members.map(member).collect())
 }
 
 /// The BOT of an entrant, and the commit it is of.
-fn found(place: &super::Place, name: &str, bot: &Bot) -> Result<(String, Option<String>), Failure> {
+fn found(place: &super::Place, name: &str, bot: &BotSource) -> Result<(String, Option<String>), Failure> {
     match bot {
-        Bot::Given(bot) => Ok((bot.clone(), None)),
-        Bot::Git { repository, branch, path } => {
+        BotSource::Given(bot) => Ok((bot.clone(), None)),
+        BotSource::Git { repository, branch, path } => {
             let repository = Repository::new(&place.folder, name, repository, branch.as_deref());
             let found = repository.checkout().map_err(|refusal| Failure::refused(name, &refusal))?;
             Ok((found.bot(path.as_deref()), Some(found.commit)))
@@ -99,14 +99,14 @@ fn of_entrant(name: &str, failure: &Failure) -> Failure {
     Failure { code: failure.code, message: format!("entrant {name}: {}", failure.message) }
 }
 
-fn sandbox(competition: &Competition) -> Sandbox {
+fn sandbox(competition: &CompetitionConfig) -> Sandbox {
     match competition.sandbox {
         SandboxRule::Required => Sandbox::On,
         SandboxRule::Off => Sandbox::Off,
     }
 }
 
-fn stateless(competition: &Competition) -> Stateless {
+fn stateless(competition: &CompetitionConfig) -> Stateless {
     match competition.stateless.as_deref() {
         Some("fresh") => Stateless::Fresh,
         Some("audited") => Stateless::Audited,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use agon_core::settings::{Kind, Value};
 use agon_core::{Assets, GameInfo, Settings};
 use agon_engine::Table;
-use agon_league::competition::{Change, Competition, Progress, SecretSeed, compare};
-use agon_store::{Edition, Founding, Ledger, PhaseState, Secret, SqliteLedger, Time};
+use agon_league::config::{Change, CompetitionConfig, CompetitionProgress, SeedSource, compare};
+use agon_store::{ConfigVersion, NewLedger, Ledger, PhaseState, SecretSeed, SqliteLedger, Timestamp};
 use serde_json::Value as Json;
 
 use super::file::{self, CompetitionFile};
@@ -31,7 +31,7 @@ pub struct Sitting {
     /// The file's text.
     pub text: String,
     /// What it says.
-    pub competition: Competition,
+    pub competition: CompetitionConfig,
     /// Its game.
     pub table: Box<dyn Table>,
     /// The files its settings name.
@@ -61,7 +61,7 @@ impl Sitting {
     }
 
     /// Of a competition that was read from something else.
-    pub fn with(place: Place, text: String, mut competition: Competition) -> Result<Self, Failure> {
+    pub fn with(place: Place, text: String, mut competition: CompetitionConfig) -> Result<Self, Failure> {
         let table = agon_engine::table(competition.game)?;
         let mut assets = Assets::none();
         fetch(&place, table.info(), &mut competition.settings, &mut assets)?;
@@ -72,9 +72,9 @@ impl Sitting {
     }
 
     /// What is kept of the file.
-    fn edition(&self) -> Edition {
+    fn edition(&self) -> ConfigVersion {
         let normal = self.competition.normalised().to_string();
-        Edition { file: self.text.clone(), normal, at: Time::now() }
+        ConfigVersion { file: self.text.clone(), normal, at: Timestamp::now() }
     }
 
     /// The ledger, made if it is not there. A file that changed in a way that matters is refused.
@@ -88,9 +88,9 @@ impl Sitting {
     }
 
     /// What a new ledger starts with.
-    pub(super) fn founding(&self) -> Result<Founding, Failure> {
+    pub(super) fn founding(&self) -> Result<NewLedger, Failure> {
         let info = self.table.info();
-        Ok(Founding {
+        Ok(NewLedger {
             name: self.competition.name.clone(),
             game: info.id.to_owned(),
             rules: info.rules_version,
@@ -112,22 +112,22 @@ impl Sitting {
     }
 
     /// The secret seed a new competition starts with.
-    fn secret(&self) -> Result<Secret, Failure> {
+    fn secret(&self) -> Result<SecretSeed, Failure> {
         let empty = |what: String| Failure::wrong_use(what, "put a long text there that nobody can guess");
         let given = match &self.competition.seed {
-            SecretSeed::Drawn => return Ok(agon_runner::secret::draw()?),
-            SecretSeed::Given(text) => return Ok(Secret::new(text)),
-            SecretSeed::File(path) => {
+            SeedSource::Drawn => return Ok(agon_runner::seeds::draw()?),
+            SeedSource::Given(text) => return Ok(SecretSeed::new(text)),
+            SeedSource::File(path) => {
                 let path = self.place.folder.join(path);
                 fs::read_to_string(&path)
                     .map_err(|e| Failure::io("read", &path, &e, "it holds the secret seed"))?
             }
-            SecretSeed::Variable(name) => std::env::var(name)
+            SeedSource::Variable(name) => std::env::var(name)
                 .map_err(|_| empty(format!("the environment variable {name} holds no secret seed")))?,
         };
         match given.trim() {
             "" => Err(empty("the secret seed is empty".to_owned())),
-            seed => Ok(Secret::new(seed)),
+            seed => Ok(SecretSeed::new(seed)),
         }
     }
 
@@ -154,7 +154,7 @@ impl Sitting {
         let begun = phases.iter().filter(|phase| phase.state > PhaseState::Waiting).count() as u32;
         let all_over = phases.iter().take(begun as usize).all(|phase| phase.state >= PhaseState::Published);
         let next = self.competition.phases.get(begun as usize);
-        let progress = Progress { begun, waiting: all_over && next.is_some_and(|next| next.resubmit) };
+        let progress = CompetitionProgress { begun, waiting: all_over && next.is_some_and(|next| next.resubmit) };
         let refused: Vec<&Change> = changes.iter().filter(|change| change.is_refused(progress)).collect();
         if refused.is_empty() {
             return Ok(ledger.amend(&new).await?);

@@ -1,7 +1,7 @@
 //! Carrying a competition out: its bots are read for each phase, with what was published of the phases before.
 
 use agon_host::intake::PrivateFolder;
-use agon_runner::{Boards, Ended, Executor, Listener, Run, Stop};
+use agon_runner::{ActiveMatches, RunOutcome, Executor, Listener, CompetitionRun, StopFlag};
 use agon_store::Ledger;
 use tokio::runtime::Runtime;
 
@@ -15,9 +15,9 @@ pub struct Means<'m> {
     /// Where matches are played.
     pub executor: &'m dyn Executor,
     /// Who may ask it to stop.
-    pub stop: &'m Stop,
+    pub stop: &'m StopFlag,
     /// What is being played, for others to look at.
-    pub boards: Boards,
+    pub boards: ActiveMatches,
 }
 
 /// Plays until it is over, waits or is stopped.
@@ -27,9 +27,9 @@ pub fn carry_out(
     means: Means<'_>,
     listener: &mut dyn Listener,
     tell: Tell<'_>,
-) -> Result<Ended, Failure> {
+) -> Result<RunOutcome, Failure> {
     let Means { runtime, executor, stop, boards } = means;
-    let run = Run {
+    let run = CompetitionRun {
         competition: &sitting.competition,
         table: sitting.table.as_ref(),
         assets: &sitting.assets,
@@ -50,5 +50,5 @@ pub fn carry_out(
         let known = runtime.block_on(ledger.bots())?.into_iter().map(|one| one.hash).collect::<Vec<_>>();
         lineup::load(sitting, phase, told.then_some(&*path), &known, tell)
     };
-    run.go(&mut bots, listener)
+    run.run(&mut bots, listener)
 }

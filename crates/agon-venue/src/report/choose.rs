@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use agon_core::{Better, GameInfo, Seat};
 use agon_league::{Entrant, GameResult, MatchKey, SeatResult};
 use agon_report::data::{GameLine, GameList, SeatLine};
-use agon_store::{KeptMatch, Ledger, MatchFilter};
+use agon_store::{StoredMatch, Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
 use crate::competing::Sitting;
@@ -53,7 +53,7 @@ pub async fn games(
     Ok(list)
 }
 
-fn line(one: &KeptMatch, number: u32, game: &GameResult, stage: &str) -> GameLine {
+fn line(one: &StoredMatch, number: u32, game: &GameResult, stage: &str) -> GameLine {
     let seat =
         |seat: &SeatResult| SeatLine { entrant: seat.entrant, score: seat.score.real(), place: seat.place };
     GameLine {
@@ -252,7 +252,7 @@ mod tests {
         for (number, result) in league.results.iter().enumerate() {
             let mut result = result.clone();
             result.key = MatchKey { phase: 0, stage: 0, number: number as u64 };
-            let kept = KeptMatch { games: Vec::new(), faults: 0, finished: agon_store::Time(0), result };
+            let kept = StoredMatch { games: Vec::new(), faults: 0, finished: agon_store::Timestamp(0), result };
             for (at, game) in kept.result.games.iter().enumerate() {
                 picker.look(line(&kept, at as u32, game, stage), game);
             }

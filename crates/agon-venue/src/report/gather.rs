@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use agon_core::record::Digest;
-use agon_league::competition::Competition;
-use agon_league::format::Past;
+use agon_league::config::CompetitionConfig;
+use agon_league::format::PhaseHistory;
 use agon_league::{Entrant, MatchKey};
-use agon_report::data::{FaultLine, FaultList, Pace, Participant, PhaseReport, Report, Version};
-use agon_report::words;
-use agon_runner::tables;
-use agon_store::{FaultFilter, KeptFault, Ledger, PhaseStatus, Time};
+use agon_report::data::{FaultLine, FaultList, ThinkTimes, Participant, PhaseReport, Report, Version};
+use agon_report::text_format;
+use agon_runner::phase_results;
+use agon_store::{FaultFilter, StoredFault, Ledger, PhaseStatus, Timestamp};
 use futures_util::StreamExt as _;
 
 use super::brackets;
@@ -72,7 +72,7 @@ pub async fn report(sitting: &Sitting, ledger: &dyn Ledger, wanted: Wanted) -> R
         game: sitting.table.info(),
         engine: kept.engine,
         begun: kept.editions.first().map(|edition| edition.at.0),
-        written: Time::now().0,
+        written: Timestamp::now().0,
         commitment: kept.commitment.hex(),
         seed: kept.revealed.map(|(seed, at)| (seed.expose().to_owned(), at.0)),
         entrants,
@@ -80,8 +80,8 @@ pub async fn report(sitting: &Sitting, ledger: &dyn Ledger, wanted: Wanted) -> R
     })
 }
 
-fn participants(competition: &Competition) -> Vec<Participant> {
-    let one = |spec: &agon_league::competition::EntrantSpec| Participant {
+fn participants(competition: &CompetitionConfig) -> Vec<Participant> {
+    let one = |spec: &agon_league::config::EntrantSpec| Participant {
         name: spec.name.clone(),
         contributor: spec.contributor.clone(),
         marks: spec.marks.iter().map(|mark| (mark.mark.clone(), mark.note.clone())).collect(),
@@ -106,7 +106,7 @@ async fn phase(
     let mut report = PhaseReport {
         number,
         name: if spec.name.is_empty() { format!("Phase {}", number + 1) } else { spec.name.clone() },
-        format: words::format(&spec.format),
+        format: text_format::format(&spec.format),
         state: status.state.name(),
         started: status.started.map(|at| at.0),
         published: status.published.map(|at| at.0),
@@ -118,19 +118,19 @@ async fn phase(
     if counts.matches == 0 {
         return Ok(report);
     }
-    let played = tables::played(ledger, info, number).await?;
+    let played = phase_results::played(ledger, info, number).await?;
     let seed = ledger.secret().await?;
-    let plan = tables::plan(ledger, competition, info, number, &seed).await?;
-    let stages = if plan.looks_back() {
-        tables::finished_stages(ledger, info, number, plan.as_ref(), played.stages.len() as u32).await?
+    let plan = phase_results::plan(ledger, competition, info, number, &seed).await?;
+    let stages = if plan.depends_on_results() {
+        phase_results::finished_stages(ledger, info, number, plan.as_ref(), played.stages.len() as u32).await?
     } else {
         Vec::new()
     };
-    let past = Past { stages: &stages, ..Past::default() };
+    let past = PhaseHistory { stages: &stages, ..PhaseHistory::default() };
     report.expected = Some(plan.expected());
     report.balance = Some(plan.balance(&past));
-    report.standings = Some(tables::standings_of(ledger, competition, info, number).await?);
-    let pace = |(entrant, sums): (Entrant, &agon_league::tally::Sums)| Pace {
+    report.standings = Some(phase_results::standings_of(ledger, competition, info, number).await?);
+    let pace = |(entrant, sums): (Entrant, &agon_league::tally::EntrantTotals)| ThinkTimes {
         entrant,
         answers: sums.answers,
         mean: sums.thought_ns as f64 / sums.answers.max(1) as f64,
@@ -152,7 +152,7 @@ async fn phase(
         report.games.total = counts.games.max(report.games.shown.len() as u64);
     }
     if spec.format.is_bracket() {
-        let field = tables::field(ledger, competition, info, number).await?;
+        let field = phase_results::field(ledger, competition, info, number).await?;
         report.bracket = Some(
             brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &report.games).await?,
         );
@@ -170,7 +170,7 @@ async fn faults(
     let mut list = FaultList { total, ..FaultList::default() };
     let mut rows = ledger.faults(filter);
     while let Some(one) = rows.next().await {
-        let KeptFault { key, fault, finished, .. } = one?;
+        let StoredFault { key, fault, finished, .. } = one?;
         let hide = hidden.get(key.phase as usize).copied().unwrap_or(false);
         list.held_back |= hide;
         let keep = |text: String| if hide { String::new() } else { text };

@@ -130,5 +130,5 @@ async fn game_page(
     };
     let film = to_json(sitting.table.info(), film.as_ref(), &extras);
     let viewer = Viewer { script: agon_web::SCRIPT, style: agon_web::STYLE };
-    Ok(pages::game(report, phase, game, beside, viewer, &agon_web::mount(&film)))
+    Ok(pages::game(report, phase, game, beside, viewer, &agon_web::viewer_html(&film)))
 }

@@ -1,13 +1,13 @@
 //! Standings for spreadsheets: numbers as numbers, intervals in two columns, times in microseconds.
 
-use agon_league::standings::{Cell, Column, Sheet, Standings};
+use agon_league::standings::{Cell, Column, StandingsTable, Standings};
 
 /// All sheets: a line with the title, the columns, the rows; a blank line between two.
 pub fn render(standings: &Standings) -> String {
     standings.sheets.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-fn one(sheet: &Sheet) -> String {
+fn one(sheet: &StandingsTable) -> String {
     let kinds: Vec<Kind> = (0..sheet.columns.len()).map(|at| Kind::of(sheet, at)).collect();
     let titles = sheet.columns.iter().zip(&kinds).flat_map(|(column, kind)| kind.titles(column));
     let mut text = line([sheet.title.clone()]) + &line(titles);
@@ -25,7 +25,7 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(sheet: &Sheet, at: usize) -> Self {
+    fn of(sheet: &StandingsTable, at: usize) -> Self {
         let cells = || sheet.rows.iter().filter_map(|row| row.cells.get(at));
         if cells().any(|cell| matches!(cell, Cell::Interval(..))) {
             Self::Interval

@@ -1,6 +1,6 @@
 //! Standings as HTML: for eyes, for ears (captions, scopes, labelled regions that scroll), without colour, on a phone, on paper.
 
-use agon_league::standings::{Sheet, Standings};
+use agon_league::standings::{StandingsTable, Standings};
 use agon_report::html::escaped;
 
 use super::heading;
@@ -23,7 +23,7 @@ pub fn fragment(standings: &Standings) -> String {
     standings.sheets.iter().map(one).collect()
 }
 
-fn one(sheet: &Sheet) -> String {
+fn one(sheet: &StandingsTable) -> String {
     let title = escaped(&sheet.title);
     let id = escaped(&sheet.id);
     let mut text =

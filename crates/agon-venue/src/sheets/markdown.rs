@@ -1,6 +1,6 @@
 //! Standings for a forum or a README.
 
-use agon_league::standings::{Sheet, Standings};
+use agon_league::standings::{StandingsTable, Standings};
 
 use super::heading;
 
@@ -10,7 +10,7 @@ pub fn render(standings: &Standings) -> String {
     standings.sheets.iter().fold(start, |text, sheet| text + "\n" + &one(sheet))
 }
 
-fn one(sheet: &Sheet) -> String {
+fn one(sheet: &StandingsTable) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let mut text = format!("### {}\n\n", escaped(&sheet.title));
     text += &line(sheet.columns.iter().map(|column| escaped(&column.title)).collect());

@@ -2,7 +2,7 @@
 
 use agon_league::Entrant;
 use agon_league::simulated::{self, League};
-use agon_league::standings::{Asked, Cell, Ranking, Ruled, RulingKind, Standings, standings};
+use agon_league::standings::{StandingsRequest, Cell, Ranking, RulingNote, RulingKind, Standings, standings};
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn of(league: &League, placing: &[Vec<Entrant>]) -> Standings {
     ruled(league, placing, &[])
 }
 
-fn ruled(league: &League, placing: &[Vec<Entrant>], rulings: &[Ruled]) -> Standings {
-    let asked = Asked {
+fn ruled(league: &League, placing: &[Vec<Entrant>], rulings: &[RulingNote]) -> Standings {
+    let asked = StandingsRequest {
         competition: "Spring Cup",
         phase: "phase 1",
         game: league.game,
@@ -140,7 +140,7 @@ fn the_colour_battle_document_column_for_column() {
         for (seat, (_, time, score)) in result.games[0].seats.iter_mut().zip(document) {
             // A bit more in one game, a bit less in the other.
             let off = [0.05, -0.05][number];
-            seat.score = agon_league::Fixed::of(score + off);
+            seat.score = agon_league::FixedPoint::of(score + off);
             seat.answers = 1000;
             seat.thought_ns = (time * 1e6_f64).round() as u64;
         }
@@ -165,7 +165,7 @@ fn names_are_words_and_never_markup() {
 #[test]
 fn why_somebody_is_disqualified_is_read_in_every_format() {
     let reason = "it reads the others' files, <all> of them";
-    let ruling = Ruled {
+    let ruling = RulingNote {
         number: 1,
         kind: RulingKind::Disqualify(Entrant(0)),
         seats: Vec::new(),

@@ -1,6 +1,6 @@
 //! Standings for the terminal.
 
-use agon_league::standings::{Cell, Column, Sheet, Standings};
+use agon_league::standings::{Cell, Column, StandingsTable, Standings};
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use super::heading;
@@ -13,7 +13,7 @@ pub fn render(standings: &Standings, width: Option<u16>) -> String {
     standings.sheets.iter().fold(heading(standings) + "\n", |text, sheet| text + "\n" + &one(sheet, width))
 }
 
-fn one(sheet: &Sheet, width: Option<u16>) -> String {
+fn one(sheet: &StandingsTable, width: Option<u16>) -> String {
     let title = format!("{}\n", sheet.title);
     if sheet.columns.len() > MOST_COLUMNS {
         return title + "too wide for lines of text\nhint: --format html or csv shows it\n";

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use agon_host::intake::PrivateFolder;
-use agon_runner::tables;
-use agon_server::{App, Config, Server};
-use agon_store::office::{Page, Shown, State};
+use agon_runner::phase_results;
+use agon_server::{AppState, Config, Server};
+use agon_store::site_db::{PageRequest, CompetitionFilter, CompetitionState};
 use agon_venue::failure::{BROKE, Failure, NO};
 use agon_venue::{Sitting, sheets, starter};
 use serde_json::json;
@@ -53,8 +53,8 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     let (app, url) = (server.app().clone(), server.url());
     let invitation = server.invitation().map(str::to_owned);
     for one in competitions(&app).await? {
-        if one.state == State::Closed {
-            app.office.set_state(&one.id, &[State::Closed], State::Running, None).await.map_err(broke)?;
+        if one.state == CompetitionState::Closed {
+            app.office.set_state(&one.id, &[CompetitionState::Closed], CompetitionState::Running, None).await.map_err(broke)?;
         }
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -87,30 +87,30 @@ fn broke(error: impl std::fmt::Display) -> Failure {
     Failure { code: BROKE, message: error.to_string() }
 }
 
-async fn competitions(app: &App) -> Result<Vec<agon_store::office::Competition>, Failure> {
-    let page = Page { after: None, limit: 100 };
-    Ok(app.office.competitions(Shown::All, page).await.map_err(broke)?.items)
+async fn competitions(app: &AppState) -> Result<Vec<agon_store::site_db::HostedCompetition>, Failure> {
+    let page = PageRequest { after: None, limit: 100 };
+    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
 }
 
 /// Waits until nothing is left to play. Says so of each that is over.
-async fn all_over(app: &App) -> Result<(), Failure> {
+async fn all_over(app: &AppState) -> Result<(), Failure> {
     let (begun, mut told) = (Instant::now(), Vec::new());
     loop {
         let all = competitions(app).await?;
         for one in &all {
             match one.state {
-                State::Failed => {
+                CompetitionState::Failed => {
                     let words = one.message.as_deref().unwrap_or("no words");
                     return Err(broke(format!("{}: {words}", one.name)));
                 }
-                State::Over if !told.contains(&one.id) => {
+                CompetitionState::Over if !told.contains(&one.id) => {
                     told.push(one.id.clone());
                     output::note(&format!("{}: over after {:.0} s", one.name, begun.elapsed().as_secs_f64()));
                 }
                 _ => {}
             }
         }
-        if all.iter().all(|one| one.state == State::Over) {
+        if all.iter().all(|one| one.state == CompetitionState::Over) {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -125,7 +125,7 @@ async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
         let ledger = sitting.ledger_to_read().await?;
         let last = sitting.competition.phases.len() as u32 - 1;
         let info = sitting.table.info();
-        let standings = tables::standings_of(&ledger, &sitting.competition, info, last).await?;
+        let standings = phase_results::standings_of(&ledger, &sitting.competition, info, last).await?;
         if args.json {
             list.push(standings.json());
         } else {

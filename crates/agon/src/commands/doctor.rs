@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
-use agon_grid::probe::{self, Finding};
+use agon_grid::probe::{self, ProbeResult};
 use agon_venue::failure::{Failure, NO};
 use serde_json::json;
 
@@ -65,8 +65,8 @@ fn sandbox() -> Vec<Check> {
     }
 }
 
-impl From<Finding> for Check {
-    fn from(finding: Finding) -> Self {
+impl From<ProbeResult> for Check {
+    fn from(finding: ProbeResult) -> Self {
         let health = match finding.health {
             probe::Health::Good => Health::Good,
             probe::Health::Note => Health::Note,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use agon_league::competition::own;
+use agon_league::config::preset;
 use agon_venue::Failure;
 use agon_venue::manifest::quoted;
 use serde_json::json;
@@ -14,7 +14,7 @@ use crate::output;
 /// Writes it, and says what comes next.
 pub fn run(args: &Init) -> Result<(), Failure> {
     let info = agon_engine::table(&args.game)?.info();
-    let Some(text) = own(info.id) else {
+    let Some(text) = preset(info.id) else {
         let hint = "docs/competition-file.md says how to write one";
         return Err(Failure::wrong_use(format!("{} has no competition of its own", info.title), hint));
     };

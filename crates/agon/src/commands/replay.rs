@@ -81,7 +81,7 @@ fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Resul
         return Err(Failure::wrong_use(what, "choose one with --game K"));
     };
     let film = agon_engine::film::json::to_json(info, film.as_ref(), &Extras::default());
-    WholeFile::write(path, "the page", agon_web::page(&film).as_bytes())?;
+    WholeFile::write(path, "the page", agon_web::replay_page(&film).as_bytes())?;
     output::print(&format!("page: {}\n", path.display()))
 }
 

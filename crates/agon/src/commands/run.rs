@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_grid::access::Role;
+use agon_grid::permissions::Role;
 use agon_host::intake::players;
-use agon_runner::{Boards, Ended, Executor, Local};
+use agon_runner::{ActiveMatches, RunOutcome, Executor, LocalExecutor};
 use agon_venue::competing::Where;
 use agon_venue::competing::play::{self, Means};
 use agon_venue::failure::{Failure, NO};
@@ -49,7 +49,7 @@ fn go(args: &cli::Run, runtime: &Runtime, fleet: Option<fleet::Led>) -> Result<(
         put_aside(&sitting, &place, runtime)?;
     }
     let ended = carry_out(&sitting, &place, runtime, args, fleet)?;
-    if let (Ended::Over, Some(_)) = (&ended, &args.base) {
+    if let (RunOutcome::Over, Some(_)) = (&ended, &args.base) {
         return results(&sitting, &place, runtime, args.json);
     }
     if args.json {
@@ -60,11 +60,11 @@ fn go(args: &cli::Run, runtime: &Runtime, fleet: Option<fleet::Led>) -> Result<(
         file += " --database URL";
     }
     let next = match ended {
-        Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
-        Ended::Waiting(_) => {
+        RunOutcome::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
+        RunOutcome::Waiting(_) => {
             format!("agon table {file} shows the table, agon export {file} DIR writes the history")
         }
-        Ended::Over => {
+        RunOutcome::Over => {
             format!("agon table {file} shows the table, agon report {file} DIR writes pages about it")
         }
     };
@@ -104,17 +104,17 @@ fn carry_out(
     runtime: &Runtime,
     args: &cli::Run,
     fleet: Option<fleet::Led>,
-) -> Result<Ended, Failure> {
+) -> Result<RunOutcome, Failure> {
     let ledger = runtime.block_on(sitting.ledger_at(place))?;
     let stop = signals::listen(STOPPING)?;
     let ended = {
         let play = |executor: &dyn Executor, company: Option<Company>| {
             let mut listener = line::listener(&sitting.competition, sitting.table.info(), args.json, company);
-            let means = Means { runtime, executor, stop: &stop, boards: Boards::default() };
+            let means = Means { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
             play::carry_out(sitting, &*ledger, means, &mut *listener, &mut output::note)
         };
         match fleet {
-            None => play(&Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On }, None),
+            None => play(&LocalExecutor { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On }, None),
             Some(led) => fleet::play(sitting, runtime, &*ledger, led, play),
         }
     }?;
@@ -122,9 +122,9 @@ fn carry_out(
     Ok(ended)
 }
 
-fn stopped(ended: Ended, words: &str) -> Result<(), Failure> {
+fn stopped(ended: RunOutcome, words: &str) -> Result<(), Failure> {
     match ended {
-        Ended::Stopped => {
+        RunOutcome::Stopped => {
             if !words.is_empty() {
                 output::note(words);
             }

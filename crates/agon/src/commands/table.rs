@@ -1,6 +1,6 @@
 //! `agon table FILE`: the tables of a competition as they stand.
 
-use agon_runner::tables;
+use agon_runner::phase_results;
 use agon_store::PhaseState;
 use agon_venue::Failure;
 use agon_venue::Sitting;
@@ -28,7 +28,7 @@ pub fn run(args: &cli::Table) -> Result<(), Failure> {
             return Err(Failure::wrong_use(what, hint));
         }
     };
-    let standings = tables::standings_of(&*ledger, &sitting.competition, sitting.table.info(), number);
+    let standings = phase_results::standings_of(&*ledger, &sitting.competition, sitting.table.info(), number);
     let standings = runtime.block_on(standings)?;
     output::print(&sheets::render(&standings, args.format, !args.no_times, output::table_width()))
 }

@@ -2,7 +2,7 @@
 
 use agon_host::intake::Refusal;
 use agon_host::intake::git::{Repository, Updated};
-use agon_league::competition::{Bot, EntrantSpec};
+use agon_league::config::{BotSource, EntrantSpec};
 use agon_venue::competing::file;
 use agon_venue::failure::{Failure, NO};
 use serde_json::{Value as Json, json};
@@ -22,7 +22,7 @@ pub fn run(args: &Update) -> Result<(), Failure> {
     let mut entries: Vec<Json> = Vec::new();
     let (mut failed, mut new) = (0, 0);
     for entrant in &file.competition.entrants {
-        let Bot::Git { repository, branch, .. } = &entrant.bot else { continue };
+        let BotSource::Git { repository, branch, .. } = &entrant.bot else { continue };
         let repository = Repository::new(&file.folder, &entrant.name, repository, branch.as_deref());
         output::note(&format!("{}: {}", entrant.name, repository.address()));
         let updated = repository.update();
@@ -94,8 +94,8 @@ fn count(n: usize, what: &str) -> String {
 
 fn as_json(entrant: &EntrantSpec, repository: &Repository, updated: &Result<Updated, Refusal>) -> Json {
     let branch = match &entrant.bot {
-        Bot::Git { branch, .. } => branch.as_deref(),
-        Bot::Given(_) => None,
+        BotSource::Git { branch, .. } => branch.as_deref(),
+        BotSource::Given(_) => None,
     };
     let mut entry = json!({"name": entrant.name, "repository": repository.address(), "branch": branch});
     let more = match updated {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use agon_grid::access::Role;
+use agon_grid::permissions::Role;
 use agon_grid::subjects;
 use agon_grid::worker::{Worker, WorkerOptions};
 use agon_venue::failure::Failure;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use agon_grid::Roster;
-use agon_grid::access::Role;
-use agon_grid::roster::{EVERY, Seen};
-use agon_grid::wire::{Done, Order};
+use agon_grid::WorkerDirectory;
+use agon_grid::permissions::Role;
+use agon_grid::worker_directory::{HEARTBEAT_INTERVAL, WorkerInfo};
+use agon_grid::messages::{CommandReply, WorkerCommand};
 use agon_venue::failure::{BROKE, Failure, NO};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
@@ -22,7 +22,7 @@ pub fn run(args: &cli::Workers) -> Result<(), Failure> {
     let nats = args.nats.needed("spectator")?;
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Spectator)?;
-        let roster = runtime.block_on(Roster::listen(&link))?;
+        let roster = runtime.block_on(WorkerDirectory::listen(&link))?;
         if let Some(name) = &args.drain {
             return drain(runtime, &roster, name, wait, args.json);
         }
@@ -31,7 +31,7 @@ pub fn run(args: &cli::Workers) -> Result<(), Failure> {
     })
 }
 
-fn list(workers: &[Seen], json: bool) -> Result<(), Failure> {
+fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Failure> {
     if json {
         return output::print_json(
             "workers",
@@ -51,7 +51,7 @@ fn list(workers: &[Seen], json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn table(workers: &[Seen]) -> String {
+fn table(workers: &[WorkerInfo]) -> String {
     let titles = [
         "Name",
         "State",
@@ -65,7 +65,7 @@ fn table(workers: &[Seen]) -> String {
         ">Faults",
         ">Failed",
     ];
-    let row = |one: &Seen| {
+    let row = |one: &WorkerInfo| {
         let beat = &one.beat;
         vec![
             beat.worker.clone(),
@@ -84,7 +84,7 @@ fn table(workers: &[Seen]) -> String {
     output::table(&titles, workers.iter().map(row).collect())
 }
 
-fn for_programs(one: &Seen) -> Json {
+fn for_programs(one: &WorkerInfo) -> Json {
     let beat = &one.beat;
     json!({
         "name": beat.worker, "session": beat.session, "state": one.state.word(), "cores": beat.cores, "busy": beat.busy,
@@ -93,7 +93,7 @@ fn for_programs(one: &Seen) -> Json {
         "faults": beat.faults, "failed": beat.failed,
         "refused": beat.refused.iter().map(|(cup, why)| json!({"competition": cup, "why": why})).collect::<Vec<_>>(),
         "boards": beat.boards.iter().map(|board| json!({
-            "competition": board.cup, "board": board.board, "phase": board.key.0 + 1, "stage": board.key.1 + 1,
+            "competition": board.competition_id, "board": board.board, "phase": board.key.0 + 1, "stage": board.key.1 + 1,
             "match": board.key.2 + 1, "game": board.game + 1, "turn": board.turn, "for_ms": board.for_ms,
         })).collect::<Vec<_>>(),
     })
@@ -102,14 +102,14 @@ fn for_programs(one: &Seen) -> Json {
 /// Has one of them leave; with `wait`, sees it go.
 fn drain(
     runtime: &Runtime,
-    roster: &Roster,
+    roster: &WorkerDirectory,
     name: &str,
     wait: Option<Duration>,
     json: bool,
 ) -> Result<(), Failure> {
-    match runtime.block_on(roster.order(name, &Order::Drain))? {
-        Done::Yes => {}
-        Done::No(why) => {
+    match runtime.block_on(roster.order(name, &WorkerCommand::Drain))? {
+        CommandReply::Yes => {}
+        CommandReply::No(why) => {
             let message = format!("worker {name} does not leave: {why}\nhint: `agon workers` says how it is");
             return Err(Failure { code: BROKE, message });
         }
@@ -142,7 +142,7 @@ fn drain(
 }
 
 /// Whether it is gone before `wait` is over: it said so, or was silent for two beats.
-fn gone(roster: &Roster, name: &str, begun: Instant, wait: Duration) -> bool {
+fn gone(roster: &WorkerDirectory, name: &str, begun: Instant, wait: Duration) -> bool {
     let mut seen = begun;
     loop {
         let there =
@@ -152,7 +152,7 @@ fn gone(roster: &Roster, name: &str, begun: Instant, wait: Duration) -> bool {
             None if seen > begun => return true,
             None => {}
         }
-        if seen.elapsed() > 2 * EVERY + Duration::from_millis(500) {
+        if seen.elapsed() > 2 * HEARTBEAT_INTERVAL + Duration::from_millis(500) {
             return true;
         }
         if begun.elapsed() > wait {

@@ -4,11 +4,11 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
 use agon_core::GameInfo;
-use agon_league::competition::Competition;
+use agon_league::config::CompetitionConfig;
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_runner::event::summary;
-use agon_runner::{Event, Listener, Playing, tables};
+use agon_runner::{Event, Listener, ActiveMatch, phase_results};
 use agon_store::MatchFault;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use serde_json::json;
@@ -27,7 +27,7 @@ const MOST_BOTS: usize = 200;
 
 /// What a run shows of itself; `company` is who plays, where that is not this machine.
 pub fn listener<'l>(
-    competition: &'l Competition,
+    competition: &'l CompetitionConfig,
     info: &'static GameInfo,
     json: bool,
     company: Option<Company>,
@@ -49,12 +49,12 @@ pub fn listener<'l>(
     }
 }
 
-fn name(competition: &Competition, entrant: Entrant) -> &str {
+fn name(competition: &CompetitionConfig, entrant: Entrant) -> &str {
     competition.entrants.get(entrant.index()).map_or("?", |one| one.name.as_str())
 }
 
 /// What is said in words, whoever listens.
-fn words(competition: &Competition, event: &Event<'_>) -> Option<String> {
+fn words(competition: &CompetitionConfig, event: &Event<'_>) -> Option<String> {
     Some(match event {
         Event::Balance { report, .. } => {
             let name = |entrant| name(competition, entrant).to_owned();
@@ -98,7 +98,7 @@ pub fn disputed(key: MatchKey, workers: &[String]) -> String {
     )
 }
 
-fn fault_words(competition: &Competition, result: &MatchResult, fault: &MatchFault) -> String {
+fn fault_words(competition: &CompetitionConfig, result: &MatchResult, fault: &MatchFault) -> String {
     let (key, game, turn) = (result.key, fault.game + 1, fault.turn);
     let says = fault.report.says.lines().next().unwrap_or_default();
     format!(
@@ -110,7 +110,7 @@ fn fault_words(competition: &Competition, result: &MatchResult, fault: &MatchFau
 
 /// Plain lines.
 struct Log<'l> {
-    competition: &'l Competition,
+    competition: &'l CompetitionConfig,
     company: Option<Company>,
     done: u64,
     expected: (u64, u64),
@@ -161,7 +161,7 @@ impl Listener for Log<'_> {
 
 /// A stream of events, one JSON object a line.
 struct Events<'l> {
-    competition: &'l Competition,
+    competition: &'l CompetitionConfig,
     company: Option<Company>,
 }
 
@@ -235,7 +235,7 @@ impl Events<'_> {
 
 /// What moves on a terminal: a bar, what is being played, the table as it forms, the latest faults.
 struct View<'l> {
-    competition: &'l Competition,
+    competition: &'l CompetitionConfig,
     info: &'static GameInfo,
     screen: MultiProgress,
     bar: ProgressBar,
@@ -249,7 +249,7 @@ struct View<'l> {
 }
 
 impl<'l> View<'l> {
-    fn new(competition: &'l Competition, info: &'static GameInfo, company: Option<Company>) -> Self {
+    fn new(competition: &'l CompetitionConfig, info: &'static GameInfo, company: Option<Company>) -> Self {
         let screen = MultiProgress::new();
         let plain = || ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
         let bar = screen.add(ProgressBar::hidden());
@@ -271,11 +271,11 @@ impl<'l> View<'l> {
         self.bar.reset_eta();
     }
 
-    fn tick(&mut self, playing: &[Playing], tally: &Tally) {
+    fn tick(&mut self, playing: &[ActiveMatch], tally: &Tally) {
         for news in self.company.iter_mut().flat_map(Company::news) {
             let _ = self.screen.println(news);
         }
-        let one = |one: &Playing| {
+        let one = |one: &ActiveMatch| {
             let names: Vec<&str> =
                 one.seats.iter().take(6).map(|&seat| name(self.competition, seat)).collect();
             let more = if one.seats.len() > 6 {
@@ -296,7 +296,7 @@ impl<'l> View<'l> {
 
     fn table_text(&self, tally: &Tally) -> String {
         let Some(phase) = self.competition.phases.get(self.phase as usize) else { return String::new() };
-        let asked = tables::asked(self.competition, self.info, phase, &[]);
+        let asked = phase_results::standings_request(self.competition, self.info, phase, &[]);
         let order = agon_league::standings::order(tally, &asked);
         let width =
             self.competition.entrants.iter().map(|one| one.name.chars().count()).max().unwrap_or(0).min(40);

@@ -4,7 +4,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use agon_grid::{NatsOptions, link, subjects};
+use agon_grid::{NatsOptions, nats, subjects};
 use agon_venue::Failure;
 use clap::Args;
 
@@ -46,7 +46,7 @@ impl Nats {
         };
         // Answers are heard below the user's own name: that is all it may hear.
         let name =
-            link::user_of(&url).filter(|user| subjects::is_name(user)).unwrap_or_else(|| role.to_owned());
+            nats::user_of(&url).filter(|user| subjects::is_name(user)).unwrap_or_else(|| role.to_owned());
         Ok(Some(NatsOptions {
             url,
             password_file: text("AGON_NATS_PASSWORD_FILE").map(PathBuf::from),

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::mpsc::Receiver;
 
-use agon_grid::Roster;
-use agon_grid::roster::{Seen, State};
+use agon_grid::WorkerDirectory;
+use agon_grid::worker_directory::{WorkerInfo, WorkerStatus};
 
 /// Who was there when it was last looked.
 pub struct Company {
-    roster: Roster,
-    known: BTreeMap<(String, String), State>,
+    roster: WorkerDirectory,
+    known: BTreeMap<(String, String), WorkerStatus>,
     /// What the coordinator says, from threads that must not write into a progress bar.
     said: Receiver<String>,
 }
@@ -40,7 +40,7 @@ impl Change {
 
 impl Company {
     /// Of these, with what the coordinator says.
-    pub const fn new(roster: Roster, said: Receiver<String>) -> Self {
+    pub const fn new(roster: WorkerDirectory, said: Receiver<String>) -> Self {
         Self { roster, known: BTreeMap::new(), said }
     }
 
@@ -66,13 +66,13 @@ impl Company {
     }
 }
 
-fn changes(known: &mut BTreeMap<(String, String), State>, seen: &[Seen]) -> Vec<Change> {
+fn changes(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerInfo]) -> Vec<Change> {
     let mut news = Vec::new();
-    let key = |one: &Seen| (one.beat.worker.clone(), one.beat.session.clone());
+    let key = |one: &WorkerInfo| (one.beat.worker.clone(), one.beat.session.clone());
     known.retain(|known, state| {
         let stays = seen.iter().any(|one| key(one) == *known);
         // Who was lost before was told to be; who comes back under a new session is told to come.
-        if !stays && *state != State::Lost {
+        if !stays && *state != WorkerStatus::Lost {
             news.push(Change { worker: known.0.clone(), what: "left", why: String::new() });
         }
         stays
@@ -81,16 +81,16 @@ fn changes(known: &mut BTreeMap<(String, String), State>, seen: &[Seen]) -> Vec<
         let before = known.insert(key(one), one.state);
         let (worker, beat) = (one.beat.worker.clone(), &one.beat);
         let (what, why) = match (before, one.state) {
-            (before, State::Refused) if before != Some(State::Refused) => {
+            (before, WorkerStatus::Refused) if before != Some(WorkerStatus::Refused) => {
                 ("refused", beat.refused.first().map_or_else(String::new, |(_, why)| why.clone()))
             }
-            (before, State::Lost) if before.is_some_and(|before| before != State::Lost) => {
+            (before, WorkerStatus::Lost) if before.is_some_and(|before| before != WorkerStatus::Lost) => {
                 ("lost", String::new())
             }
-            (before, State::Draining) if before.is_some_and(|before| before != State::Draining) => {
+            (before, WorkerStatus::Draining) if before.is_some_and(|before| before != WorkerStatus::Draining) => {
                 ("draining", String::new())
             }
-            (None | Some(State::Lost), State::Playing | State::Idle | State::Draining) => {
+            (None | Some(WorkerStatus::Lost), WorkerStatus::Playing | WorkerStatus::Idle | WorkerStatus::Draining) => {
                 ("came", format!("{}, speed {:.2}, Agon {}", cores(beat.cores), beat.speed, beat.engine))
             }
             _ => continue,
@@ -104,9 +104,9 @@ fn cores(cores: u32) -> String {
     if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") }
 }
 
-fn summary(seen: &[Seen]) -> String {
-    let there: Vec<&Seen> =
-        seen.iter().filter(|one| matches!(one.state, State::Playing | State::Idle)).collect();
+fn summary(seen: &[WorkerInfo]) -> String {
+    let there: Vec<&WorkerInfo> =
+        seen.iter().filter(|one| matches!(one.state, WorkerStatus::Playing | WorkerStatus::Idle)).collect();
     if there.is_empty() {
         return "no workers: start some with `agon worker --nats URL`".to_owned();
     }
@@ -120,44 +120,44 @@ fn summary(seen: &[Seen]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_grid::wire::Beat;
+    use agon_grid::messages::Heartbeat;
     use std::time::Duration;
 
-    fn seen(worker: &str, session: &str, state: State) -> Seen {
-        let beat = Beat {
+    fn seen(worker: &str, session: &str, state: WorkerStatus) -> WorkerInfo {
+        let beat = Heartbeat {
             engine: "0.1.0".to_owned(),
             cores: 2,
-            busy: u32::from(state == State::Playing),
+            busy: u32::from(state == WorkerStatus::Playing),
             rate: 1.5,
             used: 0.5,
-            draining: state == State::Draining,
+            draining: state == WorkerStatus::Draining,
             refused: vec![("cup".to_owned(), "too old".to_owned())],
-            ..Beat::new(worker, session)
+            ..Heartbeat::new(worker, session)
         };
-        Seen { beat, ago: Duration::ZERO, state }
+        WorkerInfo { beat, ago: Duration::ZERO, state }
     }
 
-    fn told(known: &mut BTreeMap<(String, String), State>, seen: &[Seen]) -> Vec<String> {
+    fn told(known: &mut BTreeMap<(String, String), WorkerStatus>, seen: &[WorkerInfo]) -> Vec<String> {
         changes(known, seen).iter().map(|one| format!("{} {}", one.worker, one.what)).collect()
     }
 
     #[test]
     fn coming_and_going_is_told_once() {
         let mut known = BTreeMap::new();
-        let (a, b) = (seen("a", "1", State::Idle), seen("b", "1", State::Refused));
+        let (a, b) = (seen("a", "1", WorkerStatus::Idle), seen("b", "1", WorkerStatus::Refused));
         assert_eq!(told(&mut known, &[a.clone(), b.clone()]), ["a came", "b refused"]);
-        assert_eq!(told(&mut known, &[seen("a", "1", State::Playing), b.clone()]), [""; 0]);
-        assert_eq!(told(&mut known, &[seen("a", "1", State::Lost), b.clone()]), ["a lost"]);
+        assert_eq!(told(&mut known, &[seen("a", "1", WorkerStatus::Playing), b.clone()]), [""; 0]);
+        assert_eq!(told(&mut known, &[seen("a", "1", WorkerStatus::Lost), b.clone()]), ["a lost"]);
         // Started anew: its old session is forgotten without a word.
-        assert_eq!(told(&mut known, &[seen("a", "2", State::Idle), b.clone()]), ["a came"]);
-        assert_eq!(told(&mut known, &[seen("a", "2", State::Draining), b.clone()]), ["a draining"]);
+        assert_eq!(told(&mut known, &[seen("a", "2", WorkerStatus::Idle), b.clone()]), ["a came"]);
+        assert_eq!(told(&mut known, &[seen("a", "2", WorkerStatus::Draining), b.clone()]), ["a draining"]);
         assert_eq!(told(&mut known, &[b]), ["a left"]);
-        assert_eq!(told(&mut known, &[seen("b", "1", State::Playing)]), [""; 0]);
+        assert_eq!(told(&mut known, &[seen("b", "1", WorkerStatus::Playing)]), [""; 0]);
     }
 
     #[test]
     fn a_line_says_who_plays() {
-        let all = [seen("a", "1", State::Playing), seen("b", "1", State::Idle), seen("c", "1", State::Lost)];
+        let all = [seen("a", "1", WorkerStatus::Playing), seen("b", "1", WorkerStatus::Idle), seen("c", "1", WorkerStatus::Lost)];
         assert_eq!(summary(&all), "2 workers, 1 of 4 cores busy, 3.0 games/s");
         assert!(summary(&all[2..]).starts_with("no workers"));
     }

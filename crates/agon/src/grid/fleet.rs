@@ -2,8 +2,8 @@
 
 use std::sync::mpsc;
 
-use agon_grid::{Fleet, FleetOptions, Link, Roster};
-use agon_runner::{Ended, Executor};
+use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, WorkerDirectory};
+use agon_runner::{RunOutcome, Executor};
 use agon_store::Ledger;
 use agon_venue::{Failure, Sitting};
 use tokio::runtime::Runtime;
@@ -15,10 +15,10 @@ use crate::competing::line;
 use crate::output;
 
 /// How workers are reached, and what is wanted of them.
-pub type Led = (Link, FleetOptions);
+pub type Led = (NatsConnection, CoordinatorOptions);
 
 /// What was asked for, if it makes sense.
-pub fn options(args: &cli::Run) -> Result<FleetOptions, Failure> {
+pub fn options(args: &cli::Run) -> Result<CoordinatorOptions, Failure> {
     let fleet = &args.fleet;
     if args.jobs.is_some() {
         let hint = "leave it out; `agon worker --jobs N` says how many games a worker plays at once";
@@ -34,12 +34,12 @@ pub fn options(args: &cli::Run) -> Result<FleetOptions, Failure> {
             "2 of a hundred matches are played again unless you say otherwise",
         ));
     }
-    Ok(FleetOptions {
+    Ok(CoordinatorOptions {
         checked: fleet.checked / 100.0,
         lease: seconds("--lease", fleet.lease, 2.0, 3600.0)?,
         batch: seconds("--batch", fleet.batch, 0.01, 60.0)?,
         scale_clocks: fleet.scale_clocks,
-        ..FleetOptions::default()
+        ..CoordinatorOptions::default()
     })
 }
 
@@ -49,17 +49,17 @@ pub fn play(
     runtime: &Runtime,
     ledger: &dyn Ledger,
     (link, options): Led,
-    play: impl FnOnce(&dyn Executor, Option<Company>) -> Result<Ended, Failure>,
-) -> Result<Ended, Failure> {
+    play: impl FnOnce(&dyn Executor, Option<Company>) -> Result<RunOutcome, Failure>,
+) -> Result<RunOutcome, Failure> {
     let url = link.url().to_owned();
-    let roster = runtime.block_on(Roster::listen(&link))?;
-    let fleet = Fleet::open(link, runtime.handle().clone(), sitting, ledger, options)?;
+    let roster = runtime.block_on(WorkerDirectory::listen(&link))?;
+    let fleet = Coordinator::open(link, runtime.handle().clone(), sitting, ledger, options)?;
     output::note(&format!("matches are played by the workers of {url}"));
     let (say, said) = mpsc::channel();
     // Nobody listens any more when all is over.
     fleet.tell(move |words| drop(say.send(words.to_owned())));
     let ended = play(&fleet, Some(Company::new(roster, said)));
-    for one in fleet.aside() {
+    for one in fleet.unplayable() {
         output::note(&format!("set aside: match {}: {}", one.key, one.errors.join("; ")));
     }
     for one in fleet.disputed() {

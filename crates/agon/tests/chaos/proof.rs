@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
-use agon_store::{Barred, Ledger, MatchFilter};
+use agon_store::{BannedWorker, Ledger, MatchFilter};
 use agon_venue::Sitting;
 use agon_venue::competing::Where;
 use futures_util::StreamExt as _;
@@ -37,7 +37,7 @@ pub fn alone(folder: &Path) -> Vec<(Cup, Came)> {
     let runs: Vec<_> = CUPS.iter().map(|cup| (*cup, start(*cup))).collect();
     let came = |(cup, mut run): (Cup, agon_rig::Program)| {
         let status = run.wait(Duration::from_mins(10)).unwrap();
-        assert!(status.success(), "{}", run.said());
+        assert!(status.success(), "{}", run.log_text());
         (cup, read(&home, cup, None).0)
     };
     runs.into_iter().map(came).collect()
@@ -97,7 +97,7 @@ impl Recovered {
 }
 
 /// Reads what a competition came to, from its file or a database, and who was barred.
-fn read(home: &Path, cup: Cup, database: Option<&str>) -> (Came, Vec<Barred>) {
+fn read(home: &Path, cup: Cup, database: Option<&str>) -> (Came, Vec<BannedWorker>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let sitting = Sitting::read(&home.join(format!("{}.toml", cup.name()))).unwrap();
     let place = database.map_or(Where::File, |url| Where::Database(url.to_owned()));

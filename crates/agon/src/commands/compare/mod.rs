@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use agon_core::{Assets, Lifetime, Settings};
 use agon_engine::table::{Table, seat_hash};
-use agon_league::compare::{Answer, Question};
+use agon_league::sprt::{TestVerdict, TestParams};
 use agon_venue::failure::{Failure, NO};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
@@ -36,7 +36,7 @@ pub struct Order<'a> {
     seed: u64,
     jobs: usize,
     pin: bool,
-    question: Question,
+    question: TestParams,
     cast: Cast,
     /// Games of one side of a pair: more than one where bots live for a match.
     match_games: u32,
@@ -50,7 +50,7 @@ pub fn run(args: &Compare) -> Result<(), Failure> {
     let interrupted = on_interrupt()?;
     let mut tally = Tally::new(&order);
     let mut live = Live::new(&order);
-    let mut answer = Answer::NotYet;
+    let mut answer = TestVerdict::NotYet;
     let taken = std::cell::RefCell::new((&mut tally, &mut live, &mut answer));
     order.play::<Failure>(
         &interrupted,
@@ -58,7 +58,7 @@ pub fn run(args: &Compare) -> Result<(), Failure> {
             let (tally, live, answer) = &mut *taken.borrow_mut();
             tally.add(pair);
             **answer = order.question.answer(tally.llr());
-            if **answer != Answer::NotYet {
+            if **answer != TestVerdict::NotYet {
                 return Ok(ControlFlow::Break(()));
             }
             live.show(tally)?;
@@ -81,9 +81,9 @@ pub fn run(args: &Compare) -> Result<(), Failure> {
         },
     )?;
     match answer {
-        Answer::Yes => Ok(()),
+        TestVerdict::Yes => Ok(()),
         // Told on stdout already.
-        Answer::No | Answer::NotYet => Err(Failure { code: NO, message: String::new() }),
+        TestVerdict::No | TestVerdict::NotYet => Err(Failure { code: NO, message: String::new() }),
     }
 }
 
@@ -102,7 +102,7 @@ fn understand(args: &Compare) -> Result<Order<'_>, Failure> {
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
     let usual = if cast::is_duel(args, info) { ELO_1 } else { ELO_1_PAIRED };
     let elo1 = args.elo1.unwrap_or(usual);
-    let question = Question { elo0: args.elo0, elo1, alpha: args.alpha, beta: args.beta };
+    let question = TestParams { elo0: args.elo0, elo1, alpha: args.alpha, beta: args.beta };
     question.check().map_err(|error| {
         let hint = format!("without them it is --elo0 0 --elo1 {usual} --alpha 0.05 --beta 0.05");
         Failure::wrong_use(error, hint)

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use agon_core::Fault;
 use agon_engine::table::seat_hash;
-use agon_league::compare::{Answer, Duel, Guess, Paired, Question, Standing};
+use agon_league::sprt::{TestVerdict, SwappedPairsTest, IntervalEstimate, PairedDifferenceTest, TestParams, TestStatus};
 use agon_venue::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
@@ -21,8 +21,8 @@ use crate::output;
 const REDRAW: Duration = Duration::from_millis(100);
 
 enum Test {
-    Duel(Duel),
-    Paired(Paired),
+    Duel(SwappedPairsTest),
+    Paired(PairedDifferenceTest),
 }
 
 /// The pairs so far.
@@ -39,8 +39,8 @@ pub struct Tally<'o> {
 impl<'o> Tally<'o> {
     pub fn new(order: &'o Order<'o>) -> Self {
         let test = match order.cast.way {
-            Way::Duel => Test::Duel(Duel::new(order.match_games)),
-            Way::Paired { .. } => Test::Paired(Paired::default()),
+            Way::Duel => Test::Duel(SwappedPairsTest::new(order.match_games)),
+            Way::Paired { .. } => Test::Paired(PairedDifferenceTest::default()),
         };
         Self {
             order,
@@ -74,14 +74,14 @@ impl<'o> Tally<'o> {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> TestStatus {
         match &self.test {
             Test::Duel(duel) => duel.standing(&self.order.question),
             Test::Paired(paired) => paired.standing(&self.order.question),
         }
     }
 
-    fn elo(&self) -> Guess {
+    fn elo(&self) -> IntervalEstimate {
         match &self.test {
             Test::Duel(duel) => duel.elo(),
             Test::Paired(paired) => paired.elo(),
@@ -105,7 +105,7 @@ impl<'o> Tally<'o> {
     }
 
     /// Games that are still to come, about, if things go on as they are.
-    fn rest(&self, standing: &Standing) -> Option<f64> {
+    fn rest(&self, standing: &TestStatus) -> Option<f64> {
         standing.rest.map(|rest| (rest * self.games_of_a_pair() as f64).ceil())
     }
 
@@ -147,18 +147,18 @@ impl<'o> Tally<'o> {
         text
     }
 
-    fn words(&self, standing: &Standing, stopped: Stopped) -> String {
+    fn words(&self, standing: &TestStatus, stopped: Stopped) -> String {
         let [new, old] = self.order.cast.names();
         let (elo, question) = (self.elo(), &self.order.question);
         match standing.answer {
-            Answer::Yes if question.elo0 >= 0.0 => format!("yes: {new} is better than {old}"),
-            Answer::Yes => format!("yes: {new} is not worse than {old} by {} Elo or more", -question.elo0),
-            Answer::No if elo.high < 0.0 => format!("no: {new} is worse than {old}"),
-            Answer::No if question.elo1 > 0.0 => {
+            TestVerdict::Yes if question.elo0 >= 0.0 => format!("yes: {new} is better than {old}"),
+            TestVerdict::Yes => format!("yes: {new} is not worse than {old} by {} Elo or more", -question.elo0),
+            TestVerdict::No if elo.high < 0.0 => format!("no: {new} is worse than {old}"),
+            TestVerdict::No if question.elo1 > 0.0 => {
                 format!("no: {new} is not better than {old} by {} Elo or more", question.elo1)
             }
-            Answer::No => format!("no: {new} is worse than {old} by more than {} Elo", -question.elo1),
-            Answer::NotYet => {
+            TestVerdict::No => format!("no: {new} is worse than {old} by more than {} Elo", -question.elo1),
+            TestVerdict::NotYet => {
                 let why = match stopped {
                     Stopped::Interrupted => "stopped by CTRL-C",
                     Stopped::Limit | Stopped::Decided => "the games are used up",
@@ -172,7 +172,7 @@ impl<'o> Tally<'o> {
         }
     }
 
-    fn figures(&self, standing: &Standing) -> Vec<(&'static str, String)> {
+    fn figures(&self, standing: &TestStatus) -> Vec<(&'static str, String)> {
         let order = self.order;
         let info = order.table.info();
         let question = &order.question;
@@ -193,7 +193,7 @@ impl<'o> Tally<'o> {
                 let unit = unit.trim_end();
                 let less = if self.sign < 0.0 { ", fewer is better" } else { "" };
                 let [new, old] = self.scores.map(|sum| sum / f64::from(self.pairs.max(1)));
-                let Guess { best, low, high } = paired.difference();
+                let IntervalEstimate { best, low, high } = paired.difference();
                 let [better, same, worse] = paired.counts();
                 put(self.elo_name(), elo_words(paired.elo()));
                 put(score.name, format!("{new:.decimals$} and {old:.decimals$}{unit} on average{less}"));
@@ -209,7 +209,7 @@ impl<'o> Tally<'o> {
         put("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs));
         put("LLR", format!("{} (no at {low:.2}, yes at {high:.2})", hundredths(standing.llr)));
         let [alpha, beta] = [question.alpha, question.beta].map(|share| tidy(100.0 * share));
-        let Question { elo0, elo1, .. } = question;
+        let TestParams { elo0, elo1, .. } = question;
         put(
             "asked",
             format!(
@@ -223,7 +223,7 @@ impl<'o> Tally<'o> {
 
     fn standing_json(&self) -> serde_json::Map<String, Json> {
         let standing = self.standing();
-        let guess = |guess: Guess| json!({"mean": real(guess.best), "low": real(guess.low), "high": real(guess.high)});
+        let guess = |guess: IntervalEstimate| json!({"mean": real(guess.best), "low": real(guess.low), "high": real(guess.high)});
         let mut fields = serde_json::Map::new();
         let mut put = |name: &str, value: Json| _ = fields.insert(name.to_owned(), value);
         put("answer", json!(standing.answer));
@@ -350,7 +350,7 @@ impl Live {
 }
 
 /// `+12.3 (95 %: -1.0 to +25.6)`.
-fn elo_words(elo: Guess) -> String {
+fn elo_words(elo: IntervalEstimate) -> String {
     format!("{} (95 %: {} to {})", signed(elo.best), signed(elo.low), signed(elo.high))
 }
 

@@ -1,0 +1,43 @@
+//! Word Racer's visualizer: a list of bots is a competition of its own.
+
+use agon_core::{Game as _, Settings};
+use agon_games::word_racer::WordRacer;
+
+use super::{BotSource, CompetitionConfig, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use crate::format::Format;
+
+impl CompetitionConfig {
+    /// Each pair of these plays twice, the first move swapped. Names (no two the same) and BOTs.
+    pub fn from_players(name: &str, players: impl IntoIterator<Item = (String, String)>) -> Self {
+        let info = WordRacer::info();
+        let settings = Settings::defaults(info.settings);
+        let entrant = |(name, bot)| EntrantSpec {
+            name,
+            bot: BotSource::Given(bot),
+            contributor: None,
+            marks: Vec::new(),
+            role: None,
+        };
+        let phase = PhaseConfig {
+            name: "Each pair twice".to_owned(),
+            format: Format::RoundRobin { legs: 1, swap: true },
+            stop: StopRule::Played,
+            parts: Vec::new(),
+            variants: Vec::new(),
+            settings: settings.clone(),
+            resubmit: false,
+            hidden: None,
+        };
+        Self {
+            name: name.to_owned(),
+            game: info.id,
+            settings,
+            entrants: players.into_iter().map(entrant).collect(),
+            phases: vec![phase],
+            seed: SeedSource::Drawn,
+            sandbox: SandboxRule::Required,
+            stateless: None,
+            most_by_contributor: None,
+        }
+    }
+}

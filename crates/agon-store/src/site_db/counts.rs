@@ -1,0 +1,27 @@
+//! How many there are, where nobody needs to see them all.
+
+use super::{AccountId, SiteDb, Result};
+use crate::Timestamp;
+
+impl SiteDb {
+    /// How many sessions have not ended.
+    pub async fn count_sessions(&self, now: Timestamp) -> Result<u64> {
+        let count: i64 = sqlx::query_scalar("SELECT count(*) FROM session WHERE expires > ?")
+            .bind(now.0)
+            .fetch_one(&self.0.readers)
+            .await
+            .map_err(self.failed())?;
+        Ok(count.max(0) as u64)
+    }
+
+    /// How many entrants an account has in all competitions, those that withdrew left out.
+    pub async fn count_entrants_of(&self, account: AccountId) -> Result<u64> {
+        let count: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM entrant WHERE account = ? AND withdrawn IS NULL")
+                .bind(account.0)
+                .fetch_one(&self.0.readers)
+                .await
+                .map_err(self.failed())?;
+        Ok(count.max(0) as u64)
+    }
+}

@@ -1,0 +1,127 @@
+//! Invitations: a link that lets so many people in, as what it says.
+
+use agon_core::record::Digest;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row as _, SqliteConnection};
+
+use super::{
+    AccountId, FromSiteRow, Invitation, InvitationId, ResultPage, NewInvitation, SiteDb, SiteDbError, PageRequest,
+    Result, Role, account_in, before, error, limit, listed, names, time, time_if, word,
+};
+use crate::Timestamp;
+
+/// For so many people at most.
+const USES: u32 = 10_000;
+
+impl FromSiteRow for Invitation {
+    fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id: InvitationId(row.try_get("id")?),
+            role: word(row, "role", Role::by_name)?,
+            note: row.try_get("note")?,
+            by: row.try_get::<Option<i64>, _>("by")?.map(AccountId),
+            created: time(row, "created")?,
+            expires: time(row, "expires")?,
+            uses: row.try_get("uses")?,
+            uses_left: row.try_get("uses_left")?,
+            revoked: time_if(row, "revoked")?,
+        })
+    }
+}
+
+impl SiteDb {
+    /// Makes an invitation.
+    pub async fn create_invitation(&self, new: &NewInvitation) -> Result<Invitation> {
+        names::line("note", &new.note, 0, 200)?;
+        if !(1..=USES).contains(&new.uses) {
+            return Err(SiteDbError::invalid("uses", format!("it must be 1 to {USES}")));
+        }
+        if new.expires <= new.at {
+            return Err(SiteDbError::invalid("expires", "it is in the past"));
+        }
+        let mut writer = self.writer().await;
+        let mut change = self.begin(&mut writer).await?;
+        if let Some(by) = new.by {
+            account_in(&mut change, by, self.path()).await?;
+        }
+        let row = sqlx::query(
+            "INSERT INTO invitation (code, role, note, by, created, expires, uses, uses_left)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) RETURNING *",
+        )
+        .bind(&new.code.0[..])
+        .bind(new.role.name())
+        .bind(&new.note)
+        .bind(new.by.map(|by| by.0))
+        .bind(new.at.0)
+        .bind(new.expires.0)
+        .bind(new.uses)
+        .fetch_one(&mut *change)
+        .await
+        .map_err(error::unless_taken(self.path(), "invitation code"))?;
+        change.commit().await.map_err(self.failed())?;
+        Invitation::read(&row).map_err(self.failed())
+    }
+
+    /// The invitation whose code has this hash, good or not: [`Invitation::refusal`] says.
+    pub async fn find_invitation(&self, code: Digest) -> Result<Option<Invitation>> {
+        let mut reader = self.0.readers.acquire().await.map_err(self.failed())?;
+        by_code(&mut reader, code).await.map_err(self.failed())
+    }
+
+    /// All invitations, newest first.
+    pub async fn invitations(&self, page: PageRequest) -> Result<ResultPage<Invitation>> {
+        let rows = sqlx::query("SELECT * FROM invitation WHERE id < ? ORDER BY id DESC LIMIT ?")
+            .bind(before(page))
+            .bind(limit(page))
+            .fetch_all(&self.0.readers)
+            .await
+            .map_err(self.failed())?;
+        listed(page, &rows, "id").map_err(self.failed())
+    }
+
+    /// Takes an invitation back. Who came by it stays; a second time changes nothing.
+    pub async fn revoke_invitation(&self, id: InvitationId, at: Timestamp) -> Result<Invitation> {
+        let mut writer = self.writer().await;
+        let mut change = self.begin(&mut writer).await?;
+        let row =
+            sqlx::query("UPDATE invitation SET revoked = coalesce(revoked, ?) WHERE id = ? RETURNING *")
+                .bind(at.0)
+                .bind(id.0)
+                .fetch_optional(&mut *change)
+                .await
+                .map_err(self.failed())?
+                .ok_or(SiteDbError::NotFound { what: "invitation" })?;
+        change.commit().await.map_err(self.failed())?;
+        Invitation::read(&row).map_err(self.failed())
+    }
+
+    /// One use less.
+    pub(super) async fn use_invitation(
+        &self,
+        change: &mut SqliteConnection,
+        code: Digest,
+        now: Timestamp,
+    ) -> Result<(InvitationId, Role)> {
+        let found = by_code(change, code)
+            .await
+            .map_err(self.failed())?
+            .ok_or(SiteDbError::NotFound { what: "invitation" })?;
+        if let Some(why) = found.refusal(now) {
+            return Err(SiteDbError::conflict(why));
+        }
+        sqlx::query("UPDATE invitation SET uses_left = uses_left - 1 WHERE id = ?")
+            .bind(found.id.0)
+            .execute(change)
+            .await
+            .map_err(self.failed())?;
+        Ok((found.id, found.role))
+    }
+}
+
+async fn by_code(connection: &mut SqliteConnection, code: Digest) -> Result<Option<Invitation>, sqlx::Error> {
+    let row = sqlx::query("SELECT * FROM invitation WHERE code = ?")
+        .bind(&code.0[..])
+        .fetch_optional(connection)
+        .await?;
+    row.as_ref().map(Invitation::read).transpose()
+}
