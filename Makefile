@@ -25,10 +25,7 @@ demo: build ## Play five small competitions and show them in the browser
 test: web ## Run every test
 	@scripts/setup.sh tests
 	@mkdir -p target && scripts/leftovers.sh list > target/before-test.txt
-	$(CARGO) test --workspace --locked
-	@# Chosen when it runs: set-up may have made the virtual environment just now.
-	python=.venv/bin/python; [ -x $$python ] || python=python3; $$python -m unittest discover -s python/tests
-	cd web && npm test
+	CARGO="$(CARGO)" python3 scripts/run_tests.py
 	@scripts/leftovers.sh since target/before-test.txt
 
 soak: web ## The slow proofs: clocks on a loaded machine, 10,000 games in a row, a server under fuzzing (about an hour)

@@ -1,5 +1,6 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { TEST_TIMEOUT, WAIT_TIMEOUT } from './tests/timeouts.mjs';
 
 // The viewer: one classic script and one style sheet with fixed names, so that the program can embed them and pages work from disk.
 export default defineConfig({
@@ -11,7 +12,9 @@ export default defineConfig({
   },
   test: {
     include: ['tests/**/*.test.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: TEST_TIMEOUT,
+    hookTimeout: TEST_TIMEOUT,
+    expect: { poll: { timeout: WAIT_TIMEOUT } },
+    reporters: ['default', './tests/skipped.ts'],
   },
 });

@@ -1,4 +1,4 @@
-"""A host for tests: starts `python -m agon_bot`, speaks the protocol, gives up after ten seconds."""
+"""A host for tests: starts `python -m agon_bot`, speaks the protocol, gives up when nothing happens for two minutes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from typing import Any, Dict, List, Optional
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(HERE)
 BOTS = os.path.join(HERE, "bots")
-PATIENCE = 10.0
+PATIENCE = 120.0
+"""Seconds after which a test gives up: only one that hangs waits that long."""
 sys.path.insert(0, PACKAGE)
 
 try:

@@ -1,15 +1,14 @@
 // The viewer in a real browser, with pages from disk: all games, keyboard control, no network requests.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Film } from '../src/film';
 import { CHROMIUM, FLAGS, GAMES, Pages } from './agon.mjs';
 import { seriousFindings } from './axe';
 import { cut } from './cut';
-
-const there = existsSync(CHROMIUM);
-if (!there) console.warn(`no Chromium at ${CHROMIUM}: the browser tests are skipped (AGON_CHROMIUM names another)`);
+import { hasBrowser } from './needs.mjs';
+import { WAIT_TIMEOUT } from './timeouts.mjs';
 
 let pages: Pages;
 let browser: Browser;
@@ -24,7 +23,7 @@ interface Watched {
 
 async function open(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 860 }, ...options });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(WAIT_TIMEOUT);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -72,7 +71,7 @@ const picture = (page: Page): Promise<string> =>
     return [html, ...canvases].join('\n');
   });
 
-describe.skipIf(!there)('in the browser', () => {
+describe.skipIf(!hasBrowser)('in the browser', () => {
   beforeAll(async () => {
     pages = new Pages();
     for (const [game, bots] of Object.entries(GAMES)) address[game] = pages.make(game, bots, 3);
@@ -111,7 +110,7 @@ describe.skipIf(!there)('in the browser', () => {
     await page.waitForSelector('.replay[data-playing="true"], .replay[data-turn="' + last + '"]');
     await standsAt(page, last);
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
-    expect(page.url(), 'the address names the moment').toMatch(new RegExp(`#t=${last}$`));
+    await expect.poll(() => page.url(), { message: 'the address names the moment' }).toMatch(new RegExp(`#t=${last}$`));
     expect(complaints).toEqual([]);
     await context.close();
   });
@@ -161,9 +160,10 @@ describe.skipIf(!there)('in the browser', () => {
     await standsAt(page, last);
     // From the seeker's point of view the hider is drawn only if visible.
     await page.keyboard.press('Home');
+    await standsAt(page, 0);
     expect(await page.locator('.runner').count()).toBe(2);
     await page.getByRole('button', { name: 'Seeker’s view' }).click();
-    expect(await page.locator('.runner').count()).toBe(1);
+    await expect.poll(() => page.locator('.runner').count()).toBe(1);
     await context.close();
   });
 

@@ -1,12 +1,14 @@
 // Report pages in a real browser, from disk: no errors, no overflow, no network requests.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, type Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM, FLAGS, Pages } from './agon.mjs';
 import { seriousFindings } from './axe';
+import { hasBrowser } from './needs.mjs';
+import { WAIT_TIMEOUT } from './timeouts.mjs';
 
 const FILE = `
 name = "Spring <i>Cup</i>"
@@ -33,9 +35,7 @@ name = "<img src=x onerror=alert(1)> quite a long name"
 contributor = "<b>Bobby</b>"
 `;
 
-const there = existsSync(CHROMIUM);
-
-describe.skipIf(!there)('a report in the browser', () => {
+describe.skipIf(!hasBrowser)('a report in the browser', () => {
   let pages: Pages;
   let browser: Browser;
   let files: string[];
@@ -67,6 +67,7 @@ describe.skipIf(!there)('a report in the browser', () => {
     const checkedByAxe = new Set(['bots/', 'games/'].flatMap((kind) => files.filter((name) => name.startsWith(kind)).slice(0, 1)));
     checkedByAxe.add('summary.html').add('phase-2.html');
     const context = await browser.newContext(options);
+    context.setDefaultTimeout(WAIT_TIMEOUT);
     for (const file of files) {
       const page = await context.newPage();
       const complaints: string[] = [];

@@ -36,7 +36,7 @@ const QUICK: LivePacing = LivePacing {
     hold: 1,
 };
 const CUP: &str = "cup-1";
-const LONG: Duration = Duration::from_mins(1);
+const LONG: Duration = agon_rig::WAIT_TIMEOUT;
 
 fn key(number: u64) -> MatchKey {
     MatchKey { phase: 0, stage: 0, number }
@@ -232,6 +232,9 @@ fn let_pass(gate: &Sender<()>, turns: usize) {
 
 #[test]
 fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
+    if agon_rig::missing() {
+        return;
+    }
     let world = World::new();
     let there = There::new(&world);
     assert!(matches!(world.here.follow(0), Err(SubscribeError::NotThere)));
@@ -293,6 +296,9 @@ fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
 
 #[test]
 fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
+    if agon_rig::missing() {
+        return;
+    }
     let world = World::new();
     let there = There::new(&world);
     let played = play(&there.gallery.board(0), 1, None);
@@ -349,6 +355,9 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
 
 #[test]
 fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() {
+    if agon_rig::missing() {
+        return;
+    }
     let world = World::new();
     let there = LiveGames::paced(Assets::none(), vec![None; 2], QUICK);
     let board = there.board(0);

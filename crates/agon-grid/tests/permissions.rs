@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_grid::blobs::Blobs;
 use agon_grid::subjects::{self, WORK_STREAM};
@@ -28,8 +28,8 @@ async fn enter(nats: &Nats, name: &str) -> NatsConnection {
     NatsConnection::connect(&options).await.unwrap()
 }
 
-/// What the server says to this user about publishing, or hearing, such a thing.
-async fn objections(link: &NatsConnection, publish: &str, subscribe: &str) -> Vec<String> {
+/// What the server says to this user about publishing, or hearing, such a thing; so many objections are waited for.
+async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expected: usize) -> Vec<String> {
     link.take_complaints();
     let heard = if subscribe.is_empty() {
         None
@@ -40,8 +40,15 @@ async fn objections(link: &NatsConnection, publish: &str, subscribe: &str) -> Ve
         link.client().publish(publish.to_owned(), "x".into()).await.unwrap();
     }
     settle(link).await;
+    let mut objections = link.take_complaints();
+    // Events have a task of their own: what the server has said may not be there yet.
+    let begun = Instant::now();
+    while objections.len() < expected && begun.elapsed() < agon_rig::WAIT_TIMEOUT {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        objections.extend(link.take_complaints());
+    }
     drop(heard);
-    link.take_complaints()
+    objections
 }
 
 /// Until the server has read everything that was said so far: what it has to say about it comes before our own word comes back.
@@ -49,9 +56,7 @@ async fn settle(link: &NatsConnection) {
     let inbox = link.client().new_inbox();
     let mut back = link.client().subscribe(inbox.clone()).await.unwrap();
     link.client().publish(inbox, "".into()).await.unwrap();
-    tokio::time::timeout(Duration::from_secs(10), back.next()).await.unwrap().unwrap();
-    // Events have a task of their own.
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    tokio::time::timeout(agon_rig::WAIT_TIMEOUT, back.next()).await.unwrap().unwrap();
 }
 
 fn run(doing: impl Future<Output = ()>) {
@@ -127,8 +132,9 @@ fn a_spectator_sees_workers_and_drains_one() {
         let beat = Heartbeat { cores: 2, ..Heartbeat::new("w1", "1") };
         let mut orders = w1.client().subscribe(subjects::order("w1")).await.unwrap();
         w1.client().publish(subjects::beat("w1"), messages::encode(&beat).unwrap().into()).await.unwrap();
-        settle(&w1).await;
-        settle(&spectator).await;
+        while roster.workers().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         assert_eq!(roster.workers()[0].beat, beat);
         let answering = w1.clone();
         tokio::spawn(async move {
@@ -178,7 +184,7 @@ fn a_worker_may_do_nothing_else() {
             "$JS.API.DIRECT.GET.AGON_WORK",
         ];
         for subject in forbidden {
-            let said = objections(&w1, subject, "").await;
+            let said = objections(&w1, subject, "", 1).await;
             assert!(
                 said.len() == 1 && said[0].contains("Permissions Violation for Publish"),
                 "{subject}: {said:?}"
@@ -193,13 +199,13 @@ fn a_worker_may_do_nothing_else() {
             "_INBOX_coordinator.>",
             ">",
         ] {
-            let said = objections(&w1, "", subject).await;
+            let said = objections(&w1, "", subject, 1).await;
             assert!(
                 said.len() == 1 && said[0].contains("Permissions Violation for Subscription"),
                 "{subject}: {said:?}"
             );
         }
-        assert_eq!(objections(&w1, "agon.up.w1.beat", "agon.down.w1.order").await, Vec::<String>::new());
+        assert_eq!(objections(&w1, "agon.up.w1.beat", "agon.down.w1.order", 0).await, Vec::<String>::new());
         // And it is told why, where it tries by itself.
         let error = Blobs::make(&w1, 1 << 20).await.unwrap_err().to_string();
         assert!(
@@ -219,10 +225,10 @@ fn a_spectator_may_do_nothing_else() {
         let spectator = enter(&nats, "spectator").await;
         for subject in ["agon.up.w1.beat", "agon.call", "agon.work.cup", "$JS.API.STREAM.LIST", "_INBOX_w1.x"]
         {
-            assert_eq!(objections(&spectator, subject, "").await.len(), 1, "{subject}");
+            assert_eq!(objections(&spectator, subject, "", 1).await.len(), 1, "{subject}");
         }
         for subject in ["agon.up.w1.report.cup", "agon.down.>", "_INBOX_w1.>"] {
-            assert_eq!(objections(&spectator, "", subject).await.len(), 1, "{subject}");
+            assert_eq!(objections(&spectator, "", subject, 1).await.len(), 1, "{subject}");
         }
     });
 }

@@ -64,7 +64,7 @@ fn main() {
         worker.leave();
     }
     if !arrays {
-        println!("skipped: no Python with NumPy; `make setup` makes one");
+        agon_rig::cannot_run(agon_rig::Lacks::Setup, "no Python with NumPy in .venv");
     }
 }
 
@@ -170,20 +170,12 @@ impl MatchBackend for Odd {
         let mut played = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
         if number == self.holds {
             self.is_holding.store(true, SeqCst);
-            wait(|| self.is_let_go.load(SeqCst));
+            agon_rig::wait_until("it is let go", || self.is_let_go.load(SeqCst));
         }
         if number == self.lies {
             played.result.games[0].seats[0].score = FixedPoint::of(99.0);
         }
         Ok(played)
-    }
-}
-
-fn wait(until: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !until() {
-        assert!(begun.elapsed() < Duration::from_mins(1), "waited in vain");
-        thread::sleep(Duration::from_millis(10));
     }
 }
 
@@ -202,7 +194,7 @@ fn run_until_held(dora: &Odd, sitting: &Sitting, ledger: &dyn Ledger, fleet: &Co
     let means = Means { runtime: &waiting, executor: fleet, stop: &stop, boards: ActiveMatches::default() };
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
-            wait(|| dora.is_holding.load(SeqCst));
+            agon_rig::wait_until("dora holds a match", || dora.is_holding.load(SeqCst));
             stop.request();
         });
         carry_out(sitting, ledger, means, &mut Quiet, &mut |_| {})
@@ -243,7 +235,7 @@ fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
     hands.is_let_go.store(true, SeqCst);
     let eve = thread::scope(|scope| {
         let eve = scope.spawn(|| {
-            wait(|| fleet.figures().barred == 1);
+            agon_rig::wait_until("dora is barred", || fleet.figures().barred == 1);
             Hired::start(&nats, "eve", place.path())
         });
         carried_out(&sitting, &ledger, &runtime, &fleet).is(one, "taken back");

@@ -5,17 +5,24 @@ mod scripted;
 mod stage;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
+use agon_core::record::Recorder;
+use agon_engine::Reporter;
+use agon_engine::table::PlayError;
 use agon_grid::CoordinatorOptions;
 use agon_grid::WorkerDirectory;
 use agon_grid::worker_directory::WorkerStatus;
-use agon_grid::worker::{WorkerCapabilities, WorkerOptions};
+use agon_grid::worker::{Hands, Honest, WorkerCapabilities, WorkerOptions};
+use agon_league::{Entrant, MatchKey};
 use agon_rig::Nats;
-use agon_runner::{RunOutcome, StopFlag};
-use agon_store::{ConfigVersion, NewLedger, Ledger as _, SecretSeed, SqliteLedger, Timestamp};
+use agon_rig::wait_until as until;
+use agon_runner::{Bout, RunOutcome, Member, StopFlag};
+use agon_store::{ConfigVersion, FinishedMatch, NewLedger, Ledger as _, SecretSeed, SqliteLedger, Timestamp};
 use agon_venue::Sitting;
 use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
-use stage::{Hired, older, until};
+use stage::{Hired, older};
 
 /// The version that everything begins with.
 const OLD: &str = "0.0.1";
@@ -41,11 +48,34 @@ async fn begun_by(sitting: &Sitting, path: &Path, engine: &str) -> SqliteLedger 
     SqliteLedger::create(path, &founding).await.unwrap()
 }
 
-fn worker(nats: &Nats, cup: &Cup, name: &str, identity: WorkerCapabilities) -> Hired {
+fn worker(nats: &Nats, cup: &Cup, name: &str, identity: WorkerCapabilities, hands: Arc<dyn Hands>) -> Hired {
     let cache = cup.folder.path().join(format!("cache-{name}"));
     let new = WorkerOptions::new(name.to_owned());
-    let options = WorkerOptions { cores: 1, pin: false, cache, identity, speed: Some(1.0), ..new };
+    let options = WorkerOptions { cores: 1, pin: false, cache, identity, speed: Some(1.0), hands, ..new };
     Hired::start(&nats.url(), options)
+}
+
+/// Plays a few matches, and the next one only when the run is told to stop: a league is never over before that.
+struct UntilStopped {
+    matches: AtomicU32,
+    stop: Arc<Stop>,
+}
+
+impl Hands for UntilStopped {
+    fn play<'p>(
+        &self,
+        bout: &Bout<'_>,
+        key: MatchKey,
+        members: &[(Entrant, &Member)],
+        seed: u64,
+        recorder: &'p mut Recorder,
+        reporter: Option<&'p mut (dyn Reporter + 'p)>,
+    ) -> Result<FinishedMatch, PlayError> {
+        if self.matches.fetch_add(1, SeqCst) >= 5 {
+            until("the run is told to stop", || self.stop.soon());
+        }
+        Honest.play(bout, key, members, seed, recorder, reporter)
+    }
 }
 
 #[test]
@@ -55,15 +85,16 @@ fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
     }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(&WORDS.replace("= 2", "= 30")));
     let ledger = runtime.block_on(begun_by(&cup.sitting, &cup.folder.path().join("old.ledger"), OLD));
-    let old = worker(&nats, &cup, "old", older());
-    let late = worker(&nats, &cup, "late", WorkerCapabilities::here());
+    let stop = Arc::new(Stop::new());
+    let few = Arc::new(UntilStopped { matches: AtomicU32::new(0), stop: Arc::clone(&stop) });
+    let old = worker(&nats, &cup, "old", older(), few);
+    let late = worker(&nats, &cup, "late", WorkerCapabilities::here(), Arc::new(Honest));
 
     // Everything is of the old version but one, who was upgraded too early.
     let quick = CoordinatorOptions { batch: std::time::Duration::from_millis(20), ..options() };
     let fleet = cup.fleet(&nats, &runtime, &ledger, CoordinatorOptions { engine: OLD.to_owned(), ..quick.clone() });
     let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
     until("everybody has an answer", || old.has_said("taking part") && late.has_said("refused"));
-    let stop = StopFlag::new();
     let script = async {
         while ledger.counts(0).await.unwrap().matches == 0 {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;

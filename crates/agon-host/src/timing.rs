@@ -230,6 +230,34 @@ pub fn used_by(pid: u32) -> Usage {
     File::open(format!("/proc/{pid}/schedstat")).and_then(|file| read_figures(&file)).unwrap_or_default()
 }
 
+/// Whether a process of one thread has never slept of its own accord since it was started. All its time it had a processor or stood ready for
+/// one, or the machine kept it waiting: its host took the processor away (the kernel tells of that in whole ticks only, see [`Stolen`]), or a
+/// page of its memory had to be read from the disk again.
+pub fn has_never_slept(pid: u32) -> bool {
+    let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+    tells_of_no_sleep(&read("status"), &read("stat"))
+}
+
+/// A page that is read from the disk makes a process wait so often at most: for the page, and for who reads it already.
+const SLEEPS_A_PAGE: u64 = 2;
+
+/// A process gives up its processor by itself to sleep, and once more to end.
+fn tells_of_no_sleep(status: &str, stat: &str) -> bool {
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let has_ended = field("State:").is_some_and(|state| state.starts_with(['Z', 'X']));
+    let switches = field("voluntary_ctxt_switches:").and_then(|number| number.parse::<u64>().ok());
+    // The twelfth field, the tenth behind the name.
+    let pages = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_ascii_whitespace().nth(9));
+    let pages = pages.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
+    let not_its_own = u64::from(has_ended).saturating_add(pages.saturating_mul(SLEEPS_A_PAGE));
+    switches.is_some_and(|switches| switches <= not_its_own)
+}
+
+/// The times of an answer that took nothing but processor time: what is charged is just that.
+pub fn without_sleep(times: Times) -> Times {
+    Times { wait: times.wait.max(times.wall.saturating_sub(times.cpu)), ..times }
+}
+
 /// How long this very thread has waited for a processor since it was started.
 pub fn own_wait() -> Duration {
     thread_local! {
@@ -341,6 +369,39 @@ mod tests {
         assert_eq!(Stolen::now().forgive(Times { cpu: times.wall, ..times }, 20 * MS).charged(), times.wall);
         assert!(before.forgive(times, 20 * MS).charged() <= 50 * MS);
         assert!(before.forgive(times, 20 * MS).charged() >= 30 * MS);
+    }
+
+    #[test]
+    fn process_that_never_slept_is_told_from_one_that_did() {
+        let status = |state: &str, switches: u32| {
+            format!(
+                "Name:\tx\nState:\t{state}\nThreads:\t1\nvoluntary_ctxt_switches:\t{switches}\nnonvoluntary_ctxt_switches:\t9\n"
+            )
+        };
+        let stat = |pages: u32| format!("7 (a) b) R 1 2 3 0 -1 64 500 0 {pages} 0 1 1\n");
+        assert!(tells_of_no_sleep(&status("R (running)", 0), &stat(0)));
+        assert!(tells_of_no_sleep(&status("Z (zombie)", 1), &stat(0)), "it has ended");
+        assert!(!tells_of_no_sleep(&status("R (running)", 1), &stat(0)));
+        assert!(!tells_of_no_sleep(&status("Z (zombie)", 2), &stat(0)));
+        assert!(tells_of_no_sleep(&status("Z (zombie)", 5), &stat(2)), "it waited for two pages");
+        assert!(!tells_of_no_sleep(&status("Z (zombie)", 6), &stat(2)));
+        assert!(!tells_of_no_sleep("", ""), "nothing is known");
+        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let slept = (0..12_000).any(|_| {
+            std::thread::sleep(10 * MS);
+            !has_never_slept(sleeper.id())
+        });
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(slept && !has_never_slept(u32::MAX));
+    }
+
+    #[test]
+    fn answer_without_sleep_is_charged_its_processor_time() {
+        let stolen = Times { wall: 60 * MS, cpu: 11 * MS, wait: 39 * MS };
+        assert_eq!((stolen.charged(), without_sleep(stolen).charged()), (21 * MS, 11 * MS));
+        let all = Times { wall: 10 * MS, cpu: 11 * MS, wait: Duration::ZERO };
+        assert_eq!(without_sleep(all), all);
     }
 
     #[test]

@@ -72,7 +72,7 @@ fn one_bot_in_five_languages_plays_all_games_alike() {
                 true
             }
             Err(error) => {
-                eprintln!("skipped: {tool}: {error}");
+                agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("{tool}: {error}"));
                 false
             }
         }

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a server may take until it listens.
-const LISTEN_TIMEOUT: Duration = Duration::from_mins(1);
+const LISTEN_TIMEOUT: Duration = crate::WAIT_TIMEOUT;
 
 /// A server that runs.
 #[derive(Debug)]

@@ -1,17 +1,21 @@
 //! Real servers for tests and benchmarks: each on a free port of 127.0.0.1, in a folder of its own, gone when it is dropped or the
-//! process that started it ends, however that ends.
+//! process that started it ends, however that ends. Also what all tests share: how long they wait, and how one that cannot run is written down.
 
 mod child;
 mod nats;
 mod postgres;
 mod program;
 mod proxy;
+mod skipped;
+mod waiting;
 
 pub use child::ServerProcess;
 pub use nats::{Nats, program as nats_server};
 pub use postgres::{Database, Postgres};
 pub use program::{Program, ProgramConfig, can_have_small_disks, fill, wrong_clock};
 pub use proxy::{Proxy, ProxyDirection};
+pub use skipped::{Lacks, REQUIRE_ALL, SKIPPED_TESTS, cannot_run};
+pub use waiting::{WAIT_TIMEOUT, wait_until};
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -34,18 +38,17 @@ pub fn free_port() -> u16 {
     (0..20_000).map(port).find(is_free).unwrap()
 }
 
-/// Whether nats-server or PostgreSQL is not on this machine; a test that needs them says so and passes. Where `CI` is set they must be there.
+/// Whether nats-server or PostgreSQL is not on this machine; a test that needs them is written down and ends.
 ///
 /// # Panics
-/// If they are missing and `CI` is set.
-#[allow(clippy::print_stderr, reason = "for tests: what is left out is said")]
+/// If they are skip_without_servers and `CI` or `AGON_REQUIRE_ALL` is set.
+#[track_caller]
 pub fn skip_without_servers() -> bool {
     let what = match (nats::is_there(), postgres::is_there()) {
         (true, true) => return false,
         (false, _) => "nats-server",
         (true, false) => "PostgreSQL",
     };
-    assert!(std::env::var_os("CI").is_none(), "{what} is missing; scripts/setup.sh tests installs it");
-    eprintln!("skipped: no {what}; scripts/setup.sh tests says how to install it");
+    cannot_run(Lacks::Setup, &format!("no {what}"));
     true
 }

@@ -204,14 +204,22 @@ mod tests {
 
     fn client(proxy: &Proxy) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", proxy.port())).unwrap();
-        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        stream.set_read_timeout(Some(crate::WAIT_TIMEOUT)).unwrap();
         stream
     }
 
-    /// What comes back, within a third of a second.
+    /// What comes back; `None` if the connection ends.
     fn back(stream: &mut TcpStream) -> Option<u8> {
         let mut byte = [0];
         (stream.read(&mut byte).ok()? == 1).then_some(byte[0])
+    }
+
+    /// Nothing comes back for a third of a second.
+    fn is_silent(stream: &mut TcpStream) -> bool {
+        stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+        let is_silent = back(stream).is_none();
+        stream.set_read_timeout(Some(crate::WAIT_TIMEOUT)).unwrap();
+        is_silent
     }
 
     #[test]
@@ -221,11 +229,9 @@ mod tests {
         stream.write_all(b"a").unwrap();
         assert_eq!(back(&mut stream), Some(b'a'));
         proxy.cut();
-        sleep(Duration::from_millis(250));
         stream.write_all(b"b").unwrap();
-        assert_eq!(back(&mut stream), None);
+        assert!(is_silent(&mut stream));
         proxy.restore();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         assert_eq!(back(&mut stream), Some(b'b'));
     }
 
@@ -236,10 +242,10 @@ mod tests {
         stream.write_all(b"a").unwrap();
         assert_eq!(back(&mut stream), Some(b'a'));
         proxy.dead(ProxyDirection::Down);
-        sleep(Duration::from_millis(250));
         stream.write_all(b"b").unwrap();
-        assert_eq!(back(&mut stream), None);
-        assert_eq!((proxy.passed(ProxyDirection::Up), proxy.passed(ProxyDirection::Down)), (2, 1));
+        crate::wait_until("it passes the way that is not dead", || proxy.passed(ProxyDirection::Up) == 2);
+        assert!(is_silent(&mut stream));
+        assert_eq!(proxy.passed(ProxyDirection::Down), 1);
     }
 
     #[test]
@@ -252,7 +258,6 @@ mod tests {
         assert_eq!(back(&mut stream), None);
         proxy.restore();
         let mut stream = client(&proxy);
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(b"c").unwrap();
         assert_eq!(back(&mut stream), Some(b'c'));
     }
@@ -262,7 +267,6 @@ mod tests {
         let proxy = Proxy::to(echo());
         proxy.slow(Duration::from_millis(60), 0);
         let (mut stream, begun) = (client(&proxy), Instant::now());
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.write_all(b"a").unwrap();
         assert_eq!(back(&mut stream), Some(b'a'));
         assert!(begun.elapsed() >= Duration::from_millis(120));

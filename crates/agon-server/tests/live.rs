@@ -62,7 +62,7 @@ impl Events {
                     return event;
                 }
             }
-            let more = tokio::time::timeout(Duration::from_mins(1), self.body.next()).await.unwrap()?;
+            let more = tokio::time::timeout(agon_rig::WAIT_TIMEOUT, self.body.next()).await.unwrap()?;
             self.text += std::str::from_utf8(&more.unwrap()).unwrap();
         }
     }
@@ -226,9 +226,20 @@ async fn boards_that_are_a_secret_are_not_shown() {
     lay(&site, "hiding", &text);
     let (stop, running) = run(&site, "hiding").await;
     let reader = site.nobody();
-    let boards = reader.get("competitions/hiding/boards").await.json;
-    assert_eq!(boards["items"][0]["hidden"], true);
-    let answer = reader.get("competitions/hiding/boards/0/watch").await;
+    // Between two rounds nothing is played for a moment.
+    let board = loop {
+        let boards = reader.get("competitions/hiding/boards").await.json;
+        if let Some(board) = boards["items"].as_array().unwrap().first() {
+            break board.clone();
+        }
+    };
+    assert_eq!(board["hidden"], true);
+    let answer = loop {
+        let answer = reader.get("competitions/hiding/boards/0/watch").await;
+        if answer.status != 404 {
+            break answer;
+        }
+    };
     assert_eq!((answer.status.as_u16(), answer.code()), (403, "hidden"));
     assert_eq!(reader.get("competitions/hiding/boards/99/watch").await.status, 404);
     stop.request();

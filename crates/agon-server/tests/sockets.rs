@@ -1,8 +1,6 @@
 //! What only shows on a real connection: slow clients, long heads, stopping in good order, the first start.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
-use std::time::Duration;
-
 use agon_server::config::Limits;
 use agon_server::{Config, Server};
 use agon_store::site_db::{SecretString, Role};
@@ -31,7 +29,7 @@ async fn start(config: Config) -> Running {
 impl Running {
     async fn stop(self) {
         self.stop.send(()).unwrap();
-        tokio::time::timeout(Duration::from_secs(20), self.ended).await.expect("it stops").unwrap();
+        tokio::time::timeout(agon_rig::WAIT_TIMEOUT, self.ended).await.expect("it stops").unwrap();
     }
 
     async fn say(&self, text: &[u8]) -> String {
@@ -39,7 +37,7 @@ impl Running {
         stream.write_all(text).await.unwrap();
         let mut heard = Vec::new();
         let all = stream.read_to_end(&mut heard);
-        let _ = tokio::time::timeout(Duration::from_secs(10), all).await.expect("it answers and closes");
+        let _ = tokio::time::timeout(agon_rig::WAIT_TIMEOUT, all).await.expect("it answers and closes");
         String::from_utf8_lossy(&heard).into_owned()
     }
 }
@@ -48,7 +46,8 @@ fn config(folder: &tempfile::TempDir) -> Config {
     let mut config = Config::new(folder.path());
     config.listen = "127.0.0.1:0".parse().unwrap();
     config.limits = Limits::generous();
-    config.grace = Duration::from_secs(10);
+    // Longer than anything here is waited for: a server that stops in time has not waited for it.
+    config.grace = 2 * agon_rig::WAIT_TIMEOUT;
     config
 }
 
@@ -140,9 +139,8 @@ async fn stopping_does_not_wait_for_those_who_are_silent() {
     idle.read_exact(&mut heard).await.unwrap();
     assert_eq!(&heard, b"HTTP/1.1 200 OK");
     let address = running.address;
-    let start = std::time::Instant::now();
+    // Long before the grace is over.
     running.stop().await;
-    assert!(start.elapsed() < Duration::from_secs(9), "long before the grace is over");
     assert!(TcpStream::connect(address).await.is_err(), "nobody is let in any more");
     drop((silent, slow));
 }

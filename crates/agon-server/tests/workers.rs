@@ -26,7 +26,7 @@ use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
-const LONG: Duration = Duration::from_mins(1);
+const LONG: Duration = agon_rig::WAIT_TIMEOUT;
 
 fn options(nats: &Nats, name: &str) -> NatsOptions {
     NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() }

@@ -117,8 +117,7 @@ async fn are_the_same(a: &dyn Ledger, b: &dyn Ledger) {
 #[test]
 fn a_ledger_goes_to_a_database_and_back_and_its_archive_is_the_same_bytes() {
     if !Postgres::is_installed() {
-        assert!(std::env::var_os("CI").is_none(), "PostgreSQL is not installed");
-        return eprintln!("left out: PostgreSQL is not installed");
+        return agon_rig::cannot_run(agon_rig::Lacks::Setup, "no PostgreSQL");
     }
     let url = Postgres::shared().database().url;
     let folder = TempDir::new().unwrap();

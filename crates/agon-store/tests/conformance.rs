@@ -50,14 +50,11 @@ impl Name {
     fn new() -> Option<Self> {
         static DATABASE: OnceLock<Option<Database>> = OnceLock::new();
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let database = DATABASE.get_or_init(|| {
-            if Postgres::is_installed() {
-                return Some(Postgres::shared().database());
-            }
-            assert!(std::env::var_os("CI").is_none(), "PostgreSQL is not installed");
-            eprintln!("left out: PostgreSQL is not installed");
-            None
-        });
+        let database =
+            DATABASE.get_or_init(|| Postgres::is_installed().then(|| Postgres::shared().database()));
+        if database.is_none() {
+            agon_rig::cannot_run(agon_rig::Lacks::Setup, "no PostgreSQL");
+        }
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         Some(Self(database.as_ref()?, format!("Autumn cup-{number}")))
     }

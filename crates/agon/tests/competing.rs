@@ -6,7 +6,6 @@ mod common;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
 
 use common::folder_with;
 use insta::assert_snapshot;
@@ -200,15 +199,11 @@ fn stop_after_a_match(folder: &Path) {
     let mut run = Command::new(env!("CARGO_BIN_EXE_agon"));
     run.args(["run", "two.toml"]).current_dir(folder).env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let end = Instant::now() + Duration::from_mins(1);
-    while Instant::now() < end {
-        std::thread::sleep(Duration::from_millis(50));
+    agon_rig::wait_until("a match is played", || {
         let table = agon(folder, "table two.toml --format json");
         let table: serde_json::Value = serde_json::from_slice(&table.stdout).unwrap_or_default();
-        if table["matches"].as_u64().is_some_and(|matches| matches > 0) {
-            break;
-        }
-    }
+        table["matches"].as_u64().is_some_and(|matches| matches > 0)
+    });
     // While it runs, nobody else can.
     let other = agon(folder, "run two.toml");
     assert_eq!(other.status.code(), Some(2), "{}", said(&other));

@@ -14,7 +14,7 @@ use agon_rig::{Nats, free_port};
 use tempfile::TempDir;
 
 /// Nothing waits longer than 10 s for a server; the rest is for machines that do something else too.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = agon_rig::WAIT_TIMEOUT;
 
 /// What came of a command.
 struct Said {

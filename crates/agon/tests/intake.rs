@@ -5,7 +5,6 @@ mod common;
 
 use std::fs;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use common::place::{Place, player, reader};
 
@@ -347,11 +346,9 @@ fn what_a_killed_run_left_is_cleared_by_the_next() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let until = Instant::now() + Duration::from_secs(30);
-    while place.left().iter().all(|path| !path.display().to_string().contains("agon-bot-")) {
-        assert!(Instant::now() < until, "it never began");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    agon_rig::wait_until("it begins", || {
+        place.left().iter().any(|path| path.display().to_string().contains("agon-bot-"))
+    });
     // Another run leaves what is in use alone.
     let other = common::agon(&place.path(""), &["play", "connect-five", "Ana.zip", "house:random"])
         .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))

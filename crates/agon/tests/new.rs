@@ -63,7 +63,7 @@ fn paste(folder: &Path, lines: &[&str]) -> String {
 fn is_installed(program: &str) -> bool {
     let there = Command::new(program).arg("--version").output().is_ok();
     if !there {
-        eprintln!("skipped: {program} is not installed");
+        agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("{program} is not installed"));
     }
     there
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -42,21 +42,18 @@ fn serve(folder: &Path, files: &[&str]) -> Served {
         [&["serve", "--listen", "127.0.0.1:0", "--data", "data", "--sign-up", "open", "--jobs", "2"], files]
             .concat();
     let mut child = command(folder, &words).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let first = lines.next().unwrap().unwrap();
-    let url = first.strip_prefix("Agon is at ").unwrap_or_else(|| panic!("{first}")).to_owned();
-    let (sender, said) = std::sync::mpsc::channel();
-    std::thread::spawn(move || {
-        for line in lines.map_while(Result::ok) {
-            let _ = sender.send(line);
-        }
-    });
-    let mut invitation = None;
-    while let Ok(line) = said.recv_timeout(Duration::from_millis(300)) {
-        if let Some((_, code)) = line.rsplit_once('/').filter(|_| line.contains("http")) {
-            invitation = Some(code.rsplit('=').next().unwrap().to_owned());
-        }
-    }
+    let mut said = BufReader::new(child.stderr.take().unwrap());
+    let mut first = String::new();
+    said.read_line(&mut first).unwrap();
+    let url = first.trim_end().strip_prefix("Agon is at ").unwrap_or_else(|| panic!("{first}")).to_owned();
+    // It answers when it has said everything: what there is to read then is all.
+    assert_eq!(read(agent().get(format!("{url}/healthz")).call().unwrap()).0, 200);
+    rustix::io::ioctl_fionbio(said.get_ref(), true).unwrap();
+    let rest: Vec<String> = said.by_ref().lines().map_while(Result::ok).collect();
+    rustix::io::ioctl_fionbio(said.get_ref(), false).unwrap();
+    let link = rest.iter().find(|line| line.contains("http"));
+    let invitation = link.map(|line| line.rsplit('=').next().unwrap().to_owned());
+    std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
     Served { child, url, invitation }
 }
 
@@ -71,7 +68,7 @@ struct Person {
 fn agent() -> ureq::Agent {
     ureq::Agent::config_builder()
         .http_status_as_error(false)
-        .timeout_global(Some(Duration::from_mins(1)))
+        .timeout_global(Some(agon_rig::WAIT_TIMEOUT))
         .build()
         .into()
 }
@@ -123,7 +120,7 @@ impl Person {
             if matches >= wanted || now["state"] == "over" {
                 return matches;
             }
-            assert!(begun.elapsed() < Duration::from_mins(2), "{id} has only {matches} matches");
+            assert!(begun.elapsed() < agon_rig::WAIT_TIMEOUT, "{id} has only {matches} matches");
             sleep(Duration::from_millis(20));
         }
     }
@@ -138,7 +135,7 @@ impl Person {
             if matches != last.0 {
                 last = (matches, Instant::now());
             }
-            assert!(begun.elapsed() < Duration::from_mins(1), "{id} goes on");
+            assert!(begun.elapsed() < agon_rig::WAIT_TIMEOUT, "{id} goes on");
         }
     }
 
@@ -174,7 +171,7 @@ impl Person {
                 return;
             }
             assert!(state == "running", "{id} is {state}, not {wanted}");
-            assert!(begun.elapsed() < Duration::from_mins(2), "{id} is still {state}");
+            assert!(begun.elapsed() < 2 * agon_rig::WAIT_TIMEOUT, "{id} is still {state}");
             sleep(Duration::from_millis(100));
         }
     }

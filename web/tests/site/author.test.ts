@@ -123,7 +123,7 @@ describe.skipIf(!there)('an author', () => {
     await page.getByRole('link', { name: 'Climber', exact: true }).click();
     await page.getByRole('heading', { name: 'Opponents in League' }).waitFor();
     await page.getByRole('link', { name: /^Repro bundle of match/ }).first().waitFor();
-    expect(await page.locator('main').innerText()).toMatch(/[1-9] crash/);
+    await expect.poll(() => page.locator('main').innerText()).toMatch(/[1-9] crash/);
     await page.getByText('RuntimeError: game 2 is one too many').first().waitFor();
     await page.getByRole('button', { name: /^Output of match \d+-\d+, game 1$/ }).first().click();
     await page.getByRole('dialog').getByText('game 0').first().waitFor();

@@ -88,7 +88,7 @@ describe.skipIf(!there)('by keyboard only', () => {
     await page.keyboard.press('End');
     await standsAt(last);
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
-    expect(page.url()).toContain(`#t=${last}`);
+    await expect.poll(() => page.url()).toContain(`#t=${last}`);
     await page.goBack();
     await page.waitForURL('**/c/cup/games');
     expect(complaints).toEqual([]);
@@ -133,7 +133,7 @@ describe.skipIf(!there)('by keyboard only', () => {
     expect([...visited]).toEqual(expect.arrayContaining(['BUTTON Cancel', 'BUTTON Delete competition']));
     await page.keyboard.press('Escape');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
-    expect(await focused(page), 'given back').toBe('BUTTON Delete');
+    await expect.poll(() => focused(page), { message: 'given back' }).toBe('BUTTON Delete');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
     await tabTo(page, /^BUTTON Delete competition/);

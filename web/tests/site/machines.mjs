@@ -1,16 +1,15 @@
 // A nats-server and workers for tests of a server whose games are played by workers.
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { program } from '../agon.mjs';
+import { NATS } from '../needs.mjs';
 import { environment, until } from './place.mjs';
 
-const NATS = ['/usr/sbin/nats-server', '/usr/bin/nats-server', '/usr/local/bin/nats-server'].find((path) => existsSync(path));
 export const installed = NATS !== undefined;
-if (!installed) console.warn('no nats-server: the tests of workers are skipped');
 
 /** A free port. */
 const freePort = () =>

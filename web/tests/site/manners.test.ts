@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seriousFindings } from '../axe';
+import { WAIT_TIMEOUT } from '../timeouts.mjs';
 import { fill, type Filled } from './filled.mjs';
 import { Place } from './place.mjs';
 import { launch, listened, open, overflow, settled, signIn, there } from './window';
@@ -37,7 +38,7 @@ describe.skipIf(!there)('every page', () => {
   test.each([null, 'Ada', 'Olga'] as const)('for user %s: no serious axe findings, no overflow, no console errors', async (who) => {
     const wrong: string[] = [];
     const context = await browser.newContext({ baseURL: place.url, viewport: WIDE, reducedMotion: 'reduce' });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(WAIT_TIMEOUT);
     const page = await context.newPage();
     const complaints = listened(page, place.url);
     if (who !== null) await signIn(page, who);

@@ -90,7 +90,7 @@ describe.skipIf(!there)('an organiser', () => {
     await page.getByRole('button', { name: 'Create competition' }).click();
     await page.getByText('1 error in the file').waitFor();
     await page.getByRole('button', { name: /^Line \d+/ }).click();
-    expect(await page.evaluate(() => getSelection()?.toString())).toContain('heaps');
+    await expect.poll(() => page.evaluate(() => getSelection()?.toString())).toContain('heaps');
   });
 
   test('three phases of Solitude with a new version; the seed matches its hash', async () => {
@@ -107,7 +107,7 @@ describe.skipIf(!there)('an organiser', () => {
     await page.getByText('Wanderer').first().waitFor();
     await runAction('Close submissions', 'Close submissions', 'Submissions are closed.');
     await runAction('Start', 'Start competition', 'Competition started.');
-    await page.getByText('A phase is published. Authors can submit new versions').waitFor({ timeout: 30_000 });
+    await page.getByText('A phase is published. Authors can submit new versions').waitFor();
     const spectator = await open(browser, place, '/c/three-phases');
     await spectator.page.getByText('SHA-256 of the seed, published before the first game').waitFor();
     const hash = await spectator.page.locator('dl.facts div', { hasText: 'SHA-256 of the seed' }).locator('code').innerText();
@@ -125,10 +125,10 @@ describe.skipIf(!there)('an organiser', () => {
     await runAction('Start next phase', 'Start next phase', 'Next phase started.');
     await page.getByText('phase 2 of 3', { exact: false }).or(page.getByText('A phase is published.')).first().waitFor();
     const olga = page.context().request;
-    await expect.poll(async () => (await (await olga.get('/api/v1/competitions/three-phases')).json()).phases[1].state, { timeout: 30_000 }).toBe('published');
+    await expect.poll(async () => (await (await olga.get('/api/v1/competitions/three-phases')).json()).phases[1].state).toBe('published');
     await page.getByText('A phase is published. Authors can submit new versions').waitFor();
     await runAction('Start next phase', 'Start next phase', 'Next phase started.');
-    await page.getByText('All phases are finished. The seed is revealed.').waitFor({ timeout: 30_000 });
+    await page.getByText('All phases are finished. The seed is revealed.').waitFor();
 
     // Versions and the phases they play in.
     await author.page.getByRole('link', { name: 'Open bot page' }).click();
@@ -151,7 +151,7 @@ describe.skipIf(!there)('an organiser', () => {
     const knockout = '[[phase]]\nname = "Seeding"\nformat = "round-robin"\n\n[[phase]]\nname = "Knockout"\nformat = "knockout"\ntop = 4\nthird = true\nresubmit = true\n';
     await create('Word Racer', 'The Knockout', knockout, ['random', 'filler', 'rows', 'crossword', 'z-racer']);
     await runAction('Start', 'Start competition', 'Competition started.');
-    await page.getByText('A phase is published.').waitFor({ timeout: 30_000 });
+    await page.getByText('A phase is published.').waitFor();
 
     await page.getByRole('button', { name: 'Disqualify crossword' }).click();
     await page.getByRole('button', { name: 'Disqualify bot' }).click();
@@ -160,7 +160,7 @@ describe.skipIf(!there)('an organiser', () => {
     await page.getByRole('button', { name: 'Disqualify bot' }).click();
     await page.getByText('crossword is disqualified.').first().waitFor();
     await runAction('Start next phase', 'Start next phase', 'Next phase started.');
-    await page.getByText('All phases are finished. The seed is revealed.').waitFor({ timeout: 30_000 });
+    await page.getByText('All phases are finished. The seed is revealed.').waitFor();
 
     const spectator = await open(browser, place, '/c/the-knockout?phase=1');
     const table = spectator.page.getByRole('table').first();

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { program } from '../agon.mjs';
+import { WAIT_TIMEOUT } from '../timeouts.mjs';
 
 export const PASSWORD = 'a long sentence that is hard to guess';
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
@@ -228,12 +229,12 @@ export class Person {
  * @param {() => Promise<T>} ask
  * @param {(answer: T) => boolean} good
  */
-export async function until(ask, good, seconds = 60) {
-  const end = Date.now() + 1000 * seconds;
+export async function until(ask, good, timeout = WAIT_TIMEOUT) {
+  const end = Date.now() + timeout;
   for (;;) {
     const answer = await ask();
     if (good(answer)) return answer;
-    if (Date.now() > end) throw new Error(`waited ${seconds} s; the last answer: ${JSON.stringify(answer)}`);
+    if (Date.now() > end) throw new Error(`waited ${timeout / 1000} s; the last answer: ${JSON.stringify(answer)}`);
     await new Promise((done) => setTimeout(done, 100));
   }
 }

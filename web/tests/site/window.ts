@@ -1,12 +1,12 @@
 // Pages of a real server in a real browser, with their console errors and unexpected requests.
 
-import { existsSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { CHROMIUM, FLAGS } from '../agon.mjs';
+import { hasBrowser } from '../needs.mjs';
+import { WAIT_TIMEOUT } from '../timeouts.mjs';
 import { PASSWORD, type Place } from './place.mjs';
 
-export const there = existsSync(CHROMIUM);
-if (!there) console.warn(`no Chromium at ${CHROMIUM}: the browser tests are skipped (AGON_CHROMIUM names another)`);
+export const there = hasBrowser;
 
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 
@@ -19,7 +19,7 @@ export interface Open {
 
 export async function open(browser: Browser, place: Place, path: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Open> {
   const context = await browser.newContext({ baseURL: place.url, viewport: { width: 1280, height: 900 }, ...options });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(WAIT_TIMEOUT);
   const page = await context.newPage();
   const complaints = listened(page, place.url);
   await page.goto(path);

@@ -166,10 +166,11 @@ impl CrossChecks {
         }
     }
 
-    /// Those that nobody is there for: given up. How many, and those where two differ, with who they are: these wait until nothing else is
-    /// waited for, because somebody may still come.
+    /// Gives up the checks that no worker is there for. Returns how many, and the disputed matches with the workers that differ. A dispute
+    /// waits until nothing else is waited for (`at_last`, and every other check is done), because another worker may still come.
     pub fn give_up_hopeless(&mut self, company: &WorkerRegistry, at_last: bool) -> (u64, Vec<(u64, Vec<String>)>) {
         let (mut gone, mut differ) = (0, Vec::new());
+        let at_last = at_last && !self.open.values().any(|check| company.others(&check.names()));
         self.open.retain(|number, check| {
             let names = check.names();
             let is_disputed = names.len() > 1;
@@ -188,6 +189,7 @@ impl CrossChecks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Hello;
 
     fn asked(number: u64) -> JobMatch {
         JobMatch { stage: 0, number, seats: vec![0, 1], variant: 0, seed: number, luggage: Vec::new() }
@@ -263,5 +265,31 @@ mod tests {
         let differ = vec![(1, vec!["a".to_owned(), "b".to_owned()])];
         assert_eq!(checks.give_up_hopeless(&nobody, true), (0, differ));
         assert!(checks.is_empty());
+    }
+
+    #[test]
+    fn dispute_while_another_check_can_be_done_waits() {
+        let mut checks = checks(1.0);
+        checks.begin(asked(1), "a", [1; 32]);
+        assert_eq!(checks.opinion(1, "b", [2; 32]), Comes::Asked);
+        checks.begin(asked(2), "a", [1; 32]);
+        let mut company = Company::new([]);
+        for name in ["a", "b"] {
+            company.admit(&Hello {
+                protocol: 1,
+                worker: name.to_owned(),
+                session: "1".to_owned(),
+                engine: String::new(),
+                rules: BTreeMap::new(),
+                layers: Vec::new(),
+                cores: 1,
+                speed: 1.0,
+            });
+        }
+        // "b" can still check match 2, and until it has, a third worker may come for match 1.
+        assert_eq!(checks.give_up_hopeless(&company, true), (0, Vec::new()));
+        assert_eq!(checks.opinion(2, "b", [1; 32]), Comes::Agreed);
+        let differ = vec![(1, vec!["a".to_owned(), "b".to_owned()])];
+        assert_eq!(checks.give_up_hopeless(&company, true), (0, differ));
     }
 }

@@ -173,7 +173,7 @@ impl Led<'_> {
                     let begun = std::time::Instant::now();
                     while !running.is_finished() {
                         tokio::time::sleep(Duration::from_millis(20)).await;
-                        assert!(begun.elapsed() < Duration::from_mins(1), "the run does not end");
+                        assert!(begun.elapsed() < 2 * agon_rig::WAIT_TIMEOUT, "the run does not end");
                     }
                 };
                 tokio::pin!(over);

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_core::Settings;
 use agon_grid::blobs::Blobs;
@@ -83,8 +83,9 @@ pub fn runtime() -> Runtime {
 }
 
 impl Stage {
+    /// The lease is long: on a slow machine no job goes to another worker because its own was not heard of in time.
     pub fn set(script: Script) -> Self {
-        Self::with_lease(script, Duration::from_secs(2))
+        Self::with_lease(script, Duration::from_mins(5))
     }
 
     pub fn with_lease(script: Script, lease: Duration) -> Self {
@@ -163,15 +164,6 @@ impl Stage {
 
     pub fn troubles(&self) -> Vec<JobError> {
         self.script.troubles.lock().unwrap().clone()
-    }
-}
-
-/// Waits until something holds.
-pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begun = Instant::now();
-    while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(30), "waited in vain: {what}");
-        thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -18,7 +18,9 @@ use crate::process::{GRACE, LONGEST_LINE, MORE_PATIENCE, PATIENCE, shown};
 use crate::program::{Program, Warm, policy};
 use crate::sandbox::{self, Jailed};
 use crate::talk::{Talk, Trouble};
-use crate::timing::{Company, Mark, Meter, Stolen, Usage, is_late, since_asked, used_by};
+use crate::timing::{
+    Company, Mark, Meter, Stolen, Usage, has_never_slept, is_late, since_asked, used_by, without_sleep,
+};
 
 /// Longer messages go in parts of this size.
 const PART: usize = 64 << 10;
@@ -277,7 +279,16 @@ impl Link {
             usage = usage.plus(used_by(sender));
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
-        (self.times(Mark { at, usage }, company), company)
+        let mut times = self.times(Mark { at, usage }, company);
+        // A call's fork lives for this call alone, so that its whole life is known.
+        if times.charged() > self.limit
+            && self.forks_calls
+            && sender != self.metered
+            && has_never_slept(sender)
+        {
+            times = without_sleep(times);
+        }
+        (times, company)
     }
 
     /// Who is with the bot, where anybody can be.

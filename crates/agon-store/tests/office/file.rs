@@ -203,10 +203,11 @@ fn what_is_hashed_is_never_stored() {
 }
 
 /// Runs one of the ignored tests below where a folder can be mounted, with that folder's path in the environment.
+#[track_caller]
 fn mounted(test: &str, script: &str) {
     let alone = ["--user", "--map-root-user", "--mount"];
     if !Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success()) {
-        eprintln!("left out: nothing can be mounted here");
+        agon_rig::cannot_run(agon_rig::Lacks::Machine, "nothing can be mounted here");
         return;
     }
     let folder = TempDir::new().unwrap();

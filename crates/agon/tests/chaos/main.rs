@@ -128,7 +128,8 @@ impl Story {
             return;
         }
         if !theatre.is_possible(kind) {
-            self.tell(&format!("{}: cannot be done on this machine", kind.says()));
+            let why = format!("its event `{}` cannot be done on this machine", kind.says());
+            agon_rig::cannot_run(agon_rig::Lacks::Machine, &why);
         } else if theatre.can(kind, whom) {
             self.happens(kind, whom, theatre);
         } else {
@@ -173,7 +174,7 @@ impl Story {
                 next = Instant::now() + Duration::from_millis(pause);
             }
             theatre.look_after();
-            assert!(begun.elapsed() < Duration::from_mins(4), "it does not end:\n{}", theatre.words());
+            assert!(begun.elapsed() < 5 * agon_rig::WAIT_TIMEOUT, "it does not end:\n{}", theatre.words());
             sleep(Duration::from_millis(20));
         }
         self.repair(theatre, true);

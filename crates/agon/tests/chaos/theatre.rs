@@ -255,7 +255,7 @@ impl Theatre {
         let (seen, begun) = (program.path_inside(&cache), Instant::now());
         // The disk is there when the program is.
         let comm = || fs::read_to_string(format!("/proc/{}/comm", program.pid())).unwrap_or_default();
-        while comm().trim() != "agon" && begun.elapsed() < Duration::from_secs(20) {
+        while comm().trim() != "agon" && begun.elapsed() < agon_rig::WAIT_TIMEOUT {
             std::thread::sleep(Duration::from_millis(2));
         }
         self.fillers[worker] = Some(agon_rig::fill(&seen));

@@ -1,9 +1,5 @@
 //! Runs the program as a person would and writes down what it did.
-#![allow(
-    dead_code,
-    clippy::print_stderr,
-    reason = "each test file uses its part, and says what it leaves out"
-)]
+#![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod place;
 
@@ -45,6 +41,7 @@ pub fn copy_of(name: &str) -> TempDir {
 }
 
 /// A Python with `NumPy`: `AGON_PYTHON`, else the project's own. Colour Battle and Hide and Seek hand arrays to their bots.
+#[track_caller]
 pub fn python() -> Option<PathBuf> {
     let own = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
     let python = std::env::var_os("AGON_PYTHON").map_or_else(own, PathBuf::from);
@@ -52,7 +49,7 @@ pub fn python() -> Option<PathBuf> {
     if has.is_ok_and(|output| output.status.success()) {
         return Some(python);
     }
-    eprintln!("skipped: no .venv with NumPy; `make setup` makes one");
+    agon_rig::cannot_run(agon_rig::Lacks::Setup, "no Python with NumPy in .venv");
     None
 }
 

@@ -153,7 +153,10 @@ fn stand_up_to(name: &str) {
 
 fn stand_up_as(bot: &Bot, who: Who) {
     let Some(mut arena) = Arena::new(bot, who) else {
-        eprintln!("skipped as {who:?}: no Python for it that {who:?} can run; `make setup` makes one");
+        agon_rig::cannot_run(
+            agon_rig::Lacks::Setup,
+            &format!("{} as {who:?}: no Python for it that {who:?} can run", bot.name),
+        );
         return;
     };
     let outcome = arena.play(bot, "on");

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Builds and runs every test: the test programs of the workspace side by side, the examples in its documentation, Python's tests, the web's.
+
+    scripts/run_tests.py [--jobs N] [NAME ...]     only suites with one of these names in theirs, as `make test` lists them
+
+Most tests wait for something (a server, a bot that sleeps), so that several programs at once keep all cores busy. Those that bring a load of
+their own, or look at the whole machine, run alone at the end. What a suite says is in target/test-logs, and is shown if it fails.
+Tests that could not run are counted and named at the end (`scripts/skipped-tests.sh`).
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from typing import Dict, List, NamedTuple
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TARGET = os.path.join(ROOT, os.environ.get("CARGO_TARGET_DIR", "target"))
+CARGO = os.environ.get("CARGO", "cargo")
+LOGS = os.path.join(TARGET, "test-logs")
+TIMES = os.path.join(TARGET, "test-times.json")
+"""How long suites took last time: long ones begin first."""
+SKIPPED = os.path.join(TARGET, "skipped-tests.txt")
+SUITE_TIMEOUT = 45 * 60
+"""Seconds after which a suite hangs."""
+ALONE = {"agon::load", "agon::leaks"}
+"""They bring eight busy processes, or count what is left of bots on this machine."""
+LONG = ["web", "agon::hostile", "agon::chaos", "agon-grid::together", "agon-grid::fleet", "agon-grid::worker", "python"]
+"""Begin first where nothing is known."""
+
+
+class Suite(NamedTuple):
+    name: str
+    command: List[str]
+    folder: str
+    environment: Dict[str, str] = {}
+
+
+class Result(NamedTuple):
+    suite: Suite
+    code: int
+    seconds: float
+    log: str
+
+
+def test_programs() -> List[Suite]:
+    """Builds the test programs."""
+    command = [CARGO, "test", "--workspace", "--locked", "--no-run", "--message-format=json-render-diagnostics"]
+    built = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    if built.returncode:
+        sys.exit(built.returncode)
+    suites = []
+    for line in built.stdout.splitlines():
+        message = json.loads(line) if line.startswith("{") else {}
+        if message.get("reason") != "compiler-artifact" or not message["profile"]["test"] or not message.get("executable"):
+            continue
+        folder = os.path.dirname(message["manifest_path"])
+        target = message["target"]
+        name = f"{os.path.basename(folder)}::{target['name']}" if "test" in target["kind"] else f"{os.path.basename(folder)} ({target['kind'][0]})"
+        # As `cargo test` does. The workspace's folder need not be asked for again and again.
+        environment = {"CARGO": CARGO, "CARGO_MANIFEST_DIR": folder, "INSTA_WORKSPACE_ROOT": ROOT}
+        suites.append(Suite(name, [message["executable"]], folder, environment))
+    return suites
+
+
+def python() -> str:
+    own = os.path.join(ROOT, ".venv", "bin", "python")
+    return own if os.access(own, os.X_OK) else "python3"
+
+
+def other_suites() -> List[Suite]:
+    return [
+        Suite("examples in documentation", [CARGO, "test", "--workspace", "--locked", "--doc"], ROOT),
+        Suite("python", [python(), os.path.join("scripts", "python_tests.py")], ROOT),
+        Suite("web", ["npm", "test"], os.path.join(ROOT, "web")),
+    ]
+
+
+def known_times() -> Dict[str, float]:
+    try:
+        with open(TIMES, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return {}
+
+
+class Pool:
+    """Suites that run side by side."""
+
+    def __init__(self, total: int) -> None:
+        self.results: List[Result] = []
+        self.lock = threading.Lock()
+        self.total = total
+
+    def run(self, suites: List[Suite], jobs: int) -> None:
+        waiting = list(suites)
+
+        def work() -> None:
+            while True:
+                with self.lock:
+                    if not waiting:
+                        return
+                    suite = waiting.pop(0)
+                result = run_one(suite)
+                with self.lock:
+                    self.results.append(result)
+                    self.tell(result)
+
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(jobs)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    def tell(self, result: Result) -> None:
+        word = "FAILED" if result.code else "ok"
+        print(f"[{len(self.results):3}/{self.total}] {word:6} {result.seconds:6.1f} s  {result.suite.name}", flush=True)
+        if result.code:
+            with open(result.log, encoding="utf-8", errors="replace") as file:
+                print(file.read(), flush=True)
+
+
+def run_one(suite: Suite) -> Result:
+    log = os.path.join(LOGS, re.sub(r"[^A-Za-z0-9_.-]+", "-", suite.name).strip("-") + ".txt")
+    environment = {**os.environ, "AGON_SKIPPED_TESTS": SKIPPED, **suite.environment}
+    begin = time.monotonic()
+    with open(log, "wb") as file:
+        process = subprocess.Popen(
+            suite.command, cwd=suite.folder, env=environment, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT
+        )
+        try:
+            code = process.wait(SUITE_TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = process.wait() or 1
+            file.write(f"\nerror: it did not end within {SUITE_TIMEOUT // 60} minutes\n".encode())
+    return Result(suite, code, time.monotonic() - begin, log)
+
+
+def counts(results: List[Result]) -> List[int]:
+    """Tests that passed, failed and were left out, by what their runners say."""
+    passed = failed = skipped = 0
+    for result in results:
+        with open(result.log, encoding="utf-8", errors="replace") as file:
+            text = re.sub(r"\x1b\[[0-9;]*m", "", file.read())
+        told = 0
+        for good, bad, ignored in re.findall(r"^test result: .*?(\d+) passed; (\d+) failed; (\d+) ignored", text, re.M):
+            passed, failed, skipped, told = passed + int(good), failed + int(bad), skipped + int(ignored), told + 1
+        ran = re.search(r"^Ran (\d+) tests? in", text, re.M)
+        if ran:
+            bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)", text))
+            left = sum(int(n) for n in re.findall(r"skipped=(\d+)", text))
+            passed, failed, skipped, told = passed + int(ran[1]) - bad - left, failed + bad, skipped + left, told + 1
+        web = re.search(r"^\s*Tests\s+(.*)$", text, re.M)
+        if web:
+            number = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped)", web[1])}
+            passed, failed, skipped = passed + number.get("passed", 0), failed + number.get("failed", 0), skipped + number.get("skipped", 0)
+            told += 1
+        # A program without the usual runner is one test; one that broke before it could say so has failed.
+        if not told and result.code == 0:
+            passed += 1
+        if result.code and not re.search(r"[1-9]\d* failed|(failures|errors)=[1-9]", text):
+            failed += 1
+    return [passed, failed, skipped]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--jobs", type=int, default=0, help="suites at once (default: one more than cores)")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    os.makedirs(LOGS, exist_ok=True)
+    open(SKIPPED, "w", encoding="utf-8").close()
+    begin = time.monotonic()
+    suites = test_programs() + other_suites()
+    built = time.monotonic() - begin
+    if options.names:
+        suites = [suite for suite in suites if any(name in suite.name for name in options.names)]
+    times = known_times()
+    first = {name: 1000.0 - number for number, name in enumerate(LONG)}
+    suites.sort(key=lambda suite: -times.get(suite.name, first.get(suite.name, 0.0)))
+    pool = Pool(len(suites))
+    pool.run([suite for suite in suites if suite.name not in ALONE], options.jobs or (os.cpu_count() or 2) + 1)
+    pool.run([suite for suite in suites if suite.name in ALONE], 1)
+    results = sorted(pool.results, key=lambda result: -result.seconds)
+    times.update({result.suite.name: round(result.seconds, 1) for result in results})
+    with open(TIMES, "w", encoding="utf-8") as file:
+        json.dump(times, file, indent=1, sort_keys=True)
+    total = time.monotonic() - begin
+    print(f"\nbuilt in {built:.0f} s, ran {len(results)} suites in {total - built:.0f} s; the longest:")
+    for result in results[:10]:
+        print(f"  {result.seconds:6.1f} s  {result.suite.name}")
+    bad = [result.suite.name for result in results if result.code]
+    if bad:
+        print(f"failed: {', '.join(sorted(bad))}")
+    missing = subprocess.run([os.path.join(ROOT, "scripts", "skipped-tests.sh"), SKIPPED]).returncode
+    passed, failed, skipped = counts(results)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped", flush=True)
+    return 1 if bad or missing or not results else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
