@@ -36,7 +36,6 @@ impl Competition {
             phases: vec![phase],
             seed: SecretSeed::Drawn,
             sandbox: SandboxRule::Required,
-            stateless: None,
             most_by_contributor: None,
         }
     }
