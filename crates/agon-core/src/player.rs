@@ -85,18 +85,6 @@ pub trait Player<G: Game>: Send {
     /// The game is over.
     fn game_over(&mut self) {}
 
-    /// What has come to light about this game when it was over: the turn, and what was wrong with it. Asked after
-    /// [`Player::game_over`].
-    fn afterthought(&mut self) -> Option<(u32, FaultReport)> {
-        None
-    }
-
-    /// Puts off what [`Player::afterthought`] would find out: it comes to light later, under this number, together with
-    /// what there is to find out about other games. Asked after [`Player::game_over`], instead of the other.
-    fn put_off(&mut self) -> Option<u64> {
-        None
-    }
-
     /// The match is over.
     fn match_over(&mut self) {}
 }

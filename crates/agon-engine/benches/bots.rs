@@ -22,7 +22,7 @@ use agon_core::{Assets, Outcome, Seat, Settings};
 use agon_engine::log::{Entry, GameLog};
 use agon_engine::referee::Played;
 use agon_engine::{ProgramSeat, Seating, Series, table};
-use agon_host::python::{self, Stateless};
+use agon_host::python;
 
 /// Rounds of each measurement; the median counts.
 const ROUNDS: usize = 5;
@@ -54,15 +54,7 @@ fn main() {
         at_most("Connect Five, a Python bot, a call", 25.0, " us", connect());
     }
     if wanted("strict") {
-        at_least("Solitude, strict, whole matches, two cores", 80.0, "/s", solitude(Stateless::Strict, 160));
-    }
-    if wanted("audited") {
-        at_least(
-            "Solitude, audited, whole matches, two cores",
-            500.0,
-            "/s",
-            solitude(Stateless::Audited, 600),
-        );
+        at_least("Solitude, strict, whole matches, two cores", 80.0, "/s", solitude());
     }
     if wanted("hide") {
         at_least("Hide and Seek, Python seeker and hider, whole games, two cores", 300.0, "/s", hide());
@@ -99,9 +91,8 @@ fn folder() -> PathBuf {
 }
 
 /// A Python bot of ours behind the sandbox.
-fn bot(game: &str, file: &str, stateless: Stateless) -> Seating {
-    let mut program = python::bot(game, &folder().join(file), None).unwrap().guarded();
-    python::forget(&mut program, stateless);
+fn bot(game: &str, file: &str) -> Seating {
+    let program = python::bot(game, &folder().join(file), None).unwrap().guarded();
     Seating::Program(ProgramSeat {
         name: file.to_owned(),
         spec: file.to_owned(),
@@ -178,12 +169,12 @@ fn a_call(
 }
 
 fn colour() -> f64 {
-    let seats = vec![bot("colour-battle", "trivial.py", Stateless::Strict); 20];
+    let seats = vec![bot("colour-battle", "trivial.py"); 20];
     a_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "1100")], [1, 1])
 }
 
 fn connect() -> f64 {
-    let python = bot("connect-five", "first_column.py", Stateless::Strict);
+    let python = bot("connect-five", "first_column.py");
     let seats = [python, Seating::House("random".to_owned())];
     median(|| {
         let time = |games: u32| {
@@ -205,13 +196,13 @@ fn a_second(game: &str, seats: &[Seating], games: u32) -> f64 {
     })
 }
 
-fn solitude(stateless: Stateless, games: u32) -> f64 {
-    let seats = vec![bot("solitude-scramble", "solitude", stateless); 4];
-    a_second("solitude-scramble", &seats, games)
+fn solitude() -> f64 {
+    let seats = vec![bot("solitude-scramble", "solitude"); 4];
+    a_second("solitude-scramble", &seats, 160)
 }
 
 fn hide() -> f64 {
-    let one = bot("hide-and-seek", "players.py", Stateless::Strict);
+    let one = bot("hide-and-seek", "players.py");
     a_second("hide-and-seek", &[one.clone(), one], 600)
 }
 
@@ -219,7 +210,7 @@ fn hide() -> f64 {
 fn start() -> (f64, f64) {
     use agon_host::talk::Talk as _;
     use agon_host::warm::Link;
-    let Seating::Program(seat) = bot("colour-battle", "trivial.py", Stateless::Strict) else {
+    let Seating::Program(seat) = bot("colour-battle", "trivial.py") else {
         return (0.0, 0.0);
     };
     let warm = seat.program.warm.clone().unwrap();
@@ -261,8 +252,7 @@ fn share() -> f64 {
         text.replace(&ROUNDS_OF_THINKER.to_string(), &rounds.to_string()),
     )
     .unwrap();
-    let seats =
-        vec![bot("colour-battle", folder.join("thinker.py").to_str().unwrap(), Stateless::Strict); 14];
+    let seats = vec![bot("colour-battle", folder.join("thinker.py").to_str().unwrap()); 14];
     // Both of the same games: the machine is now faster, now slower, and the share must not depend on when each was measured.
     // For the same reason the thinking of these games is 125 us only about; what is around it counts, with 125 us exactly.
     let share = median(|| {

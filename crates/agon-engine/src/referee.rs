@@ -5,13 +5,11 @@ use std::time::{Duration, Instant};
 
 use agon_core::game::View;
 use agon_core::random::bot_seeds;
-use agon_core::record::{Digest, Draft, Expiry, FaultRecord, Header, Recorder};
+use agon_core::record::{Digest, Expiry, FaultRecord, Header, Recorder};
 use agon_core::{
     Clock, Eye, Fault, FaultReport, Game, Outcome, Picture, Player, Refusal, Reply, RequestInfo, Response,
     Seat, SeatSet, Times, Verdict,
 };
-
-use agon_host::audit::Findings;
 
 use crate::event::{Deeds, Event, Reporter, SceneOf};
 use crate::log::{Entry, GameLog};
@@ -112,58 +110,6 @@ pub fn play<G: View>(
     chairs: &mut [Chair<G>],
     room: &mut Room<'_>,
 ) -> io::Result<Played> {
-    let (mut played, later) = play_open(game, index, header, names, chairs, room)?;
-    if let Some(later) = later {
-        let found = agon_host::audit::settle();
-        later.finish(&mut played, &found, room.recorder.as_deref_mut())?;
-    }
-    Ok(played)
-}
-
-/// What may still come to light about a game that was played.
-#[derive(Debug)]
-pub struct Later {
-    open: Vec<(Seat, u64)>,
-    expired: Option<Expiry>,
-    draft: Option<Draft>,
-}
-
-impl Later {
-    /// Adds what was found out about this game.
-    pub fn finish(
-        self,
-        played: &mut Played,
-        found: &Findings,
-        recorder: Option<&mut Recorder>,
-    ) -> io::Result<()> {
-        let before = played.faults.len();
-        for (seat, ticket) in self.open {
-            let Some((turn, report)) = found.get(&ticket) else { continue };
-            if let Some(tally) = played.seats.get_mut(seat.index()) {
-                tally.faults[report.fault.index()] += 1;
-            }
-            played.faults.push(FaultRecord { turn: *turn, seat, report: report.clone() });
-        }
-        if played.faults.len() > before
-            && let (Some(recorder), Some(draft)) = (recorder, self.draft)
-        {
-            recorder.resume(draft);
-            played.record = Some(recorder.end(&played.faults, self.expired, &played.outcome)?);
-        }
-        Ok(())
-    }
-}
-
-/// Plays a game, and leaves open what is cheaper to find out about several games together: see
-/// [`agon_host::audit::settle`]. Its result counts once that is finished.
-pub fn play_open<G: View>(
-    game: &G,
-    index: u32,
-    header: &Header,
-    names: &[String],
-    chairs: &mut [Chair<G>],
-    room: &mut Room<'_>,
-) -> io::Result<(Played, Option<Later>)> {
     let seed = header.seed;
     for (chair, seed) in chairs.iter_mut().zip(bot_seeds(seed)) {
         if let Chair::Bot(player) = chair {
@@ -200,29 +146,21 @@ pub fn play_open<G: View>(
     while referee.expired.is_none() && referee.turn(chairs, room)? {}
     let outcome = referee.outcome();
     referee.report(room, |referee, scene| Event::Over { game: referee.index, outcome: &outcome, scene });
-    let mut open = Vec::new();
-    for (seat, chair) in Seat::all(chairs.len()).zip(chairs.iter_mut()) {
+    for chair in chairs.iter_mut() {
         if let Chair::Bot(player) = chair {
             player.game_over();
-            if let Some(ticket) = player.put_off() {
-                open.push((seat, ticket));
-            } else if let Some((turn, report)) = player.afterthought() {
-                referee.note_late(seat, turn, report);
-            }
         }
     }
     if let Some(log) = &mut room.log {
         printed_aside(chairs, *log)?;
         log.over(&outcome)?;
     }
-    let draft = room.recorder.as_deref().filter(|_| !open.is_empty()).map(Recorder::draft);
     let record = match &mut room.recorder {
         Some(recorder) => Some(recorder.end(&referee.faults, referee.expired, &outcome)?),
         None => None,
     };
-    let Referee { turn, faults, tallies, expired, .. } = referee;
-    let later = (!open.is_empty()).then_some(Later { open, expired, draft });
-    Ok((Played { index, seed, outcome, turns: turn, faults, seats: tallies, record }, later))
+    let Referee { turn, faults, tallies, .. } = referee;
+    Ok(Played { index, seed, outcome, turns: turn, faults, seats: tallies, record })
 }
 
 struct Referee<'g, G: View> {
@@ -376,15 +314,6 @@ impl<G: View> Referee<'_, G> {
             times,
             printed,
         })
-    }
-
-    /// A fault that was found after the game. It changes no move and no score, for the others have played on it; it is
-    /// written down for whoever decides about the bot.
-    fn note_late(&mut self, seat: Seat, turn: u32, report: FaultReport) {
-        if let Some(tally) = self.tallies.get_mut(seat.index()) {
-            tally.faults[report.fault.index()] += 1;
-        }
-        self.faults.push(FaultRecord { turn, seat, report });
     }
 
     /// Asks until the answer is a legal one. A person may think as long as they like.

@@ -6,7 +6,6 @@ use std::ops::{ControlFlow, Range};
 use agon_core::record::{Header, Record, Recorder};
 use agon_core::{Assets, ClockRule, GameInfo, Lifetime, Seat, Settings, SettingsError};
 use agon_games::{Hosted, UnknownGame, Visitor};
-use agon_host::audit::Findings;
 use agon_host::intake::Trying;
 use agon_host::{Conditions, Introduction};
 use serde::Serialize;
@@ -16,7 +15,7 @@ use crate::again::{self, Retold};
 use crate::chronicle::{self, Chronicle};
 use crate::film::live::{self, LiveFilm, Reel};
 use crate::film::{Film, FilmOf, ReplayError, header, settings_json};
-use crate::referee::{self, Chair, Later, Played, Room};
+use crate::referee::{self, Chair, Played, Room};
 pub use crate::seating::{NotLoaded, ProgramSeat, Seating, SeatingError, seat_hash, seat_names};
 use crate::seating::{chair, check_seat, seat_record};
 
@@ -286,12 +285,7 @@ impl<G: Hosted> Table for TableOf<G> {
         let mut described = plan.settings.clone();
         let mut chairs: Vec<Chair<G>> = Vec::new();
         let logs = chronicle::places(plan.seats);
-        let mut held: Vec<(Played, Option<Later>)> = Vec::new();
-        loop {
-            if agon_host::audit::is_due() {
-                finish(&mut held, room, programme)?;
-            }
-            let Some((index, settings)) = programme.next() else { break };
+        while let Some((index, settings)) = programme.next() {
             let (settings, seed) = G::in_series(settings, plan.seed, index);
             let game = G::new(&settings, plan.seats.len(), plan.assets)?;
             if chairs.is_empty() || G::info().lifetime != Lifetime::Match {
@@ -307,13 +301,10 @@ impl<G: Hosted> Table for TableOf<G> {
             let mut chronicle = Chronicle::new(G::info().id, &names, &logs, lent.reporter.take());
             let mut with_logs = lent.lend();
             with_logs.reporter = chronicle.listener();
-            let played = referee::play_open(&game, index, &header, &names, &mut chairs, &mut with_logs)?;
+            let played = referee::play(&game, index, &header, &names, &mut chairs, &mut with_logs)?;
             chronicle.finish()?;
-            let match_lost = played.0.outcome.match_lost_by.is_some();
-            held.push(played);
-            if held.iter().all(|(_, later)| later.is_none()) {
-                finish(&mut held, room, programme)?;
-            }
+            let match_lost = played.outcome.match_lost_by.is_some();
+            programme.done(played);
             if match_lost {
                 break;
             }
@@ -323,7 +314,6 @@ impl<G: Hosted> Table for TableOf<G> {
                 player.match_over();
             }
         }
-        finish(&mut held, room, programme)?;
         Ok(())
     }
 
@@ -380,23 +370,6 @@ impl<G: Hosted> Table for TableOf<G> {
         }
         Ok(())
     }
-}
-
-/// Finds out what is still open about games that were played, and hands them on.
-fn finish(
-    held: &mut Vec<(Played, Option<Later>)>,
-    room: &mut Room<'_>,
-    programme: &mut dyn Programme,
-) -> io::Result<()> {
-    let any = held.iter().any(|(_, later)| later.is_some());
-    let found = if any { agon_host::audit::settle() } else { Findings::new() };
-    for (mut played, later) in held.drain(..) {
-        if let Some(later) = later {
-            later.finish(&mut played, &found, room.recorder.as_deref_mut())?;
-        }
-        programme.done(played);
-    }
-    Ok(())
 }
 
 /// A room with nobody in it but, if wanted, a recorder.

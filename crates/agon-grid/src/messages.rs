@@ -112,7 +112,9 @@ pub struct PhaseSpec {
     pub assets: Vec<Hash>,
     /// Whether bots run behind the sandbox.
     pub sandbox: bool,
-    /// How calls of a game whose bots may keep nothing are kept apart: `strict`, `fresh` or `audited`.
+    /// How bots that must not remember are made to forget. Read only: `strict` is the only mode, and a coordinator of an
+    /// older version may still ask for another one, which a worker refuses.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stateless: Option<String>,
     /// Whether bots' matches are played in order, because they keep something from match to match.
     pub in_order: bool,

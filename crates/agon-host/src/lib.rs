@@ -9,12 +9,10 @@
 //! - [`pinning`]: one game for each core
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text`]: a program as a player by a game's own lines of text
-//! - [`audit`]: calls made again, of bots that must not remember
 //! - [`intake`]: would a bot be accepted, and what is it exactly
 //! - [`dialogue`]: a Python bot asked by a debugger or a profiler
 //! - [`sandbox`]: what a bot may not do
 
-pub mod audit;
 mod desk;
 pub mod dialogue;
 pub mod handle;

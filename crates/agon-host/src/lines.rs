@@ -9,8 +9,7 @@ use agon_core::{
 };
 use serde_json::{Map, Value as Json};
 
-use crate::audit;
-use crate::message::{self, Answered, Audit, Hello, Limits, Message, PROTOCOL, Plain};
+use crate::message::{self, Answered, Hello, Limits, Message, PROTOCOL, Plain};
 use crate::process::{shown, shown_words};
 use crate::program::Program;
 use crate::running::Running;
@@ -76,9 +75,7 @@ impl Conditions {
         // Only who plays on after a game has something to learn from it.
         let [end, bye] = match lifetime {
             Lifetime::Match => [10, 60],
-            // A bot that must not remember may be called again, all its calls.
-            Lifetime::Call => [25, 1],
-            Lifetime::Game => [1, 1],
+            Lifetime::Game | Lifetime::Call => [1, 1],
         };
         Self {
             start: Duration::from_secs(10),
@@ -109,10 +106,6 @@ pub struct LinesPlayer<G: Game> {
     /// It was not ready in time and catches up on the clock of its turn.
     behind: bool,
     asked: Asked,
-    /// What the bot's own host found out when the game was over.
-    audit: Option<Audit>,
-    /// Its calls in this game, where they are to be made again.
-    kept: audit::Kept,
     /// What a process printed that is no longer there.
     printed: String,
     text: Vec<u8>,
@@ -152,8 +145,6 @@ impl<G: Game> LinesPlayer<G> {
             owed: VecDeque::new(),
             behind: false,
             asked: Asked::Nothing,
-            audit: None,
-            kept: audit::Kept::default(),
             printed: String::new(),
             text: Vec::new(),
             game: std::marker::PhantomData,
@@ -194,9 +185,6 @@ impl<G: Game> LinesPlayer<G> {
             self.last_id = 0;
             limit = self.conditions.start;
             self.write_hello(seed);
-            if self.is_audited() {
-                self.kept.begin(seed, &self.text);
-            }
         }
         let id = self.id();
         self.owed.push_back(id);
@@ -209,11 +197,6 @@ impl<G: Game> LinesPlayer<G> {
             process.ask(&self.text, self.owed.len(), limit);
         }
         Ok(())
-    }
-
-    /// Whether its calls are made again.
-    fn is_audited(&self) -> bool {
-        self.program.guarded && self.program.warm.as_ref().is_some_and(|warm| warm.audited)
     }
 
     /// Starts it; trouble is the answer to the next request.
@@ -288,10 +271,7 @@ impl<G: Game> LinesPlayer<G> {
                 Ok(Answered { id, error: Some(error), .. }) if id == wanted => {
                     return Err(self.stop(Fault::Crash, shown_words(&error.to_string()), true).into());
                 }
-                Ok(answered) if answered.id == wanted => {
-                    self.audit = answered.audit;
-                    continue;
-                }
+                Ok(answered) if answered.id == wanted => continue,
                 Ok(answered) => format!("answered {} when {wanted} was asked: {}", answered.id, shown(&line)),
                 Err(what) => format!("{what}: {}", shown(&line)),
             };
@@ -356,7 +336,6 @@ impl<G: Game> LinesPlayer<G> {
             return fault(crash("not running").into());
         };
         let (times, came) = process.wait();
-        self.kept.took += times.wall;
         let reply = match came {
             Err(trouble) => Err(self.stop_for(trouble, false).into()),
             Ok(()) => self.read_owed(false).and_then(|()| self.read_answer(id)),
@@ -378,10 +357,7 @@ impl<G: Game> LinesPlayer<G> {
             Ok(Answered { ended: Some(how), .. }) => {
                 return Err(self.stop(Fault::Crash, shown_words(&how), false).into());
             }
-            Ok(answered) if answered.id == id => {
-                self.kept.answered(&line);
-                answered
-            }
+            Ok(answered) if answered.id == id => answered,
             Ok(answered) => {
                 let says = format!("answered {} when {id} was asked: {}", answered.id, shown(&line));
                 return Err(self.stop(Fault::Garbled, says, false).into());
@@ -404,7 +380,6 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         self.seed = seed;
         self.calls = 0;
         self.games += 1;
-        self.kept = audit::Kept::default();
         self.begun = false;
         if let Life::Gone { for_good: false, .. } = self.life {
             self.life = Life::NotStarted;
@@ -436,8 +411,6 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
             if !packed {
                 self.text.clear();
                 Message::Turn { id, request, limit_ms, observation: seen }.write(&mut self.text);
-            } else if self.kept.is_begun() {
-                self.kept.asked(self.calls + 1, &self.text);
             }
             process.ask(&self.text, self.owed.len() + 1, limit);
         }
@@ -479,56 +452,23 @@ impl<G: Game> Player<G> for LinesPlayer<G> {
         printed
     }
 
-    fn afterthought(&mut self) -> Option<(u32, FaultReport)> {
-        let Audit { turn, first, again, .. } = self.audit.take().filter(|audit| !audit.same)?;
-        Some((turn, audit::not_stateless(&first, &again)))
-    }
-
-    fn put_off(&mut self) -> Option<u64> {
-        let kept = std::mem::take(&mut self.kept);
-        if kept.is_empty() {
-            return None;
-        }
-        // It has nothing more to do here, and may be who makes the calls again.
-        if matches!(self.life, Life::Running(_))
-            && let Life::Running(process) = std::mem::replace(&mut self.life, Life::NotStarted)
-        {
-            process.rest(None);
-        }
-        let (names, role) =
-            (self.told.names.clone().unwrap_or_default(), G::info().role(self.told.seat).name);
-        Some(audit::open(audit::Case {
-            program: self.program.clone(),
-            role,
-            game: G::info().id,
-            names,
-            kept,
-        }))
-    }
-
     fn game_over(&mut self) {
         if self.conditions.stateless {
             self.life = Life::NotStarted;
             return;
         }
         let id = self.id();
-        let audited = self.is_audited();
         let Life::Running(process) = &mut self.life else { return };
         if process.stray().is_some() || !self.owed.is_empty() {
             // Out of step at the very end: no game is lost by it, the next one begins with a new process.
             self.life = Life::NotStarted;
             return;
         }
-        // Its calls are kept here: see `put_off`.
-        if audited {
-            return;
-        }
         self.owed.push_back(id);
         self.text.clear();
         Plain::End { id }.write(&mut self.text);
         process.ask(&self.text, 1, self.conditions.end);
-        // One that was found out is not let in again.
-        if self.settle().is_err() || self.audit.as_ref().is_some_and(|audit| !audit.same) {
+        if self.settle().is_err() {
             self.life = Life::NotStarted;
         }
     }

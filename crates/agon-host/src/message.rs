@@ -91,27 +91,6 @@ pub struct Answered {
     /// Instead of all that: the process that was to answer has ended; how, in words. Told by a host of bots.
     #[serde(default)]
     pub ended: Option<String>,
-    /// With the end of a game: whether its calls, made again in another order, gave the same.
-    #[serde(default)]
-    pub audit: Option<Audit>,
-    /// What calls gave that were to be made again, in their order.
-    #[serde(default)]
-    pub again: Option<Vec<String>>,
-    /// Instead of that: why there is nothing to compare.
-    #[serde(default)]
-    pub broken: Option<String>,
-}
-
-/// What came of calling a bot again.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-pub struct Audit {
-    pub same: bool,
-    #[serde(default)]
-    pub turn: u32,
-    #[serde(default)]
-    pub first: String,
-    #[serde(default)]
-    pub again: String,
 }
 
 /// Why a bot cannot be loaded.
@@ -169,9 +148,6 @@ fn unpack(line: &[u8]) -> Option<Answered> {
         says: None,
         error: None,
         ended: None,
-        audit: None,
-        again: None,
-        broken: None,
     })
 }
 

@@ -51,8 +51,6 @@ pub struct Warm {
     pub forks_calls: bool,
     /// All players of a game are asked at the same time.
     pub asked_together: bool,
-    /// All calls are made again when the game is over: see [`crate::audit`].
-    pub audited: bool,
     /// Whether it is held still when it is not asked.
     pub hold: Hold,
 }
@@ -60,7 +58,7 @@ pub struct Warm {
 impl Warm {
     /// The process that has answered a turn answers the next, until the game is over, and may know what it likes of it.
     pub const fn plays_on(&self) -> bool {
-        !self.forks_calls && !self.audited
+        !self.forks_calls
     }
 }
 

@@ -63,38 +63,6 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     Ok(program)
 }
 
-/// How a Python bot of a game that wants it to forget between calls is made to.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Stateless {
-    /// Each call in a fork of the loaded bot.
-    #[default]
-    Strict,
-    /// Each call in a fork that loads the bot itself.
-    Fresh,
-    /// All calls in one process, and again in another order in a fork when the game is over.
-    Audited,
-}
-
-impl Stateless {
-    /// As the Python side calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Fresh => "fresh",
-            Self::Audited => "audited",
-        }
-    }
-}
-
-/// Sets how a Python bot forgets between calls. Without effect in games whose bots may remember.
-pub fn forget(program: &mut Program, stateless: Stateless) {
-    if let Some(warm) = program.warm.as_mut().filter(|warm| warm.game == FORGETFUL) {
-        warm.audited = stateless == Stateless::Audited;
-        warm.forks_calls = !warm.audited;
-        program.environment.push(("AGON_STATELESS".to_owned(), stateless.name().to_owned()));
-    }
-}
-
 /// The game whose bots must not remember.
 const FORGETFUL: &str = "solitude-scramble";
 
@@ -141,7 +109,6 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
         environment,
         forks_calls: forgets,
         asked_together: game == CROWDED,
-        audited: false,
         // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
         hold: if forgets || game == CROWDED { Hold::Never } else { Hold::IfBusy },
     }

@@ -208,9 +208,9 @@ pub struct Play {
     /// Whether programs run behind the sandbox; `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = Sandbox::On)]
     pub sandbox: Sandbox,
-    /// How Python bots of Solitude Scramble are made to forget between calls
-    #[arg(long, value_enum, default_value_t = Forget::Strict)]
-    pub stateless: Forget,
+    /// Accepted so that old scripts still run: `strict` is the only mode.
+    #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
+    pub stateless: Option<String>,
     /// Whether each game stays on a core of its own, its bots with it
     #[arg(long, value_enum, default_value_t = Switch::On)]
     pub pin: Switch,
@@ -225,15 +225,15 @@ pub struct Play {
     pub every: Option<usize>,
 }
 
-/// How Python bots are made to forget.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Forget {
-    /// Each call in a fork of the loaded bot.
-    Strict,
-    /// Each call in a fork that loads the bot anew.
-    Fresh,
-    /// All calls in one process, checked by calling again in another order after the game.
-    Audited,
+/// Reads the value of `--stateless`, which has only one left.
+fn only_strict(mode: &str) -> Result<String, String> {
+    match mode {
+        "strict" => Ok(mode.to_owned()),
+        "fresh" | "audited" => {
+            Err(format!("the mode `{mode}` was removed; `strict` is the only mode, leave --stateless out"))
+        }
+        _ => Err("`strict` is the only mode, leave --stateless out".to_owned()),
+    }
 }
 
 /// On or off.
@@ -387,9 +387,9 @@ pub struct Compare {
     /// Whether programs run behind the sandbox; `off` only for programs you trust
     #[arg(long, value_enum, default_value_t = Sandbox::On)]
     pub sandbox: Sandbox,
-    /// How Python bots of Solitude Scramble are made to forget between calls
-    #[arg(long, value_enum, default_value_t = Forget::Strict)]
-    pub stateless: Forget,
+    /// Accepted so that old scripts still run: `strict` is the only mode.
+    #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
+    pub stateless: Option<String>,
     /// Whether each game stays on a core of its own, its bots with it
     #[arg(long, value_enum, default_value_t = Switch::On)]
     pub pin: Switch,

@@ -28,7 +28,7 @@ use crate::player::Times;
 use crate::seat::Seat;
 
 pub use read::{read, read_all};
-pub use write::{Draft, Recorder};
+pub use write::Recorder;
 
 /// The version written. Readers refuse newer ones.
 pub const VERSION: u32 = 1;

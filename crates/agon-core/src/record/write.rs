@@ -31,14 +31,6 @@ pub struct Recorder {
     packer: Option<zstd::bulk::Compressor<'static>>,
 }
 
-/// A game that is recorded but for its end.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    lines: Vec<u8>,
-    turn: u32,
-    times: Vec<Vec<Times>>,
-}
-
 impl Recorder {
     /// A recorder, to be used for any number of games.
     pub fn new() -> Self {
@@ -111,16 +103,6 @@ impl Recorder {
     pub fn sits_out(&mut self) {
         self.next_reply();
         self.lines.extend_from_slice(SITS_OUT.as_bytes());
-    }
-
-    /// What is there of a game whose end may have to be written once more. Taken before [`Recorder::end`].
-    pub fn draft(&self) -> Draft {
-        Draft { lines: self.lines.clone(), turn: self.turn, times: self.times.clone() }
-    }
-
-    /// The game of a draft goes on, in place of whatever was recorded here.
-    pub fn resume(&mut self, draft: Draft) {
-        Draft { lines: self.lines, turn: self.turn, times: self.times } = draft;
     }
 
     /// The game is over: the packed record and its digest.

@@ -24,8 +24,6 @@ pub struct PhaseOptions {
     pub cup: String,
     /// Whether bots run behind the sandbox.
     pub sandbox: bool,
-    /// How calls are kept apart.
-    pub stateless: Option<String>,
     /// The folder that its paths are read from.
     pub folder: std::path::PathBuf,
 }
@@ -36,7 +34,6 @@ impl PhaseOptions {
         Self {
             cup,
             sandbox: sitting.competition.sandbox == SandboxRule::Required,
-            stateless: sitting.competition.stateless.clone(),
             folder: sitting.place.folder.clone(),
         }
     }
@@ -97,7 +94,7 @@ impl PhaseFiles {
             entrants,
             assets: assets(hall, &mut files),
             sandbox: terms.sandbox,
-            stateless: terms.stateless.clone(),
+            stateless: None,
             in_order: hall.in_order(),
         };
         let bytes: Arc<[u8]> = encode(&brief)?.into();

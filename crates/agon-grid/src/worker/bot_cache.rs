@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 use agon_core::{Assets, GameInfo, Settings, SettingsError};
 use agon_engine::{ProgramSeat, Seating, Table};
 use agon_host::intake::PrivateFolder;
-use agon_host::python::{Stateless, forget};
 use agon_runner::LoadedEntrant;
 use agon_runner::match_progress::ResolvedPart;
 use agon_venue::Sandbox;
@@ -156,6 +155,12 @@ impl BotCache {
             }
             PhaseBot::Program { hash, files, spec, beside } => (hash, files, spec, beside),
         };
+        if let Some(mode) = self.brief.stateless.as_deref().filter(|mode| *mode != "strict") {
+            let what = format!(
+                "this competition wants stateless = \"{mode}\", and this worker knows only \"strict\": update the coordinator"
+            );
+            return Err(Mishap::Unwilling(what));
+        }
         if !self.brief.sandbox && !self.unguarded {
             let what = "this competition runs bots without the sandbox, and this worker does not: it must be started with --allow-unguarded";
             return Err(JobFailure::Unwilling(what.to_owned()));
@@ -186,12 +191,6 @@ impl BotCache {
     fn program(&self, name: &str, unpacked: &Unpacked<'_>) -> Result<Seating, JobFailure> {
         let mut seat: ProgramSeat = parcel::seat(unpacked)?;
         name.clone_into(&mut seat.name);
-        let stateless = match self.brief.stateless.as_deref() {
-            Some("fresh") => Stateless::Fresh,
-            Some("audited") => Stateless::Audited,
-            _ => Stateless::Strict,
-        };
-        forget(&mut seat.program, stateless);
         let mut seats = [Seating::Program(seat)];
         if let Some(part) = self.variants.first().and_then(|parts| parts.first()) {
             furnish(&self.brief.game, &mut seats, &part.settings, &self.assets, unpacked.folder)?;

@@ -35,13 +35,6 @@ pub fn put(kind: String, link: Box<Link>) {
     drop(gone);
 }
 
-/// Ends those of this kind that wait on this thread.
-pub fn discard(kind: &str) {
-    while let Some(link) = take(kind) {
-        drop(link);
-    }
-}
-
 /// Ends all that wait on this thread.
 pub fn clear() {
     let all = STABLE.try_with(RefCell::take);

@@ -37,8 +37,6 @@ pub struct CompetitionConfig {
     pub seed: SeedSource,
     /// Whether bots in processes of their own must be behind the sandbox.
     pub sandbox: SandboxRule,
-    /// How calls of a game whose bots may keep nothing are kept apart: `strict`, `fresh` or `audited`.
-    pub stateless: Option<String>,
     /// At most so many entrants of one contributor.
     pub most_by_contributor: Option<u32>,
 }

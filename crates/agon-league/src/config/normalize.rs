@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
 
+use agon_core::Lifetime;
 use agon_core::assets::content_hash;
 
 use super::{BotSource, CompetitionConfig, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
@@ -10,23 +11,28 @@ use crate::result::Entrant;
 
 /// Raised when a key changes its meaning or goes away.
 const VERSION: u32 = 1;
+/// How bots that must not remember are made to forget.
+const STRICT: &str = "strict";
 
 impl CompetitionConfig {
     /// All that matters, defaults written out, keys in order: what a ledger keeps of the file. Of a seed that stands in the file
     /// only the hash.
     pub fn normalised(&self) -> Json {
+        let info = agon_games::infos().into_iter().find(|info| info.id == self.game);
+        let forgets = info.is_some_and(|info| info.lifetime == Lifetime::Call);
         json!({
             "agon": "competition",
             "version": VERSION,
             "name": self.name,
             "game": self.game,
-            "rules": agon_games::infos().iter().find(|info| info.id == self.game).map(|info| info.rules_version),
+            "rules": info.map(|info| info.rules_version),
             "settings": self.settings,
             "entrants": self.entrants.iter().map(entrant).collect::<Vec<_>>(),
             "phases": self.phases.iter().map(phase).collect::<Vec<_>>(),
             "seed": seed(&self.seed),
             "sandbox": match self.sandbox { SandboxRule::Required => "required", SandboxRule::Off => "off" },
-            "stateless": self.stateless,
+            // There is one mode. The key stays, so that ledgers of versions with several agree with their files.
+            "stateless": forgets.then_some(STRICT),
             "bots_per_contributor": self.most_by_contributor,
         })
     }

@@ -36,7 +36,6 @@ impl CompetitionConfig {
             phases: vec![phase],
             seed: SeedSource::Drawn,
             sandbox: SandboxRule::Required,
-            stateless: None,
             most_by_contributor: None,
         }
     }

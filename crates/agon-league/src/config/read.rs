@@ -97,7 +97,7 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         _ => SandboxRule::Required,
     };
     let most_by_contributor = fields.count("bots_per_contributor", 1..=1_000_000).map(|most| most.value);
-    let stateless = stateless(fields, played.as_ref());
+    check_stateless(fields, played.as_ref());
     let base = fields.below("settings", "write [settings] on a line of its own, and name = value below it");
     let pairs: Vec<Pair> = match (&played, &base) {
         (Some(played), Some(base)) => played.pairs(base, &[], top_key),
@@ -119,7 +119,6 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         phases: phases.into_iter().map(|one| one.phase).collect(),
         seed,
         sandbox,
-        stateless,
         most_by_contributor,
     })
 }
@@ -150,15 +149,25 @@ fn game(fields: &TomlReader<'_>) -> Option<GameContext> {
     }
 }
 
-fn stateless(fields: &TomlReader<'_>, played: Option<&GameContext>) -> Option<String> {
-    let mode = fields.choice("stateless", &["strict", "fresh", "audited"]);
-    let forgets = played.is_none_or(|played| played.info.lifetime == Lifetime::Call);
-    if let (Some(played), false, true) = (played, forgets, fields.has("stateless")) {
-        let what = format!("`stateless` is not for {}: its bots may remember", played.info.title);
-        fields.notes.unfit(fields.place("stateless"), what, "leave it out");
+/// `stateless = "strict"` is still accepted, because older files say it; there is no other mode.
+fn check_stateless(fields: &TomlReader<'_>, played: Option<&GameContext>) {
+    const HINT: &str = "\"strict\" is the only mode: write stateless = \"strict\", or leave the line out";
+    let Some(mode) = fields.text("stateless") else { return };
+    match (mode.value.as_str(), played) {
+        ("strict", Some(played)) if played.info.lifetime != Lifetime::Call => {
+            let what = format!("`stateless` is not for {}: its bots may remember", played.info.title);
+            fields.notes.unfit(fields.place("stateless"), what, "leave it out");
+        }
+        ("strict", _) => {}
+        ("fresh" | "audited", _) => {
+            fields.notes.wrong(
+                mode.span,
+                format!("the mode \"{}\" of `stateless` was removed", mode.value),
+                HINT,
+            );
+        }
+        (other, _) => fields.notes.wrong(mode.span, format!("`stateless` cannot be \"{other}\""), HINT),
     }
-    let default = || played.filter(|p| p.info.lifetime == Lifetime::Call).map(|_| "strict".to_owned());
-    mode.map(|mode| mode.value.to_owned()).or_else(default)
 }
 
 /// `seed = "..."`, a number, `{ file = "..." }` or `{ variable = "..." }`.

@@ -7,7 +7,6 @@ use agon_engine::{ProgramSeat, Seating, Table};
 use agon_host::intake::Refusal;
 use agon_host::intake::git::Repository;
 use agon_host::intake::survey::survey;
-use agon_host::python::{Stateless, forget};
 use agon_league::config::{BotSource, CompetitionConfig, EntrantSpec, SandboxRule};
 use agon_runner::LoadedEntrant;
 
@@ -54,7 +53,6 @@ pub fn load(
     for (seat, entrant) in seats.iter_mut().zip(&competition.entrants) {
         if let Seating::Program(program) = seat {
             program.name.clone_from(&entrant.name);
-            forget(&mut program.program, stateless(competition));
         }
     }
     neighbours::keep_apart(&mut seats)?;
@@ -103,14 +101,6 @@ fn sandbox(competition: &CompetitionConfig) -> Sandbox {
     match competition.sandbox {
         SandboxRule::Required => Sandbox::On,
         SandboxRule::Off => Sandbox::Off,
-    }
-}
-
-fn stateless(competition: &CompetitionConfig) -> Stateless {
-    match competition.stateless.as_deref() {
-        Some("fresh") => Stateless::Fresh,
-        Some("audited") => Stateless::Audited,
-        _ => Stateless::Strict,
     }
 }
 

@@ -163,10 +163,15 @@ impl Sitting {
             "{}: changed since the competition was begun; results could not be compared",
             self.place.named
         );
-        for change in refused {
+        for change in &refused {
             message += &format!("\n  {change}");
         }
-        let hint = "change it back, or begin anew with --fresh (the old ledger is kept)";
+        // A mode that is gone cannot be put back into the file.
+        let hint = if refused.iter().any(|change| change.place == "stateless") {
+            "this mode was removed: finish with the Agon it was started with, or start again with --fresh (the old ledger is kept)"
+        } else {
+            "change it back, or begin anew with --fresh (the old ledger is kept)"
+        };
         Err(Failure { code: WRONG_USE, message: format!("{message}\nhint: {hint}") })
     }
 }

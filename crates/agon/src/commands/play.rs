@@ -6,13 +6,12 @@ use agon_engine::log::{GameLog, MakeLog};
 use agon_engine::referee::{Played, Room};
 use agon_engine::table::{Plan, Table, seat_names};
 use agon_engine::{Event, Reporter, Seating, Series, Summary, stats};
-use agon_host::python::Stateless;
 use agon_venue::Failure;
 use agon_venue::neighbours;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{Forget, Play, Switch};
+use crate::cli::{Play, Switch};
 use crate::console::Terminal;
 use crate::files::{WholeFile, digest_of};
 use crate::logs::Logs;
@@ -77,7 +76,6 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
         .iter()
         .map(|bot| setup::seating(&args.game, bot, args.sandbox))
         .collect::<Result<Vec<_>, _>>()?;
-    forget(&mut seats, args.stateless);
     neighbours::keep_apart(&mut seats)?;
     table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
     table.check(&settings, seats.len(), &assets)?;
@@ -96,20 +94,6 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
     let plan = Plan { settings: &settings, seed, seats: &seats, assets: &assets };
     setup::try_load(table.as_ref(), &plan)?;
     Ok(Order { args, table, settings, assets, seats, seed, jobs })
-}
-
-/// Tells Python bots how they are made to forget.
-pub fn forget(seats: &mut [Seating], how: Forget) {
-    let how = match how {
-        Forget::Strict => Stateless::Strict,
-        Forget::Fresh => Stateless::Fresh,
-        Forget::Audited => Stateless::Audited,
-    };
-    for seat in seats {
-        if let Seating::Program(program) = seat {
-            agon_host::python::forget(&mut program.program, how);
-        }
-    }
 }
 
 fn progress(args: &Play) -> ProgressBar {

@@ -8,7 +8,6 @@ use agon_venue::Failure;
 use agon_venue::neighbours;
 
 use crate::cli::Compare;
-use crate::commands::play::forget;
 use crate::logs::one_line;
 use crate::setup;
 
@@ -75,7 +74,6 @@ impl Cast {
             let field = args.against.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             bots.extend(if field.is_empty() { house_field(table, at, &bots) } else { field });
         }
-        forget(&mut bots, args.stateless);
         neighbours::keep_apart(&mut bots)?;
         setup::furnish(info.id, &mut bots, settings, assets)?;
         let others = (bots.len() - FIELD).clamp(info.seats.min.max(2) - 1, info.seats.max - 1);
