@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Film } from '../src/film';
 import { CHROMIUM, FLAGS, GAMES, Pages } from './agon.mjs';
 import { seriousFindings } from './axe';
-import { cut } from './cut';
+import { splitFilm } from './split_film';
 import { hasBrowser } from './needs.mjs';
 import { WAIT_TIMEOUT } from './timeouts.mjs';
 
@@ -18,24 +18,24 @@ const address: { [game: string]: string } = {};
 interface Watched {
   page: Page;
   context: BrowserContext;
-  complaints: string[];
+  problems: string[];
 }
 
 async function open(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 860 }, ...options });
   context.setDefaultTimeout(WAIT_TIMEOUT);
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const problems: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
-    if (request.url() !== url.replace(/#.*/, '')) complaints.push(`asked for ${request.url()}`);
+    if (request.url() !== url.replace(/#.*/, '')) problems.push(`asked for ${request.url()}`);
   });
   await page.goto(url);
   await page.waitForSelector('.replay');
-  return { page, context, complaints };
+  return { page, context, problems };
 }
 
 const lastOf = async (page: Page): Promise<number> => Number(await page.getByRole('slider').getAttribute('max'));
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
   });
 
   test.each(Object.keys(GAMES))('%s can be played to the end by keyboard', async (game) => {
-    const { page, context, complaints } = await open(address[game] as string);
+    const { page, context, problems } = await open(address[game] as string);
     const last = await lastOf(page);
     expect(last).toBeGreaterThan(5);
     await standsAt(page, 0);
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await standsAt(page, last);
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
     await expect.poll(() => page.url(), { message: 'the address names the moment' }).toMatch(new RegExp(`#t=${last}$`));
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 
@@ -120,12 +120,12 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
       { colorScheme: 'light' as const },
       { colorScheme: 'dark' as const, viewport: { width: 320, height: 640 } },
     ]) {
-      const { page, context, complaints } = await open(`${address[game]}#t=5`, options);
+      const { page, context, problems } = await open(`${address[game]}#t=5`, options);
       await standsAt(page, 5);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect(wide, 'no horizontal overflow').toBeLessThanOrEqual(0);
       expect(await seriousFindings(page)).toEqual([]);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await context.close();
     }
   });
@@ -168,7 +168,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
   });
 
   test('faults, output and hostile names are shown as text; one global, no hash', async () => {
-    const { page, context, complaints } = await open(address['connect-five'] as string);
+    const { page, context, problems } = await open(address['connect-five'] as string);
     const film = filmIn(address['connect-five'] as string);
     const hostile = '</script><img src=x onerror="window.hit=1"><b>bold</b>';
     film.names = [hostile, 'b'];
@@ -205,16 +205,16 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
       return Object.getOwnPropertyNames(window).filter((name) => !usual.has(name) && !/^\d+$/.test(name));
     });
     expect(globals).toEqual(['Agon']);
-    expect(complaints.filter((text) => !text.includes('about:blank'))).toEqual([]);
+    expect(problems.filter((text) => !text.includes('about:blank'))).toEqual([]);
     await context.close();
   });
 
   test.each(Object.keys(GAMES))('live film of %s ends like the whole film', async (game) => {
-    const { page, context, complaints } = await open(address[game] as string);
+    const { page, context, problems } = await open(address[game] as string);
     const { seed: _, digest: __, ...whole } = filmIn(address[game] as string);
     const last = whole.deltas.length;
     const first = Math.floor(last / 4);
-    const { head, parts } = cut(whole, first, Math.ceil((last - first) / 5));
+    const { head, parts } = splitFilm(whole, first, Math.ceil((last - first) / 5));
     await show(page, head);
     await standsAt(page, first);
     expect(await page.locator('.live').innerText()).toBe('Live');
@@ -243,7 +243,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await standsAt(page, last);
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
     await expect.poll(() => picture(page)).toBe(seen);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 

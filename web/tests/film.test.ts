@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { extendFilm, filmProblem, FrameIndex, type Film, type FilmPart } from '../src/film';
-import { cut } from './cut';
+import { splitFilm } from './split_film';
 
 /** Test film: the frame after turn n is `{n, list: [n, ...]}`. The seats answer alternately. */
 function countingFilm(turns: number): Film {
@@ -81,7 +81,7 @@ describe('extendFilm', () => {
   };
 
   test.each([[0, 1], [3, 4], [17, 16], [40, 1]])('head of %i turns with parts of %i turns becomes the whole film', (first, size) => {
-    const { head, parts } = cut(whole(), first, size);
+    const { head, parts } = splitFilm(whole(), first, size);
     let frames = new FrameIndex(head);
     expect(frames.film.live).toBe(true);
     expect(frames.last).toBe(first);
@@ -97,7 +97,7 @@ describe('extendFilm', () => {
   });
 
   test('known turns are skipped, a gap returns undefined, and the film is not modified', () => {
-    const { head, parts } = cut(whole(), 10, 5);
+    const { head, parts } = splitFilm(whole(), 10, 5);
     const before = structuredClone(head);
     const more = extendFilm(head, parts[0] as FilmPart) as Film;
     expect(head).toEqual(before);

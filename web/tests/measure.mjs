@@ -6,7 +6,7 @@ import { get } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
 import { CHROMIUM, FLAGS, Pages } from './agon.mjs';
-import { Place } from './site/place.mjs';
+import { SiteServer } from './site/server.mjs';
 
 const BOTS = ['planner', 'drawn', 'seeker', 'short-sighted', 'sweeper'].map((name) => `house:${name}`);
 const pages = new Pages();
@@ -68,20 +68,20 @@ async function measureServer() {
     const entrants = bots.map((bot, i) => `[[entrant]]\nname = "${bot} ${i + 1}"\nbot = "house:${bot}"\n`);
     return [game, `name = "${game}"\ngame = "${game}"\nseed = "measured"\n${game === 'colour-battle' ? '[settings]\nrounds = 2000\n' : ''}[[phase]]\n${phase}\n${entrants.join('')}`];
   });
-  const place = await Place.start([], Object.fromEntries(files));
+  const server = await SiteServer.start([], Object.fromEntries(files));
   try {
-    const olga = await place.organiser();
-    for (const game of Object.keys(competitions)) await olga.act(game, 'start');
+    const organiser = await server.signUpOrganiser();
+    for (const game of Object.keys(competitions)) await organiser.act(game, 'start');
     for (const game of Object.keys(competitions)) {
-      await olga.reaches(game, 'over');
-      const { items } = await olga.get(`/competitions/${game}/phases/1/matches`);
+      await organiser.waitForState(game, 'over');
+      const { items } = await organiser.get(`/competitions/${game}/phases/1/matches`);
       const { film, turns } = items[0].games[0];
-      const { bytes, ms } = await download(`${place.url}${film}`);
+      const { bytes, ms } = await download(`${server.url}${film}`);
       console.log(`film of ${game}, ${turns} turns: ${kib(bytes)} transferred in ${ms.toFixed(0)} ms  (floor 2,048 KiB)`);
-      if (game === 'colour-battle') await measureViewer(`${place.url}/c/${game}/p/1/m/${items[0].match}/g/1`);
+      if (game === 'colour-battle') await measureViewer(`${server.url}/c/${game}/p/1/m/${items[0].match}/g/1`);
     }
   } finally {
-    await place.stop();
+    await server.stop();
   }
 }
 

@@ -3,8 +3,8 @@
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { CHROMIUM, FLAGS, Pages } from './agon.mjs';
-import { fill } from './site/filled.mjs';
-import { PASSWORD, Place } from './site/place.mjs';
+import { fillSite } from './site/sample_site.mjs';
+import { PASSWORD, SiteServer } from './site/server.mjs';
 
 const BOTS = ['planner', 'drawn', 'seeker', 'short-sighted', 'sweeper'].map((name) => `house:${name}`);
 /** @type {[string, string, string[], number, number, boolean, boolean][]} Name, game, bots, seed, turn, dark, phone. */
@@ -51,14 +51,14 @@ async function viewer(folder) {
  */
 async function site(folder, only) {
   mkdirSync(folder, { recursive: true });
-  const place = await Place.start();
+  const server = await SiteServer.start();
   try {
-    const { pages } = await fill(place, true);
+    const { pages } = await fillSite(server, true);
     for (const phone of [false, true]) {
       for (const dark of [false, true]) {
         for (const who of [null, 'Ada', 'Olga']) {
           const viewport = phone ? { width: 390, height: 844 } : { width: 1280, height: 900 };
-          const context = await browser.newContext({ baseURL: place.url, viewport, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+          const context = await browser.newContext({ baseURL: server.url, viewport, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
           const page = await context.newPage();
           if (who !== null) await signIn(page, who);
           for (const { name, path, shows } of pages.filter((one) => one.who === who && one.name.startsWith(only))) {
@@ -73,7 +73,7 @@ async function site(folder, only) {
       }
     }
   } finally {
-    await place.stop();
+    await server.stop();
   }
 }
 

@@ -70,21 +70,21 @@ describe.skipIf(!hasBrowser)('a report in the browser', () => {
     context.setDefaultTimeout(WAIT_TIMEOUT);
     for (const file of files) {
       const page = await context.newPage();
-      const complaints: string[] = [];
+      const problems: string[] = [];
       page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+        if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
       });
-      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('pageerror', (error) => problems.push(error.message));
       page.on('request', (request) => {
         const known = request.url().startsWith(`file://${root}/`) || request.url() === 'data:,';
-        if (!known) complaints.push(`asked for ${request.url()}`);
+        if (!known) problems.push(`asked for ${request.url()}`);
       });
       await page.goto(`file://${root}/${file}`);
       if (file.startsWith('games/')) await page.waitForSelector('.replay');
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect(wide, `${file}: no horizontal overflow`).toBeLessThanOrEqual(0);
       if (checkedByAxe.has(file)) expect(await seriousFindings(page), file).toEqual([]);
-      expect(complaints, file).toEqual([]);
+      expect(problems, file).toEqual([]);
       await page.close();
     }
     await context.close();

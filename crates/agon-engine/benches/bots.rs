@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use agon_core::record::Header;
+use agon_core::record::RecordHeader;
 use agon_core::{Assets, Outcome, Seat, Settings};
-use agon_engine::log::{Entry, GameLog};
-use agon_engine::referee::Played;
-use agon_engine::{ProgramSeat, Seating, Series, table};
+use agon_engine::referee::PlayedGame;
+use agon_engine::turn_log::{TurnLog, TurnLogEntry};
+use agon_engine::{PlayerSpec, ProgramSpec, Series, any_game};
 use agon_host::python;
 
 /// Rounds of each measurement; the median counts.
@@ -31,7 +31,7 @@ const ROUNDS: usize = 5;
 const ROUNDS_OF_THINKER: u32 = 1900;
 
 fn main() {
-    agon_host::sandbox::launch_if_asked();
+    agon_host::sandbox::run_launcher_if_requested();
     // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
     if std::env::args().any(|arg| arg == "--test") {
         return;
@@ -91,32 +91,32 @@ fn folder() -> PathBuf {
 }
 
 /// A Python bot of ours behind the sandbox.
-fn bot(game: &str, file: &str) -> Seating {
-    let program = python::bot(game, &folder().join(file), None).unwrap().guarded();
-    Seating::Program(ProgramSeat {
+fn bot(game: &str, file: &str) -> PlayerSpec {
+    let program = python::bot(game, &folder().join(file), None).unwrap().sandboxed();
+    PlayerSpec::Program(ProgramSpec {
         name: file.to_owned(),
         spec: file.to_owned(),
         hash: String::new(),
         program,
         json_lines: true,
-        forgets: true,
-        logs: None,
-        home: None,
+        isolates_calls: true,
+        logs_dir: None,
+        scratch_dir: None,
     })
 }
 
 /// Plays a series and returns the games and how long they took.
 fn play(
     game: &str,
-    seats: &[Seating],
+    seats: &[PlayerSpec],
     settings: &[(&str, &str)],
     games: u32,
     jobs: usize,
-) -> (Vec<Played>, Duration) {
-    let table = table(game).unwrap();
-    let settings = Settings::parse(table.info().settings, settings.iter().copied()).unwrap();
+) -> (Vec<PlayedGame>, Duration) {
+    let game = any_game(game).unwrap();
+    let settings = Settings::parse(game.info().settings, settings.iter().copied()).unwrap();
     let series = Series {
-        table: table.as_ref(),
+        game: game.as_ref(),
         settings: &settings,
         seed: 7,
         games,
@@ -126,7 +126,7 @@ fn play(
         record: false,
         jobs,
         pin: true,
-        log: None,
+        make_log: None,
     };
     let mut played = Vec::new();
     let start = Instant::now();
@@ -137,12 +137,12 @@ fn play(
         })
         .unwrap();
     let took = start.elapsed();
-    let faults = played.iter().flat_map(|one: &Played| &one.faults).next();
+    let faults = played.iter().flat_map(|one: &PlayedGame| &one.faults).next();
     assert!(faults.is_none(), "{faults:?}");
     (played, took)
 }
 
-fn calls(played: &[Played]) -> f64 {
+fn calls(played: &[PlayedGame]) -> f64 {
     played.iter().flat_map(|one| &one.seats).map(|seat| f64::from(seat.answers)).sum()
 }
 
@@ -155,16 +155,16 @@ fn median(mut measure: impl FnMut() -> f64) -> f64 {
 /// Microseconds that a call costs beyond a game that has none: the difference of two lengths.
 fn a_call(
     game: &str,
-    seats: &[Seating],
+    seats: &[PlayerSpec],
     short: &[(&str, &str)],
     long: &[(&str, &str)],
     games: [u32; 2],
 ) -> f64 {
     median(|| {
-        let (short_games, short_time) = play(game, seats, short, games[0], 1);
+        let (short_games, json_micros) = play(game, seats, short, games[0], 1);
         let (long_games, long_time) = play(game, seats, long, games[1], 1);
         let more = calls(&long_games) - calls(&short_games);
-        1e6 * (long_time.as_secs_f64() - short_time.as_secs_f64()) / more
+        1e6 * (long_time.as_secs_f64() - json_micros.as_secs_f64()) / more
     })
 }
 
@@ -175,7 +175,7 @@ fn colour() -> f64 {
 
 fn connect() -> f64 {
     let python = bot("connect-five", "first_column.py");
-    let seats = [python, Seating::House("random".to_owned())];
+    let seats = [python, PlayerSpec::House("random".to_owned())];
     median(|| {
         let time = |games: u32| {
             let (played, took) = play("connect-five", &seats, &[], games, 1);
@@ -188,7 +188,7 @@ fn connect() -> f64 {
 }
 
 /// Whole matches a second after the bots are loaded: the difference of two numbers of matches.
-fn a_second(game: &str, seats: &[Seating], games: u32) -> f64 {
+fn a_second(game: &str, seats: &[PlayerSpec], games: u32) -> f64 {
     median(|| {
         let (_, few) = play(game, seats, &[], games / 4, 2);
         let (_, many) = play(game, seats, &[], games, 2);
@@ -208,22 +208,22 @@ fn hide() -> f64 {
 
 /// Milliseconds from the wish to the bot's first word, and its own memory then.
 fn start() -> (f64, f64) {
-    use agon_host::talk::Talk as _;
-    use agon_host::warm::Link;
-    let Seating::Program(seat) = bot("colour-battle", "trivial.py") else {
+    use agon_host::connection::BotConnection as _;
+    use agon_host::zygote::ForkedBot;
+    let PlayerSpec::Program(seat) = bot("colour-battle", "trivial.py") else {
         return (0.0, 0.0);
     };
     let warm = seat.program.warm.clone().unwrap();
     let hello = br#"{"type":"hello","id":1,"game":"colour-battle","seat":0,"seed":"1"}"#;
     let go = || {
         let start = Instant::now();
-        let mut link = Link::start(&seat.program, &warm, &[]).unwrap();
+        let mut link = ForkedBot::start(&seat.program, &warm, &[]).unwrap();
         link.ask(hello, 1, Duration::from_secs(10));
         link.wait().1.unwrap();
         (1e3 * start.elapsed().as_secs_f64(), link)
     };
     go();
-    let links: Vec<(f64, Link)> = (0..21).map(|_| go()).collect();
+    let links: Vec<(f64, ForkedBot)> = (0..21).map(|_| go()).collect();
     let mut times: Vec<f64> = links.iter().map(|(time, _)| *time).collect();
     times.sort_by(f64::total_cmp);
     let mut memory: Vec<f64> = links.iter().map(|(_, link)| pss(link.id())).collect();
@@ -267,31 +267,31 @@ fn share() -> f64 {
 }
 
 /// Seconds that thinkers say they have thought in a game of so many rounds, and that the whole game took.
-fn thoughts(seats: &[Seating], rounds: u32) -> (f64, f64) {
+fn thoughts(seats: &[PlayerSpec], rounds: u32) -> (f64, f64) {
     struct Listener<'l>(&'l Mutex<Vec<f64>>);
-    impl GameLog for Listener<'_> {
-        fn begins(&mut self, _: u32, _: &Header) -> io::Result<()> {
+    impl TurnLog for Listener<'_> {
+        fn begin_game(&mut self, _: u32, _: &RecordHeader) -> io::Result<()> {
             Ok(())
         }
-        fn printed(&mut self, _: Seat, printed: &str) -> io::Result<()> {
+        fn output(&mut self, _: Seat, printed: &str) -> io::Result<()> {
             let thought =
                 printed.lines().filter_map(|line| line.strip_prefix("thought ")?.trim().parse::<f64>().ok());
             self.0.lock().unwrap().extend(thought.map(|ns| ns / 1e9));
             Ok(())
         }
-        fn answered(&mut self, entry: &Entry<'_>) -> io::Result<()> {
-            self.printed(entry.seat, entry.printed)
+        fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
+            self.output(entry.seat, entry.output)
         }
-        fn over(&mut self, _: &Outcome) -> io::Result<()> {
+        fn end_game(&mut self, _: &Outcome) -> io::Result<()> {
             Ok(())
         }
     }
     let heard = Mutex::new(Vec::new());
-    let make = |_: u32| Box::new(Listener(&heard)) as Box<dyn GameLog + '_>;
-    let table = table("colour-battle").unwrap();
-    let settings = Settings::parse(table.info().settings, [("rounds", &*rounds.to_string())]).unwrap();
+    let make = |_: u32| Box::new(Listener(&heard)) as Box<dyn TurnLog + '_>;
+    let game = any_game("colour-battle").unwrap();
+    let settings = Settings::parse(game.info().settings, [("rounds", &*rounds.to_string())]).unwrap();
     let series = Series {
-        table: table.as_ref(),
+        game: game.as_ref(),
         settings: &settings,
         seed: 7,
         games: 1,
@@ -301,7 +301,7 @@ fn thoughts(seats: &[Seating], rounds: u32) -> (f64, f64) {
         record: false,
         jobs: 1,
         pin: true,
-        log: Some(&make),
+        make_log: Some(&make),
     };
     let begun = Instant::now();
     series.play(|_| Ok::<(), std::convert::Infallible>(())).unwrap();

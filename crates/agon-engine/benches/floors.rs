@@ -14,14 +14,14 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
-use agon_core::{Assets, Bot, Game, QuickRng, Reply, Seat, Settings};
-use agon_engine::table::{Plan, quiet_room};
-use agon_engine::{Seating, table};
+use agon_core::{Assets, Bot, FastRng, Game, Reply, Seat, Settings};
+use agon_engine::any_game::{MatchSetup, hooks_with_recorder};
+use agon_engine::{PlayerSpec, any_game};
 use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::{Cell, Map, see_each_other};
 use agon_games::word_racer::{Board, Letter, WordList, board_points};
-use agon_games::{Hosted, Visitor};
+use agon_games::{GameVisitor, PlayableGame};
 
 /// Rounds of each measurement; the median counts.
 const ROUNDS: usize = 9;
@@ -82,7 +82,7 @@ fn defaults<G: Game>(seats: usize) -> G {
 
 fn playouts() -> f64 {
     let game: ConnectFive = defaults(2);
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let each = each(20_000, || {
         for seed in 0..20_000 {
             let mut state = game.start(seed);
@@ -98,7 +98,7 @@ fn playouts() -> f64 {
 
 fn paint() -> f64 {
     let game: ColourBattle = defaults(20);
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let start = game.start(1);
     let rounds: Vec<Vec<Reply<_>>> = (0..1000)
         .map(|_| {
@@ -127,7 +127,7 @@ fn map() -> f64 {
 fn sight() -> f64 {
     let map = Map::generate(42);
     let open: Vec<Cell> = Cell::all().filter(|&cell| map.is_empty(cell)).collect();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let pairs: Vec<(Cell, Cell)> =
         (0..100_000).map(|_| (rng.pick(&open).unwrap(), rng.pick(&open).unwrap())).collect();
     each(100_000, || {
@@ -139,14 +139,14 @@ fn sight() -> f64 {
 
 fn matches(record: bool) -> f64 {
     const GAMES: u32 = 5_000;
-    let table = table("solitude-scramble").unwrap();
-    let settings = Settings::defaults(table.info().settings);
-    let seats = ["random", "greedy", "left", "right"].map(|name| Seating::House(name.into()));
-    let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
+    let game = any_game("solitude-scramble").unwrap();
+    let settings = Settings::defaults(game.info().settings);
+    let seats = ["random", "greedy", "left", "right"].map(|name| PlayerSpec::House(name.into()));
+    let setup = MatchSetup { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
     let mut recorder = record.then(Recorder::new);
     let each = each(GAMES, || {
-        let mut room = quiet_room(recorder.as_mut());
-        table.play(&plan, 0..GAMES, &mut room, &mut |played| drop(black_box(played))).unwrap();
+        let mut hooks = hooks_with_recorder(recorder.as_mut());
+        game.play(&setup, 0..GAMES, &mut hooks, &mut |played| drop(black_box(played))).unwrap();
     });
     1.0 / each
 }
@@ -154,7 +154,7 @@ fn matches(record: bool) -> f64 {
 /// Boards full of letters as frequent as in words: random letters would make no words to weigh.
 fn scoring() -> f64 {
     let words = WordList::built_in();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let letters: Vec<u8> = b"EEEEAAAIIOOUTTTNNNSSSRRRLLDDHCMPGBFWYKV".to_vec();
     let boards: Vec<Board> = (0..2_000)
         .map(|_| {
@@ -175,16 +175,16 @@ fn scoring() -> f64 {
 /// Seconds for each answer that the engine with a record takes on top of the bare rules with the same bots.
 struct Overhead;
 
-impl Visitor for Overhead {
+impl GameVisitor for Overhead {
     type Output = f64;
 
-    fn visit<G: Hosted>(self) -> f64 {
+    fn visit<G: PlayableGame>(self) -> f64 {
         let info = G::info();
         let seats = if info.seats.max > 8 { 20 } else { info.seats.min };
         let settings = Settings::defaults(info.settings);
         let weakest = |seat: Seat| G::bots().iter().find(|bot| bot.plays(seat)).unwrap();
         let bots: Vec<_> = Seat::all(seats).map(weakest).collect();
-        let seating: Vec<Seating> = bots.iter().map(|bot| Seating::House(bot.name.into())).collect();
+        let seating: Vec<PlayerSpec> = bots.iter().map(|bot| PlayerSpec::House(bot.name.into())).collect();
         let games = match seats {
             20 => 4,
             _ => 200,
@@ -193,27 +193,27 @@ impl Visitor for Overhead {
         let bare = each(answers, || {
             black_box(bare::<G>(&settings, &bots, games));
         });
-        let table = table(info.id).unwrap();
-        let plan = Plan { settings: &settings, seed: 7, seats: &seating, assets: &Assets::none() };
+        let game = any_game(info.id).unwrap();
+        let setup = MatchSetup { settings: &settings, seed: 7, seats: &seating, assets: &Assets::none() };
         let mut recorder = Recorder::new();
         let full = each(answers, || {
-            let mut room = quiet_room(Some(&mut recorder));
-            table.play(&plan, 0..games, &mut room, &mut |played| drop(black_box(played))).unwrap();
+            let mut hooks = hooks_with_recorder(Some(&mut recorder));
+            game.play(&setup, 0..games, &mut hooks, &mut |played| drop(black_box(played))).unwrap();
         });
         full - bare
     }
 }
 
 /// Plays the bare rules; the number of answers.
-fn bare<G: Hosted>(settings: &Settings, bots: &[&agon_core::HouseBot<G>], games: u32) -> u32 {
+fn bare<G: PlayableGame>(settings: &Settings, bots: &[&agon_core::HouseBot<G>], games: u32) -> u32 {
     let mut answers = 0;
     let mut players: Vec<Box<dyn Bot<G>>> = Vec::new();
     let mut replies = Vec::new();
     for index in 0..games {
-        if index == 0 || G::info().lifetime != agon_core::Lifetime::Match {
+        if index == 0 || G::info().lifetime != agon_core::BotLifetime::Match {
             players = bots.iter().map(|bot| (bot.make)()).collect();
         }
-        let (settings, seed) = G::in_series(settings, 7, index);
+        let (settings, seed) = G::series_game(settings, 7, index);
         let game = G::new(&settings, bots.len(), &Assets::none()).unwrap();
         for (player, seed) in players.iter_mut().zip(agon_core::random::bot_seeds(seed)) {
             player.begin(seed);

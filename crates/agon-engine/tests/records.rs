@@ -5,25 +5,25 @@ mod common;
 
 use std::time::Duration;
 
-use agon_core::record::{Header, Record, RecordError, Recorder, read_all};
-use agon_core::{Assets, Outcome, Times};
-use agon_engine::film::FilmOf;
+use agon_core::record::{Record, RecordError, RecordHeader, Recorder, read_all};
+use agon_core::{AnswerTimes, Assets, Outcome};
+use agon_engine::film::TypedFilm;
 use agon_games::connect_five::ConnectFive;
 use agon_games::solitude_scramble::SolitudeScramble;
-use agon_games::{Hosted, Visitor};
+use agon_games::{GameVisitor, PlayableGame};
 use common::{record, referee, script};
 use proptest::prelude::*;
 
-fn bytes<G: Hosted>(number: u64) -> Vec<u8> {
+fn bytes<G: PlayableGame>(number: u64) -> Vec<u8> {
     referee(&script::<G>(number, 8), Duration::from_micros(3)).record.unwrap().0
 }
 
 #[test]
 fn any_changed_byte_is_noticed() {
     struct Flip;
-    impl Visitor for Flip {
+    impl GameVisitor for Flip {
         type Output = ();
-        fn visit<G: Hosted>(self) {
+        fn visit<G: PlayableGame>(self) {
             let good = bytes::<G>(1);
             assert!(read_all(&good).is_ok());
             for i in 0..good.len() {
@@ -70,7 +70,7 @@ fn something_else_is_not_a_record() {
     assert_eq!(read_all(b"hello world"), Err(RecordError::NotARecord));
 }
 
-fn rewrite(record: &Record, change: impl FnOnce(&mut Header)) -> Vec<u8> {
+fn rewrite(record: &Record, change: impl FnOnce(&mut RecordHeader)) -> Vec<u8> {
     let mut header = record.header.clone();
     change(&mut header);
     let mut recorder = Recorder::new();
@@ -90,8 +90,8 @@ fn a_record_of_a_future_version_is_refused_with_both_versions() {
 #[test]
 fn other_rules_other_results_so_no_replay() {
     let record = record(&referee(&script::<ConnectFive>(1, 8), Duration::ZERO));
-    let other = Record { header: Header { rules: 99, ..record.header.clone() }, ..record };
-    let error = FilmOf::<ConnectFive>::new(other, &Assets::none()).err().unwrap().to_string();
+    let other = Record { header: RecordHeader { rules: 99, ..record.header.clone() }, ..record };
+    let error = TypedFilm::<ConnectFive>::new(other, &Assets::none()).err().unwrap().to_string();
     assert!(error.contains("version 99 of the rules of connect-five"), "{error}");
 }
 
@@ -99,7 +99,7 @@ fn other_rules_other_results_so_no_replay() {
 fn a_forged_result_or_answer_does_not_survive_a_replay() {
     let honest = record(&referee(&script::<ConnectFive>(4, u32::MAX), Duration::ZERO));
     let replay =
-        |record: Record| FilmOf::<ConnectFive>::new(record, &Assets::none()).err().map(|e| e.to_string());
+        |record: Record| TypedFilm::<ConnectFive>::new(record, &Assets::none()).err().map(|e| e.to_string());
     assert_eq!(replay(honest.clone()), None);
 
     let mut swapped = honest.clone();
@@ -145,11 +145,11 @@ fn times_survive_the_record() {
     recorder.begin(&honest.header);
     let times = |wall, cpu, wait| {
         let of = Duration::from_nanos;
-        Times { wall: of(wall), cpu: of(cpu), wait: of(wait) }
+        AnswerTimes { wall: of(wall), cpu: of(cpu), wait: of(wait) }
     };
-    recorder.turn();
+    recorder.begin_turn();
     recorder.answer::<ConnectFive>(agon_core::Seat(0), ConnectFive::read("3"), times(10, 7, 3));
-    recorder.turn();
+    recorder.begin_turn();
     recorder.answer::<ConnectFive>(agon_core::Seat(1), ConnectFive::read("3"), times(u64::MAX / 2, 0, 1));
     let (file, _) = recorder.end(&[], None, &Outcome::ranked(&[0.0, 1.0], "test")).unwrap();
     let read = read_all(&file).unwrap().remove(0);

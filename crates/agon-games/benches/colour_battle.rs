@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::expect_used, reason = "a benchmark")]
 
 use agon_core::random::bot_seeds;
-use agon_core::{Assets, Game, House, QuickRng, Reply, Seat, Settings};
+use agon_core::{Assets, FastRng, Game, HouseBots, Reply, Seat, Settings};
 use agon_games::colour_battle::{ColourBattle, Move, State};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -17,7 +17,7 @@ fn arena() -> ColourBattle {
 /// 1000 rounds of 20 bots with moves drawn beforehand.
 fn moves(c: &mut Criterion) {
     let game = arena();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let rounds: Vec<Vec<Reply<Move>>> = (0..ROUNDS)
         .map(|_| (0..BOTS).map(|_| Reply::Answer(Move::ALL[rng.below(5) as usize])).collect())
         .collect();

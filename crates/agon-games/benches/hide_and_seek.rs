@@ -4,7 +4,7 @@
 use std::hint::black_box;
 
 use agon_core::random::bot_seeds;
-use agon_core::{Assets, Bot, Game, House, HouseBot, QuickRng, Reply, Settings};
+use agon_core::{Assets, Bot, FastRng, Game, HouseBot, HouseBots, Reply, Settings};
 use agon_games::hide_and_seek::{Cell, HIDER, HideAndSeek, Map, SEEKER, State, see_each_other};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -44,7 +44,7 @@ fn rules(c: &mut Criterion) {
     });
     let map = Map::generate(42);
     let cells: Vec<Cell> = map.empty().iter().collect();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let mut any = || rng.pick(&cells).expect("there are empty cells");
     let pairs: Vec<(Cell, Cell)> = (0..4096).map(|_| (any(), any())).collect();
     let mut next = 0;
@@ -58,7 +58,7 @@ fn rules(c: &mut Criterion) {
     c.bench_function("hide-and-seek/random game of 4000 steps at most", |b| {
         b.iter(|| {
             seed += 1;
-            let mut rng = QuickRng::new(u64::from(seed));
+            let mut rng = FastRng::new(u64::from(seed));
             let mut state = game.start(u64::from(seed));
             while let Some(seat) = game.to_move(&state).next() {
                 let answer = game.sample(&state, seat, &mut rng).expect("a move is legal");

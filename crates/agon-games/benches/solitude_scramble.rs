@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use agon_core::random::bot_seeds;
-use agon_core::{Assets, Bot, Game, House, Reply, Seat, Settings};
+use agon_core::{Assets, Bot, Game, HouseBots, Reply, Seat, Settings};
 use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::solitude_scramble::board::Move;
 use agon_games::solitude_scramble::state::State;

@@ -1,18 +1,21 @@
 //! Colour Battle: every rule, and the transcripts of the original. The rest is in `colour_battle/`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-#[path = "colour_battle/always.rs"]
-mod always;
-#[path = "colour_battle/house.rs"]
-mod house;
+#[path = "colour_battle/house_bots.rs"]
+mod house_bots;
+#[path = "colour_battle/properties.rs"]
+mod properties;
 #[path = "colour_battle/view.rs"]
 mod view;
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use agon_core::{Assets, ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, SeatSet, Settings, WhenSpent};
-use agon_games::colour_battle::{ColourBattle, Effect, Move, Painter, Position, State, paint, side_for};
+use agon_core::{
+    Assets, BankEmptyAction, BotLifetime, ClockRule, Fault, FaultPenalty, Game, Reply, Seat, SeatSet,
+    Settings,
+};
+use agon_games::colour_battle::{ColourBattle, Move, PaintEffect, Painter, Position, State, paint, side_for};
 use serde_json::{Value as Json, json};
 
 fn game(seats: usize, rounds: u32) -> ColourBattle {
@@ -160,10 +163,10 @@ fn a_wiped_tile_is_taken_by_staying_on_it() {
     assert_eq!((at(&state, 4, 4), at(&state, 4, 3)), (1, 2));
     play(&game, &mut state, "RU");
     assert_eq!(at(&state, 4, 4), 0);
-    assert_eq!(state.deed(2).unwrap().effect, Effect::Wiped);
+    assert_eq!(state.last_action(2).unwrap().effect, PaintEffect::Wiped);
     play(&game, &mut state, "RS");
     assert_eq!(at(&state, 4, 4), 2);
-    assert_eq!(state.deed(2).unwrap().effect, Effect::Painted);
+    assert_eq!(state.last_action(2).unwrap().effect, PaintEffect::Painted);
 }
 
 #[test]
@@ -175,7 +178,7 @@ fn a_tile_with_two_or_more_bots_turns_white_whatever_their_ids() {
         play(&game, &mut state, "RSSS LSSS RLSS");
         assert_eq!(position(&state, 0), position(&state, 1));
         assert_eq!(at(&state, 5, 4), 0, "{a} and {b}");
-        assert_eq!(state.deed(a).unwrap().effect, Effect::Clashed);
+        assert_eq!(state.last_action(a).unwrap().effect, PaintEffect::Clashed);
         play(&game, &mut state, "SSSS");
         assert_eq!(at(&state, 5, 4), 0, "as long as they stand there");
         play(&game, &mut state, "LSSS");
@@ -226,7 +229,7 @@ fn any_fault_is_stay_for_that_round() {
         play(&game, &mut state, "US");
         assert_eq!(position(&state, 0), (4, 5), "the next round is its own again");
     }
-    assert_eq!(ColourBattle::info().faults, [Cost::Stay; 4]);
+    assert_eq!(ColourBattle::info().faults, [FaultPenalty::Stay; 4]);
 }
 
 #[test]
@@ -235,19 +238,22 @@ fn a_missing_reply_is_a_crash_and_stays() {
     let mut state = placed(&game, &[(1, 4, 4), (2, 8, 8), (3, 0, 0)]);
     game.apply(&mut state, &[Reply::Answer(Move::Up)]);
     assert_eq!([0, 1, 2].map(|seat| position(&state, seat)), [(4, 5), (8, 8), (0, 0)]);
-    assert_eq!(state.deed(3).unwrap().reply, Reply::Fault(Fault::Crash));
+    assert_eq!(state.last_action(3).unwrap().reply, Reply::Fault(Fault::Crash));
 }
 
 #[test]
 fn the_clock_is_20_ms_a_move_on_average_then_the_bot_sits_out() {
     let limit = |rounds: u64| Duration::from_millis(20 * rounds);
-    assert_eq!(game(2, 1000).clock(), ClockRule::Bank { limit: limit(1000), spent: WhenSpent::SitOut });
-    assert_eq!(game(20, 7).clock(), ClockRule::Bank { limit: limit(7), spent: WhenSpent::SitOut });
+    assert_eq!(
+        game(2, 1000).clock(),
+        ClockRule::Bank { limit: limit(1000), when_empty: BankEmptyAction::SitOut }
+    );
+    assert_eq!(game(20, 7).clock(), ClockRule::Bank { limit: limit(7), when_empty: BankEmptyAction::SitOut });
     let settings = Settings::parse(ColourBattle::info().settings, [("move_ms", "0.5")]).unwrap();
     let quick = ColourBattle::new(&settings, 2, &Assets::none()).unwrap();
     let limit = Duration::from_millis(500);
-    assert_eq!(quick.clock(), ClockRule::Bank { limit, spent: WhenSpent::SitOut });
-    assert_eq!(ColourBattle::info().lifetime, Lifetime::Game);
+    assert_eq!(quick.clock(), ClockRule::Bank { limit, when_empty: BankEmptyAction::SitOut });
+    assert_eq!(ColourBattle::info().lifetime, BotLifetime::Game);
 }
 
 #[test]

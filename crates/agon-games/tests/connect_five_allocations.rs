@@ -1,7 +1,7 @@
 //! A game of Connect Five allocates next to nothing: league phases play millions of moves.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use agon_core::{Assets, Game, QuickRng, Reply, Settings};
+use agon_core::{Assets, FastRng, Game, Reply, Settings};
 use agon_games::connect_five::ConnectFive;
 
 #[test]
@@ -9,7 +9,7 @@ fn a_whole_game_allocates_at_most_a_handful_of_times() {
     let game =
         ConnectFive::new(&Settings::defaults(ConnectFive::info().settings), 2, &Assets::none()).unwrap();
     for seed in 0..200 {
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);
         let moves = allocation_counter::measure(|| {
             state = game.start(seed);

@@ -1,4 +1,4 @@
-//! What is said over NATS: MessagePack, maps with named fields, so that a newer one may say more. `docs/grid.md` explains who says what when.
+//! NATS messages: MessagePack maps with named fields, so that newer versions can add fields. `docs/grid.md` describes the protocol.
 
 use std::collections::BTreeMap;
 
@@ -7,332 +7,350 @@ use serde::{Deserialize, Serialize};
 
 use crate::GridError;
 
-/// The version of what is said. Who says another one is not understood, and told so.
+/// Protocol version. Receivers refuse messages of another version.
 pub const PROTOCOL: u32 = 1;
-/// The largest piece of anything: below what nats-server takes unless it is told otherwise (1 MiB).
-pub const PIECE: usize = 512 << 10;
+/// Maximum chunk size of blobs, reports and films, below the default message limit of nats-server (1 MiB).
+pub const MAX_CHUNK_BYTES: usize = 512 << 10;
 
-/// SHA-256 of some bytes, 64 hexadecimal digits.
+/// SHA-256 of a blob, 64 hexadecimal digits.
 pub type Hash = String;
 
-/// The name of a run of a coordinator or a worker: sixteen hexadecimal digits that nobody can guess, and no two runs have.
+/// Creates a random session id for a run of a coordinator or a worker: sixteen hexadecimal digits.
 pub fn new_session() -> Result<String, GridError> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| GridError::Io(std::io::Error::other(error.to_string())))?;
     Ok(format!("{:016x}", u64::from_be_bytes(bytes)))
 }
 
-/// As bytes.
+/// Encodes a message.
 pub fn encode<T: Serialize>(message: &T) -> Result<Vec<u8>, GridError> {
-    rmp_serde::to_vec_named(message).map_err(|error| GridError::Wire(error.to_string()))
+    rmp_serde::to_vec_named(message).map_err(|error| GridError::Message(error.to_string()))
 }
 
-/// From bytes.
+/// Decodes a message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, GridError> {
-    rmp_serde::from_slice(bytes).map_err(|error| GridError::Wire(error.to_string()))
+    rmp_serde::from_slice(bytes).map_err(|error| GridError::Message(error.to_string()))
 }
 
-/// A coordinator is there, and what it needs. Said every two seconds.
+/// Announces a coordinator. Published every two seconds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Announcement {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// The competition.
+    /// Grid id of the competition.
     #[serde(rename = "cup")]
     pub competition_id: String,
-    /// Its name, for people.
+    /// Display name.
     pub name: String,
-    /// Changes when the coordinator starts anew: whoever was welcome before says hello again.
+    /// Changes when the coordinator restarts. Accepted workers then join again.
     pub session: String,
-    /// The game's id.
+    /// Game id.
     pub game: String,
 }
 
-/// A worker would like to play.
+/// A worker asks to join a competition.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JoinRequest {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Its name.
+    /// Worker name.
     pub worker: String,
-    /// Changes when it starts anew.
+    /// Changes when the worker restarts.
     pub session: String,
-    /// Its version of Agon.
+    /// Agon version of the worker.
     pub engine: String,
-    /// The version of the rules of each game it knows.
+    /// Rules version of each game that the worker has.
     pub rules: BTreeMap<String, u32>,
-    /// The layers of the sandbox that are active there.
+    /// Active sandbox layers.
     pub layers: Vec<String>,
-    /// Games it plays at once.
+    /// Number of games that the worker plays in parallel.
     pub cores: u32,
-    /// How fast it is, by its own calibration: 1 is the machine the figure was made on.
+    /// Relative speed from the worker's calibration: 1 is the reference machine.
     pub speed: f64,
 }
 
-/// The answer.
+/// Reply to a [`JoinRequest`].
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum JoinResponse {
-    /// It gets work.
+    /// The worker may pull jobs.
     Accepted {
-        /// The consumer it pulls from.
+        /// Name of the JetStream consumer to pull from.
         consumer: String,
-        /// A job whose progress nobody hears of for so long is given to somebody else.
+        /// Lease: a job without a progress ack for this time goes to another worker.
         lease_ms: u64,
-        /// Its bots' time limits are multiplied by this, where the organiser wants it.
-        scale: Option<f64>,
+        /// Factor for the bots' time limits, if the organiser scales clocks.
+        #[serde(rename = "scale")]
+        clock_scale: Option<f64>,
     },
-    /// It does not, and why: for people, with what to do.
+    /// The worker may not join.
     Refused {
-        /// The reason.
+        /// Reason, with a hint for the user.
         why: String,
     },
 }
 
-/// Everything that the matches of a phase have in common. Kept as a blob; jobs name its hash.
+/// Data that all matches of a phase share. Stored as a blob; jobs refer to it by hash.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PhaseSpec {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// The competition.
+    /// Grid id of the competition.
     #[serde(rename = "cup")]
     pub competition_id: String,
-    /// The game's id.
+    /// Game id.
     pub game: String,
-    /// The version of its rules.
+    /// Rules version of the game.
     pub rules: u32,
-    /// From 0.
+    /// Phase number, from 0.
     pub phase: u32,
-    /// Whether a match has parts that give points.
+    /// Whether the parts of a match score points.
     pub in_parts: bool,
-    /// The parts of a match, for each variant.
+    /// Parts of a match, for each variant.
     pub variants: Vec<Vec<PhasePart>>,
-    /// By entrant.
+    /// Entrants, by entrant number.
     pub entrants: Vec<PhaseEntrant>,
-    /// Files that settings name, by their content: blobs. A worker finds the name that settings use by hashing them.
+    /// Blobs of the files that settings refer to. A worker hashes them to find the name that the settings use.
     pub assets: Vec<Hash>,
-    /// Whether bots run behind the sandbox.
+    /// Whether bots run in the sandbox.
     pub sandbox: bool,
-    /// How bots that must not remember are made to forget. Read only: `strict` is the only mode, and a coordinator of an
-    /// older version may still ask for another one, which a worker refuses.
+    /// Isolation mode of stateless bots. Only read: `strict` is the only mode. A worker refuses any other mode that an older coordinator
+    /// asks for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stateless: Option<String>,
-    /// Whether bots' matches are played in order, because they keep something from match to match.
+    /// Whether matches of a bot are played in order, because bots keep data from match to match.
     pub in_order: bool,
 }
 
-/// A part of a match.
+/// One part of a match.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PhasePart {
-    /// At most so many games.
+    /// Maximum number of games.
     pub games: u32,
-    /// Over when somebody has won so many.
+    /// Number of wins that ends the part.
     pub first_to: u32,
-    /// Every setting, by its name, as text.
+    /// All settings, as name and text.
     pub settings: Vec<(String, String)>,
 }
 
-/// Somebody who takes part.
+/// An entrant of the phase.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PhaseEntrant {
-    /// In records.
+    /// Name in the records.
     pub name: String,
-    /// Its bot.
+    /// Bot of the entrant.
     pub bot: PhaseBot,
 }
 
-/// A bot.
+/// Bot of an entrant.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum PhaseBot {
-    /// One of the house.
+    /// House bot, by name.
     House(String),
-    /// A program.
+    /// Program with its files.
     Program {
-        /// The hash that it must have once it is read there: that of the ledger and the records.
+        /// Content hash in the ledger and the records. The unpacked files must have the same hash.
         hash: String,
-        /// The BOT, seen from the folder that its files are unpacked into.
+        /// Bot spec, relative to the unpacked folder.
         spec: String,
-        /// Its files, packed: a blob.
+        /// Blob of the packed files.
         files: Hash,
-        /// A file that it finds in its folder though it did not bring it (its name, a blob).
-        beside: Option<(String, Hash)>,
+        /// File that the coordinator adds to the bot's folder: name and blob.
+        #[serde(rename = "beside")]
+        extra_file: Option<(String, Hash)>,
     },
 }
 
-/// Matches to be played by one worker.
+/// Matches for one worker.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Job {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Of which competition.
+    /// Grid id of the competition.
     #[serde(rename = "cup")]
     pub competition_id: String,
-    /// The phase: a blob ([`PhaseSpec`]).
-    pub brief: Hash,
-    /// No two jobs have the same.
+    /// Blob of the [`PhaseSpec`].
+    #[serde(rename = "brief")]
+    pub phase_spec: Hash,
+    /// Unique job id.
     pub id: String,
-    /// After so many deliveries it is not played but given back ([`JobError::Poison`]).
-    pub tries: u32,
-    /// Not for these workers: it is there to see whether others come to the same.
+    /// After this number of deliveries workers do not play the job but report it ([`JobErrorKind::Poison`]).
+    #[serde(rename = "tries")]
+    pub max_deliveries: u32,
+    /// Workers that must not take this job: it cross-checks their results, or they failed at it.
     #[serde(rename = "not")]
     pub excluded_workers: Vec<String>,
-    /// One after the other.
+    /// Matches, played one after another.
     pub matches: Vec<JobMatch>,
 }
 
-/// A match to be played.
+/// One match of a job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobMatch {
-    /// From 0.
+    /// Stage number, from 0.
     pub stage: u32,
-    /// From 0, in its stage.
+    /// Match number in the stage, from 0.
     pub number: u64,
-    /// Who sits where, by entrant.
+    /// Entrant number at each seat.
     pub seats: Vec<u32>,
-    /// Which of the brief's variants.
+    /// Index into [`PhaseSpec::variants`].
     pub variant: u32,
-    /// What its games are drawn from.
+    /// Seed of the match. The seeds of its games derive from it.
     pub seed: u64,
-    /// What bots find that keep something from match to match.
-    pub luggage: Vec<BotDataRefs>,
+    /// Data of the bots that keep data from match to match.
+    #[serde(rename = "luggage")]
+    pub bot_data: Vec<BotDataRefs>,
 }
 
-/// What a bot finds when a match begins.
+/// Data folders of a bot at the start of a match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct BotDataRefs {
-    /// Whose.
+    /// Entrant number.
     pub entrant: u32,
-    /// Its `data/`, packed: a blob. None: as its files have it.
+    /// Blob of the packed `data/`. `None`: as in the bot's files.
     pub data: Option<Hash>,
-    /// Its `logs/`: packed folders, blobs, unpacked one over the other in this order.
+    /// Blobs of packed `logs/` folders, unpacked over each other in this order.
     pub logs: Vec<Hash>,
 }
 
-/// What a worker played: packed by [`encode`], cut into pieces.
+/// Results of a job. Encoded by [`encode`] and sent in chunks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobReport {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// The job.
+    /// Job id.
     pub job: String,
-    /// The brief it was played by.
-    pub brief: Hash,
-    /// Who played it.
+    /// Blob of the [`PhaseSpec`] of the job.
+    #[serde(rename = "brief")]
+    pub phase_spec: Hash,
+    /// Worker name.
     pub worker: String,
-    /// The session of the worker that said hello.
+    /// Session of the worker's join request.
     pub session: String,
-    /// How long it took, all in all.
-    pub took_us: u64,
-    /// What came of it.
+    /// Total time for the job.
+    #[serde(rename = "took_us")]
+    pub duration_us: u64,
+    /// Finished matches.
     pub matches: Vec<match_report::MatchReport>,
 }
 
-/// A piece of a report. The pieces of one come in order, each after the receipt of the one before.
+/// A chunk of an encoded [`JobReport`]. The worker sends each chunk after the ack of the previous one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ReportChunk {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Of which report: chosen by the worker, the same when it is said again.
+    /// Report id, chosen by the worker. Stays the same when the report is sent again.
     pub report: String,
-    /// From 0.
-    pub piece: u32,
-    /// Of so many.
-    pub pieces: u32,
-    /// Its bytes.
+    /// Chunk number, from 0.
+    #[serde(rename = "piece")]
+    pub chunk: u32,
+    /// Number of chunks.
+    #[serde(rename = "pieces")]
+    pub chunks: u32,
+    /// Content.
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
 
-/// The answer to a report, a piece of it, or trouble.
+/// Reply to a report chunk or a job error.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ReportAck {
-    /// This piece is here; the next one please.
-    More,
-    /// All of it is in the ledger, or was before, or is not wanted any more: the job is done.
-    Kept,
-    /// Nobody here knows this worker, or some pieces are missing: say hello, then all of it again.
-    Again,
-    /// It is not believed. The worker leaves this competition.
+    /// Chunk received; send the next one.
+    #[serde(rename = "More")]
+    NextChunk,
+    /// The report is finished: stored now, stored before, or no longer needed.
+    #[serde(rename = "Kept")]
+    Stored,
+    /// The worker is not registered, or chunks are missing: join and send the whole report again.
+    #[serde(rename = "Again")]
+    Resend,
+    /// The report is rejected. The worker leaves the competition.
     Refused {
-        /// Why, for people.
+        /// Reason, for the user.
         why: String,
     },
 }
 
-/// What a worker could not do.
+/// A worker could not play a job.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JobError {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Who says so.
+    /// Worker name.
     pub worker: String,
-    /// In which job.
+    /// Job id.
     pub job: String,
-    /// What it is.
+    /// Kind of error.
     pub kind: JobErrorKind,
-    /// In words, for people.
-    pub says: String,
+    /// Message for the user.
+    #[serde(rename = "says")]
+    pub message: String,
 }
 
-/// What kind of trouble.
+/// Kind of job error.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum JobErrorKind {
-    /// It failed here; somebody else may try.
+    /// The job failed on this worker. Another worker may try.
     Failed,
-    /// It was delivered too often: whoever took it failed or died.
+    /// The job was delivered too often: every worker that took it failed or died.
     Poison {
-        /// So often.
+        /// Number of deliveries.
         deliveries: u64,
     },
-    /// A blob is not there (any more).
+    /// A blob is missing.
     Missing {
-        /// Which.
+        /// Hash of the blob.
         hash: Hash,
     },
 }
 
-/// How a worker is. Said every two seconds, and when it leaves.
+/// Status of a worker. Published every two seconds, and when the worker leaves.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Heartbeat {
     /// [`PROTOCOL`].
     pub protocol: u32,
-    /// Its name.
+    /// Worker name.
     pub worker: String,
-    /// Changes when it starts anew.
+    /// Changes when the worker restarts.
     pub session: String,
-    /// Its version of Agon.
+    /// Agon version of the worker.
     pub engine: String,
-    /// The layers of the sandbox that are active there.
+    /// Active sandbox layers.
     pub layers: Vec<String>,
-    /// Games it plays at once.
+    /// Number of games that the worker plays in parallel.
     pub cores: u32,
-    /// How many of them it plays just now.
+    /// Number of games being played now.
     pub busy: u32,
-    /// Games since it started.
+    /// Games played since the start.
     pub games: u64,
-    /// Games a second, over the last ten seconds.
-    pub rate: f64,
-    /// The share of its cores' time that went into games, over the last ten seconds: 0 to 1.
-    pub used: f64,
-    /// How fast it is, by its own calibration.
+    /// Games per second over the last ten seconds.
+    #[serde(rename = "rate")]
+    pub games_per_second: f64,
+    /// Share of core time spent on games over the last ten seconds, 0 to 1.
+    #[serde(rename = "used")]
+    pub utilization: f64,
+    /// Relative speed from the worker's calibration.
     pub speed: f64,
-    /// Faults of bots in its games since it started.
+    /// Bot faults since the start.
     pub faults: u64,
-    /// Jobs that failed there since it started.
-    pub failed: u64,
-    /// Since when it runs: milliseconds since 1970, by its own clock.
-    pub since_ms: i64,
-    /// Whether it finishes what it has and leaves.
+    /// Failed jobs since the start.
+    #[serde(rename = "failed")]
+    pub failed_jobs: u64,
+    /// Start time in milliseconds since 1970, by the worker's clock.
+    #[serde(rename = "since_ms")]
+    pub started_ms: i64,
+    /// Whether the worker finishes its jobs and then leaves.
     pub draining: bool,
-    /// Whether this was its last beat.
+    /// Whether this is the last heartbeat.
     pub gone: bool,
-    /// The competitions that have refused it, and why.
+    /// Competitions that refused the worker, with the reason.
     pub refused: Vec<(String, String)>,
-    /// What is on its boards.
-    pub boards: Vec<LiveGameInfo>,
+    /// Games being played.
+    #[serde(rename = "boards")]
+    pub live_games: Vec<LiveGameInfo>,
 }
 
 impl Heartbeat {
-    /// Of a worker with one core that has not done anything yet.
+    /// Heartbeat of an idle worker with one core.
     pub fn new(worker: &str, session: &str) -> Self {
         Self {
             protocol: PROTOCOL,
@@ -343,108 +361,115 @@ impl Heartbeat {
             cores: 1,
             busy: 0,
             games: 0,
-            rate: 0.0,
-            used: 0.0,
+            games_per_second: 0.0,
+            utilization: 0.0,
             speed: 1.0,
             faults: 0,
-            failed: 0,
-            since_ms: 0,
+            failed_jobs: 0,
+            started_ms: 0,
             draining: false,
             gone: false,
             refused: Vec::new(),
-            boards: Vec::new(),
+            live_games: Vec::new(),
         }
     }
 }
 
-/// A game that is on.
+/// A game being played.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LiveGameInfo {
-    /// Of which competition.
+    /// Grid id of the competition.
     #[serde(rename = "cup")]
     pub competition_id: String,
-    /// Which of the worker's boards, from 0.
-    pub board: u32,
-    /// Which match: phase, stage, number.
+    /// Live slot on the worker, from 0. There is one for each game thread.
+    #[serde(rename = "board")]
+    pub slot: u32,
+    /// Match key: phase, stage, number.
     pub key: (u32, u32, u64),
-    /// Which game of it, from 0.
+    /// Number of the game in its match, from 0.
     pub game: u32,
-    /// By whom.
+    /// Entrant number at each seat.
     pub seats: Vec<u32>,
-    /// For how long it is played.
-    pub for_ms: u64,
-    /// How many turns were played.
+    /// Time since the start of the game.
+    #[serde(rename = "for_ms")]
+    pub elapsed_ms: u64,
+    /// Number of turns played.
     pub turn: u32,
 }
 
-/// A worker is told to do something.
+/// Command for a worker.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum WorkerCommand {
-    /// Finish what is being played, take nothing more, and leave.
+    /// Finish the current games, take no more jobs, and leave.
     Drain,
-    /// Nobody believes you in this competition: leave it.
+    /// Leave a competition: the worker is banned there.
     Leave {
-        /// Which.
+        /// Grid id of the competition.
         #[serde(rename = "cup")]
         competition_id: String,
-        /// Why, for people.
+        /// Reason, for the user.
         why: String,
     },
-    /// Somebody looks on: show what is on this board, for so long unless it is said again.
+    /// Stream a live slot. The stream ends after the duration unless the command is repeated.
     Show {
-        /// Of which competition.
+        /// Grid id of the competition.
         #[serde(rename = "cup")]
         competition_id: String,
-        /// Which board.
-        board: u32,
-        /// For so long.
-        for_ms: u64,
-        /// Whether to begin with the whole film, for somebody who has nothing yet.
-        whole: bool,
+        /// Live slot on the worker.
+        #[serde(rename = "board")]
+        slot: u32,
+        /// Duration of the stream.
+        #[serde(rename = "for_ms")]
+        duration_ms: u64,
+        /// Whether to start with the whole film, for a viewer without any part of it.
+        #[serde(rename = "whole")]
+        full_film: bool,
     },
 }
 
-/// The answer.
+/// Reply to a [`WorkerCommand`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum CommandReply {
-    /// Understood.
+    /// The worker executes the command.
     Yes,
-    /// Not understood, or not possible, and why.
+    /// The worker cannot execute the command, with the reason.
     No(String),
 }
 
-/// What is to be seen on a board. Large ones are cut into pieces.
+/// A chunk of an encoded [`LiveMessage`].
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LiveChunk {
-    /// Counts on: whoever finds a gap asks for the whole film again.
+    /// Message number. After a gap the receiver asks for the whole film.
     pub number: u64,
-    /// From 0.
-    pub piece: u32,
-    /// Of so many.
-    pub pieces: u32,
-    /// A piece of an encoded [`LiveMessage`].
+    /// Chunk number, from 0.
+    #[serde(rename = "piece")]
+    pub chunk: u32,
+    /// Number of chunks.
+    #[serde(rename = "pieces")]
+    pub chunks: u32,
+    /// Content.
     #[serde(with = "serde_bytes")]
     pub bytes: Vec<u8>,
 }
 
-/// What a spectator is handed.
+/// Update of a live slot, for spectators.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum LiveMessage {
     /// A film, or a part of one.
     Film {
-        /// Which game: how many were begun on this board, the match (phase, stage, number), which game of it, by whom.
+        /// Game: its number on this slot, match key (phase, stage, number), number in the match, entrant number at each seat.
         game: (u64, (u32, u32, u64), u32, Vec<u32>),
-        /// The bytes.
+        /// Film or part, as JSON.
         #[serde(with = "serde_bytes")]
         film: Vec<u8>,
-        /// Whether it is to be appended to what was shown before.
+        /// Whether this part extends the film sent before.
         part: bool,
-        /// Whether it has its end.
+        /// Whether the game is finished.
         over: bool,
     },
-    /// The match is over.
+    /// The match is finished.
     Match(match_report::MatchReport),
-    /// Nothing is played on this board.
+    /// The slot is idle.
     Idle,
 }
 

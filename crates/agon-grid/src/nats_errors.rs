@@ -1,4 +1,4 @@
-//! Why a NATS server does not let us do something, in words that say what to do.
+//! Converts NATS errors to [`GridError`]s with hints.
 
 use std::error::Error;
 use std::io;
@@ -8,57 +8,57 @@ use async_nats::{ConnectError, ConnectErrorKind, rustls};
 
 use crate::{GridError, NatsOptions, nats};
 
-/// Why there is no connection, after so long.
-pub fn connect_error(url: &str, options: &NatsOptions, error: &ConnectError, after: Duration) -> GridError {
-    let (url, what) = (url.to_owned(), chain(error));
+/// Error for a failed connection attempt.
+pub fn connect_error(url: &str, options: &NatsOptions, error: &ConnectError, waited: Duration) -> GridError {
+    let (url, what) = (url.to_owned(), with_sources(error));
     match error.kind() {
         ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
             let hint = if options.credentials.is_some() {
-                "does the server know the account of these credentials?"
-            } else if nats::user_of(&options.url).is_some() {
-                "are the user and the password in the address (or in AGON_NATS_PASSWORD_FILE) those of the server's configuration?"
+                "check that the server knows the account of these credentials"
+            } else if nats::user_in_url(&options.url).is_some() {
+                "check the user and password in the address (or in AGON_NATS_PASSWORD_FILE) against the server's configuration"
             } else {
-                "this server wants to know who you are: nats://USER:PASSWORD@HOST in the address, or --nats-creds FILE"
+                "this server requires a login: use nats://USER:PASSWORD@HOST as the address, or --nats-creds FILE"
             };
             GridError::Credentials { url, what, hint }
         }
         kind => match tls_hint(options, error, kind == ConnectErrorKind::Tls) {
             Some(hint) => GridError::Tls { url, what, hint },
-            None => GridError::Unreachable { url, what, seconds: after.as_secs() },
+            None => GridError::Unreachable { url, what, seconds: waited.as_secs() },
         },
     }
 }
 
-/// What to do about TLS, if it is to blame. The client tells failed handshakes as plain trouble with reading and writing.
-fn tls_hint(options: &NatsOptions, error: &ConnectError, sure: bool) -> Option<&'static str> {
+/// Hint for a TLS error, `None` for any other error. The client library reports failed handshakes as I/O errors.
+fn tls_hint(options: &NatsOptions, error: &ConnectError, is_tls_error: bool) -> Option<&'static str> {
     use rustls::{AlertDescription as Alert, CertificateError as Bad, Error as Tls};
     const NO_TLS: &str =
-        "does this server speak TLS? If not, write nats://HOST:4222 and leave --nats-ca and --nats-cert out";
-    const CERTIFICATE: &str =
-        "this server wants to see a certificate that it trusts: --nats-cert FILE with --nats-key FILE";
+        "check that this server uses TLS; if not, use nats://HOST:4222 without --nats-ca and --nats-cert";
+    const CLIENT_CERTIFICATE_REQUIRED: &str =
+        "this server requires a client certificate that it trusts: use --nats-cert FILE with --nats-key FILE";
     let sources = std::iter::successors(error.source(), |&inner| inner.source());
     let io = sources.filter_map(|inner| inner.downcast_ref::<io::Error>()).last();
     let tls = io.and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref::<Tls>());
     match tls {
         Some(Tls::InvalidCertificate(Bad::UnknownIssuer)) if options.ca.is_none() => {
-            Some("--nats-ca FILE names the certificate of who signed the server's")
+            Some("use --nats-ca FILE with the certificate of the CA that signed the server's certificate")
         }
         Some(Tls::InvalidCertificate(Bad::UnknownIssuer | Bad::BadSignature)) => {
-            Some("--nats-ca must hold the certificate of who signed the server's: this is somebody else's")
+            Some("--nats-ca must name the CA that signed the server's certificate; this one did not sign it")
         }
         Some(Tls::InvalidCertificate(Bad::NotValidForName | Bad::NotValidForNameContext { .. })) => {
-            Some("use the name that the server's certificate is for, or give it one for this name too")
+            Some("use the host name in the server's certificate, or add this name to the certificate")
         }
         Some(Tls::InvalidCertificate(Bad::Expired | Bad::ExpiredContext { .. })) => {
-            Some("renew the server's certificate (and look at this machine's clock)")
+            Some("renew the server's certificate, or correct this machine's clock")
         }
-        Some(Tls::InvalidCertificate(_)) => Some("the server needs another certificate"),
+        Some(Tls::InvalidCertificate(_)) => Some("replace the server's certificate"),
         Some(Tls::AlertReceived(
             Alert::CertificateRequired | Alert::BadCertificate | Alert::UnknownCA | Alert::HandshakeFailure,
-        )) => Some(CERTIFICATE),
+        )) => Some(CLIENT_CERTIFICATE_REQUIRED),
         Some(Tls::InvalidMessage(_)) => Some(NO_TLS),
-        Some(_) => Some("do both sides speak the same versions of TLS?"),
-        None if sure => Some("are --nats-ca, --nats-cert and --nats-key the right files?"),
+        Some(_) => Some("check that both sides support a common TLS version"),
+        None if is_tls_error => Some("check that --nats-ca, --nats-cert and --nats-key are the right files"),
         None if wants_tls(options) && io.is_some_and(|io| io.kind() == io::ErrorKind::UnexpectedEof) => {
             Some(NO_TLS)
         }
@@ -70,37 +70,38 @@ fn wants_tls(options: &NatsOptions) -> bool {
     options.ca.is_some() || options.certificate.is_some() || options.url.contains("tls://")
 }
 
-/// Why JetStream did not do something. `complaint` is what the server said beside it.
-pub fn jetstream_error(url: &str, doing: &str, error: &dyn Error, complaint: Option<&str>) -> GridError {
-    const OFF: &str = "JetStream must be on: `jetstream { store_dir: ... }` in the server's configuration, or `nats-server -js`";
-    const MAY_NOT: &str = "this user needs a permission for that: docs/grid.md lists who may what";
-    const FULL: &str =
-        "give JetStream more room (max_file_store in the server's configuration), or free some";
-    let mut what = chain(error);
-    let denied = complaint.filter(|text| text.to_lowercase().contains("permissions violation"));
-    let hint = if let Some(denied) = denied {
-        denied.clone_into(&mut what);
-        MAY_NOT
+/// Error for a failed NATS or JetStream request. `server_error` is the latest error that the server sent besides replies.
+pub fn jetstream_error(url: &str, doing: &str, error: &dyn Error, server_error: Option<&str>) -> GridError {
+    const JETSTREAM_OFF: &str = "enable JetStream: `jetstream { store_dir: ... }` in the server's configuration, or `nats-server -js`";
+    const MISSING_PERMISSION: &str =
+        "this user needs a permission for that; docs/grid.md lists the permissions";
+    const STORAGE_FULL: &str =
+        "give JetStream more storage (max_file_store in the server's configuration), or free some";
+    let mut what = with_sources(error);
+    let violation = server_error.filter(|text| text.to_lowercase().contains("permissions violation"));
+    let hint = if let Some(violation) = violation {
+        violation.clone_into(&mut what);
+        MISSING_PERMISSION
     } else if ["not enabled", "no responders", "resource does not exist"]
         .iter()
-        .any(|mark| what.contains(mark))
+        .any(|text_part| what.contains(text_part))
     {
-        OFF
-    } else if ["insufficient", "exceed", "maximum"].iter().any(|mark| what.contains(mark)) {
-        FULL
+        JETSTREAM_OFF
+    } else if ["insufficient", "exceed", "maximum"].iter().any(|text_part| what.contains(text_part)) {
+        STORAGE_FULL
     } else {
-        "is the server well? `agon doctor --nats` looks closer"
+        "run `agon doctor --nats` for details"
     };
     GridError::JetStream { url: url.to_owned(), doing: doing.to_owned(), what, hint }
 }
 
-/// An error with what is behind it, each thing once.
-pub fn chain(error: &dyn Error) -> String {
+/// Error text with the texts of its sources, each once.
+pub fn with_sources(error: &dyn Error) -> String {
     let mut what = error.to_string();
     for inner in std::iter::successors(error.source(), |&inner| inner.source()) {
-        let more = inner.to_string();
-        if !what.contains(&more) {
-            what += &format!(": {more}");
+        let source_text = inner.to_string();
+        if !what.contains(&source_text) {
+            what += &format!(": {source_text}");
         }
     }
     what

@@ -1,4 +1,5 @@
-//! What a user may do over NATS, found by trying. A server says no beside the conversation, never as an answer: who does not ask waits in vain.
+//! Tests the permissions of a NATS user by trying them. The server reports a missing permission separately, never as a reply, so a request
+//! without permission would only time out.
 
 use std::time::{Duration, Instant};
 
@@ -6,38 +7,40 @@ use futures_util::StreamExt as _;
 
 use crate::{GridError, NatsConnection, nats, subjects};
 
-/// What the server says beside the conversation is handed on by a task of its own.
-const ASIDE: Duration = Duration::from_millis(50);
+/// Time for the client library's task to deliver server errors.
+const SERVER_ERROR_DELAY: Duration = Duration::from_millis(50);
 
-/// What somebody wants to be.
+/// Role of a NATS user.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role<'r> {
-    /// Hands matches out: `agon run`, `agon serve`.
+    /// Publishes jobs: `agon run`, `agon serve`.
     Coordinator,
-    /// Plays them, under this name.
+    /// Plays jobs, under this worker name.
     Worker(&'r str),
-    /// Sees who is there: `agon workers`.
+    /// Lists workers: `agon workers`.
     Spectator,
 }
 
 impl Role<'_> {
-    /// Subjects nobody listens to, or speaks on, that this role may use.
+    /// Unused subjects for the test: one to publish to, some to subscribe to.
     fn subjects(self) -> (Option<String>, Vec<String>) {
         match self {
             Self::Coordinator => (
                 Some("agon.doctor.here".to_owned()),
-                vec![subjects::report("*", "doctor"), subjects::ALL_BEATS.to_owned()],
+                vec![subjects::report("*", "doctor"), subjects::ALL_HEARTBEATS.to_owned()],
             ),
             Self::Worker(name) => (
                 Some(format!("agon.up.{name}.doctor")),
-                vec![subjects::CALL.to_owned(), format!("agon.down.{name}.doctor")],
+                vec![subjects::ANNOUNCEMENTS.to_owned(), format!("agon.down.{name}.doctor")],
             ),
-            Self::Spectator => (None, vec![subjects::CALL.to_owned(), subjects::ALL_BEATS.to_owned()]),
+            Self::Spectator => {
+                (None, vec![subjects::ANNOUNCEMENTS.to_owned(), subjects::ALL_HEARTBEATS.to_owned()])
+            }
         }
     }
 
-    /// For people.
-    pub fn words(self) -> String {
+    /// Description, after "this user may ...".
+    pub fn describe(self) -> String {
         match self {
             Self::Coordinator => "coordinate".to_owned(),
             Self::Worker(name) => format!("work as {name}"),
@@ -46,61 +49,61 @@ impl Role<'_> {
     }
 }
 
-/// Whether this user may be that.
+/// Checks that this user may act in the role.
 pub async fn check(link: &NatsConnection, role: Role<'_>) -> Result<(), GridError> {
-    link.take_complaints();
+    link.take_server_errors();
     let (publish, subscribe) = role.subjects();
-    let mut heard = Vec::new();
+    let mut subscriptions = Vec::new();
     for subject in subscribe {
-        let listening = link.client().subscribe(subject).await;
-        heard.push(listening.map_err(|error| link.refused("let us listen", &error))?);
+        let subscription = link.client().subscribe(subject).await;
+        subscriptions.push(subscription.map_err(|error| link.jetstream_error("subscribe", &error))?);
     }
     if let Some(subject) = publish {
-        let said = link.client().publish(subject, "".into()).await;
-        said.map_err(|error| link.refused("let us speak", &error))?;
+        let published = link.client().publish(subject, "".into()).await;
+        published.map_err(|error| link.jetstream_error("publish", &error))?;
     }
     round_trip(link).await?;
-    match denied(link) {
+    match permission_violation(link) {
         None => Ok(()),
         Some(what) => Err(GridError::Permission {
             url: link.url().to_owned(),
-            doing: role.words(),
+            doing: role.describe(),
             what,
             hint: match role {
                 Role::Worker(_) => {
-                    "a worker's --name is the name of its user; deploy/nats/users.conf has what it may"
+                    "use the name of the NATS user as the worker's --name; deploy/nats/users.conf lists its permissions"
                 }
-                _ => "docs/grid.md lists who may what, deploy/nats/users.conf has users to copy",
+                _ => "docs/grid.md lists the permissions; deploy/nats/users.conf has users to copy",
             },
         }),
     }
 }
 
-/// Waits until the server has read everything that was said so far, and gives the time of a round trip.
+/// Waits until the server has processed all messages sent so far. Returns the round-trip time.
 pub async fn round_trip(link: &NatsConnection) -> Result<Duration, GridError> {
-    let (inbox, begun) = (link.client().new_inbox(), Instant::now());
-    let back = link.client().subscribe(inbox.clone()).await;
-    let mut back = back.map_err(|error| link.refused("let us listen", &error))?;
-    let said = link.client().publish(inbox, "".into()).await;
-    said.map_err(|error| link.refused("let us speak", &error))?;
-    let heard = tokio::time::timeout(nats::REQUEST_TIMEOUT, back.next()).await;
-    let took = begun.elapsed();
-    tokio::time::sleep(ASIDE).await;
-    if matches!(heard, Ok(Some(_))) {
-        return Ok(took);
+    let (inbox, started) = (link.client().new_inbox(), Instant::now());
+    let inbox_messages = link.client().subscribe(inbox.clone()).await;
+    let mut inbox_messages = inbox_messages.map_err(|error| link.jetstream_error("subscribe", &error))?;
+    let published = link.client().publish(inbox, "".into()).await;
+    published.map_err(|error| link.jetstream_error("publish", &error))?;
+    let echo = tokio::time::timeout(nats::REQUEST_TIMEOUT, inbox_messages.next()).await;
+    let duration = started.elapsed();
+    tokio::time::sleep(SERVER_ERROR_DELAY).await;
+    if matches!(echo, Ok(Some(_))) {
+        return Ok(duration);
     }
     let (url, seconds) = (link.url().to_owned(), nats::REQUEST_TIMEOUT.as_secs());
-    Err(match denied(link) {
+    Err(match permission_violation(link) {
         Some(what) => GridError::Permission {
             url,
-            doing: "hear answers".to_owned(),
+            doing: "receive replies".to_owned(),
             what,
-            hint: "a user may publish and subscribe below _INBOX_ and its own name: deploy/nats/users.conf",
+            hint: "let the user publish and subscribe below _INBOX_ and its own name, as in deploy/nats/users.conf",
         },
-        None => GridError::Unreachable { url, what: "it fell silent".to_owned(), seconds },
+        None => GridError::Unreachable { url, what: "no reply".to_owned(), seconds },
     })
 }
 
-fn denied(link: &NatsConnection) -> Option<String> {
-    link.take_complaints().into_iter().find(|text| text.to_lowercase().contains("permissions violation"))
+fn permission_violation(link: &NatsConnection) -> Option<String> {
+    link.take_server_errors().into_iter().find(|text| text.to_lowercase().contains("permissions violation"))
 }

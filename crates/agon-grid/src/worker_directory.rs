@@ -1,4 +1,4 @@
-//! Who is there: everybody whose beat was heard, and how to tell one of them what to do.
+//! Directory of all workers that send heartbeats. Also sends them commands.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,36 +9,36 @@ use async_nats::client::RequestErrorKind;
 use futures_util::StreamExt as _;
 use tokio::task::JoinHandle;
 
-use crate::messages::{self, Heartbeat, CommandReply, WorkerCommand};
+use crate::messages::{self, CommandReply, Heartbeat, WorkerCommand};
 use crate::{GridError, NatsConnection, nats, subjects};
 
-/// How often workers say that they are there.
+/// Interval of heartbeats.
 pub const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(2);
-/// Who was not heard for so long is lost: three beats and a little.
-pub const LOST: Duration = Duration::from_secs(7);
-/// Who was lost for so long is forgotten.
+/// A worker is lost after this time without a heartbeat: a little more than three intervals.
+pub const WORKER_LOST_AFTER: Duration = Duration::from_secs(7);
+/// A lost worker is removed from the directory after this time.
 const WORKER_FORGOTTEN_AFTER: Duration = Duration::from_hours(1);
-/// More are not remembered: whoever may publish beats cannot fill the memory.
-const MOST: usize = 10_000;
+/// Maximum number of workers, so that forged heartbeats cannot fill the memory.
+const MAX_WORKERS: usize = 10_000;
 
-/// How a worker is, in a word.
+/// Status of a worker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WorkerStatus {
-    /// It plays.
+    /// Plays at least one game.
     Playing,
-    /// It waits for something to play.
+    /// Waits for jobs.
     Idle,
-    /// It finishes what it has and leaves.
+    /// Finishes its jobs and then leaves.
     Draining,
-    /// A coordinator does not want it, and it has nothing else to do.
+    /// A coordinator refused it, and it plays no other game.
     Refused,
-    /// It was not heard for too long.
+    /// Sent no heartbeat for too long.
     Lost,
 }
 
 impl WorkerStatus {
-    /// For people and programs.
-    pub const fn word(self) -> &'static str {
+    /// Lower-case name, for output and JSON.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Playing => "playing",
             Self::Idle => "idle",
@@ -51,82 +51,82 @@ impl WorkerStatus {
 
 impl fmt::Display for WorkerStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.word())
+        f.pad(self.as_str())
     }
 }
 
-/// A worker as it was last heard.
+/// Latest state of a worker.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WorkerInfo {
-    /// What it said.
-    pub beat: Heartbeat,
-    /// How long ago that was, by our own clock.
-    pub ago: Duration,
-    /// How it is.
-    pub state: WorkerStatus,
+    /// Latest heartbeat.
+    pub heartbeat: Heartbeat,
+    /// Time since the heartbeat, by the local clock.
+    pub age: Duration,
+    /// Status derived from heartbeat and age.
+    pub status: WorkerStatus,
 }
 
-/// What was heard, by name and session: two workers that bear one name by mistake are both seen.
+/// Latest heartbeats by worker name and session. Two workers with the same name both appear.
 #[derive(Debug, Default)]
 struct HeartbeatLog(BTreeMap<(String, String), (Heartbeat, Instant)>);
 
 impl HeartbeatLog {
-    /// Takes note of a beat that came on the subject of `worker`.
-    fn hear(&mut self, worker: &str, beat: Heartbeat, now: Instant) {
-        // Who may publish there is decided by the subject; what the message says of itself is worth nothing.
-        if beat.worker != worker || beat.protocol != messages::PROTOCOL {
+    /// Records a heartbeat that arrived on the subject of `worker`.
+    fn record(&mut self, worker: &str, heartbeat: Heartbeat, now: Instant) {
+        // NATS permissions protect the subject, not the content of the message.
+        if heartbeat.worker != worker || heartbeat.protocol != messages::PROTOCOL {
             return;
         }
-        let key = (beat.worker.clone(), beat.session.clone());
-        if beat.gone {
+        let key = (heartbeat.worker.clone(), heartbeat.session.clone());
+        if heartbeat.gone {
             self.0.remove(&key);
             return;
         }
-        // Who was started anew does not stay lost beside itself.
-        self.0.retain(|known, (_, heard)| {
-            let ago = now.saturating_duration_since(*heard);
-            ago < WORKER_FORGOTTEN_AFTER && (known.0 != key.0 || known.1 == key.1 || ago < LOST)
+        // Drop the old session of a worker that has restarted.
+        self.0.retain(|known, (_, last_heard)| {
+            let age = now.saturating_duration_since(*last_heard);
+            age < WORKER_FORGOTTEN_AFTER && (known.0 != key.0 || known.1 == key.1 || age < WORKER_LOST_AFTER)
         });
-        if self.0.len() < MOST || self.0.contains_key(&key) {
-            self.0.insert(key, (beat, now));
+        if self.0.len() < MAX_WORKERS || self.0.contains_key(&key) {
+            self.0.insert(key, (heartbeat, now));
         }
     }
 
-    fn list(&self, now: Instant) -> Vec<WorkerInfo> {
-        let seen = |(beat, heard): &(Heartbeat, Instant)| {
-            let ago = now.saturating_duration_since(*heard);
-            WorkerInfo { beat: beat.clone(), ago, state: state(beat, ago) }
+    fn workers(&self, now: Instant) -> Vec<WorkerInfo> {
+        let info = |(heartbeat, last_heard): &(Heartbeat, Instant)| {
+            let age = now.saturating_duration_since(*last_heard);
+            WorkerInfo { heartbeat: heartbeat.clone(), age, status: status_of(heartbeat, age) }
         };
-        self.0.values().map(seen).filter(|one| one.ago < WORKER_FORGOTTEN_AFTER).collect()
+        self.0.values().map(info).filter(|one| one.age < WORKER_FORGOTTEN_AFTER).collect()
     }
 }
 
-fn state(beat: &Heartbeat, ago: Duration) -> WorkerStatus {
-    if ago >= LOST {
+fn status_of(heartbeat: &Heartbeat, age: Duration) -> WorkerStatus {
+    if age >= WORKER_LOST_AFTER {
         WorkerStatus::Lost
-    } else if beat.draining {
+    } else if heartbeat.draining {
         WorkerStatus::Draining
-    } else if beat.busy > 0 {
+    } else if heartbeat.busy > 0 {
         WorkerStatus::Playing
-    } else if !beat.refused.is_empty() {
+    } else if !heartbeat.refused.is_empty() {
         WorkerStatus::Refused
     } else {
         WorkerStatus::Idle
     }
 }
 
-/// Everybody whose beat was heard since it began to listen.
+/// All workers that sent a heartbeat since the directory was created.
 #[derive(Clone)]
 pub struct WorkerDirectory {
     link: NatsConnection,
-    book: Arc<Mutex<HeartbeatLog>>,
-    /// Listens as long as somebody has the roster.
-    _listening: Arc<Listening>,
+    heartbeats: Arc<Mutex<HeartbeatLog>>,
+    /// Aborted when the last clone of the directory is dropped.
+    _listening: Arc<ListenTask>,
 }
 
-struct Listening(JoinHandle<()>);
+struct ListenTask(JoinHandle<()>);
 
-impl Drop for Listening {
+impl Drop for ListenTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -134,61 +134,63 @@ impl Drop for Listening {
 
 impl fmt::Debug for WorkerDirectory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Roster({})", self.link.url())
+        write!(f, "WorkerDirectory({})", self.link.url())
     }
 }
 
 impl WorkerDirectory {
-    /// Begins to listen, in the runtime that this is called in.
+    /// Starts to listen, in the current runtime.
     pub async fn listen(link: &NatsConnection) -> Result<Self, GridError> {
-        let heard = link.client().subscribe(subjects::ALL_BEATS).await;
-        let mut heard = heard.map_err(|error| link.refused("let us hear the workers", &error))?;
-        let book = Arc::new(Mutex::new(HeartbeatLog::default()));
-        let kept = Arc::clone(&book);
-        let listening = tokio::spawn(async move {
-            while let Some(message) = heard.next().await {
-                // What is not understood comes from another version: its hello is where it is told so.
-                let Ok(beat) = messages::decode::<Heartbeat>(&message.payload) else { continue };
+        let messages = link.client().subscribe(subjects::ALL_HEARTBEATS).await;
+        let mut messages =
+            messages.map_err(|error| link.jetstream_error("subscribe to heartbeats", &error))?;
+        let log = Arc::new(Mutex::new(HeartbeatLog::default()));
+        let log_of_task = Arc::clone(&log);
+        let task = tokio::spawn(async move {
+            while let Some(message) = messages.next().await {
+                // Undecodable heartbeats come from another version. Such a worker is refused when it asks to join.
+                let Ok(heartbeat) = messages::decode::<Heartbeat>(&message.payload) else { continue };
                 let worker = message.subject.split('.').nth(2).unwrap_or_default();
-                let mut book = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                book.hear(worker, beat, Instant::now());
+                let mut log = log_of_task.lock().unwrap_or_else(PoisonError::into_inner);
+                log.record(worker, heartbeat, Instant::now());
             }
         });
-        Ok(Self { link: link.clone(), book, _listening: Arc::new(Listening(listening)) })
+        Ok(Self { link: link.clone(), heartbeats: log, _listening: Arc::new(ListenTask(task)) })
     }
 
-    /// Everybody, by name.
+    /// All workers, by name.
     pub fn workers(&self) -> Vec<WorkerInfo> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner).list(Instant::now())
+        self.heartbeats.lock().unwrap_or_else(PoisonError::into_inner).workers(Instant::now())
     }
 
-    /// Tells a worker to do something, and waits for its answer.
-    pub async fn order(&self, worker: &str, order: &WorkerCommand) -> Result<CommandReply, GridError> {
-        let bytes = messages::encode(order)?;
-        // Nobody but workers may hear it: a name that is none would go to all of them.
-        if !subjects::is_name(worker) {
-            let hint = "letters, digits, - and _; `agon workers` lists the names".to_owned();
-            return Err(GridError::WrongUse {
-                what: format!("`{worker}` cannot be the name of a worker"),
-                hint,
-            });
+    /// Sends a command to a worker and waits for its reply.
+    pub async fn send_command(
+        &self,
+        worker: &str,
+        command: &WorkerCommand,
+    ) -> Result<CommandReply, GridError> {
+        let bytes = messages::encode(command)?;
+        // A wildcard as the name would reach all workers.
+        if !subjects::is_valid_name(worker) {
+            let hint = "use letters, digits, - and _; `agon workers` lists the names".to_owned();
+            return Err(GridError::Usage { what: format!("`{worker}` is not a valid worker name"), hint });
         }
-        match self.link.client().request(subjects::order(worker), bytes.into()).await {
-            Ok(answer) => messages::decode(&answer.payload),
+        match self.link.client().request(subjects::command(worker), bytes.into()).await {
+            Ok(reply) => messages::decode(&reply.payload),
             Err(error) if error.kind() == RequestErrorKind::NoResponders => Err(GridError::NoAnswer {
                 worker: worker.to_owned(),
-                what: "it is not there".to_owned(),
-                hint: "`agon workers` lists who is",
+                what: "it is not connected".to_owned(),
+                hint: "run `agon workers` for the list of workers",
             }),
             Err(_) => {
-                let may_not = self.link.last_server_error().filter(|text| text.contains("agon.down"));
-                let hint = if may_not.is_some() {
-                    "this user needs the permission to publish on agon.down.*.order: docs/grid.md"
+                let denied = self.link.last_server_error().filter(|text| text.contains("agon.down"));
+                let hint = if denied.is_some() {
+                    "give this user the permission to publish on agon.down.*.order; see docs/grid.md"
                 } else {
-                    "`agon workers` says when it was last heard"
+                    "run `agon workers` to see its last heartbeat"
                 };
-                let silent = || format!("waited {} s", nats::REQUEST_TIMEOUT.as_secs());
-                let what = may_not.unwrap_or_else(silent);
+                let timed_out = || format!("waited {} s", nats::REQUEST_TIMEOUT.as_secs());
+                let what = denied.unwrap_or_else(timed_out);
                 Err(GridError::NoAnswer { worker: worker.to_owned(), what, hint })
             }
         }
@@ -199,42 +201,52 @@ impl WorkerDirectory {
 mod tests {
     use super::*;
 
-    fn beat(worker: &str, session: &str) -> Heartbeat {
+    fn heartbeat(worker: &str, session: &str) -> Heartbeat {
         Heartbeat { engine: "0.1.0".to_owned(), cores: 2, ..Heartbeat::new(worker, session) }
     }
 
     #[test]
-    fn a_worker_is_seen_until_it_leaves_and_lost_when_it_falls_silent() {
-        let (mut book, start) = (HeartbeatLog::default(), Instant::now());
-        book.hear("a", beat("a", "1"), start);
-        book.hear(
+    fn worker_status_follows_heartbeats_and_age() {
+        let (mut log, start) = (HeartbeatLog::default(), Instant::now());
+        log.record("a", heartbeat("a", "1"), start);
+        log.record(
             "b",
-            Heartbeat { busy: 1, refused: vec![("cup".into(), "old".into())], ..beat("b", "1") },
+            Heartbeat { busy: 1, refused: vec![("cup".into(), "old".into())], ..heartbeat("b", "1") },
             start,
         );
-        book.hear("c", Heartbeat { refused: vec![("cup".into(), "old".into())], ..beat("c", "1") }, start);
-        book.hear("d", Heartbeat { draining: true, busy: 2, ..beat("d", "1") }, start);
-        let words = |book: &HeartbeatLog, now| {
-            book.list(now).iter().map(|one| format!("{}:{}", one.beat.worker, one.state)).collect::<Vec<_>>()
+        log.record(
+            "c",
+            Heartbeat { refused: vec![("cup".into(), "old".into())], ..heartbeat("c", "1") },
+            start,
+        );
+        log.record("d", Heartbeat { draining: true, busy: 2, ..heartbeat("d", "1") }, start);
+        let statuses = |log: &HeartbeatLog, now| {
+            log.workers(now)
+                .iter()
+                .map(|one| format!("{}:{}", one.heartbeat.worker, one.status))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(words(&book, start + HEARTBEAT_INTERVAL), ["a:idle", "b:playing", "c:refused", "d:draining"]);
-        book.hear("d", Heartbeat { gone: true, ..beat("d", "1") }, start + HEARTBEAT_INTERVAL);
-        book.hear("a", beat("a", "1"), start + LOST);
-        assert_eq!(words(&book, start + LOST), ["a:idle", "b:lost", "c:lost"]);
-        assert_eq!(words(&book, start + WORKER_FORGOTTEN_AFTER), ["a:lost"]);
+        assert_eq!(
+            statuses(&log, start + HEARTBEAT_INTERVAL),
+            ["a:idle", "b:playing", "c:refused", "d:draining"]
+        );
+        log.record("d", Heartbeat { gone: true, ..heartbeat("d", "1") }, start + HEARTBEAT_INTERVAL);
+        log.record("a", heartbeat("a", "1"), start + WORKER_LOST_AFTER);
+        assert_eq!(statuses(&log, start + WORKER_LOST_AFTER), ["a:idle", "b:lost", "c:lost"]);
+        assert_eq!(statuses(&log, start + WORKER_FORGOTTEN_AFTER), ["a:lost"]);
     }
 
     #[test]
-    fn nobody_speaks_for_another_and_twins_are_both_seen() {
-        let (mut book, start) = (HeartbeatLog::default(), Instant::now());
-        book.hear("a", beat("b", "1"), start);
-        book.hear("a", Heartbeat { protocol: 99, ..beat("a", "1") }, start);
-        assert!(book.list(start).is_empty());
-        book.hear("a", beat("a", "1"), start);
-        book.hear("a", beat("a", "2"), start + HEARTBEAT_INTERVAL);
-        assert_eq!(book.list(start + HEARTBEAT_INTERVAL).len(), 2);
-        // The first one has ended: the second was only started anew.
-        book.hear("a", beat("a", "2"), start + LOST);
-        assert_eq!(book.list(start + LOST).len(), 1);
+    fn record_ignores_forged_heartbeats_and_keeps_duplicate_names() {
+        let (mut log, start) = (HeartbeatLog::default(), Instant::now());
+        log.record("a", heartbeat("b", "1"), start);
+        log.record("a", Heartbeat { protocol: 99, ..heartbeat("a", "1") }, start);
+        assert!(log.workers(start).is_empty());
+        log.record("a", heartbeat("a", "1"), start);
+        log.record("a", heartbeat("a", "2"), start + HEARTBEAT_INTERVAL);
+        assert_eq!(log.workers(start + HEARTBEAT_INTERVAL).len(), 2);
+        // The first session is lost by now, so the worker has only restarted.
+        log.record("a", heartbeat("a", "2"), start + WORKER_LOST_AFTER);
+        assert_eq!(log.workers(start + WORKER_LOST_AFTER).len(), 1);
     }
 }

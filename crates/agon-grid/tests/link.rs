@@ -26,7 +26,7 @@ fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
     let mut nats = Nats::start();
     run(async {
         let link = NatsConnection::connect(&to(nats.url())).await.unwrap();
-        let blobs = Blobs::make(&link, 64 << 20).await.unwrap();
+        let blobs = Blobs::create(&link, 64 << 20).await.unwrap();
         for size in [0, 1, 700_000, 2_000_000] {
             let bytes: Vec<u8> = (0..size).map(|number: usize| ((number * number) >> 3) as u8).collect();
             assert_eq!(blobs.get(&hash(&bytes)).await.unwrap(), None);

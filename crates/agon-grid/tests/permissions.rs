@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use agon_grid::blobs::Blobs;
+use agon_grid::messages::{self, CommandReply, Heartbeat, WorkerCommand};
 use agon_grid::subjects::{self, WORK_STREAM};
-use agon_grid::messages::{self, Heartbeat, CommandReply, WorkerCommand};
 use agon_grid::{NatsConnection, NatsOptions, WorkerDirectory};
 use agon_rig::Nats;
 use async_nats::jetstream::{AckKind, consumer, stream};
@@ -30,7 +30,7 @@ async fn enter(nats: &Nats, name: &str) -> NatsConnection {
 
 /// What the server says to this user about publishing, or hearing, such a thing; so many objections are waited for.
 async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expected: usize) -> Vec<String> {
-    link.take_complaints();
+    link.take_server_errors();
     let heard = if subscribe.is_empty() {
         None
     } else {
@@ -40,12 +40,12 @@ async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expec
         link.client().publish(publish.to_owned(), "x".into()).await.unwrap();
     }
     settle(link).await;
-    let mut objections = link.take_complaints();
+    let mut objections = link.take_server_errors();
     // Events have a task of their own: what the server has said may not be there yet.
     let begun = Instant::now();
     while objections.len() < expected && begun.elapsed() < agon_rig::WAIT_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(5)).await;
-        objections.extend(link.take_complaints());
+        objections.extend(link.take_server_errors());
     }
     drop(heard);
     objections
@@ -96,7 +96,7 @@ fn each_user_may_do_its_part() {
         let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
         queue(&coordinator).await;
         // Files: one puts them there, the other fetches them.
-        let hash = Blobs::make(&coordinator, 64 << 20).await.unwrap().put(b"a bot").await.unwrap();
+        let hash = Blobs::create(&coordinator, 64 << 20).await.unwrap().put(b"a bot").await.unwrap();
         assert_eq!(Blobs::open(&w1).await.unwrap().get(&hash).await.unwrap().unwrap(), b"a bot");
         // A job: pulled, reported, acked.
         let stream = w1.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
@@ -130,12 +130,15 @@ fn a_spectator_sees_workers_and_drains_one() {
         let roster = WorkerDirectory::listen(&spectator).await.unwrap();
         settle(&spectator).await;
         let beat = Heartbeat { cores: 2, ..Heartbeat::new("w1", "1") };
-        let mut orders = w1.client().subscribe(subjects::order("w1")).await.unwrap();
-        w1.client().publish(subjects::beat("w1"), messages::encode(&beat).unwrap().into()).await.unwrap();
+        let mut orders = w1.client().subscribe(subjects::command("w1")).await.unwrap();
+        w1.client()
+            .publish(subjects::heartbeat("w1"), messages::encode(&beat).unwrap().into())
+            .await
+            .unwrap();
         while roster.workers().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(roster.workers()[0].beat, beat);
+        assert_eq!(roster.workers()[0].heartbeat, beat);
         let answering = w1.clone();
         tokio::spawn(async move {
             let order = orders.next().await.unwrap();
@@ -146,10 +149,10 @@ fn a_spectator_sees_workers_and_drains_one() {
                 .await
                 .unwrap();
         });
-        assert_eq!(roster.order("w1", &WorkerCommand::Drain).await.unwrap(), CommandReply::Yes);
-        let nobody = roster.order("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
-        assert!(nobody.contains("worker w2 does not answer: it is not there"), "{nobody}");
-        assert!(roster.order("*", &WorkerCommand::Drain).await.unwrap_err().is_wrong_use());
+        assert_eq!(roster.send_command("w1", &WorkerCommand::Drain).await.unwrap(), CommandReply::Yes);
+        let nobody = roster.send_command("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
+        assert!(nobody.contains("worker w2 does not answer: it is not connected"), "{nobody}");
+        assert!(roster.send_command("*", &WorkerCommand::Drain).await.unwrap_err().is_wrong_use());
         assert_eq!((w1.last_server_error(), spectator.last_server_error()), (None, None));
     });
 }
@@ -207,7 +210,7 @@ fn a_worker_may_do_nothing_else() {
         }
         assert_eq!(objections(&w1, "agon.up.w1.beat", "agon.down.w1.order", 0).await, Vec::<String>::new());
         // And it is told why, where it tries by itself.
-        let error = Blobs::make(&w1, 1 << 20).await.unwrap_err().to_string();
+        let error = Blobs::create(&w1, 1 << 20).await.unwrap_err().to_string();
         assert!(
             error.contains("Permissions Violation") && error.contains("hint: this user needs"),
             "{error}"

@@ -13,25 +13,25 @@
 //! - [`dialogue`]: a Python bot asked by a debugger or a profiler
 //! - [`sandbox`]: what a bot may not do
 
-mod desk;
-pub mod dialogue;
+pub mod bot_source;
+pub mod connection;
 pub mod handle;
-pub mod intake;
-pub mod lines;
-mod log;
+pub mod interactive;
+pub mod json_lines_player;
 mod message;
 pub mod pinning;
+mod pipes;
+mod poller;
 pub mod process;
 pub mod program;
 pub mod python;
-mod running;
+mod running_bot;
 pub mod sandbox;
-pub mod talk;
-pub mod text;
+mod stderr_pipe;
+pub mod text_player;
 pub mod timing;
-pub mod warm;
-mod wire;
+pub mod zygote;
 
-pub use lines::{Conditions, Introduction, LinesPlayer};
+pub use json_lines_player::{HelloInfo, JsonLinesPlayer, PlayerOptions};
 pub use program::{Program, ProgramError};
-pub use text::TextPlayer;
+pub use text_player::TextPlayer;

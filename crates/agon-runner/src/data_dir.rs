@@ -1,7 +1,7 @@
-//! What a bot keeps between matches (Connect Five's `data/`), as one block of bytes for the ledger.
+//! Packs the folder in which a bot keeps data between matches (Connect Five's `data/`) into bytes for the ledger, and unpacks it.
 //!
-//! A bot is a stranger: only plain files and folders are taken, links and everything else are left out, and what is put back
-//! stays inside its folder. The same content always gives the same bytes, whenever and by whomever it was written.
+//! Bots are not trusted. Only regular files and folders are packed; links and special files are skipped. Unpacking never writes outside the
+//! target folder. The same content always gives the same bytes.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read as _};
@@ -10,32 +10,32 @@ use std::path::{Component, Path, PathBuf};
 
 use tar::{Archive, Builder, EntryType, Header};
 
-/// More than a bot may keep, even before it is ended for it.
-const MOST: u64 = 256 << 20;
-/// Nobody needs more files, and a listing must end.
-const MOST_FILES: usize = 20_000;
+/// Maximum size of the packed files. Larger than the data limit of a bot, at which it is killed.
+const MAX_BYTES: u64 = 256 << 20;
+/// Maximum number of files, so that listing a folder always ends.
+const MAX_FILES: usize = 20_000;
 /// Fast, and good enough for weights and tables.
-const LEVEL: i32 = 3;
+const ZSTD_LEVEL: i32 = 3;
 
 /// Packs a folder.
 pub fn pack(folder: &Path) -> io::Result<Vec<u8>> {
-    pack_some(folder, &|_| true)
+    pack_filtered(folder, &|_| true)
 }
 
-/// Packs what is wanted of a folder, by its name as seen from there.
-pub fn pack_some(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> io::Result<Vec<u8>> {
+/// Packs the files of a folder for which `wanted` returns true. Paths are relative to the folder.
+pub fn pack_filtered(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> io::Result<Vec<u8>> {
     let mut names = Vec::new();
-    list(folder, Path::new(""), &mut names)?;
+    list_files(folder, Path::new(""), &mut names)?;
     names.retain(|name| wanted(name));
     names.sort();
-    let mut builder = Builder::new(zstd::Encoder::new(Vec::new(), LEVEL)?);
-    let mut left = MOST;
+    let mut builder = Builder::new(zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?);
+    let mut left = MAX_BYTES;
     for name in names {
         let path = folder.join(&name);
-        let about = path.symlink_metadata()?;
+        let metadata = path.symlink_metadata()?;
         let mut header = Header::new_gnu();
         header.set_mtime(0);
-        if about.is_dir() {
+        if metadata.is_dir() {
             header.set_entry_type(EntryType::Directory);
             header.set_mode(0o755);
             header.set_size(0);
@@ -53,44 +53,44 @@ pub fn pack_some(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> io::Result<Ve
     builder.into_inner()?.finish()
 }
 
-/// Names of what is in a folder, as seen from it. Folders only if they are empty: the others are named by what is in them.
-fn list(root: &Path, inside: &Path, names: &mut Vec<PathBuf>) -> io::Result<()> {
-    for entry in fs::read_dir(root.join(inside))? {
+/// Lists the files and empty folders below a folder, as paths relative to `root`.
+fn list_files(root: &Path, dir: &Path, names: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in fs::read_dir(root.join(dir))? {
         let entry = entry?;
-        let (kind, name) = (entry.file_type()?, inside.join(entry.file_name()));
+        let (kind, name) = (entry.file_type()?, dir.join(entry.file_name()));
         if kind.is_dir() {
             let before = names.len();
-            list(root, &name, names)?;
+            list_files(root, &name, names)?;
             if names.len() == before {
                 names.push(name);
             }
         } else if kind.is_file() {
             names.push(name);
         }
-        if names.len() > MOST_FILES {
-            let what = format!("more than {MOST_FILES} files in {}", root.display());
-            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, what));
+        if names.len() > MAX_FILES {
+            let message = format!("more than {MAX_FILES} files in {}", root.display());
+            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, message));
         }
     }
     Ok(())
 }
 
-/// Makes a folder hold what was packed, and nothing else.
+/// Replaces the content of a folder by the packed files.
 pub fn unpack(packed: &[u8], folder: &Path) -> io::Result<()> {
-    empty(folder)?;
+    clear_dir(folder)?;
     unpack_over(packed, folder).map(drop)
 }
 
-/// Adds what was packed to a folder, in place of files that have the same name; gives the names of the files.
+/// Adds the packed files to a folder. Files with the same name are replaced. Returns the paths of the files.
 pub fn unpack_over(packed: &[u8], folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut names = Vec::new();
-    let mut archive = Archive::new(zstd::Decoder::new(packed)?.take(2 * MOST));
+    let mut archive = Archive::new(zstd::Decoder::new(packed)?.take(2 * MAX_BYTES));
     for entry in archive.entries()? {
         let mut entry = entry?;
         let name = entry.path()?.into_owned();
         if !name.components().all(|part| matches!(part, Component::Normal(_))) {
-            let what = format!("`{}` would lie outside its folder", name.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+            let message = format!("`{}` would lie outside its folder", name.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         let path = folder.join(&name);
         if entry.header().entry_type() == EntryType::Directory {
@@ -101,7 +101,7 @@ pub fn unpack_over(packed: &[u8], folder: &Path) -> io::Result<Vec<PathBuf>> {
             fs::create_dir_all(parent)?;
         }
         if path.symlink_metadata().is_ok() {
-            // Never through a link: that would write into the bot's own files.
+            // Never write through a link: it could point to the bot's program files.
             fs::remove_file(&path)?;
         }
         let mut file = File::create_new(&path)?;
@@ -112,7 +112,7 @@ pub fn unpack_over(packed: &[u8], folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(names)
 }
 
-fn empty(folder: &Path) -> io::Result<()> {
+fn clear_dir(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
@@ -128,7 +128,7 @@ fn empty(folder: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn filled() -> tempfile::TempDir {
+    fn sample_dir() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("deep/empty")).unwrap();
         fs::write(folder.path().join("weights.bin"), [7; 5000]).unwrap();
@@ -137,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_is_there_again_and_nothing_else() {
-        let (from, to) = (filled(), tempfile::tempdir().unwrap());
+    fn unpack_restores_packed_files_and_removes_others() {
+        let (from, to) = (sample_dir(), tempfile::tempdir().unwrap());
         fs::write(to.path().join("old"), "gone").unwrap();
         let packed = pack(from.path()).unwrap();
         unpack(&packed, to.path()).unwrap();
@@ -151,8 +151,8 @@ mod tests {
     }
 
     #[test]
-    fn links_are_left_where_they_are() {
-        let from = filled();
+    fn pack_skips_links() {
+        let from = sample_dir();
         let plain = pack(from.path()).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", from.path().join("link")).unwrap();
         std::os::unix::fs::symlink("/etc", from.path().join("deep/all")).unwrap();
@@ -160,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_put_outside_its_folder() {
+    fn unpack_rejects_paths_outside_its_folder() {
         let mut header = Header::new_gnu();
         header.set_entry_type(EntryType::Regular);
         header.set_size(1);
         header.as_old_mut().name[..6].copy_from_slice(b"../out");
         header.set_cksum();
-        let mut builder = Builder::new(zstd::Encoder::new(Vec::new(), LEVEL).unwrap());
+        let mut builder = Builder::new(zstd::Encoder::new(Vec::new(), ZSTD_LEVEL).unwrap());
         builder.append(&header, &b"x"[..]).unwrap();
         let packed = builder.into_inner().unwrap().finish().unwrap();
         let to = tempfile::tempdir().unwrap();

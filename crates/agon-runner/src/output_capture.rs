@@ -1,36 +1,36 @@
-//! Takes down what the programs of a match print, for their authors.
+//! Records what the programs of a match print, for their authors.
 
 use std::io;
 
-use agon_core::record::Header;
+use agon_core::record::RecordHeader;
 use agon_core::{Outcome, Seat};
-use agon_engine::Seating;
-use agon_engine::log::{Entry, GameLog};
+use agon_engine::PlayerSpec;
+use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use agon_store::{OutputWriter, PackedOutput};
 
-/// The logs of a match in the making.
+/// Records the output of the programs of a match.
 pub struct OutputCapture {
-    /// Who is listened to: house bots print nothing.
+    /// Whether each seat is a program. House bots print nothing.
     programs: Vec<bool>,
     game: u32,
-    /// The last turn somebody was asked in.
+    /// The last turn in which a bot was asked.
     turn: u32,
-    /// Of the game that is being played, by seat.
+    /// Output of the current game, by seat.
     writers: Vec<OutputWriter>,
-    /// Of the games that are over.
-    pub logs: Vec<PackedOutput>,
+    /// Output of the finished games.
+    pub outputs: Vec<PackedOutput>,
 }
 
 impl OutputCapture {
-    /// Of a match between these; `None` if there is nobody to listen to.
-    pub fn of(seats: &[Seating]) -> Option<Self> {
-        let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, Seating::Program(_))).collect();
+    /// Creates a capture for these seats. `None` if no seat is a program.
+    pub fn for_seats(seats: &[PlayerSpec]) -> Option<Self> {
+        let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, PlayerSpec::Program(_))).collect();
         programs.contains(&true).then(|| Self {
             writers: vec![OutputWriter::default(); programs.len()],
             programs,
             game: 0,
             turn: 0,
-            logs: Vec::new(),
+            outputs: Vec::new(),
         })
     }
 
@@ -44,34 +44,34 @@ impl OutputCapture {
     }
 }
 
-impl GameLog for OutputCapture {
-    fn begins(&mut self, game: u32, _: &Header) -> io::Result<()> {
+impl TurnLog for OutputCapture {
+    fn begin_game(&mut self, game: u32, _: &RecordHeader) -> io::Result<()> {
         (self.game, self.turn) = (game, 0);
         self.writers.fill(OutputWriter::default());
         Ok(())
     }
 
-    fn printed(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
-        // Before the first turn, or after the last.
+    fn output(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
+        // The output comes before the first turn or after the last one.
         let turn = if self.turn == 0 { 0 } else { self.turn + 1 };
         self.add(seat, turn, printed);
         Ok(())
     }
 
-    fn answered(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+    fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
         self.turn = entry.turn;
-        self.add(entry.seat, entry.turn, entry.printed);
-        if let (true, Some(fault)) = (entry.printed.is_empty(), entry.fault) {
-            // What a process printed before it was ended is only there.
+        self.add(entry.seat, entry.turn, entry.output);
+        if let (true, Some(fault)) = (entry.output.is_empty(), entry.fault) {
+            // Output that a process printed before it was killed is only in the fault.
             self.add(entry.seat, entry.turn, &fault.stderr);
         }
         Ok(())
     }
 
-    fn over(&mut self, _: &Outcome) -> io::Result<()> {
+    fn end_game(&mut self, _: &Outcome) -> io::Result<()> {
         for (seat, writer) in self.writers.iter_mut().enumerate() {
             let log = std::mem::take(writer).finish();
-            self.logs.extend(PackedOutput::new(self.game, seat as u8, &log));
+            self.outputs.extend(PackedOutput::new(self.game, seat as u8, &log));
         }
         Ok(())
     }

@@ -1,80 +1,85 @@
-//! What the ledger says a phase has come to: for going on with it, for its table.
+//! Results of a phase, read from the ledger: to resume the phase and to compute its tables.
 
 use agon_core::GameInfo;
 use agon_league::config::{CompetitionConfig, PhaseConfig};
-use agon_league::format::{PhaseField, Format, PhaseHistory, PhaseSchedule, MatchVerdict};
-use agon_league::standings::{self, StandingsRequest, Ranking, RulingKind, Standings};
+use agon_league::format::{Format, MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule};
+use agon_league::standings::{self, Ranking, RulingKind, Standings, StandingsRequest};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, FormatError, MatchKey};
-use agon_store::{Ledger, MatchFilter, PhaseStatus, PhaseProgress, Ranges, SecretSeed, StoreError};
+use agon_store::{Ledger, MatchFilter, PhaseProgress, PhaseStatus, Ranges, SecretSeed, StoreError};
 use futures_util::StreamExt as _;
 
 use crate::rulings::Rulings;
 use crate::{RunError, seeds};
 
-/// A phase as far as it was played.
+/// Results of a phase so far.
 pub struct PhaseResults {
-    /// Everything the tables need.
+    /// Sums from which tables are computed.
     pub tally: Tally,
-    /// For each stage, which matches.
+    /// Played matches of each stage.
     pub stages: Vec<Ranges>,
-    /// Matches since the last snapshot.
-    pub since: u64,
+    /// Number of matches since the last snapshot.
+    pub since_snapshot: u64,
 }
 
 impl PhaseResults {
-    /// How many matches.
-    pub fn matches(&self) -> u64 {
+    /// Number of played matches.
+    pub fn match_count(&self) -> u64 {
         self.stages.iter().map(Ranges::len).sum()
     }
 }
 
-/// What counts of a phase: all that was played but void matches.
-pub async fn played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<PhaseResults, RunError> {
-    let rulings = Rulings::of(ledger).await?;
-    played_under(ledger, game, phase, &rulings, &rulings.in_force()).await
+/// Results that count: all played matches of a phase except void ones.
+pub async fn counted_results(
+    ledger: &dyn Ledger,
+    game: &GameInfo,
+    phase: u32,
+) -> Result<PhaseResults, RunError> {
+    let rulings = Rulings::load(ledger).await?;
+    results_under_rulings(ledger, game, phase, &rulings, &rulings.in_force()).await
 }
 
-/// The same, by the rulings of these numbers. Only with void matches all of the phase is read.
-pub async fn played_under(
+/// Results of a phase under the given rulings. Reads the whole phase only if some matches are void.
+pub async fn results_under_rulings(
     ledger: &dyn Ledger,
     game: &GameInfo,
     phase: u32,
     rulings: &Rulings,
-    under: &[u64],
+    ruling_ids: &[u64],
 ) -> Result<PhaseResults, RunError> {
-    let mut played = all_played(ledger, game, phase).await?;
-    let voided = rulings.voided(phase, under);
+    let mut results = all_results(ledger, game, phase).await?;
+    let voided = rulings.voided_matches(phase, ruling_ids);
     if !voided.is_empty() {
-        played.tally = Tally::new(game);
+        results.tally = Tally::new(game);
         let mut matches = ledger.matches(phase, MatchFilter::default());
         while let Some(one) = matches.next().await {
             let one = one?.result;
             if !voided.contains(&one.key) {
-                played.tally.add(&one);
+                results.tally.add(&one);
             }
         }
     }
-    Ok(played)
+    Ok(results)
 }
 
-/// What was played of a phase, void matches too, without reading all of it.
-pub async fn all_played(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<PhaseResults, RunError> {
-    let PhaseProgress { snapshot, after, stages } = ledger.progress(phase).await?;
+/// All played matches of a phase, including void ones. Starts from the latest snapshot instead of reading the whole phase.
+pub async fn all_results(ledger: &dyn Ledger, game: &GameInfo, phase: u32) -> Result<PhaseResults, RunError> {
+    let PhaseProgress { snapshot, results_after_snapshot: after, played: stages } =
+        ledger.progress(phase).await?;
     let mut tally = match &snapshot {
         Some(bytes) => Tally::from_bytes(bytes).map_err(|error| RunError::Snapshot { phase, error })?,
         None => Tally::new(game),
     };
-    // It can be large.
+    // Free the memory early: a snapshot can be large.
     drop(snapshot);
     for result in &after {
         tally.add(result);
     }
-    Ok(PhaseResults { tally, stages, since: after.len() as u64 })
+    Ok(PhaseResults { tally, stages, since_snapshot: after.len() as u64 })
 }
 
-/// The tally of the stages before this one, whatever was played since.
-pub async fn tally_before(
+/// Tally of the stages before `stage`.
+pub async fn tally_before_stage(
     ledger: &dyn Ledger,
     game: &GameInfo,
     phase: u32,
@@ -88,7 +93,7 @@ pub async fn tally_before(
     Ok(tally)
 }
 
-/// The verdicts of a stage, in the order of its fixtures. `forfeits` are the matches that are lost whatever was played.
+/// Verdicts of a stage, in the order of its fixtures. `forfeits` lists matches that an entrant loses regardless of the result.
 pub async fn verdicts(
     ledger: &dyn Ledger,
     game: &GameInfo,
@@ -108,25 +113,25 @@ pub async fn verdicts(
     Ok(verdicts)
 }
 
-/// The verdicts of every stage that is finished, of so many that were begun.
+/// Verdicts of all finished stages, among the first `started_stages`.
 pub async fn finished_stages(
     ledger: &dyn Ledger,
     game: &GameInfo,
     phase: u32,
-    plan: &dyn PhaseSchedule,
-    begun: u32,
+    schedule: &dyn PhaseSchedule,
+    started_stages: u32,
 ) -> Result<Vec<Vec<MatchVerdict>>, RunError> {
     let mut stages = Vec::new();
-    // Only brackets give places, and only there somebody disqualified loses what it plays.
-    let is_bracket = plan.placing(&PhaseHistory::default()).is_some();
+    // Only brackets have placings, and only in brackets a disqualified entrant forfeits its matches.
+    let is_bracket = schedule.placing(&PhaseHistory::default()).is_some();
     let forfeits = if is_bracket { ledger.forfeits(phase).await? } else { Vec::new() };
-    for stage in 0..begun {
+    for stage in 0..started_stages {
         stages.push(verdicts(ledger, game, phase, stage, &forfeits).await?);
     }
-    // A stage that is not finished says nothing yet.
+    // A stage that is not finished gives no verdicts yet.
     while let Some(last) = stages.len().checked_sub(1) {
         let past = PhaseHistory { stages: &stages[..last], ..PhaseHistory::default() };
-        let whole = plan.stage(last as u32, &past).map_or(0, |stage| stage.len());
+        let whole = schedule.stage(last as u32, &past).map_or(0, |stage| stage.len());
         if stages[last].len() as u64 >= whole {
             break;
         }
@@ -135,7 +140,7 @@ pub async fn finished_stages(
     Ok(stages)
 }
 
-/// What a table of a phase is asked for, without rulings.
+/// The request for the standings of a phase, without rulings.
 pub fn standings_request<'a>(
     competition: &'a CompetitionConfig,
     game: &'static GameInfo,
@@ -153,7 +158,7 @@ pub fn standings_request<'a>(
     }
 }
 
-async fn status(ledger: &dyn Ledger, phase: u32) -> Result<PhaseStatus, RunError> {
+async fn phase_status(ledger: &dyn Ledger, phase: u32) -> Result<PhaseStatus, RunError> {
     let mut all = ledger.phases().await?;
     let phases = all.len() as u32;
     if phase >= phases {
@@ -162,24 +167,27 @@ async fn status(ledger: &dyn Ledger, phase: u32) -> Result<PhaseStatus, RunError
     Ok(all.swap_remove(phase as usize))
 }
 
-/// Who plays a phase, the best of the phase before first. Whoever was disqualified when it began does not.
+/// Entrants of a phase, ranked by the phase before. Entrants that were disqualified when the phase started are left out.
 pub async fn field(
     ledger: &dyn Ledger,
     competition: &CompetitionConfig,
     game: &'static GameInfo,
     number: u32,
 ) -> Result<PhaseField, RunError> {
-    let rulings = Rulings::of(ledger).await?;
-    let under = rulings.at_start(&status(ledger, number).await?);
-    let out = rulings.disqualified(&under);
+    let rulings = Rulings::load(ledger).await?;
+    let ruling_ids = rulings.at_phase_start(&phase_status(ledger, number).await?);
+    let out = rulings.disqualified(&ruling_ids);
     let is_in = |entrant: &Entrant| !out.iter().any(|one| one.kind == RulingKind::Disqualify(*entrant));
     let all = || (0..competition.entrants.len() as u32).map(Entrant).filter(is_in);
     let mut entrants: Vec<Entrant> = match number.checked_sub(1) {
         None => all().collect(),
         Some(before) => {
-            let tally = played_under(ledger, game, before, &rulings, &under).await?.tally;
+            let tally = results_under_rulings(ledger, game, before, &rulings, &ruling_ids).await?.tally;
             let phase = &competition.phases[before as usize];
-            standings::order(&tally, &StandingsRequest { rulings: &out, ..standings_request(competition, game, phase, &[]) })
+            standings::official_order(
+                &tally,
+                &StandingsRequest { rulings: &out, ..standings_request(competition, game, phase, &[]) },
+            )
         }
     };
     let missing: Vec<Entrant> = all().filter(|one| !entrants.contains(one)).collect();
@@ -190,12 +198,12 @@ pub async fn field(
     };
     let roles = if game.roles.len() > 1 { entrants.iter().map(role).collect() } else { Vec::new() };
     let variants = competition.phases[number as usize].variants.len() as u32;
-    let rounds_in_order = game.lifetime == agon_core::Lifetime::Match;
+    let rounds_in_order = game.lifetime == agon_core::BotLifetime::Match;
     Ok(PhaseField { entrants, roles, variants, rounds_in_order })
 }
 
-/// The plan of a phase.
-pub async fn plan(
+/// Schedule of a phase.
+pub async fn schedule(
     ledger: &dyn Ledger,
     competition: &CompetitionConfig,
     game: &'static GameInfo,
@@ -205,44 +213,47 @@ pub async fn plan(
     let field = field(ledger, competition, game, number).await?;
     let mut phase = competition.phases[number as usize].clone();
     if let Format::Gauntlet { challengers, .. } = &mut phase.format {
-        // Named in the file, whatever was decided since.
+        // The file may name challengers that were disqualified since.
         challengers.retain(|one| field.entrants.contains(one));
     }
-    let plan = phase.plan(&field, seeds::schedule_seed(seed, number));
-    plan.map_err(|error: FormatError| RunError::Format { phase: number, error })
+    let schedule = phase.schedule(&field, seeds::schedule_seed(seed, number));
+    schedule.map_err(|error: FormatError| RunError::Format { phase: number, error })
 }
 
-/// The tables of a phase as it stands.
-pub async fn standings_of(
+/// Current standings of a phase.
+pub async fn phase_standings(
     ledger: &dyn Ledger,
     competition: &CompetitionConfig,
     game: &'static GameInfo,
     number: u32,
 ) -> Result<Standings, RunError> {
-    let rulings = Rulings::of(ledger).await?;
-    let played = played_under(ledger, game, number, &rulings, &rulings.in_force()).await?;
-    standings_from(ledger, competition, game, number, &played, &rulings).await
+    let rulings = Rulings::load(ledger).await?;
+    let results = results_under_rulings(ledger, game, number, &rulings, &rulings.in_force()).await?;
+    standings_from(ledger, competition, game, number, &results, &rulings).await
 }
 
-/// The same, of what was read before by the rulings in force.
+/// Standings of a phase from results that were read under the rulings in force.
 pub async fn standings_from(
     ledger: &dyn Ledger,
     competition: &CompetitionConfig,
     game: &'static GameInfo,
     number: u32,
-    played: &PhaseResults,
+    results: &PhaseResults,
     rulings: &Rulings,
 ) -> Result<Standings, RunError> {
     let phase = &competition.phases[number as usize];
     let mut placing = Vec::new();
-    if phase.format.is_bracket() && played.matches() > 0 {
-        let seed = ledger.secret().await?;
-        let plan = plan(ledger, competition, game, number, &seed).await?;
-        let begun = played.stages.len() as u32;
-        let stages = finished_stages(ledger, game, number, plan.as_ref(), begun).await?;
-        placing = plan.placing(&PhaseHistory { stages: &stages, ..PhaseHistory::default() }).unwrap_or_default();
+    if phase.format.is_bracket() && results.match_count() > 0 {
+        let seed = ledger.secret_seed().await?;
+        let schedule = schedule(ledger, competition, game, number, &seed).await?;
+        let started_stages = results.stages.len() as u32;
+        let stages = finished_stages(ledger, game, number, schedule.as_ref(), started_stages).await?;
+        placing = schedule
+            .placing(&PhaseHistory { stages: &stages, ..PhaseHistory::default() })
+            .unwrap_or_default();
     }
-    let ruled = rulings.ruled(ledger, &status(ledger, number).await?).await?;
-    let asked = StandingsRequest { rulings: &ruled, ..standings_request(competition, game, phase, &placing) };
-    Ok(standings::standings(&played.tally, &asked))
+    let notes = rulings.notes_for_phase(ledger, &phase_status(ledger, number).await?).await?;
+    let request =
+        StandingsRequest { rulings: &notes, ..standings_request(competition, game, phase, &placing) };
+    Ok(standings::standings(&results.tally, &request))
 }

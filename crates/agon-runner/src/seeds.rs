@@ -1,5 +1,5 @@
-//! What is drawn from a competition's secret seed. Its SHA-256 is shown before the first game, the seed itself after the last:
-//! nobody can have chosen boards to anybody's liking, and nobody knows them early.
+//! Seeds that are derived from the secret seed of a competition. The SHA-256 of the secret is published before the first game, and the
+//! secret itself after the last one. So the organiser cannot choose seeds to favour a bot, and entrants cannot know them in advance.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -7,8 +7,8 @@ use std::io::{self, Read as _};
 use agon_store::SecretSeed;
 use sha2::{Digest as _, Sha256};
 
-/// A new one, 256 bits from the system's source of chance.
-pub fn draw() -> io::Result<SecretSeed> {
+/// Generates a new secret seed: 256 bits from the operating system.
+pub fn generate_secret() -> io::Result<SecretSeed> {
     let mut bytes = [0; 32];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let mut text = String::with_capacity(64);
@@ -18,22 +18,22 @@ pub fn draw() -> io::Result<SecretSeed> {
     Ok(SecretSeed::new(text))
 }
 
-/// The seed of every match of a phase that is played on this board.
-pub fn game_seed(secret: &SecretSeed, phase: u32, board: u64) -> u64 {
-    derive(secret, "board", phase, board)
+/// Seed of all matches of a phase with this seed index.
+pub fn game_seed(secret: &SecretSeed, phase: u32, seed_index: u64) -> u64 {
+    derive(secret, "board", phase, seed_index)
 }
 
-/// What a phase's schedule is drawn from.
+/// Seed of a phase's schedule.
 pub fn schedule_seed(secret: &SecretSeed, phase: u32) -> u64 {
     derive(secret, "schedule", phase, 0)
 }
 
-fn derive(secret: &SecretSeed, what: &str, phase: u32, number: u64) -> u64 {
+fn derive(secret: &SecretSeed, purpose: &str, phase: u32, number: u64) -> u64 {
     let mut hash = Sha256::new();
     hash.update(b"agon seed 1\0");
     hash.update(secret.expose().as_bytes());
     hash.update([0]);
-    hash.update(what.as_bytes());
+    hash.update(purpose.as_bytes());
     hash.update(phase.to_le_bytes());
     hash.update(number.to_le_bytes());
     let mut first = [0; 8];
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seeds_follow_from_the_secret_and_from_nothing_else() {
+    fn seeds_depend_only_on_secret_phase_and_number() {
         let (a, b) = (SecretSeed::new("a"), SecretSeed::new("b"));
         assert_eq!(game_seed(&a, 0, 7), game_seed(&a, 0, 7));
         let all = [
@@ -61,9 +61,9 @@ mod tests {
     }
 
     #[test]
-    fn a_drawn_secret_is_long() {
-        let secret = draw().unwrap();
+    fn generated_secret_has_256_random_bits() {
+        let secret = generate_secret().unwrap();
         assert_eq!(secret.expose().len(), 64);
-        assert_ne!(secret, draw().unwrap());
+        assert_ne!(secret, generate_secret().unwrap());
     }
 }

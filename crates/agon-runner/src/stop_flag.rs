@@ -1,23 +1,23 @@
-//! Being asked to stop: once to finish what is being played, twice to leave at once.
+//! Stop requests: the first one finishes the current games, the second one aborts.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Shared by whoever may ask and whoever must listen.
+/// Counts stop requests. Shared by the threads that request a stop and those that check for it.
 #[derive(Debug, Default)]
 pub struct StopFlag(AtomicU8);
 
 impl StopFlag {
-    /// Nobody has asked.
+    /// Creates a flag without requests.
     pub const fn new() -> Self {
         Self(AtomicU8::new(0))
     }
 
-    /// Asks; says how often it was asked. Games that are being played are finished; who is asked again may leave at once.
+    /// Requests a stop and returns the number of requests so far. Running games are finished; the caller may abort on the second request.
     pub fn request(&self) -> u8 {
         self.0.fetch_add(1, Ordering::Relaxed).saturating_add(1)
     }
 
-    /// Whether nothing new is to be begun.
+    /// Whether a stop was requested. Then no new work starts.
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }

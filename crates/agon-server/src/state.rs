@@ -1,4 +1,4 @@
-//! What all handlers share.
+//! State shared by all handlers.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,56 +6,57 @@ use std::time::Instant;
 
 use agon_store::PostgresLedger;
 use agon_store::site_db::SiteDb;
-use agon_venue::competing::Where;
+use agon_venue::competition::LedgerLocation;
 
-use crate::read_model::CompetitionRegistry;
 use crate::config::Config;
 use crate::error::StartError;
-use crate::middleware::rate_limit::Limiter;
 use crate::grid::GridClient;
-use crate::uploads::CheckQueue;
 use crate::metrics::HttpMetrics;
+use crate::middleware::rate_limit::RateLimiter;
 use crate::passwords::Passwords;
+use crate::read_model::CompetitionRegistry;
 use crate::runs::RunManager;
+use crate::uploads::CheckQueue;
 
-/// What all handlers share; cheap to clone.
+/// State shared by all handlers; cheap to clone.
 #[derive(Clone)]
 pub struct AppState(Arc<AppStateInner>);
 
-/// What an [`AppState`] leads to.
+/// Content of an [`AppState`].
 pub struct AppStateInner {
-    /// How it was set up.
+    /// Configuration of the server.
     pub config: Config,
-    /// Accounts, submissions, the audit log.
+    /// Site database: accounts, submissions, audit log.
     pub office: SiteDb,
-    /// The competitions.
+    /// All competitions.
     pub arenas: CompetitionRegistry,
-    /// Bots that were handed in, on their way to being checked.
-    pub intake: CheckQueue,
-    /// Other machines, if games are played there.
+    /// Wakes the threads that check submitted bots.
+    pub check_queue: CheckQueue,
+    /// Connection to the workers, if games are played on other machines.
     pub grid: Option<GridClient>,
-    /// Competitions that are played just now.
-    pub running: RunManager,
-    /// What is counted.
+    /// Competitions being played.
+    pub runs: RunManager,
+    /// Counters and gauges for `/metrics`.
     pub meters: HttpMetrics,
-    /// How often somebody may do what.
-    pub limiter: Limiter,
-    /// Hashes passwords, few at once.
+    /// Rate limiter.
+    pub limiter: RateLimiter,
+    /// Hashes passwords.
     pub passwords: Passwords,
-    /// Since when it runs.
+    /// When the server started.
     pub started: Instant,
-    /// Becomes true when it is asked to stop: streams end, nothing new is begun.
+    /// Becomes true when the server must stop: streams end, nothing new starts.
     pub stopping: tokio::sync::watch::Sender<bool>,
 }
 
 impl AppState {
-    /// Opens everything in the data folder, which is made if it is not there. Nothing runs yet: [`crate::serve`] begins that.
+    /// Opens everything in the data folder and creates the folder if needed. Starts nothing: [`crate::serve`] does.
     pub async fn open(config: Config) -> Result<Self, StartError> {
-        std::fs::create_dir_all(&config.data).map_err(|error| StartError::folder(&config.data, &error))?;
+        std::fs::create_dir_all(&config.data)
+            .map_err(|error| StartError::data_folder(&config.data, &error))?;
         let office =
             SiteDb::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
-        if let Where::Database(url) = &config.ledgers {
-            // Better now than when the first competition is started.
+        if let LedgerLocation::Database(url) = &config.ledgers {
+            // Fails at the start of the server rather than at the start of the first competition.
             PostgresLedger::list(url).await.map_err(|error| StartError::Ledgers(error.into()))?;
         }
         let arenas = CompetitionRegistry::open(&config, &office).await?;
@@ -64,10 +65,10 @@ impl AppState {
             None => None,
         };
         Ok(Self(Arc::new(AppStateInner {
-            intake: CheckQueue::new(&config),
-            running: RunManager::new(&config),
+            check_queue: CheckQueue::new(&config),
+            runs: RunManager::new(&config),
             grid,
-            limiter: Limiter::new(config.limits),
+            limiter: RateLimiter::new(config.limits),
             meters: HttpMetrics::default(),
             passwords: Passwords::new(),
             started: Instant::now(),
@@ -78,13 +79,13 @@ impl AppState {
         })))
     }
 
-    /// Whether it was asked to stop.
+    /// Whether the server is stopping.
     pub fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }
 
-    /// Comes back when it was asked to stop: for streams.
-    pub async fn stopped(&self) {
+    /// Returns when the server is stopping.
+    pub async fn wait_for_stop(&self) {
         // The sender lives as long as the app, so this cannot fail.
         let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
     }

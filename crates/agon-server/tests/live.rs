@@ -13,7 +13,7 @@ use agon_runner::live::LivePacing;
 use agon_runner::{LiveGames, StopFlag};
 use agon_server::read_model::FeedEvent;
 use agon_store::site_db::CompetitionState;
-use agon_venue::Sitting;
+use agon_venue::LoadedCompetition;
 use axum::body::BodyDataStream;
 use common::cup::play;
 use common::{Client, Site};
@@ -87,9 +87,14 @@ fn lay(site: &Site, id: &str, text: &str) {
 async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     site.host(id, CompetitionState::Running, &[]).await;
     let (arena, file) = (site.app.arenas.get(id).unwrap(), site.cup_file(id));
-    let sitting = Sitting::read(&file).map_err(|failure| failure.message).unwrap();
-    let pace = LivePacing { tick: Duration::from_millis(20), spread: 4, hold: 1, ..LivePacing::default() };
-    let gallery = LiveGames::paced(sitting.assets.clone(), Vec::new(), pace);
+    let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.message).unwrap();
+    let pace = LivePacing {
+        update_interval: Duration::from_millis(20),
+        finished_game_updates: 4,
+        hold_ticks: 1,
+        ..LivePacing::default()
+    };
+    let gallery = LiveGames::with_pacing(sitting.assets.clone(), Vec::new(), pace);
     let stop = Arc::new(StopFlag::default());
     let running = {
         let (gallery, stop, file) = (Arc::clone(&gallery), Arc::clone(&stop), file.clone());
@@ -98,7 +103,7 @@ async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
         })
     };
     // Until there is something to see.
-    while gallery.boards().is_empty() || !file.with_extension("ledger").exists() {
+    while gallery.games().is_empty() || !file.with_extension("ledger").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     agon_server::read_model::reopen(&arena, &file).await.unwrap();
@@ -267,7 +272,7 @@ async fn what_happens_is_told_and_streams_end_with_the_server() {
     let table = events.next().await.unwrap();
     assert_eq!((table.name.as_str(), &table.data), ("table", &json!({"phase": 1, "revision": 12})));
     assert!(table.id > progress.id);
-    arena.publish(FeedEvent::State { state: CompetitionState::Over, message: None });
+    arena.publish(FeedEvent::State { state: CompetitionState::Finished, message: None });
     assert_eq!(events.next().await.unwrap().data["state"], "over");
     assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 1);
     // No more than there is room for.

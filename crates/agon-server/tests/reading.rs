@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 
-use agon_store::site_db::{Role, CompetitionState};
+use agon_store::site_db::{CompetitionState, Role};
 use agon_store::{Ledger as _, NewRuling, RulingKind, SqliteLedger, Timestamp};
 use common::cup::played;
 use common::{Answer, Client, Site};
@@ -116,7 +116,7 @@ async fn five_competitions_are_shown_whole() {
     for (id, text) in five() {
         lay(&site, id, &text);
         played(&site.cup_file(id));
-        site.host(id, CompetitionState::Over, &[]).await;
+        site.host(id, CompetitionState::Finished, &[]).await;
     }
     let reader = site.nobody();
     let list = good(&reader, "competitions").await;
@@ -425,7 +425,7 @@ async fn rulings_show_in_tables_matches_and_schedules() {
     let (id, text) = &five()[0];
     lay(&site, id, text);
     played(&site.cup_file(id));
-    site.host(id, CompetitionState::Over, &[]).await;
+    site.host(id, CompetitionState::Finished, &[]).await;
     let reader = site.nobody();
     let path = format!("competitions/{id}/phases/1/table");
     let before = good(&reader, &path).await;
@@ -437,8 +437,11 @@ async fn rulings_show_in_tables_matches_and_schedules() {
         at: Timestamp::now(),
     };
     let key = agon_league::MatchKey { phase: 0, stage: 0, number: 1 };
-    ledger.rule(&rule(RulingKind::Void(key), "the light went out")).await.unwrap();
-    ledger.rule(&rule(RulingKind::Disqualify(agon_league::Entrant(2)), "not its own work")).await.unwrap();
+    ledger.add_ruling(&rule(RulingKind::Void(key), "the light went out")).await.unwrap();
+    ledger
+        .add_ruling(&rule(RulingKind::Disqualify(agon_league::Entrant(2)), "not its own work"))
+        .await
+        .unwrap();
     assert_eq!(good(&reader, &path).await, before, "nobody was told that something has changed");
     site.app.arenas.get(id).unwrap().changed();
     let after = good(&reader, &path).await;

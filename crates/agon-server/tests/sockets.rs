@@ -3,7 +3,7 @@
 
 use agon_server::config::Limits;
 use agon_server::{Config, Server};
-use agon_store::site_db::{SecretString, Role};
+use agon_store::site_db::{Role, SecretString};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -93,7 +93,7 @@ async fn an_organiser_can_be_set_up_unattended() {
     let account = server.app().office.account_by_name("organiser").await.unwrap().unwrap();
     assert_eq!(account.role, Role::Organiser);
     let second = Server::bind(config).await.err().unwrap().to_string();
-    assert!(second.contains("a server runs with it already"), "{second}");
+    assert!(second.contains("a server already uses it"), "{second}");
 }
 
 #[tokio::test]

@@ -194,7 +194,7 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             "a name that turns the line",
             form(&[("name", None, "a\u{202e}b".as_bytes()), ("file", Some("b.py"), GOOD)]),
             422,
-            "cannot be seen",
+            "invisible character",
         ),
         (
             "a form that was cut off",

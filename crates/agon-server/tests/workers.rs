@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 
 use agon_core::Assets;
 use agon_grid::live::RemoteLiveGames;
-use agon_grid::messages::{self, Heartbeat, CommandReply, WorkerCommand};
-use agon_grid::worker::live::{LiveStreams, boards};
+use agon_grid::messages::{self, CommandReply, Heartbeat, WorkerCommand};
+use agon_grid::worker::live::{LiveStreams, live_game_infos};
 use agon_grid::worker::{Worker, WorkerOptions};
 use agon_grid::{NatsConnection, NatsOptions, subjects};
 use agon_rig::{Nats, Postgres};
 use agon_runner::live::LivePacing;
 use agon_runner::{LiveGames, StopFlag};
 use agon_server::grid::WorkerStats;
-use agon_store::site_db::{Role, CompetitionState};
-use agon_venue::competing::Where;
+use agon_store::site_db::{CompetitionState, Role};
+use agon_venue::competition::LedgerLocation;
 use common::cup::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;
@@ -48,19 +48,19 @@ fn beat(worker: &str) -> Heartbeat {
         cores: 4,
         busy: 3,
         games: 1_234,
-        rate: 20.5,
-        used: 0.75,
+        games_per_second: 20.5,
+        utilization: 0.75,
         speed: 1.1,
         faults: 7,
-        failed: 1,
-        since_ms: 1_700_000_000_000,
+        failed_jobs: 1,
+        started_ms: 1_700_000_000_000,
         ..Heartbeat::new(worker, "1")
     }
 }
 
 async fn say(link: &NatsConnection, beat: &Heartbeat) {
     let bytes = messages::encode(beat).unwrap();
-    link.client().publish(subjects::beat(&beat.worker), bytes.into()).await.unwrap();
+    link.client().publish(subjects::heartbeat(&beat.worker), bytes.into()).await.unwrap();
     link.client().flush().await.unwrap();
 }
 
@@ -93,7 +93,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     site.app.grid.as_ref().unwrap().saw("my-cup", seen);
     say(&link, &beat("w1")).await;
     let refused = vec![("cup-1".to_owned(), "it is of version 0.0.9".to_owned())];
-    say(&link, &Heartbeat { busy: 0, rate: f64::NAN, refused, ..beat("w2") }).await;
+    say(&link, &Heartbeat { busy: 0, games_per_second: f64::NAN, refused, ..beat("w2") }).await;
     let both = until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 2).await;
     let w1 = &both["workers"][0];
     assert_eq!(
@@ -118,7 +118,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     }
     let silent = organiser.send("POST", "workers/w1/drain", None).await;
     assert_eq!((silent.status.as_u16(), silent.code()), (409, "no_answer"));
-    let mut orders = link.client().subscribe(subjects::order("w1")).await.unwrap();
+    let mut orders = link.client().subscribe(subjects::command("w1")).await.unwrap();
     link.client().flush().await.unwrap();
     let answering = tokio::spawn({
         let link = link.clone();
@@ -168,8 +168,13 @@ async fn play_elsewhere(
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, text).unwrap();
     site.host(id, CompetitionState::Running, &[]).await;
-    let pace = LivePacing { tick: Duration::from_millis(20), spread: 4, hold: 1, ..LivePacing::default() };
-    let there = LiveGames::paced(Assets::none(), vec![None; 4], pace);
+    let pace = LivePacing {
+        update_interval: Duration::from_millis(20),
+        finished_game_updates: 4,
+        hold_ticks: 1,
+        ..LivePacing::default()
+    };
+    let there = LiveGames::with_pacing(Assets::none(), vec![None; 4], pace);
     let stop = Arc::new(StopFlag::default());
     let running = {
         let (gallery, stop, file) = (Arc::clone(&there), Arc::clone(&stop), file.clone());
@@ -178,17 +183,17 @@ async fn play_elsewhere(
         })
     };
     let link = NatsConnection::connect(&options(nats, "w1")).await.unwrap();
-    let mut orders = link.client().subscribe(subjects::order("w1")).await.unwrap();
+    let mut orders = link.client().subscribe(subjects::command("w1")).await.unwrap();
     link.client().flush().await.unwrap();
     let shows = LiveStreams::new(link.clone(), "w1");
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(Duration::from_millis(50));
         loop {
             tokio::select! {
-                _ = tick.tick() => say(&link, &Heartbeat { boards: boards("cup-1", &there), ..beat("w1") }).await,
+                _ = tick.tick() => say(&link, &Heartbeat { live_games: live_game_infos("cup-1", &there), ..beat("w1") }).await,
                 Some(message) = orders.next() => {
-                    let Ok(WorkerCommand::Show { competition_id, board, for_ms, whole }) = messages::decode(&message.payload) else { continue };
-                    let done = messages::encode(&shows.show(Some(&there), &competition_id, board, for_ms, whole)).unwrap();
+                    let Ok(WorkerCommand::Show { competition_id, slot, duration_ms, full_film }) = messages::decode(&message.payload) else { continue };
+                    let done = messages::encode(&shows.show(Some(&there), &competition_id, slot, duration_ms, full_film)).unwrap();
                     link.client().publish(message.reply.unwrap(), done.into()).await.unwrap();
                 }
             }
@@ -202,7 +207,7 @@ async fn play_elsewhere(
     let here = LiveGames::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
     let link = site.app.grid.as_ref().unwrap().link.clone();
     let runtime = tokio::runtime::Handle::current();
-    here.add(RemoteLiveGames::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
+    here.set_remote(RemoteLiveGames::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
     arena.show(Some(here));
     (stop, running)
 }
@@ -254,8 +259,8 @@ fn work(nats: &Nats, name: &str, cache: std::path::PathBuf) -> thread::JoinHandl
     let options = options(nats, name);
     let worker = WorkerOptions {
         cores: 1,
-        pin: false,
-        cache,
+        pin_cores: false,
+        cache_folder: cache,
         speed: Some(1.0),
         ..WorkerOptions::new(name.to_owned())
     };
@@ -277,7 +282,7 @@ async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
     let site = Site::with(|config| {
         config.limits = agon_server::config::Limits::generous();
         config.nats = Some(options);
-        config.ledgers = Where::Database(url);
+        config.ledgers = LedgerLocation::Database(url);
     })
     .await;
     let organiser = site.person("organiser", Role::Organiser).await;

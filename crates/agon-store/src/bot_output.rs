@@ -1,79 +1,79 @@
-//! What a bot printed in a game: the beginning and the end of it, by turn, packed.
+//! Bot output of a game: its beginning and its end, by turn, compressed.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 
 use zstd::bulk::Compressor;
 
-use crate::encoding::{put, take};
+use crate::encoding::{read_varint, write_varint};
 
-/// So many bytes of the beginning are kept.
-const HEAD: usize = 4 << 10;
-/// So many bytes of the end are kept.
-const TAIL: usize = 12 << 10;
-/// So many bytes of packed logs are kept of a competition.
-pub(crate) const MOST: i64 = 64 << 20;
-/// The form written here.
-const FORM: u8 = 1;
-/// More than any log has unpacked: a piece is at least a byte, and has at most 16 beside its text.
-const LARGEST: usize = 17 * (HEAD + TAIL) + 1024;
-/// Logs are small and written by the million: quick rather than tight.
-const LEVEL: i32 = 1;
+/// Bytes stored of the beginning.
+const HEAD_BYTES: usize = 4 << 10;
+/// Bytes stored of the end.
+const TAIL_BYTES: usize = 12 << 10;
+/// Maximum size of all compressed bot output of a competition.
+pub(crate) const MAX_PACKED_BYTES: i64 = 64 << 20;
+/// Version of the packed format.
+const FORMAT_VERSION: u8 = 1;
+/// Upper bound of the decompressed size: a piece has at least one byte of text and at most 16 bytes besides its text.
+const MAX_UNPACKED_BYTES: usize = 17 * (HEAD_BYTES + TAIL_BYTES) + 1024;
+/// Bot output is small and frequent: fast compression is worth more than a good ratio.
+const ZSTD_LEVEL: i32 = 1;
 
 thread_local! {
-    /// Made anew for each log it would cost more than the packing.
-    static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    /// Reused, because creating a compressor costs more than compressing one output.
+    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// It fails only without memory: then there is no log.
-fn compress(packer: &mut Option<Compressor<'static>>, body: &[u8]) -> Vec<u8> {
-    if packer.is_none() {
-        *packer = Compressor::new(LEVEL).ok();
+/// Compresses `body`. Fails only when memory runs out; the result is then empty.
+fn compress(compressor: &mut Option<Compressor<'static>>, body: &[u8]) -> Vec<u8> {
+    if compressor.is_none() {
+        *compressor = Compressor::new(ZSTD_LEVEL).ok();
     }
-    packer.as_mut().and_then(|packer| packer.compress(body).ok()).unwrap_or_default()
+    compressor.as_mut().and_then(|compressor| compressor.compress(body).ok()).unwrap_or_default()
 }
 
-/// What a bot printed in a game.
+/// Bot output of a game.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BotOutput {
-    /// In the order it was printed. Where something was left out, a piece says how much.
-    pub printed: Vec<TurnOutput>,
+    /// Pieces in the order of printing. Where text was left out, a piece says how many bytes.
+    pub pieces: Vec<TurnOutput>,
 }
 
-/// What a bot printed in one turn.
+/// Output of a bot in one turn.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TurnOutput {
-    /// From 1, as in the record; 0 is before the first. What came after the last has a number above it.
+    /// Turn, from 1 as in the record; 0 before the first turn. Output after the last turn has a higher number.
     pub turn: u32,
-    /// What, safe to show.
+    /// Text, safe to display.
     pub text: String,
 }
 
-/// The log of a seat in a game of a match, packed: made where the game is played, so that who keeps it has nothing to do.
+/// Compressed bot output of one seat in one game. The process that plays the game compresses it, so that the ledger does not have to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PackedOutput {
-    /// Which game of the match, from 0.
+    /// Index of the game in the match, from 0.
     pub game: u32,
-    /// Who.
+    /// Seat of the bot.
     pub seat: u8,
-    /// See [`BotOutput`].
+    /// [`BotOutput`] in its packed form.
     pub(crate) packed: Vec<u8>,
 }
 
 impl PackedOutput {
-    /// Packed elsewhere, by [`Self::into_packed`].
+    /// Restores output from the bytes of [`Self::into_packed`].
     pub const fn from_packed(game: u32, seat: u8, packed: Vec<u8>) -> Self {
         Self { game, seat, packed }
     }
 
-    /// For sending it elsewhere.
+    /// Packed bytes, to send to another process.
     pub fn into_packed(self) -> Vec<u8> {
         self.packed
     }
 
-    /// Of this seat in this game; `None` if it printed nothing.
+    /// Packs the output of a seat; `None` if there is none.
     pub fn new(game: u32, seat: u8, log: &BotOutput) -> Option<Self> {
-        if log.printed.is_empty() {
+        if log.pieces.is_empty() {
             return None;
         }
         Some(Self { game, seat, packed: log.pack() })
@@ -83,34 +83,34 @@ impl PackedOutput {
 impl BotOutput {
     fn pack(&self) -> Vec<u8> {
         let mut body = Vec::new();
-        for TurnOutput { turn, text } in &self.printed {
-            put(&mut body, (*turn).into());
-            put(&mut body, text.len() as u64);
+        for TurnOutput { turn, text } in &self.pieces {
+            write_varint(&mut body, (*turn).into());
+            write_varint(&mut body, text.len() as u64);
             body.extend_from_slice(text.as_bytes());
         }
-        let mut packed = vec![FORM];
-        packed.extend(PACKER.with_borrow_mut(|packer| compress(packer, &body)));
+        let mut packed = vec![FORMAT_VERSION];
+        packed.extend(COMPRESSOR.with_borrow_mut(|compressor| compress(compressor, &body)));
         packed
     }
 
-    /// What [`PackedOutput::new`] packed; `None` if it is not that.
+    /// Reverses [`PackedOutput::new`]; `None` if the bytes are not valid.
     pub(crate) fn unpack(packed: &[u8]) -> Option<Self> {
-        let (&FORM, packed) = packed.split_first()? else { return None };
-        let body = zstd::bulk::decompress(packed, LARGEST).ok()?;
+        let (&FORMAT_VERSION, packed) = packed.split_first()? else { return None };
+        let body = zstd::bulk::decompress(packed, MAX_UNPACKED_BYTES).ok()?;
         let mut rest = &body[..];
         let mut printed = Vec::new();
         while !rest.is_empty() {
-            let turn = u32::try_from(take(&mut rest)?).ok()?;
-            let length = usize::try_from(take(&mut rest)?).ok()?;
+            let turn = u32::try_from(read_varint(&mut rest)?).ok()?;
+            let length = usize::try_from(read_varint(&mut rest)?).ok()?;
             let (text, behind) = rest.split_at_checked(length)?;
             rest = behind;
             printed.push(TurnOutput { turn, text: String::from_utf8(text.to_vec()).ok()? });
         }
-        Some(Self { printed })
+        Some(Self { pieces: printed })
     }
 }
 
-/// Takes down what a bot prints, as much of it as is kept.
+/// Collects the output of a bot and keeps only the part that is stored.
 #[derive(Clone, Debug, Default)]
 pub struct OutputWriter {
     head: Vec<TurnOutput>,
@@ -121,16 +121,17 @@ pub struct OutputWriter {
 }
 
 impl OutputWriter {
-    /// This was printed in this turn.
+    /// Adds text that was printed in `turn`.
     pub fn add(&mut self, turn: u32, text: &str) {
-        let room = if self.tail.is_empty() { text.floor_char_boundary(HEAD - self.head_bytes) } else { 0 };
+        let room =
+            if self.tail.is_empty() { text.floor_char_boundary(HEAD_BYTES - self.head_bytes) } else { 0 };
         let (first, rest) = text.split_at(room);
         if !first.is_empty() {
             self.head_bytes += first.len();
             self.head.push(TurnOutput { turn, text: first.to_owned() });
         }
-        // Of a flood only the end is copied.
-        let from = rest.ceil_char_boundary(rest.len().saturating_sub(TAIL));
+        // Of a very long text only the end is copied.
+        let from = rest.ceil_char_boundary(rest.len().saturating_sub(TAIL_BYTES));
         self.left_out += from as u64;
         let last = &rest[from..];
         if last.is_empty() {
@@ -138,10 +139,10 @@ impl OutputWriter {
         }
         self.tail_bytes += last.len();
         self.tail.push_back(TurnOutput { turn, text: last.to_owned() });
-        while self.tail_bytes > TAIL
+        while self.tail_bytes > TAIL_BYTES
             && let Some(oldest) = self.tail.front_mut()
         {
-            let cut = oldest.text.ceil_char_boundary((self.tail_bytes - TAIL).min(oldest.text.len()));
+            let cut = oldest.text.ceil_char_boundary((self.tail_bytes - TAIL_BYTES).min(oldest.text.len()));
             oldest.text.drain(..cut);
             self.left_out += cut as u64;
             self.tail_bytes -= cut;
@@ -151,7 +152,7 @@ impl OutputWriter {
         }
     }
 
-    /// All that is kept of it.
+    /// Returns the part that is stored.
     pub fn finish(self) -> BotOutput {
         let mut printed = self.head;
         if self.left_out > 0 {
@@ -159,7 +160,7 @@ impl OutputWriter {
             printed.push(TurnOutput { turn, text: format!("\n... {} bytes left out ...\n", self.left_out) });
         }
         printed.extend(self.tail);
-        BotOutput { printed }
+        BotOutput { pieces: printed }
     }
 }
 
@@ -168,18 +169,18 @@ mod tests {
     use super::*;
 
     fn text(log: &BotOutput) -> String {
-        log.printed.iter().map(|piece| piece.text.as_str()).collect()
+        log.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
     #[test]
-    fn what_was_packed_comes_out_the_same() {
+    fn packed_values_unpack_to_the_same_values() {
         let mut writer = OutputWriter::default();
         writer.add(0, "loading\n");
         writer.add(7, "thïnking …\n");
         writer.add(7, "");
         writer.add(u32::MAX, "bye");
         let log = writer.finish();
-        assert_eq!(log.printed.len(), 3);
+        assert_eq!(log.pieces.len(), 3);
         let packed = PackedOutput::new(2, 1, &log).unwrap().packed;
         assert_eq!(BotOutput::unpack(&packed), Some(log));
         assert_eq!(BotOutput::unpack(&packed[..packed.len() - 1]), None);
@@ -188,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_kilobytes_are_whole_and_of_more_both_ends_are_kept() {
+    fn output_beyond_sixteen_kib_keeps_both_ends() {
         let line = |n: usize| format!("{n:07}\n");
         for (lines, left_out) in [(2048, 0), (2049, 8), (100_000, 800_000 - 16_384)] {
             let mut writer = OutputWriter::default();
@@ -200,19 +201,19 @@ mod tests {
             let notice = format!("\n... {left_out} bytes left out ...\n");
             assert_eq!(whole.contains(&notice), left_out > 0, "{lines}");
             assert_eq!(whole.len(), 16_384 + if left_out > 0 { notice.len() } else { 0 });
-            assert_eq!(log.printed.last().map(|piece| piece.turn), Some(lines as u32 - 1));
+            assert_eq!(log.pieces.last().map(|piece| piece.turn), Some(lines as u32 - 1));
             let packed = PackedOutput::new(0, 0, &log).unwrap().packed;
             assert!(BotOutput::unpack(&packed) == Some(log));
         }
     }
 
     #[test]
-    fn one_flood_is_cut_between_letters_and_tiny_pieces_fit() {
+    fn long_output_is_cut_at_character_boundaries_and_many_small_pieces_fit() {
         let mut writer = OutputWriter::default();
         writer.add(1, &"€".repeat(50_000));
         let log = writer.finish();
         let kept: usize =
-            log.printed.iter().filter(|one| one.text.contains('€')).map(|one| one.text.len()).sum();
+            log.pieces.iter().filter(|one| one.text.contains('€')).map(|one| one.text.len()).sum();
         assert_eq!(kept, 4095 + 12_288);
         assert!(text(&log).contains(&format!("... {} bytes left out ...", 150_000 - kept)));
         let mut writer = OutputWriter::default();

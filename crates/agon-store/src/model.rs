@@ -1,4 +1,4 @@
-//! What a ledger keeps, as plain data.
+//! Plain data types of the ledger.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -12,33 +12,33 @@ use crate::bot_output::PackedOutput;
 use crate::encoding;
 use crate::ranges::Ranges;
 
-/// A moment: milliseconds since 1970, UTC.
+/// Milliseconds since 1970, UTC.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// By this machine's clock.
+    /// Current time of this machine.
     pub fn now() -> Self {
         Self(SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64))
     }
 }
 
-/// The seed nobody may know before the end. It does not show itself by accident.
+/// The seed that stays secret until the end of the competition. Its `Debug` output does not contain it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretSeed(String);
 
 impl SecretSeed {
-    /// As it stands in the file, or as it was drawn.
+    /// Wraps the seed text, from the competition file or drawn.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// What is shown before: SHA-256 of the text as it is, what `printf %s SEED | sha256sum` prints.
+    /// Public commitment: SHA-256 of the text, as printed by `printf %s SEED | sha256sum`.
     pub fn commitment(&self) -> Digest {
         Digest(Sha256::digest(self.0.as_bytes()).into())
     }
 
-    /// The seed itself: for drawing from it, and for showing it at the end.
+    /// The seed itself, for drawing from it and for revealing it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -46,77 +46,77 @@ impl SecretSeed {
 
 impl fmt::Debug for SecretSeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(..)")
+        f.write_str("SecretSeed(..)")
     }
 }
 
-/// A competition's file, as it was at some time.
+/// A version of the competition file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConfigVersion {
-    /// Its text.
-    pub file: String,
-    /// Its normalised form: JSON.
-    pub normal: String,
-    /// Since when.
+    /// Text of the file.
+    pub text: String,
+    /// Normalised form as JSON.
+    pub normalised: String,
+    /// Time from which this version applies.
     pub at: Timestamp,
 }
 
-/// What a competition is started with.
+/// Initial content of a ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewLedger {
-    /// For people.
+    /// Display name.
     pub name: String,
-    /// The game's id.
+    /// Id of the game.
     pub game: String,
-    /// The version of its rules.
+    /// Version of the game rules.
     pub rules: u32,
-    /// The version of Agon.
+    /// Version of Agon.
     pub engine: String,
-    /// The file it is started with.
-    pub edition: ConfigVersion,
-    /// How many phases it has. All of them wait.
+    /// Initial competition file.
+    pub config: ConfigVersion,
+    /// Number of phases. All start in the state `waiting`.
     pub phases: u32,
-    /// Kept apart from everything that is shown.
+    /// Secret seed, stored apart from public data.
     pub secret: SecretSeed,
 }
 
-/// A competition, as far as anybody may know it.
+/// Public data of a competition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LedgerInfo {
-    /// For people.
+    /// Display name.
     pub name: String,
-    /// The game's id.
+    /// Id of the game.
     pub game: String,
-    /// The version of its rules.
+    /// Version of the game rules.
     pub rules: u32,
-    /// The version of Agon it was started with.
+    /// Version of Agon that created the ledger.
     pub engine: String,
-    /// The file it was started with, then what it was changed to.
-    pub editions: Vec<ConfigVersion>,
+    /// All versions of the competition file, oldest first.
+    pub config_versions: Vec<ConfigVersion>,
     /// SHA-256 of the secret seed.
     pub commitment: Digest,
-    /// The seed, once it was revealed.
+    /// Seed and time of its reveal, after the reveal.
     pub revealed: Option<(SecretSeed, Timestamp)>,
 }
 
-/// How far a phase is. It only ever moves on.
+/// State of a phase. It only moves forward.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum PhaseState {
-    /// Nothing was played.
+    /// Not started.
     Waiting,
-    /// Matches are taken.
+    /// Accepts matches.
     Running,
-    /// Its table is out: no match is taken any more.
+    /// Its table is published. Accepts no more matches.
     Published,
-    /// The next one may start: no bot is taken for it any more, nothing is left to do.
+    /// Finished: the next phase may start.
     Closed,
 }
 
 impl PhaseState {
-    /// All four, in order.
+    /// All states, in order.
     pub const ALL: [Self; 4] = [Self::Waiting, Self::Running, Self::Published, Self::Closed];
 
-    /// As it is kept and shown.
+    /// Name in the database and in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Waiting => "waiting",
@@ -133,219 +133,219 @@ impl fmt::Display for PhaseState {
     }
 }
 
-/// A phase, and how far it is.
+/// State and times of a phase.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PhaseStatus {
-    /// From 0.
+    /// Phase, from 0.
     pub phase: u32,
-    /// How far.
+    /// Current state.
     pub state: PhaseState,
-    /// The hash of its final table, once published.
-    pub table: Option<Digest>,
-    /// When its first match could be played.
+    /// Hash of the final table, once published.
+    pub table_hash: Option<Digest>,
+    /// Time of the start.
     pub started: Option<Timestamp>,
-    /// When its table came out.
+    /// Time of the publication.
     pub published: Option<Timestamp>,
-    /// When it was closed.
+    /// Time of the closing.
     pub closed: Option<Timestamp>,
-    /// The rulings that were in force when it began: those its field was taken by.
-    pub started_under: Vec<u64>,
-    /// The rulings that the published table heeds.
-    pub published_under: Vec<u64>,
+    /// Rulings in force at the start. They determined the field.
+    pub rulings_at_start: Vec<u64>,
+    /// Rulings applied to the published table.
+    pub rulings_at_publication: Vec<u64>,
 }
 
-/// A bot that is handed in.
+/// A bot version to add.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewBotVersion {
-    /// For whom it plays.
+    /// Entrant it plays for.
     pub entrant: Entrant,
-    /// The hash of all its files, as records have it.
+    /// Hash of all its files, as in records.
     pub hash: String,
-    /// The BOT it was given as.
+    /// Bot spec as given.
     pub spec: String,
-    /// The commit it was taken from.
+    /// Git commit of the source.
     pub commit: Option<String>,
     /// All its files, packed.
     pub archive: Option<Vec<u8>>,
-    /// From this phase on, until a newer one does.
+    /// First phase in which it plays. A newer version replaces it.
     pub from_phase: u32,
-    /// When it was handed in.
+    /// Time of the submission.
     pub at: Timestamp,
 }
 
-/// A bot that was handed in, without its files.
+/// A stored bot version, without its files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BotVersion {
-    /// For whom it plays.
+    /// Entrant it plays for.
     pub entrant: Entrant,
-    /// From 1.
+    /// Version, from 1.
     pub version: u32,
-    /// The hash of all its files, as records have it.
+    /// Hash of all its files, as in records.
     pub hash: String,
-    /// The BOT it was given as.
+    /// Bot spec as given.
     pub spec: String,
-    /// The commit it was taken from.
+    /// Git commit of the source.
     pub commit: Option<String>,
-    /// SHA-256 of its packed files, if they are kept.
+    /// SHA-256 of its packed files, if they are stored.
     pub archive: Option<Digest>,
-    /// From this phase on, until a newer one does.
+    /// First phase in which it plays. A newer version replaces it.
     pub from_phase: u32,
-    /// When it was handed in.
+    /// Time of the submission.
     pub at: Timestamp,
 }
 
-/// What is kept of a game beside its result.
+/// Stored data of a game besides its result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredGame {
-    /// The record's: it covers all but the times.
+    /// Digest of the record; covers everything except times.
     pub digest: Digest,
-    /// As [`agon_core::record`] packs it; `None` if records are not kept.
+    /// Record as packed by [`agon_core::record`]; `None` if records are not stored.
     pub record: Option<Vec<u8>>,
 }
 
-/// A fault, for the fault list.
+/// A fault of a match, for the fault list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchFault {
-    /// Which game of the match, from 0.
+    /// Index of the game in the match, from 0.
     pub game: u32,
-    /// Which turn, as in the record.
+    /// Turn, as in the record.
     pub turn: u32,
-    /// Where it sat.
+    /// Seat of the bot.
     pub seat: u8,
-    /// Who.
+    /// Entrant of the bot.
     pub entrant: Entrant,
-    /// What, and the bot's own words.
+    /// Kind of fault and the bot's message.
     pub report: FaultReport,
 }
 
 /// A bot's `data/` folder after a match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataFolder {
-    /// Whose.
+    /// Entrant of the bot.
     pub entrant: Entrant,
-    /// SHA-256 that says what is in it. Folders with the same are kept once.
+    /// SHA-256 of the content. Folders with equal hashes are stored once.
     pub hash: Digest,
     /// The folder, packed.
     pub bytes: Vec<u8>,
 }
 
-/// A match that is over, with all that is to be kept of it.
+/// A finished match with everything to store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FinishedMatch {
-    /// Its key and its games' results.
+    /// Key of the match and results of its games.
     pub result: MatchResult,
-    /// One for each game of the result.
+    /// One entry per game of the result.
     pub games: Vec<StoredGame>,
-    /// In any order.
+    /// Faults, in any order.
     pub faults: Vec<MatchFault>,
-    /// At most one for each entrant.
+    /// At most one folder per entrant.
     pub data: Vec<DataFolder>,
-    /// At most one for each seat of each game. Not part of the digest.
-    pub logs: Vec<PackedOutput>,
-    /// When it was over.
+    /// At most one output per seat and game. Not part of the digest.
+    pub bot_outputs: Vec<PackedOutput>,
+    /// Time at which the match finished.
     pub finished: Timestamp,
-    /// The machine that played it, where there are many. Not part of the digest.
+    /// Worker that played the match, in a cluster. Not part of the digest.
     pub worker: Option<String>,
 }
 
 impl FinishedMatch {
-    /// What must be the same whenever this match is played: its games' digests and what it gives in the table. No times.
+    /// Digest that is equal for every repetition of this match: covers game digests and points, not times.
     pub fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
-        for (game, kept) in self.result.games.iter().zip(&self.games) {
+        for (game, stored) in self.result.games.iter().zip(&self.games) {
             hash.update([game.part]);
-            hash.update(kept.digest.0);
+            hash.update(stored.digest.0);
         }
-        hash.update(encoding::points(&self.result.points));
+        hash.update(encoding::encode_points(&self.result.points));
         Digest(hash.finalize().into())
     }
 }
 
-/// A machine that nobody believes any more.
+/// A worker whose results are no longer used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BannedWorker {
-    /// Its name.
+    /// Name of the worker.
     pub worker: String,
-    /// What it did, in words.
-    pub why: String,
-    /// Since when.
+    /// Reason for the ban.
+    pub reason: String,
+    /// Time of the ban.
     pub at: Timestamp,
 }
 
-/// What a phase's matches come to so far, in the words of whoever computes it. It covers every match of its phase that was
-/// appended before it or with it.
+/// Intermediate state of the standings of a phase, in a format that only its producer knows. It covers every match of the phase
+/// that was appended before it or with it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Snapshot {
-    /// Of which phase.
+    /// Phase, from 0.
     pub phase: u32,
-    /// Not looked at.
+    /// Content; the ledger does not interpret it.
     pub bytes: Vec<u8>,
 }
 
-/// What an append did.
+/// Outcome of an append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct AppendResult {
-    /// Matches that were not there before.
+    /// Number of matches that were new.
     pub new: u64,
-    /// Matches that were there already.
-    pub known: u64,
+    /// Number of matches that were already stored.
+    pub already_stored: u64,
 }
 
-/// How far a phase is, without reading all of it.
+/// Progress of a phase since its latest snapshot.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PhaseProgress {
-    /// For each stage, from 0, which numbers were played.
-    pub stages: Vec<Ranges>,
+    /// Played match numbers, by stage.
+    pub played: Vec<Ranges>,
     /// The latest snapshot.
     pub snapshot: Option<Vec<u8>>,
-    /// The matches that came after it, in the order they came; all of them if there is none.
-    pub after: Vec<MatchResult>,
+    /// Results appended after the snapshot, in order; all results if there is no snapshot.
+    pub results_after_snapshot: Vec<MatchResult>,
 }
 
-/// How much was played.
+/// Numbers of stored items of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Matches.
+    /// Number of matches.
     pub matches: u64,
-    /// Games in them.
+    /// Number of games.
     pub games: u64,
-    /// Entries of the fault list.
+    /// Number of entries in the fault list.
     pub faults: u64,
 }
 
-/// A match that was kept.
+/// A stored match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredMatch {
-    /// Its key and its games' results.
+    /// Key of the match and results of its games.
     pub result: MatchResult,
-    /// Each game's, as its record has it.
-    pub games: Vec<Digest>,
-    /// Entries in the fault list.
+    /// Digests of the records of its games.
+    pub game_digests: Vec<Digest>,
+    /// Number of entries in the fault list.
     pub faults: u32,
-    /// When it was over.
+    /// Time at which the match finished.
     pub finished: Timestamp,
 }
 
-/// A game's record.
+/// Stored record of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredRecord {
-    /// Of which match.
+    /// Key of the match.
     pub key: MatchKey,
-    /// Which game of it, from 0.
+    /// Index of the game in the match, from 0.
     pub game: u32,
-    /// As [`agon_core::record`] packs it.
+    /// Record as packed by [`agon_core::record`].
     pub bytes: Vec<u8>,
 }
 
-/// An entry of the fault list.
+/// Stored entry of the fault list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StoredFault {
-    /// Its number in the ledger; later ones have higher numbers.
+    /// Id in the ledger; later entries have higher ids.
     pub id: u64,
-    /// In which match.
+    /// Key of the match.
     pub key: MatchKey,
-    /// What happened.
+    /// The fault.
     pub fault: MatchFault,
-    /// When the match was over.
+    /// Time at which the match finished.
     pub finished: Timestamp,
 }

@@ -1,7 +1,7 @@
-//! The right to play a competition: one holder at a time, and none that is dead.
+//! Lock for running a competition: one process at a time, released when the process dies.
 //!
-//! For a ledger in a file it is a lock the kernel keeps on a file beside it, so that it ends with its process, however that
-//! ends. What stands in the file only says whose it is.
+//! For a ledger file it is a kernel lock on a file beside the ledger, so it ends with the process in every case. The content of
+//! that file only names the holder.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -11,24 +11,24 @@ use std::path::{Path, PathBuf};
 
 use crate::{Result, StoreError};
 
-/// Held: nobody else plays this competition. Dropping it lets go.
-#[must_use = "the claim ends when it is dropped"]
+/// Held lock: no other process runs this competition. Released on drop.
+#[must_use = "the lock is released when it is dropped"]
 pub struct RunLock(#[expect(dead_code, reason = "held, not used")] Box<dyn Send + Sync>);
 
 impl fmt::Debug for RunLock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Claim(..)")
+        f.write_str("RunLock(..)")
     }
 }
 
 impl RunLock {
-    /// A claim that lasts as long as this does.
-    pub(crate) fn of(held: impl Send + Sync + 'static) -> Self {
+    /// A lock that lasts as long as `held`.
+    pub(crate) fn holding(held: impl Send + Sync + 'static) -> Self {
         Self(Box::new(held))
     }
 }
 
-/// The lock on a ledger's side file. The file is removed when it is let go.
+/// Lock on the file beside a ledger. The file is removed on release.
 struct FileRunLock {
     path: PathBuf,
     _file: File,
@@ -36,13 +36,13 @@ struct FileRunLock {
 
 impl Drop for FileRunLock {
     fn drop(&mut self) {
-        // Removed while it is still locked: whoever waits for it looks again whether it is still there.
+        // Removed while still locked: a process that gets the lock afterwards checks that the file still exists.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Claims the ledger in this file.
-pub(crate) fn file(ledger: &Path) -> Result<RunLock> {
+/// Takes the lock of the ledger in this file.
+pub(crate) fn lock_beside_file(ledger: &Path) -> Result<RunLock> {
     let mut path = ledger.as_os_str().to_owned();
     path.push("-running");
     let path = PathBuf::from(path);
@@ -50,7 +50,7 @@ pub(crate) fn file(ledger: &Path) -> Result<RunLock> {
         place: path.display().to_string(),
         doing: "lock",
         error,
-        hint: "the folder of a ledger must be writable for whoever runs the competition",
+        hint: "make the folder of the ledger writable for the user who runs the competition",
     };
     loop {
         let mut file = OpenOptions::new()
@@ -63,25 +63,25 @@ pub(crate) fn file(ledger: &Path) -> Result<RunLock> {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                // Empty in the moment between a lock and its words.
-                let mut words = String::new();
-                let _ = file.read_to_string(&mut words);
-                let mut words = words.lines();
-                let pid = words.next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
-                let host = words.next().unwrap_or("an unknown machine").to_owned();
-                return Err(StoreError::Running { place: ledger.display().to_string(), pid, host });
+                // The file is empty for a moment after it was locked.
+                let mut content = String::new();
+                let _ = file.read_to_string(&mut content);
+                let mut content = content.lines();
+                let pid = content.next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
+                let host = content.next().unwrap_or("an unknown machine").to_owned();
+                return Err(StoreError::AlreadyRunning { place: ledger.display().to_string(), pid, host });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let held = file.metadata().map_err(failed)?;
-        let is_there =
+        let is_same_file =
             fs::metadata(&path).is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()));
-        if is_there {
+        if is_same_file {
             let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-            let words = format!("{}\n{host}\n", std::process::id());
-            file.set_len(0).and_then(|()| file.write_all(words.as_bytes())).map_err(failed)?;
-            return Ok(RunLock::of(FileRunLock { path, _file: file }));
+            let content = format!("{}\n{host}\n", std::process::id());
+            file.set_len(0).and_then(|()| file.write_all(content.as_bytes())).map_err(failed)?;
+            return Ok(RunLock::holding(FileRunLock { path, _file: file }));
         }
-        // Its last holder removed it between our opening and our lock: again.
+        // The previous holder removed the file between our open and our lock: try again.
     }
 }

@@ -4,9 +4,10 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { environment, PASSWORD, Place, type Person } from './place.mjs';
-import { launch, open, there, type Open } from './window';
-import { unzipped, zipped } from './zip.mjs';
+import { hasBrowser } from '../needs.mjs';
+import { environment, PASSWORD, SiteServer, type ApiUser } from './server.mjs';
+import { launch, open, type Open } from './browser';
+import { unzip, zip } from './zip.mjs';
 
 /** Crashes in the third game of a match, which the trial game does not reach. */
 const CLIMBER = `
@@ -22,25 +23,25 @@ class Climber:
 `;
 const ORDER = 'ORDER = (4, 3, 5, 2, 6, 1, 7, 0, 8)\n';
 
-let place: Place;
+let server: SiteServer;
 let browser: Browser;
-let olga: Person;
+let organiser: ApiUser;
 let ada: Open;
 let page: Page;
 let climber = '';
 
 beforeAll(async () => {
-  if (!there) return;
-  [place, browser] = await Promise.all([Place.start(), launch()]);
-  olga = await place.organiser();
-  await olga.compete('connect-five', 'cup', '[[phase]]\nname = "League"\nformat = "round-robin"\nparts = [{ games = 3, first_to = 3, seconds = 1 }]', ['random', 'stacker'], 'The <b>Cup</b>');
-  await olga.act('cup', 'open');
-  ada = await open(browser, place, `/signup?invite=${await olga.invite('author')}`);
+  if (!hasBrowser) return;
+  [server, browser] = await Promise.all([SiteServer.start(), launch()]);
+  organiser = await server.signUpOrganiser();
+  await organiser.createCompetition('connect-five', 'cup', '[[phase]]\nname = "League"\nformat = "round-robin"\nparts = [{ games = 3, first_to = 3, seconds = 1 }]', ['random', 'stacker'], 'The <b>Cup</b>');
+  await organiser.act('cup', 'open');
+  ada = await open(browser, server, `/signup?invite=${await organiser.invite('author')}`);
   page = ada.page;
 });
 afterAll(async () => {
   await browser?.close();
-  await place?.stop();
+  await server?.stop();
 });
 
 /** Submits the chosen files. */
@@ -55,7 +56,7 @@ async function choose(name: string, file: string, content: string | Buffer): Pro
   await submitBot(name);
 }
 
-describe.skipIf(!there)('an author', () => {
+describe.skipIf(!hasBrowser)('an author', () => {
   test('signs up with an invitation', async () => {
     await page.getByText('You are invited as an author').waitFor();
     await page.getByLabel('Name').fill('Ada <i>L.</i>');
@@ -70,7 +71,7 @@ describe.skipIf(!there)('an author', () => {
   });
 
   test('drops a folder, and the bot plays a trial game', async () => {
-    climber = place.lay('Climber', { 'Climber.py': CLIMBER, 'lib/order.py': ORDER, 'lib/__init__.py': '# here\n', '__pycache__/order.pyc': 'x' });
+    climber = server.writeFiles('Climber', { 'Climber.py': CLIMBER, 'lib/order.py': ORDER, 'lib/__init__.py': '# here\n', '__pycache__/order.pyc': 'x' });
     await page.goto('/');
     await page.getByRole('link', { name: 'The <b>Cup</b>', exact: true }).click();
     await page.getByRole('link', { name: 'Submit a bot' }).first().click();
@@ -102,7 +103,7 @@ describe.skipIf(!there)('an author', () => {
     await page.getByText(/^Rejected\./).waitFor();
     expect(await page.locator('.step.no').innerText()).toContain('get_move');
 
-    await choose('Slip', 'Slip.zip', zipped({ '../Slip.py': 'class Slip:\n    pass\n' }));
+    await choose('Slip', 'Slip.zip', zip({ '../Slip.py': 'class Slip:\n    pass\n' }));
     await page.locator('.zone').getByText('leaves the archive').waitFor();
     expect(page.url(), 'nothing was submitted').toMatch(/\/c\/cup\/submit$/);
 
@@ -117,8 +118,8 @@ describe.skipIf(!there)('an author', () => {
   });
 
   test('only the author sees the bot output', async () => {
-    await olga.act('cup', 'start');
-    await olga.reaches('cup', 'over');
+    await organiser.act('cup', 'start');
+    await organiser.waitForState('cup', 'over');
     await page.goto('/me');
     await page.getByRole('link', { name: 'Climber', exact: true }).click();
     await page.getByRole('heading', { name: 'Opponents in League' }).waitFor();
@@ -130,33 +131,33 @@ describe.skipIf(!there)('an author', () => {
     await page.keyboard.press('Escape');
     expect(await page.evaluate(() => document.querySelector('main b, main i'))).toBe(null);
 
-    const other = await open(browser, place, new URL(page.url()).pathname);
+    const other = await open(browser, server, new URL(page.url()).pathname);
     await other.page.getByText('RuntimeError: game 2 is one too many').first().waitFor();
     expect(await other.page.getByRole('link', { name: /^Repro bundle/ }).count()).toBe(0);
     expect(await other.page.getByRole('button', { name: /^Output of/ }).count()).toBe(0);
-    expect(other.complaints).toEqual([]);
+    expect(other.problems).toEqual([]);
     await other.context.close();
   });
 
   test('a repro bundle reproduces the fault locally', async () => {
     const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: /^Repro bundle of match/ }).first().click()]);
-    const files = unzipped(readFileSync(await download.path()));
+    const files = unzip(readFileSync(await download.path()));
     const inside = Object.fromEntries(Object.entries(files).map(([path, content]) => [path.replace(/^[^/]+\//, ''), content]));
     expect(Object.keys(inside).sort()).toEqual(['README.txt', 'game.agon', 'log.txt']);
     expect(inside['log.txt']?.toString()).toContain('game 2');
-    const folder = place.lay('home', inside);
+    const folder = server.writeFiles('home', inside);
     const command = /^ {4}agon (debug game\.agon .* --bot BOT .*)$/m.exec(inside['README.txt']?.toString() ?? '')?.[1] ?? '';
     const words = command.replace('BOT', climber).split(' ');
-    const reproduced = spawnSync(place.agon, words, { cwd: folder, env: environment(), encoding: 'utf8' });
+    const reproduced = spawnSync(server.agon, words, { cwd: folder, env: environment(), encoding: 'utf8' });
     expect([reproduced.status, reproduced.stderr.includes('error')], reproduced.stdout + reproduced.stderr).toEqual([0, false]);
     expect(reproduced.stdout).toContain('game 2 is one too many');
     // A fixed bot does not reproduce the fault.
-    const fixed = place.lay('fixed/Climber', { 'Climber.py': CLIMBER.replace('N == 2', 'N == 99'), 'lib/order.py': ORDER });
-    const other = spawnSync(place.agon, command.replace('BOT', fixed).split(' '), { cwd: folder, env: environment(), encoding: 'utf8' });
+    const fixed = server.writeFiles('fixed/Climber', { 'Climber.py': CLIMBER.replace('N == 2', 'N == 99'), 'lib/order.py': ORDER });
+    const other = spawnSync(server.agon, command.replace('BOT', fixed).split(' '), { cwd: folder, env: environment(), encoding: 'utf8' });
     expect(other.status, other.stdout + other.stderr).toBe(1);
   });
 
   test('no console errors and no requests to other sites', () => {
-    expect(ada.complaints).toEqual([]);
+    expect(ada.problems).toEqual([]);
   });
 });

@@ -6,7 +6,7 @@
  * @param {number} ms
  * @returns {{ [path: string]: string }}
  */
-export function thinker(game, ms) {
+export function slowBot(game, ms) {
   const think = `time.sleep(${ms / 1000})`;
   switch (game) {
     case 'solitude-scramble':

@@ -2,28 +2,29 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, Place, type Person } from './place.mjs';
-import { focused, launch, open, settled, there } from './window';
+import { hasBrowser } from '../needs.mjs';
+import { PASSWORD, SiteServer, type ApiUser } from './server.mjs';
+import { focused, launch, open, pageLoaded } from './browser';
 
-let place: Place;
+let server: SiteServer;
 let browser: Browser;
-let olga: Person;
+let organiser: ApiUser;
 let replay = '';
 
 beforeAll(async () => {
-  if (!there) return;
-  [place, browser] = await Promise.all([Place.start(), launch()]);
-  olga = await place.organiser();
-  await olga.compete('connect-five', 'cup', '[[phase]]\nformat = "round-robin"\nparts = [{ games = 1, seconds = 1 }]', ['random', 'tactician'], 'The Cup');
-  await olga.act('cup', 'start');
-  await olga.reaches('cup', 'over');
-  const { items } = await olga.get('/competitions/cup/phases/1/matches');
+  if (!hasBrowser) return;
+  [server, browser] = await Promise.all([SiteServer.start(), launch()]);
+  organiser = await server.signUpOrganiser();
+  await organiser.createCompetition('connect-five', 'cup', '[[phase]]\nformat = "round-robin"\nparts = [{ games = 1, seconds = 1 }]', ['random', 'tactician'], 'The Cup');
+  await organiser.act('cup', 'start');
+  await organiser.waitForState('cup', 'over');
+  const { items } = await organiser.get('/competitions/cup/phases/1/matches');
   replay = `/c/cup/p/1/m/${items[0].match}/g/1`;
-  await olga.compete('connect-five', 'idea', '[[phase]]\nformat = "round-robin"', ['random', 'tactician'], 'An Idea');
+  await organiser.createCompetition('connect-five', 'idea', '[[phase]]\nformat = "round-robin"', ['random', 'tactician'], 'An Idea');
 });
 afterAll(async () => {
   await browser?.close();
-  await place?.stop();
+  await server?.stop();
 });
 
 /** Presses a key until a matching element has the focus. */
@@ -45,10 +46,10 @@ const outlined = (page: Page): Promise<boolean> =>
     return element !== null && element.matches(':focus-visible') && getComputedStyle(element).outlineStyle !== 'none';
   });
 
-describe.skipIf(!there)('by keyboard only', () => {
+describe.skipIf(!hasBrowser)('by keyboard only', () => {
   test('navigates from the home page to a replay and uses its controls', async () => {
-    const { page, context, complaints } = await open(browser, place, '/');
-    await settled(page);
+    const { page, context, problems } = await open(browser, server, '/');
+    await pageLoaded(page);
     await page.keyboard.press('Tab');
     expect(await focused(page)).toBe('A Skip to content');
     await page.keyboard.press('Enter');
@@ -62,7 +63,7 @@ describe.skipIf(!there)('by keyboard only', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL('**/c/cup/games');
     expect(await focused(page), 'a tab keeps the focus').toBe('A Games');
-    await settled(page);
+    await pageLoaded(page);
     await page.getByRole('link', { name: /^Replay of match/ }).first().waitFor();
     await tabTo(page, /^A Replay/);
     await page.keyboard.press('Enter');
@@ -91,13 +92,13 @@ describe.skipIf(!there)('by keyboard only', () => {
     await expect.poll(() => page.url()).toContain(`#t=${last}`);
     await page.goBack();
     await page.waitForURL('**/c/cup/games');
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 
   test('signs in after an error, returns to the page, and uses a dialog', async () => {
-    const { page, context } = await open(browser, place, '/admin');
-    await settled(page);
+    const { page, context } = await open(browser, server, '/admin');
+    await pageLoaded(page);
     await page.locator('main').getByRole('link', { name: 'Sign in' }).waitFor();
     await page.locator('main').focus();
     await tabTo(page, /^A Sign in/);
@@ -118,7 +119,7 @@ describe.skipIf(!there)('by keyboard only', () => {
 
     // A dialog takes the focus, keeps it, and restores it.
     await page.goto('/admin/c/idea');
-    await settled(page);
+    await pageLoaded(page);
     await page.getByRole('button', { name: 'Delete' }).waitFor();
     await tabTo(page, /^BUTTON Delete/);
     await page.keyboard.press('Enter');

@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Person, PASSWORD, Place } from './place.mjs';
-import { launch, open, signIn, there, type Open } from './window';
+import { hasBrowser } from '../needs.mjs';
+import { ApiUser, PASSWORD, SiteServer } from './server.mjs';
+import { launch, open, signIn, type Open } from './browser';
 
 const PHASES = `
 [settings]
@@ -29,18 +30,18 @@ resubmit = true
 `;
 const submission = (move: string): string => `def get_action(state, match_history):\n    return "${move}"\n`;
 
-let place: Place;
+let server: SiteServer;
 let browser: Browser;
 let dashboard: Open;
 let page: Page;
 
 beforeAll(async () => {
-  if (!there) return;
-  [place, browser] = await Promise.all([Place.start(), launch()]);
+  if (!hasBrowser) return;
+  [server, browser] = await Promise.all([SiteServer.start(), launch()]);
 });
 afterAll(async () => {
   await browser?.close();
-  await place?.stop();
+  await server?.stop();
 });
 
 /** Creates a competition with the form of the dashboard. */
@@ -68,9 +69,9 @@ async function runAction(name: string, confirm: string, done: string): Promise<v
   await page.getByText(done).waitFor();
 }
 
-describe.skipIf(!there)('an organiser', () => {
+describe.skipIf(!hasBrowser)('an organiser', () => {
   test('signs up with the link that the server prints', async () => {
-    dashboard = await open(browser, place, place.invitation);
+    dashboard = await open(browser, server, server.invitation);
     page = dashboard.page;
     await page.getByText('You are invited as an organiser').waitFor();
     await page.getByLabel('Name').fill('Olga');
@@ -100,7 +101,7 @@ describe.skipIf(!there)('an organiser', () => {
     await page.goto('/admin/users');
     await page.getByRole('button', { name: 'Create invitation' }).click();
     const link = await page.getByText(/\/signup\?invite=/).first().innerText();
-    const ada = await Person.signUp(place.url, 'Ada', new URL(link).searchParams.get('invite') ?? '');
+    const ada = await ApiUser.signUp(server.url, 'Ada', new URL(link).searchParams.get('invite') ?? '');
     await ada.submitBot('three-phases', 'Wanderer', { 'Submission.py': submission('LEFT') });
 
     await page.goto('/admin/c/three-phases');
@@ -108,13 +109,13 @@ describe.skipIf(!there)('an organiser', () => {
     await runAction('Close submissions', 'Close submissions', 'Submissions are closed.');
     await runAction('Start', 'Start competition', 'Competition started.');
     await page.getByText('A phase is published. Authors can submit new versions').waitFor();
-    const spectator = await open(browser, place, '/c/three-phases');
+    const spectator = await open(browser, server, '/c/three-phases');
     await spectator.page.getByText('SHA-256 of the seed, published before the first game').waitFor();
     const hash = await spectator.page.locator('dl.facts div', { hasText: 'SHA-256 of the seed' }).locator('code').innerText();
     expect(await spectator.page.getByText('The seed is revealed').count()).toBe(0);
 
     // The author uses the pages.
-    const author = await open(browser, place, '/signin');
+    const author = await open(browser, server, '/signin');
     await signIn(author.page, 'Ada');
     await author.page.getByRole('link', { name: 'Submit a new version' }).click();
     await author.page.getByRole('heading', { name: 'New version of Wanderer' }).waitFor();
@@ -124,8 +125,8 @@ describe.skipIf(!there)('an organiser', () => {
 
     await runAction('Start next phase', 'Start next phase', 'Next phase started.');
     await page.getByText('phase 2 of 3', { exact: false }).or(page.getByText('A phase is published.')).first().waitFor();
-    const olga = page.context().request;
-    await expect.poll(async () => (await (await olga.get('/api/v1/competitions/three-phases')).json()).phases[1].state).toBe('published');
+    const organiser = page.context().request;
+    await expect.poll(async () => (await (await organiser.get('/api/v1/competitions/three-phases')).json()).phases[1].state).toBe('published');
     await page.getByText('A phase is published. Authors can submit new versions').waitFor();
     await runAction('Start next phase', 'Start next phase', 'Next phase started.');
     await page.getByText('All phases are finished. The seed is revealed.').waitFor();
@@ -142,7 +143,7 @@ describe.skipIf(!there)('an organiser', () => {
     await spectator.page.getByText('The seed is revealed').waitFor();
     const seed = await spectator.page.locator('dl.facts div', { hasText: 'Revealed seed' }).filter({ hasNotText: 'SHA-256' }).locator('code').innerText();
     expect(createHash('sha256').update(seed).digest('hex')).toBe(hash);
-    expect([author.complaints, spectator.complaints]).toEqual([[], []]);
+    expect([author.problems, spectator.problems]).toEqual([[], []]);
     await author.context.close();
     await spectator.context.close();
   });
@@ -162,7 +163,7 @@ describe.skipIf(!there)('an organiser', () => {
     await runAction('Start next phase', 'Start next phase', 'Next phase started.');
     await page.getByText('All phases are finished. The seed is revealed.').waitFor();
 
-    const spectator = await open(browser, place, '/c/the-knockout?phase=1');
+    const spectator = await open(browser, server, '/c/the-knockout?phase=1');
     const table = spectator.page.getByRole('table').first();
     await table.getByText('disqualified').waitFor();
     expect(await table.locator('tbody tr').last().innerText(), 'last, without a place').toContain('crossword');
@@ -178,12 +179,12 @@ describe.skipIf(!there)('an organiser', () => {
     expect(await drawing.locator('text.won').count(), 'each match has a winner').toBeGreaterThanOrEqual(4);
     const places = spectator.page.getByRole('table', { name: 'Final places' }).locator('tbody tr');
     expect(await places.count()).toBeGreaterThanOrEqual(4);
-    expect(spectator.complaints).toEqual([]);
+    expect(spectator.problems).toEqual([]);
     await spectator.context.close();
 
     await page.getByRole('link', { name: 'Audit log of this competition' }).click();
     await page.waitForURL('**/admin/audit?competition=the-knockout');
     await page.getByText('It read <b>the other</b> board.').waitFor();
-    expect(dashboard.complaints).toEqual([]);
+    expect(dashboard.problems).toEqual([]);
   });
 });

@@ -189,21 +189,21 @@ impl CellSet {
     #[inline]
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a | b)
+        self.combine(other, |a, b| a | b)
     }
 
     /// The cells of both.
     #[inline]
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a & b)
+        self.combine(other, |a, b| a & b)
     }
 
     /// The cells of this one that are not in the other.
     #[inline]
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a & !b)
+        self.combine(other, |a, b| a & !b)
     }
 
     /// All cells that are not in it.
@@ -244,7 +244,7 @@ impl CellSet {
     }
 
     #[inline]
-    fn with(&self, other: &Self, f: impl Fn(u32, u32) -> u32) -> Self {
+    fn combine(&self, other: &Self, f: impl Fn(u32, u32) -> u32) -> Self {
         let mut rows = self.rows;
         for (a, &b) in rows.iter_mut().zip(&other.rows) {
             *a = f(*a, b);

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeSeq, Serializer};
 use super::cells::{CELLS, Cell, CellSet, Direction, SIDE};
 
 /// Walls are added until they cover a quarter of the map.
-const ENOUGH_WALLS: usize = CELLS / 4;
+const MIN_WALLS: usize = CELLS / 4;
 /// Players never spawn closer than this.
 const MIN_SPAWN_DISTANCE: usize = 3;
 
@@ -25,13 +25,13 @@ impl Map {
 
     /// The map of a seed.
     pub fn generate(map_seed: u32) -> Self {
-        let mut draws = Draws::new(map_seed);
+        let mut rng = NumpyRng::new(map_seed);
         let mut map = Self::new(CellSet::EMPTY);
         let mut walls = 0;
-        while walls < ENOUGH_WALLS {
-            let x = draws.below(SIDE as u32) as i32;
-            let y = draws.below(SIDE as u32) as i32;
-            let shape = SHAPES[draws.below(SHAPES.len() as u32) as usize % SHAPES.len()];
+        while walls < MIN_WALLS {
+            let x = rng.below(SIDE as u32) as i32;
+            let y = rng.below(SIDE as u32) as i32;
+            let shape = SHAPES[rng.below(SHAPES.len() as u32) as usize % SHAPES.len()];
             let cells = shape.iter().filter_map(|&(dx, dy)| Cell::new(x + dx, y + dy));
             walls += cells.map(|cell| usize::from(map.place_wall(cell))).sum::<usize>();
         }
@@ -57,7 +57,7 @@ impl Map {
     /// Whether the empty cells would fall apart without this one. Nearly always its eight neighbours
     /// tell; only when they do not is the rest of the map searched.
     fn would_split(&self, cell: Cell) -> bool {
-        if !MAY_SPLIT[self.ring(cell)] {
+        if !MAY_SPLIT[self.empty_neighbours(cell)] {
             return false;
         }
         let mut rest = self.empty;
@@ -78,7 +78,7 @@ impl Map {
     }
 
     /// Which of the eight cells around are empty: bit 0 to the left above, then clockwise.
-    fn ring(&self, cell: Cell) -> usize {
+    fn empty_neighbours(&self, cell: Cell) -> usize {
         // Three rows of three bits, shifted so that column x - 1 comes first; off the map is not empty.
         let row = |y: usize| self.empty.rows().get(y).map_or(0, |&row| (row << 1 >> cell.x()) & 0b111);
         let (above, here, below) = (row(cell.y().wrapping_sub(1)), row(cell.y()), row(cell.y() + 1));
@@ -145,7 +145,7 @@ impl Serialize for Map {
 
 /// What the two seeds decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Start {
+pub struct GameStart {
     /// The seed of the map, given or drawn.
     pub map_seed: u32,
     /// The seed of the spawns.
@@ -156,26 +156,27 @@ pub struct Start {
     pub spawns: [Cell; 2],
 }
 
-impl Start {
+impl GameStart {
     /// The start of a game. Without a map seed, the game seed's first draw is the map seed.
     pub fn generate(map_seed: Option<u32>, game_seed: u32) -> Self {
-        let mut draws = Draws::new(game_seed);
-        let map_seed = map_seed.unwrap_or_else(|| draws.below(1_000_000));
+        let mut rng = NumpyRng::new(game_seed);
+        let map_seed = map_seed.unwrap_or_else(|| rng.below(1_000_000));
         let map = Map::generate(map_seed);
-        let spawns = draw_spawns(&map, &mut draws);
+        let spawns = draw_spawns(&map, &mut rng);
         Self { map_seed, game_seed, map, spawns }
     }
 }
 
 /// The seeker anywhere, the hider in the quadrant opposite.
-fn draw_spawns(map: &Map, draws: &mut Draws) -> [Cell; 2] {
+fn draw_spawns(map: &Map, rng: &mut NumpyRng) -> [Cell; 2] {
     let mut cells: Vec<Cell> = map.empty().iter().collect();
     // The generator lists them column by column.
     cells.sort_unstable_by_key(|cell| (cell.x(), cell.y()));
     let mut draw =
-        || cells.get(draws.below(cells.len() as u32) as usize).copied().unwrap_or(Cell::from_index(0));
+        || cells.get(rng.below(cells.len() as u32) as usize).copied().unwrap_or(Cell::from_index(0));
     let seeker = draw();
-    let allowed = |cell: Cell| opposite(cell, seeker) && cell.manhattan(seeker) >= MIN_SPAWN_DISTANCE;
+    let allowed =
+        |cell: Cell| in_opposite_quadrant(cell, seeker) && cell.manhattan(seeker) >= MIN_SPAWN_DISTANCE;
     if !cells.iter().any(|&cell| allowed(cell)) {
         // A quadrant of nothing but walls: the generator would draw for ever.
         let furthest = cells.iter().copied().max_by_key(|cell| cell.manhattan(seeker));
@@ -189,15 +190,15 @@ fn draw_spawns(map: &Map, draws: &mut Draws) -> [Cell; 2] {
     }
 }
 
-fn opposite(a: Cell, b: Cell) -> bool {
+fn in_opposite_quadrant(a: Cell, b: Cell) -> bool {
     let half = SIDE / 2;
     (a.x() < half) != (b.x() < half) && (a.y() < half) != (b.y() < half)
 }
 
 /// Draws as `NumPy`'s legacy `RandomState` makes them.
-struct Draws(Mt);
+struct NumpyRng(Mt);
 
-impl Draws {
+impl NumpyRng {
     fn new(seed: u32) -> Self {
         Self(Mt::new(seed))
     }
@@ -280,7 +281,7 @@ mod tests {
     #[test]
     fn a_quadrant_of_walls_still_gives_spawns() {
         let walls = Cell::all().filter(|c| (c.x() < 10) == (c.y() < 10)).collect();
-        let [seeker, hider] = draw_spawns(&Map::new(walls), &mut Draws::new(1));
+        let [seeker, hider] = draw_spawns(&Map::new(walls), &mut NumpyRng::new(1));
         assert!(seeker.manhattan(hider) >= MIN_SPAWN_DISTANCE);
     }
 
@@ -290,7 +291,7 @@ mod tests {
             [(9, 9), (10, 10), (12, 12)].into_iter().filter_map(|(x, y)| Cell::new(x, y)).collect();
         let map = Map::new(empty.complement());
         for seed in 0..50 {
-            let [seeker, hider] = draw_spawns(&map, &mut Draws::new(seed));
+            let [seeker, hider] = draw_spawns(&map, &mut NumpyRng::new(seed));
             assert!(seeker.manhattan(hider) >= MIN_SPAWN_DISTANCE, "{seeker} {hider}");
         }
     }

@@ -18,44 +18,45 @@ mod vision;
 use std::time::Duration;
 
 use agon_core::{
-    Assets, Better, ClockRule, Cost, Default, Fault, Game, GameInfo, House, HouseBot, Kind, Lifetime,
-    Outcome, QuickRng, Refusal, Reply, RequestInfo, Rng, RoleInfo, ScoreInfo, Seat, SeatCount, SeatOutcome,
-    SeatSet, Settings, SettingsError, Spec, StatInfo, Stream,
+    Assets, BotLifetime, ClockRule, FastRng, Fault, FaultPenalty, Game, GameInfo, HouseBot, HouseBots,
+    IllegalAnswer, Outcome, Reply, RequestInfo, Rng, RngStream, RoleInfo, ScoreDirection, ScoreInfo, Seat,
+    SeatCount, SeatOutcome, SeatSet, SettingDefault, SettingKind, SettingSpec, Settings, SettingsError,
+    StatInfo,
 };
 use serde::Serialize;
 
 pub use answer::Answer;
 pub use cells::{CELLS, Cell, CellSet, Direction, SIDE};
-pub use map::{Map, Start};
-pub use state::{Ending, HIDER, LastTurn, SEEKER, Sight, State, Trail, enemy};
+pub use map::{GameStart, Map};
+pub use state::{Ending, EnemySighting, HIDER, LastTurn, SEEKER, State, Trail, enemy};
 pub use vision::{field_of_view, line, see_each_other};
 
-const SEED: Kind = Kind::Int { min: 0, max: u32::MAX as i64 };
+const SEED_KIND: SettingKind = SettingKind::Int { min: 0, max: u32::MAX as i64 };
 
-const SETTINGS: &[Spec] = &[
-    Spec {
+const SETTINGS: &[SettingSpec] = &[
+    SettingSpec {
         name: "map_seed",
         help: "the seed of the map",
-        kind: SEED,
-        default: Default::Drawn("the first draw of a given game_seed, else the game's own seed"),
+        kind: SEED_KIND,
+        default: SettingDefault::Drawn("the first draw of a given game_seed, else the game's own seed"),
     },
-    Spec {
+    SettingSpec {
         name: "game_seed",
         help: "the seed of the spawns",
-        kind: SEED,
-        default: Default::Drawn("the game's own seed (32 bits drawn from it if it is larger)"),
+        kind: SEED_KIND,
+        default: SettingDefault::Drawn("the game's own seed (32 bits drawn from it if it is larger)"),
     },
-    Spec {
+    SettingSpec {
         name: "steps",
         help: "steps without a catch that make it the hider's game",
-        kind: Kind::Int { min: 1, max: 100_000 },
-        default: Default::Int(4000),
+        kind: SettingKind::Int { min: 1, max: 100_000 },
+        default: SettingDefault::Int(4000),
     },
-    Spec {
+    SettingSpec {
         name: "seconds",
         help: "thinking time of both players together",
-        kind: Kind::Int { min: 1, max: 86_400 },
-        default: Default::Int(300),
+        kind: SettingKind::Int { min: 1, max: 86_400 },
+        default: SettingDefault::Int(300),
     },
 ];
 
@@ -66,8 +67,8 @@ static INFO: GameInfo = GameInfo {
     rules_version: 1,
     seats: SeatCount { min: 2, max: 2 },
     roles: &[
-        RoleInfo { name: "seeker", better: Better::Lower },
-        RoleInfo { name: "hider", better: Better::Higher },
+        RoleInfo { name: "seeker", better: ScoreDirection::Lower },
+        RoleInfo { name: "hider", better: ScoreDirection::Higher },
     ],
     settings: SETTINGS,
     requests: &[RequestInfo {
@@ -75,9 +76,9 @@ static INFO: GameInfo = GameInfo {
         asks: "one step: LEFT (x-1), RIGHT (x+1), UP (y-1), DOWN (y+1) or STAY; or the cell to stand on as x,y",
         example: "LEFT",
     }],
-    faults: [Cost::Stay; 4],
+    faults: [FaultPenalty::Stay; 4],
     clock: "300 s a game for both together; past it the one who thought less wins (the hider's thinking counts double)",
-    lifetime: Lifetime::Game,
+    lifetime: BotLifetime::Game,
     names_shown: false,
     score: ScoreInfo { name: "steps", unit: "", decimals: 1 },
     stats: &[
@@ -126,8 +127,9 @@ impl HideAndSeek {
 
     /// The two seeds of a game: as set, else from the game's own seed.
     fn seeds(&self, seed: u64) -> (Option<u32>, u32) {
-        let own =
-            || u32::try_from(seed).unwrap_or_else(|_| (Rng::new(seed, Stream::Game).next_u64() >> 32) as u32);
+        let own = || {
+            u32::try_from(seed).unwrap_or_else(|_| (Rng::new(seed, RngStream::Game).next_u64() >> 32) as u32)
+        };
         match (self.map_seed, self.game_seed) {
             (None, None) => (Some(own()), own()),
             (map_seed, game_seed) => (map_seed, game_seed.unwrap_or_else(own)),
@@ -182,7 +184,7 @@ impl Game for HideAndSeek {
 
     fn start(&self, seed: u64) -> State {
         let (map_seed, game_seed) = self.seeds(seed);
-        State::new(Start::generate(map_seed, game_seed))
+        State::new(GameStart::generate(map_seed, game_seed))
     }
 
     fn to_move(&self, state: &State) -> SeatSet {
@@ -190,7 +192,7 @@ impl Game for HideAndSeek {
     }
 
     fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation<'s> {
-        let sight = state.sight(seat);
+        let sight = state.enemy_sighting(seat);
         Observation {
             role: INFO.role(seat).name,
             step: state.step,
@@ -204,7 +206,7 @@ impl Game for HideAndSeek {
         }
     }
 
-    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), Refusal> {
+    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), IllegalAnswer> {
         state.target(seat, answer).map(|_| ())
     }
 
@@ -213,9 +215,9 @@ impl Game for HideAndSeek {
         state.play(reply, self.steps);
     }
 
-    fn expire(&self, state: &mut State, least: Seat) {
+    fn expire(&self, state: &mut State, fastest: Seat) {
         if state.ending.is_none() {
-            state.ending = Some(Ending::TimeOver(least));
+            state.ending = Some(Ending::TimeOver(fastest));
         }
     }
 
@@ -229,7 +231,7 @@ impl Game for HideAndSeek {
         };
         let seats = [SEEKER, HIDER].map(|seat| {
             let i = seat.index();
-            let in_sight = 100.0 * f64::from(state.sightings[i]) / f64::from(state.turns[i].max(1));
+            let in_sight = 100.0 * f64::from(state.visible_turns[i]) / f64::from(state.turns[i].max(1));
             SeatOutcome {
                 score,
                 place: if seat == winner { 1 } else { 2 },
@@ -239,15 +241,15 @@ impl Game for HideAndSeek {
         Some(Outcome { seats: seats.to_vec(), ended: ended.into(), match_lost_by: None })
     }
 
-    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+    fn sample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
         state.sample(seat, rng)
     }
 
-    fn resample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> State {
+    fn resample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> State {
         state.resample(seat, rng)
     }
 
-    fn pack(seen: &Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
+    fn pack_observation(seen: &Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
         // The map stays: it is told once.
         let side = if first { SIDE as u8 } else { 0 };
         out.extend_from_slice(&seen.step.to_le_bytes());
@@ -270,7 +272,7 @@ impl Game for HideAndSeek {
     }
 }
 
-impl House for HideAndSeek {
+impl HouseBots for HideAndSeek {
     fn bots() -> &'static [HouseBot<Self>] {
         bots::ALL
     }

@@ -1,10 +1,10 @@
 //! A game in progress: whose move it is, what each player has been told, and when it is over.
 
-use agon_core::{Fault, QuickRng, Refusal, Reply, Seat};
+use agon_core::{FastRng, Fault, IllegalAnswer, Reply, Seat};
 
 use super::answer::Answer;
 use super::cells::{Cell, CellSet, Direction};
-use super::map::{Map, Start};
+use super::map::{GameStart, Map};
 use super::vision::{field_of_view, see_each_other};
 
 /// The seat of the seeker.
@@ -12,7 +12,7 @@ pub const SEEKER: Seat = Seat(0);
 /// The seat of the hider.
 pub const HIDER: Seat = Seat(1);
 /// How many cells a trail remembers.
-pub const TRAIL: usize = 12;
+pub const TRAIL_CELLS: usize = 12;
 
 /// The other player's seat.
 pub const fn enemy(seat: Seat) -> Seat {
@@ -21,7 +21,7 @@ pub const fn enemy(seat: Seat) -> Seat {
 
 /// What a player was told before its last move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sight {
+pub struct EnemySighting {
     /// Whether it saw the enemy then.
     pub enemy_is_visible: bool,
     /// Where the enemy was: exact if visible, else the last place known.
@@ -58,7 +58,7 @@ pub struct LastTurn {
 
 /// The last cells a player stood on, the newest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Trail([Option<Cell>; TRAIL]);
+pub struct Trail([Option<Cell>; TRAIL_CELLS]);
 
 impl Trail {
     fn push(&mut self, cell: Cell) {
@@ -76,11 +76,11 @@ impl Trail {
 #[derive(Clone, Debug)]
 pub struct State {
     /// Map, spawns and their seeds.
-    pub(crate) start: Start,
+    pub(crate) start: GameStart,
     /// Where the two stand.
     pub(crate) cells: [Cell; 2],
     /// What the two know of each other.
-    pub(crate) sights: [Sight; 2],
+    pub(crate) enemy_sightings: [EnemySighting; 2],
     /// The step being taken, from 1.
     pub(crate) step: u32,
     /// Who moves now.
@@ -90,27 +90,27 @@ pub struct State {
     pub(crate) trails: [Trail; 2],
     /// Turns taken, turns with the enemy in sight and cells walked, for the statistics.
     pub(crate) turns: [u32; 2],
-    pub(crate) sightings: [u32; 2],
+    pub(crate) visible_turns: [u32; 2],
     pub(crate) walked: [u32; 2],
 }
 
 impl State {
     /// The first step, seeker to move.
-    pub fn new(start: Start) -> Self {
+    pub fn new(start: GameStart) -> Self {
         let [seeker, hider] = start.spawns;
         let visible = see_each_other(&start.map, seeker, hider);
-        let sight = |enemy_pos| Sight { enemy_is_visible: visible, enemy_pos, since: 0 };
+        let sight = |enemy_pos| EnemySighting { enemy_is_visible: visible, enemy_pos, since: 0 };
         let mut state = Self {
             start,
             cells: start.spawns,
-            sights: [sight(hider), sight(seeker)],
+            enemy_sightings: [sight(hider), sight(seeker)],
             step: 1,
             turn: SEEKER,
             ending: None,
             last: None,
-            trails: [Trail([None; TRAIL]); 2],
+            trails: [Trail([None; TRAIL_CELLS]); 2],
             turns: [0; 2],
-            sightings: [0; 2],
+            visible_turns: [0; 2],
             walked: [0; 2],
         };
         state.pass_to(SEEKER);
@@ -131,8 +131,8 @@ impl State {
 
     /// What this seat was told before its last move.
     #[inline]
-    pub const fn sight(&self, seat: Seat) -> Sight {
-        self.sights[seat.index() & 1]
+    pub const fn enemy_sighting(&self, seat: Seat) -> EnemySighting {
+        self.enemy_sightings[seat.index() & 1]
     }
 
     /// Whether the two see each other right now.
@@ -141,7 +141,7 @@ impl State {
     }
 
     /// The cell an answer leads to, or every reason why it leads nowhere.
-    pub fn target(&self, seat: Seat, answer: Answer) -> Result<Cell, Refusal> {
+    pub fn target(&self, seat: Seat, answer: Answer) -> Result<Cell, IllegalAnswer> {
         let mut reasons = Vec::new();
         if self.ending.is_some() {
             reasons.push("the game is over".to_owned());
@@ -161,7 +161,7 @@ impl State {
             if i64::from(x).abs_diff(from.x() as i64) + i64::from(y).abs_diff(from.y() as i64) > 1 {
                 reasons.push(too_far(x, y, from));
             }
-            return Err(Refusal { reasons });
+            return Err(IllegalAnswer { reasons });
         };
         if !self.map().is_empty(to) {
             reasons.push(format!("{to} is a wall"));
@@ -169,7 +169,7 @@ impl State {
         if from.manhattan(to) > 1 {
             reasons.push(too_far(x, y, from));
         }
-        Refusal::unless_empty(reasons).map(|()| to)
+        IllegalAnswer::unless_empty(reasons).map(|()| to)
     }
 
     /// One player's move. Whatever is wrong with it, the player stays where it was.
@@ -191,15 +191,15 @@ impl State {
         self.trails[mine].push(from);
         self.cells[mine] = to;
         self.last = Some(LastTurn { seat, step: self.step, from, to, fault });
-        self.go_on(steps);
+        self.end_or_pass_turn(steps);
     }
 
     /// Ends the game or passes the move on: the hider moves on every second step, after the seeker.
-    fn go_on(&mut self, steps: u32) {
+    fn end_or_pass_turn(&mut self, steps: u32) {
         if self.cells[0] == self.cells[1] {
             self.ending = Some(Ending::Caught);
             for seat in [SEEKER, HIDER] {
-                self.tell(seat);
+                self.update_sighting(seat);
             }
         } else if self.turn == SEEKER && self.step.is_multiple_of(2) {
             self.pass_to(HIDER);
@@ -213,23 +213,23 @@ impl State {
 
     fn pass_to(&mut self, seat: Seat) {
         self.turn = seat;
-        self.tell(seat);
-        self.sightings[seat.index() & 1] += u32::from(self.sight(seat).enemy_is_visible);
+        self.update_sighting(seat);
+        self.visible_turns[seat.index() & 1] += u32::from(self.enemy_sighting(seat).enemy_is_visible);
     }
 
     /// Tells a player what it sees now.
-    fn tell(&mut self, seat: Seat) {
+    fn update_sighting(&mut self, seat: Seat) {
         let enemy_is_visible = self.see_each_other();
         let enemy_pos = self.cell(enemy(seat));
-        let sight = &mut self.sights[seat.index() & 1];
+        let sight = &mut self.enemy_sightings[seat.index() & 1];
         sight.enemy_is_visible = enemy_is_visible;
         if enemy_is_visible {
-            *sight = Sight { enemy_is_visible, enemy_pos, since: self.step };
+            *sight = EnemySighting { enemy_is_visible, enemy_pos, since: self.step };
         }
     }
 
     /// A legal answer, each with the same chance.
-    pub fn sample(&self, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+    pub fn sample(&self, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
         if self.ending.is_some() || seat != self.turn {
             return None;
         }
@@ -246,30 +246,30 @@ impl State {
     /// Another state that this seat cannot tell from this one: an unseen enemy stands elsewhere, on a cell it
     /// can have reached since it was last seen and that this seat does not see from where it stands.
     #[must_use]
-    pub fn resample(&self, seat: Seat, rng: &mut QuickRng) -> Self {
+    pub fn resample(&self, seat: Seat, rng: &mut FastRng) -> Self {
         let mut other = self.clone();
-        let sight = self.sight(seat);
+        let sight = self.enemy_sighting(seat);
         if sight.enemy_is_visible || self.ending.is_some() {
             return other;
         }
         let hidden = self.map().empty().minus(&field_of_view(self.map(), self.cell(seat)));
-        let possible: Vec<Cell> = self.reach(seat, sight).intersection(&hidden).iter().collect();
+        let possible: Vec<Cell> = self.reachable_by_enemy(seat, sight).intersection(&hidden).iter().collect();
         let theirs = enemy(seat).index() & 1;
         if let Some(cell) = rng.pick(&possible) {
             other.cells[theirs] = cell;
         }
         // What it did out of sight is hidden too.
-        other.trails[theirs] = Trail([None; TRAIL]);
+        other.trails[theirs] = Trail([None; TRAIL_CELLS]);
         other.last = self.last.filter(|last| last.seat == seat);
         // How often it saw this player, and how far it walked, say where it was.
-        other.sightings[theirs] = 0;
+        other.visible_turns[theirs] = 0;
         other.walked[theirs] = 0;
-        other.sights[theirs].enemy_is_visible = other.see_each_other();
+        other.enemy_sightings[theirs].enemy_is_visible = other.see_each_other();
         other
     }
 
     /// Where the enemy can be after as many moves as it has made since this seat last saw it.
-    fn reach(&self, seat: Seat, sight: Sight) -> CellSet {
+    fn reachable_by_enemy(&self, seat: Seat, sight: EnemySighting) -> CellSet {
         let moves = if seat == SEEKER {
             // The hider has moved at the end of each even step since.
             (self.step.saturating_sub(1) / 2).saturating_sub(sight.since.saturating_sub(1) / 2)

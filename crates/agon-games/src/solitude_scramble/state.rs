@@ -1,7 +1,7 @@
 //! A match in progress: what is dealt each turn, what was played, who scored.
 
 use agon_core::Seat;
-use agon_core::random::{Rng, Stream};
+use agon_core::random::{Rng, RngStream};
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 
@@ -11,7 +11,7 @@ use super::board::{Move, Platform, Side, move_name};
 pub const SEATS: usize = 4;
 
 /// The highest score of a platform; the lowest is 1.
-pub const TOP_SCORE: u8 = 6;
+pub const MAX_SCORE: u8 = 6;
 
 /// The points on offer on the five platforms, in the order of [`Platform::ALL`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -54,14 +54,14 @@ impl Deal {
 
     /// A given deal. `None` unless all scores are from 1 to 6 and the four sides differ.
     pub fn new(scores: [u8; 5], sides: [Side; SEATS]) -> Option<Self> {
-        let fair = scores.iter().all(|score| (1..=TOP_SCORE).contains(score));
+        let fair = scores.iter().all(|score| (1..=MAX_SCORE).contains(score));
         let all_sides = Side::ALL.iter().all(|side| sides.contains(side));
         (fair && all_sides).then_some(Self { scores: Scores(scores), sides })
     }
 
     /// The deal of a number below [`Deal::COUNT`]: each number is another deal, so that one uniform draw gives
     /// scores and sides that are uniform and independent.
-    pub fn numbered(number: u32) -> Self {
+    pub fn from_number(number: u32) -> Self {
         let mut rest = number;
         let mut take = |n: u32| {
             let digit = rest % n;
@@ -77,7 +77,7 @@ impl Deal {
     }
 
     fn draw(rng: &mut Rng) -> Self {
-        Self::numbered(rng.below(Self::COUNT))
+        Self::from_number(rng.below(Self::COUNT))
     }
 
     /// The points on offer.
@@ -150,13 +150,13 @@ impl Turn {
     }
 
     /// The platform a seat went to, `None` for a forfeit.
-    pub fn went(&self, seat: Seat) -> Option<Platform> {
+    pub fn platform_of(&self, seat: Seat) -> Option<Platform> {
         self.moves[seat.index() % SEATS].map(|chosen| self.deal.platform(seat, chosen))
     }
 
     /// Who went to a platform, in seat order.
     pub fn visitors(&self, platform: Platform) -> impl Iterator<Item = Seat> {
-        Seat::all(SEATS).filter(move |&seat| self.went(seat) == Some(platform))
+        Seat::all(SEATS).filter(move |&seat| self.platform_of(seat) == Some(platform))
     }
 
     /// Whether a seat moved and met somebody. (Each platform is worth at least a point: alone is never 0.)
@@ -189,7 +189,7 @@ pub struct State {
 impl State {
     /// The start of the match this seed gives, with room for so many turns.
     pub fn new(seed: u64, turns: u16) -> Self {
-        let mut rng = Rng::new(seed, Stream::Game);
+        let mut rng = Rng::new(seed, RngStream::Game);
         let deal = Deal::draw(&mut rng);
         Self { deal, history: Vec::with_capacity(turns.into()), totals: [0; SEATS], rng }
     }
@@ -201,7 +201,7 @@ impl State {
     }
 
     /// Puts another deal in place of the one drawn for this turn.
-    pub const fn lay(&mut self, deal: Deal) {
+    pub const fn set_deal(&mut self, deal: Deal) {
         self.deal = deal;
     }
 
@@ -230,8 +230,8 @@ impl State {
     }
 
     /// The same match with other deals to come.
-    pub(super) fn with_future(&self, seed: u64) -> Self {
-        Self { rng: Rng::new(seed, Stream::Game), ..self.clone() }
+    pub(super) fn with_future_seed(&self, seed: u64) -> Self {
+        Self { rng: Rng::new(seed, RngStream::Game), ..self.clone() }
     }
 }
 
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn each_number_is_another_deal_and_all_deals_are_there() {
-        let deals: HashSet<Deal> = (0..Deal::COUNT).map(Deal::numbered).collect();
+        let deals: HashSet<Deal> = (0..Deal::COUNT).map(Deal::from_number).collect();
         assert_eq!(deals.len(), Deal::COUNT as usize);
         assert!(deals.iter().all(|deal| Deal::new(deal.scores.0, deal.sides) == Some(*deal)));
     }

@@ -26,7 +26,7 @@ fn best_from(words: &WordList, line: Line) -> [u8; SIDE + 1] {
     let mut best = [0; SIDE + 1];
     for start in (0..SIDE - 1).rev() {
         let mut most = best[start + 1];
-        let mut next = words.begin(line[start], line[start + 1]);
+        let mut next = words.prefix_of_pair(line[start], line[start + 1]);
         let mut end = start + 2;
         while let Some(prefix) = next {
             if words.is_word(prefix) {
@@ -42,7 +42,7 @@ fn best_from(words: &WordList, line: Line) -> [u8; SIDE + 1] {
 
 /// A word that was counted.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Found {
+pub struct FoundWord {
     /// The word.
     pub word: String,
     /// Its row (0 to 6), or 7 and its column.
@@ -57,11 +57,11 @@ pub struct Found {
 
 /// The words counted in a board, rows first. Where several sets give the same points, the one with the
 /// longest word furthest to the left (or top) is named.
-pub fn found_words(words: &WordList, board: &Board) -> Vec<Found> {
+pub fn found_words(words: &WordList, board: &Board) -> Vec<FoundWord> {
     (0..LINES).flat_map(|line| found_in_line(words, board, line)).collect()
 }
 
-fn found_in_line(words: &WordList, board: &Board, line: usize) -> Vec<Found> {
+fn found_in_line(words: &WordList, board: &Board, line: usize) -> Vec<FoundWord> {
     let codes = board.line(line);
     let best = best_from(words, codes);
     let mut found = Vec::new();
@@ -75,7 +75,7 @@ fn found_in_line(words: &WordList, board: &Board, line: usize) -> Vec<Found> {
         };
         let cells: Vec<usize> = (start..end).map(|i| cell_of(line, i)).collect();
         let word = cells.iter().filter_map(|&cell| board.get(cell)).map(Letter::to_char).collect();
-        found.push(Found { word, line, start: cell_of(line, start), cells, points: POINTS[end - start] });
+        found.push(FoundWord { word, line, start: cell_of(line, start), cells, points: POINTS[end - start] });
         start = end;
     }
     found

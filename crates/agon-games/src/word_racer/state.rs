@@ -1,6 +1,6 @@
 //! A game in progress: two boards, the letters called so far, and whose turn it is.
 
-use agon_core::{Fault, QuickRng, Refusal, Reply, Seat, SeatSet};
+use agon_core::{FastRng, Fault, IllegalAnswer, Reply, Seat, SeatSet};
 
 use super::answer::Answer;
 use super::board::{Board, CELLS, CENTRE, Letter};
@@ -10,7 +10,7 @@ pub const TURNS: usize = CELLS - 1;
 
 /// What a seat is asked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Asked {
+pub enum RequestKind {
     /// To call a letter and write it down.
     Call,
     /// To write down the letter the other called.
@@ -77,35 +77,37 @@ impl State {
     }
 
     /// Who is asked what now; `None` when the game is over.
-    pub fn asked(&self) -> Option<(Seat, Asked)> {
+    pub fn request(&self) -> Option<(Seat, RequestKind)> {
         let turn = self.turns_done();
         if self.fault.is_some() || turn >= TURNS {
             return None;
         }
         let caller = self.caller(turn);
         Some(match self.calls.get(turn) {
-            None => (caller, Asked::Call),
-            Some(&letter) => (other(caller), Asked::Place(letter)),
+            None => (caller, RequestKind::Call),
+            Some(&letter) => (other_seat(caller), RequestKind::Place(letter)),
         })
     }
 
     /// The seat to move, as a set.
     pub fn to_move(&self) -> SeatSet {
-        self.asked().map_or(SeatSet::EMPTY, |(seat, _)| SeatSet::one(seat))
+        self.request().map_or(SeatSet::EMPTY, |(seat, _)| SeatSet::one(seat))
     }
 
     /// Whether an answer is allowed now, else every reason why not.
-    pub fn check(&self, seat: Seat, answer: Answer) -> Result<(), Refusal> {
-        let Some((mover, asked)) = self.asked() else { return Err(Refusal::because("the game is over")) };
+    pub fn check(&self, seat: Seat, answer: Answer) -> Result<(), IllegalAnswer> {
+        let Some((mover, request)) = self.request() else {
+            return Err(IllegalAnswer::because("the game is over"));
+        };
         if seat != mover {
-            return Err(Refusal::because(format!("seat {mover} is to move, not seat {seat}")));
+            return Err(IllegalAnswer::because(format!("seat {mover} is to move, not seat {seat}")));
         }
         let mut reasons = Vec::new();
-        match (asked, answer) {
-            (Asked::Call, Answer::Place { .. }) => {
+        match (request, answer) {
+            (RequestKind::Call, Answer::Place { .. }) => {
                 reasons.push("a letter is to be called: answer LETTER POSITION".to_owned());
             }
-            (Asked::Place(letter), Answer::Call { .. }) => {
+            (RequestKind::Place(letter), Answer::Call { .. }) => {
                 reasons.push(format!("{letter} was called and is to be placed: answer POSITION"));
             }
             _ => {}
@@ -119,21 +121,21 @@ impl State {
             Some(letter) => reasons.push(format!("position {position} already holds {letter}")),
             None => {}
         }
-        Refusal::unless_empty(reasons)
+        IllegalAnswer::unless_empty(reasons)
     }
 
     /// Plays one answer of the seat to move.
     pub fn apply(&mut self, reply: Option<Reply<Answer>>) {
-        let Some((seat, asked)) = self.asked() else { return };
+        let Some((seat, request)) = self.request() else { return };
         match reply {
             None => self.fault = Some((seat, Fault::Crash)),
             Some(Reply::Fault(fault)) => self.fault = Some((seat, fault)),
-            Some(Reply::Answer(answer)) => match (self.check(seat, answer), asked, answer) {
-                (Ok(()), Asked::Call, Answer::Call { letter, position }) => {
+            Some(Reply::Answer(answer)) => match (self.check(seat, answer), request, answer) {
+                (Ok(()), RequestKind::Call, Answer::Call { letter, position }) => {
                     self.calls.push(letter);
                     self.write(seat, letter, position);
                 }
-                (Ok(()), Asked::Place(letter), Answer::Place { position }) => {
+                (Ok(()), RequestKind::Place(letter), Answer::Place { position }) => {
                     self.write(seat, letter, position);
                 }
                 _ => self.fault = Some((seat, Fault::Illegal)),
@@ -147,21 +149,21 @@ impl State {
     }
 
     /// A uniformly random legal answer.
-    pub fn sample(&self, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
-        let (_, asked) = self.asked().filter(|(mover, _)| *mover == seat)?;
+    pub fn sample(&self, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
+        let (_, request) = self.request().filter(|(mover, _)| *mover == seat)?;
         let free: Vec<usize> = self.board(seat).free().collect();
         let position = rng.pick(&free)? as u32;
-        Some(match asked {
-            Asked::Place(_) => Answer::Place { position },
-            Asked::Call => Answer::Call { letter: Letter::from_code(rng.below(26) as u8)?, position },
+        Some(match request {
+            RequestKind::Place(_) => Answer::Place { position },
+            RequestKind::Call => Answer::Call { letter: Letter::from_code(rng.below(26) as u8)?, position },
         })
     }
 
     /// The same game with the letters on the other board written elsewhere.
     #[must_use]
-    pub fn resample(&self, seat: Seat, rng: &mut QuickRng) -> Self {
+    pub fn resample(&self, seat: Seat, rng: &mut FastRng) -> Self {
         let mut state = self.clone();
-        let hidden = other(seat).index() & 1;
+        let hidden = other_seat(seat).index() & 1;
         let mut positions: Vec<u8> = (0..CELLS as u8).filter(|&p| usize::from(p) != CENTRE).collect();
         rng.shuffle(&mut positions);
         positions.truncate(self.places[hidden].len());
@@ -179,6 +181,6 @@ impl State {
 }
 
 /// The other of the two seats.
-pub const fn other(seat: Seat) -> Seat {
+pub const fn other_seat(seat: Seat) -> Seat {
     Seat((seat.0 & 1) ^ 1)
 }

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use agon_core::assets::content_hash;
 
 use super::board::SIDE;
-use super::bots::Index;
+use super::bots::WordIndex;
 
 /// The list the project ships (see `data/WORDS-LICENCE.txt`).
-const BUILT_IN: &str = include_str!("../../data/words.dat");
+const BUILT_IN_WORDS: &str = include_str!("../../data/words.dat");
 
 /// The words for which points are given: a trie whose nodes carry the set of their children.
 pub struct WordList {
@@ -19,7 +19,7 @@ pub struct WordList {
     /// Where two letters lead, 0 for nowhere: most walks along a line end here.
     pairs: Vec<u32>,
     /// Made when a bot first asks for it.
-    index: OnceLock<Index>,
+    index: OnceLock<WordIndex>,
 }
 
 /// A prefix of some words, or several with the same endings.
@@ -31,7 +31,7 @@ struct Node {
     first: u32,
 }
 
-const WORD: u32 = 1 << 31;
+const WORD_BIT: u32 = 1 << 31;
 
 /// Pairs of codes, that of an empty cell included.
 const PAIRS: usize = 27 * 27;
@@ -51,17 +51,19 @@ impl WordList {
         static LIST: OnceLock<Arc<WordList>> = OnceLock::new();
         // The shipped file is tested to have no bad line; were there one, no word would count.
         Arc::clone(
-            LIST.get_or_init(|| Arc::new(Self::read("built-in", BUILT_IN.as_bytes()).unwrap_or_default())),
+            LIST.get_or_init(|| {
+                Arc::new(Self::read("built-in", BUILT_IN_WORDS.as_bytes()).unwrap_or_default())
+            }),
         )
     }
 
     /// The project's own list as it is handed to bots: `words.dat`.
     pub const fn built_in_text() -> &'static str {
-        BUILT_IN
+        BUILT_IN_WORDS
     }
 
     /// A list given by an organiser. The last one is kept, as every game of a competition asks for it anew.
-    pub fn given(content: &[u8]) -> Result<Arc<Self>, BadLine> {
+    pub fn from_bytes(content: &[u8]) -> Result<Arc<Self>, WordListError> {
         static LAST: Mutex<Option<Arc<WordList>>> = Mutex::new(None);
         let name = content_hash(content);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +77,7 @@ impl WordList {
 
     /// Reads one word a line. Lower case, CRLF, blanks around a word, empty lines, any order and words given
     /// twice are all right; a line that is not 2 to 7 letters A to Z is not.
-    pub fn read(name: &str, content: &[u8]) -> Result<Self, BadLine> {
+    pub fn read(name: &str, content: &[u8]) -> Result<Self, WordListError> {
         let mut words: Vec<Vec<u8>> = Vec::new();
         for (i, line) in content.split(|&byte| byte == b'\n').enumerate() {
             let line = line.trim_ascii();
@@ -85,16 +87,16 @@ impl WordList {
             if !(2..=SIDE).contains(&line.len()) || !line.iter().all(u8::is_ascii_alphabetic) {
                 let mut text = String::from_utf8_lossy(line).into_owned();
                 text = text.chars().take(40).flat_map(char::escape_debug).collect();
-                return Err(BadLine { number: i + 1, text });
+                return Err(WordListError { number: i + 1, text });
             }
             words.push(line.iter().map(|byte| byte.to_ascii_uppercase() - b'A').collect());
         }
         words.sort_unstable();
         words.dedup();
-        Ok(Self::packed(name, &words))
+        Ok(Self::from_sorted(name, &words))
     }
 
-    fn packed(name: &str, words: &[Vec<u8>]) -> Self {
+    fn from_sorted(name: &str, words: &[Vec<u8>]) -> Self {
         let mut list = Self {
             name: name.to_owned(),
             count: words.len(),
@@ -140,7 +142,7 @@ impl WordList {
     }
 
     /// All words in alphabetical order, as letter codes.
-    pub fn each(&self, mut visit: impl FnMut(&[u8])) {
+    pub fn for_each_word(&self, mut visit: impl FnMut(&[u8])) {
         self.descend(Self::start(), &mut Vec::with_capacity(SIDE), &mut visit);
     }
 
@@ -158,8 +160,8 @@ impl WordList {
     }
 
     /// The words by pattern, for bots.
-    pub(super) fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::new(self))
+    pub(super) fn index(&self) -> &WordIndex {
+        self.index.get_or_init(|| WordIndex::new(self))
     }
 
     /// The empty prefix.
@@ -170,7 +172,7 @@ impl WordList {
 
     /// The prefix of these two letters, if any word begins with it.
     #[inline]
-    pub(super) fn begin(&self, first: u8, second: u8) -> Option<Prefix> {
+    pub(super) fn prefix_of_pair(&self, first: u8, second: u8) -> Option<Prefix> {
         let node = *self.pairs.get(pair(first, second))?;
         (node != 0).then_some(Prefix(node))
     }
@@ -180,7 +182,7 @@ impl WordList {
     pub(super) fn follow(&self, prefix: Prefix, code: u8) -> Option<Prefix> {
         let node = self.nodes.get(prefix.0 as usize)?;
         let bit = 1u32 << (code & 31);
-        if node.mask & bit & !WORD == 0 {
+        if node.mask & bit & !WORD_BIT == 0 {
             return None;
         }
         Some(Prefix(node.first + (node.mask & (bit - 1)).count_ones()))
@@ -189,14 +191,14 @@ impl WordList {
     /// Whether this prefix is a word itself.
     #[inline]
     pub(super) fn is_word(&self, prefix: Prefix) -> bool {
-        self.nodes.get(prefix.0 as usize).is_some_and(|node| node.mask & WORD != 0)
+        self.nodes.get(prefix.0 as usize).is_some_and(|node| node.mask & WORD_BIT != 0)
     }
 }
 
 impl Default for WordList {
     /// Without words.
     fn default() -> Self {
-        Self::packed("empty", &[])
+        Self::from_sorted("empty", &[])
     }
 }
 
@@ -208,7 +210,7 @@ impl std::fmt::Debug for WordList {
 
 /// A line of a word list that is no word.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BadLine {
+pub struct WordListError {
     /// Counted from 1.
     pub number: usize,
     /// Its beginning.
@@ -236,7 +238,7 @@ fn pack_from(
     if let Some((word, longer)) = rest.split_first()
         && word.len() == depth
     {
-        mask |= WORD;
+        mask |= WORD_BIT;
         rest = longer;
     }
     let mut children = Vec::new();
@@ -263,18 +265,18 @@ mod tests {
     #[test]
     fn the_shipped_list_is_clean_and_large() {
         let list = WordList::built_in();
-        assert_eq!(list.len(), BUILT_IN.lines().count());
+        assert_eq!(list.len(), BUILT_IN_WORDS.lines().count());
         assert!(list.len() >= 40_000);
-        assert!(BUILT_IN.lines().is_sorted_by(|a, b| a < b), "sorted, no word twice");
-        assert!(BUILT_IN.lines().all(|w| w.bytes().all(|b| b.is_ascii_uppercase())));
-        assert!(BUILT_IN.lines().all(|word| list.contains(word)));
+        assert!(BUILT_IN_WORDS.lines().is_sorted_by(|a, b| a < b), "sorted, no word twice");
+        assert!(BUILT_IN_WORDS.lines().all(|w| w.bytes().all(|b| b.is_ascii_uppercase())));
+        assert!(BUILT_IN_WORDS.lines().all(|word| list.contains(word)));
     }
 
     #[test]
     fn the_trie_holds_the_words_and_no_others() {
         let list = WordList::read("few", b"at\ncat\ncats\nzoo\n").unwrap();
         let mut words = Vec::new();
-        list.each(|word| words.push(word.iter().map(|c| (b'A' + c) as char).collect::<String>()));
+        list.for_each_word(|word| words.push(word.iter().map(|c| (b'A' + c) as char).collect::<String>()));
         assert_eq!(words, ["AT", "CAT", "CATS", "ZOO"]);
         for no in ["", "A", "CA", "CATSS", "ZO", "TA", "C T", "\u{c9}"] {
             assert!(!list.contains(no), "{no:?}");

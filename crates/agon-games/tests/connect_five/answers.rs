@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_core::{ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, Settings};
+use agon_core::{BotLifetime, ClockRule, Fault, FaultPenalty, Game, Reply, Seat, Settings};
 use agon_games::connect_five::{Column, ConnectFive};
 use serde_json::json;
 
@@ -51,8 +51,8 @@ fn an_illegal_column_or_a_timeout_loses_the_game_a_crash_or_garbled_answer_the_m
         assert_eq!(result.ended, format!("{fault} of seat 1"));
         let loses_match = matches!(fault, Fault::Crash | Fault::Garbled);
         assert_eq!(result.match_lost_by, loses_match.then_some(Seat(1)), "{fault}");
-        let cost = if loses_match { Cost::LoseMatch } else { Cost::LoseGame };
-        assert_eq!(ConnectFive::info().cost(fault), cost);
+        let cost = if loses_match { FaultPenalty::LoseMatch } else { FaultPenalty::LoseGame };
+        assert_eq!(ConnectFive::info().penalty(fault), cost);
     }
     for column in [-1, 9, 100, i64::MIN] {
         let mut state = start.clone();
@@ -81,7 +81,7 @@ fn the_clock_gives_t_seconds_for_each_move() {
 #[test]
 fn the_bot_lives_for_the_whole_match_and_knows_its_opponent() {
     let info = ConnectFive::info();
-    assert_eq!(info.lifetime, Lifetime::Match);
+    assert_eq!(info.lifetime, BotLifetime::Match);
     assert!(info.names_shown);
     assert_eq!(info.roles.len(), 1);
 }

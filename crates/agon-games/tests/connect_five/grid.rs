@@ -1,6 +1,6 @@
 //! The grid, falling pieces, lines and the end of a game.
 
-use agon_core::{Game, QuickRng, Reply, Seat, SeatSet};
+use agon_core::{FastRng, Game, Reply, Seat, SeatSet};
 use agon_games::connect_five::board::Mark;
 use agon_games::connect_five::{ConnectFive, State};
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::{STILL, after, board, drop_into, game, outcome, scores};
 fn full_board_without_a_line(game: &ConnectFive) -> State {
     (0..100_000)
         .find_map(|seed| {
-            let mut rng = QuickRng::new(seed);
+            let mut rng = FastRng::new(seed);
             let mut state = game.start(0);
             while let Some(seat) = game.to_move(&state).next() {
                 let column = game.sample(&state, seat, &mut rng)?;
@@ -107,7 +107,7 @@ fn a_full_board_without_a_line_is_a_draw() {
 fn the_last_piece_on_a_full_board_can_still_win() {
     let game = game(STILL);
     let won = (0..200_000).any(|seed| {
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut state = game.start(0);
         while let Some(seat) = game.to_move(&state).next() {
             let Some(column) = game.sample(&state, seat, &mut rng) else { return false };

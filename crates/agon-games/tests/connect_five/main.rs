@@ -6,10 +6,10 @@ use agon_core::{Assets, Game, Outcome, Reply, Seat, Settings};
 use agon_games::connect_five::board::Board;
 use agon_games::connect_five::{Column, ConnectFive, State};
 
-mod always;
 mod answers;
 mod grid;
-mod house;
+mod house_bots;
+mod properties;
 mod series;
 mod special;
 mod view;

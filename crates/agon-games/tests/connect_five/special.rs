@@ -117,7 +117,7 @@ fn drift_frequencies_match_p_and_q_at_edges_and_full_neighbours_too() {
 fn the_special_columns_are_two_different_ones_drawn_uniformly() {
     let mut pairs = std::collections::BTreeMap::new();
     for seed in 0..36_000 {
-        let (settings, _) = ConnectFive::in_series(&settings(&[]), seed, 0);
+        let (settings, _) = ConnectFive::series_game(&settings(&[]), seed, 0);
         let columns = settings.list("special").unwrap().to_vec();
         assert!(columns[0] < columns[1] && (0..9).contains(&columns[0]) && columns[1] < 9);
         *pairs.entry(columns).or_insert(0u32) += 1;
@@ -132,7 +132,7 @@ fn p_and_q_are_uniform_on_the_triangle() {
     // Four triangles of equal area: three at the corners, one in the middle.
     let mut parts = [0u32; 4];
     for seed in 0..40_000 {
-        let (settings, _) = ConnectFive::in_series(&settings(&[]), seed, 0);
+        let (settings, _) = ConnectFive::series_game(&settings(&[]), seed, 0);
         let (p, q) = (settings.real("p").unwrap(), settings.real("q").unwrap());
         assert!(p >= 0.0 && q >= 0.0 && p + q <= 1.0);
         let part = match (p > 0.5, q > 0.5, p + q < 0.5) {
@@ -151,12 +151,12 @@ fn p_and_q_are_uniform_on_the_triangle() {
 fn one_of_p_and_q_can_be_set_and_the_other_is_drawn_from_what_is_left() {
     let mut sum = 0.0;
     for seed in 0..10_000 {
-        let (drawn, _) = ConnectFive::in_series(&settings(&[("p", "0.8")]), seed, 0);
+        let (drawn, _) = ConnectFive::series_game(&settings(&[("p", "0.8")]), seed, 0);
         let q = drawn.real("q").unwrap();
         assert_eq!(drawn.real("p"), Some(0.8));
         assert!((0.0..=0.2).contains(&q));
         sum += q;
-        let (other, _) = ConnectFive::in_series(&settings(&[("q", "0.8")]), seed, 0);
+        let (other, _) = ConnectFive::series_game(&settings(&[("q", "0.8")]), seed, 0);
         assert!((0.0..=0.2).contains(&other.real("p").unwrap()));
         assert_eq!(drawn.get("special"), other.get("special"), "one setting does not move another's draw");
     }

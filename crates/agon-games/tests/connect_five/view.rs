@@ -1,6 +1,6 @@
 //! Frames and pictures.
 
-use agon_core::{Eye, Fault, Game, QuickRng, Reply, Seat, View};
+use agon_core::{FastRng, Fault, Game, Reply, Seat, View, Viewpoint};
 use agon_games::connect_five::State;
 use agon_games::connect_five::board::{Board, Mark};
 use serde_json::{Value as Json, json};
@@ -15,12 +15,12 @@ fn names() -> [String; 2] {
 fn the_picture_shows_the_drift_to_all_but_a_player_only_its_own() {
     let game = game(&[("special", "3,6"), ("p", "1"), ("q", "0")]);
     let state = after(&game, 1, &[3]);
-    let all = game.picture(&state, Eye::All, &names()).plain();
+    let all = game.picture(&state, Viewpoint::All, &names()).plain();
     assert!(all.contains("alice dropped into column 3, the piece drifted left to 2"), "{all}");
     assert!(all.contains("v---o") && all.contains("special columns 3 and 6: left 1.000"), "{all}");
-    let own = game.picture(&state, Eye::Seat(Seat(0)), &names()).plain();
+    let own = game.picture(&state, Viewpoint::Seat(Seat(0)), &names()).plain();
     assert!(own.contains("drifted left") && own.contains("v---o") && !own.contains("special"), "{own}");
-    let other = game.picture(&state, Eye::Seat(Seat(1)), &names()).plain();
+    let other = game.picture(&state, Viewpoint::Seat(Seat(1)), &names()).plain();
     assert!(other.contains("alice put a piece into column 2") && !other.contains("v---o"), "{other}");
     assert!(!other.contains('~') && !other.contains("special") && !other.contains("column 3"), "{other}");
 }
@@ -42,12 +42,12 @@ fn the_frame_tells_a_viewer_everything() {
 fn pictures_fit_a_terminal_whatever_the_names() {
     let game = game(&[]);
     let names = ["n".repeat(300), "é".repeat(300)];
-    let mut rng = QuickRng::new(9);
+    let mut rng = FastRng::new(9);
     let mut state = game.start(9);
     while let Some(seat) = game.to_move(&state).next() {
         let column = game.sample(&state, seat, &mut rng).unwrap();
         game.apply(&mut state, &[Reply::Answer(column)]);
-        for eye in [Eye::All, Eye::Seat(seat)] {
+        for eye in [Viewpoint::All, Viewpoint::Seat(seat)] {
             let picture = game.picture(&state, eye, &names).plain();
             assert!(picture.lines().count() <= 40 && picture.lines().all(|l| l.chars().count() <= 100));
         }
@@ -60,18 +60,18 @@ fn golden_pictures_of_a_short_game() {
     let picture = |state: &State, eye| game.picture(state, eye, &names()).plain() + "\n\n";
     let mut text = String::new();
     let mut state = game.start(11);
-    text.push_str(&picture(&state, Eye::All));
+    text.push_str(&picture(&state, Viewpoint::All));
     let mut before_the_end = state.clone();
     for column in [8, 2, 8, 6, 8, 2, 6, 2, 8, 6, 8] {
         before_the_end.clone_from(&state);
         drop_into(&game, &mut state, column);
-        text.push_str(&picture(&state, Eye::All));
+        text.push_str(&picture(&state, Viewpoint::All));
     }
     for seat in [Seat(0), Seat(1)] {
-        text.push_str(&picture(&state, Eye::Seat(seat)));
+        text.push_str(&picture(&state, Viewpoint::Seat(seat)));
     }
     game.apply(&mut before_the_end, &[Reply::Fault(Fault::Timeout)]);
-    text.push_str(&picture(&before_the_end, Eye::All));
+    text.push_str(&picture(&before_the_end, Viewpoint::All));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/connect_five.txt");
     if std::env::var_os("AGON_BLESS").is_some() {
         std::fs::write(path, &text).unwrap();

@@ -1,14 +1,16 @@
 //! Hide and Seek: each rule of the rule book, the vectors of the public generator, and what must always hold.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "tests")]
 
-mod always;
-mod house;
+mod house_bots;
+mod properties;
 mod vectors;
 
 use std::time::Duration;
 
-use agon_core::{Assets, Better, ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, Settings, View};
-use agon_games::hide_and_seek::{Answer, Cell, Direction, HIDER, HideAndSeek, Map, SEEKER, Start, State};
+use agon_core::{
+    Assets, BotLifetime, ClockRule, Fault, FaultPenalty, Game, Reply, ScoreDirection, Seat, Settings, View,
+};
+use agon_games::hide_and_seek::{Answer, Cell, Direction, GameStart, HIDER, HideAndSeek, Map, SEEKER, State};
 
 const L: Direction = Direction::Left;
 const R: Direction = Direction::Right;
@@ -29,7 +31,7 @@ fn game(pairs: &[(&str, &str)]) -> HideAndSeek {
 fn room(walls: &[(i32, i32)], seeker: (i32, i32), hider: (i32, i32)) -> State {
     let map = Map::new(walls.iter().map(|&(x, y)| cell(x, y)).collect());
     let spawns = [cell(seeker.0, seeker.1), cell(hider.0, hider.1)];
-    State::new(Start { map_seed: 0, game_seed: 0, map, spawns })
+    State::new(GameStart { map_seed: 0, game_seed: 0, map, spawns })
 }
 
 fn go(game: &HideAndSeek, state: &mut State, direction: Direction) {
@@ -116,7 +118,7 @@ fn a_move_that_breaks_the_rules_leaves_the_player_where_it_was_and_every_reason_
 
 #[test]
 fn every_fault_is_a_stay() {
-    assert_eq!(HideAndSeek::info().faults, [Cost::Stay; 4]);
+    assert_eq!(HideAndSeek::info().faults, [FaultPenalty::Stay; 4]);
     let game = game(&[]);
     for fault in Fault::ALL {
         let mut state = room(&[], (5, 5), (19, 19));
@@ -196,9 +198,9 @@ fn when_the_clock_runs_out_the_player_who_thought_less_wins_with_the_best_score(
 #[test]
 fn roles_and_lifetime_are_those_of_the_rule_book() {
     let info = HideAndSeek::info();
-    assert_eq!((info.role(SEEKER).name, info.role(SEEKER).better), ("seeker", Better::Lower));
-    assert_eq!((info.role(HIDER).name, info.role(HIDER).better), ("hider", Better::Higher));
-    assert_eq!((info.lifetime, info.names_shown), (Lifetime::Game, false));
+    assert_eq!((info.role(SEEKER).name, info.role(SEEKER).better), ("seeker", ScoreDirection::Lower));
+    assert_eq!((info.role(HIDER).name, info.role(HIDER).better), ("hider", ScoreDirection::Higher));
+    assert_eq!((info.lifetime, info.names_shown), (BotLifetime::Game, false));
     assert!(HideAndSeek::new(&Settings::defaults(info.settings), 3, &Assets::none()).is_err());
 }
 

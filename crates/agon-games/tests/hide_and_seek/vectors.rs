@@ -1,7 +1,7 @@
 //! Maps, spawns and vision as the public generator has them, and which seeds apply.
 
 use agon_core::{Game, View};
-use agon_games::hide_and_seek::{Cell, Map, SEEKER, Start, see_each_other};
+use agon_games::hide_and_seek::{Cell, GameStart, Map, SEEKER, see_each_other};
 use serde_json::Value as Json;
 
 use super::{cell, game};
@@ -19,7 +19,7 @@ fn columns(map: &Map) -> Vec<String> {
     (0..20).map(column).collect()
 }
 
-fn check_start(start: &Start, expected: &Json) {
+fn check_start(start: &GameStart, expected: &Json) {
     let map: Vec<String> = serde_json::from_value(expected["map"].clone()).unwrap();
     assert_eq!(columns(&start.map), map, "map of {}", start.map_seed);
     assert_eq!(
@@ -36,7 +36,7 @@ fn the_maps_and_spawns_are_those_of_the_public_generator() {
     assert_eq!(all.len(), 100);
     for expected in all {
         let seed = expected["seed"].as_u64().unwrap() as u32;
-        check_start(&Start::generate(Some(seed), seed), &expected);
+        check_start(&GameStart::generate(Some(seed), seed), &expected);
     }
 }
 
@@ -46,7 +46,7 @@ fn with_a_game_seed_alone_its_first_draw_is_the_map_seed() {
     assert_eq!(all.len(), 25);
     for expected in all {
         let game_seed = expected["game_seed"].as_u64().unwrap() as u32;
-        let start = Start::generate(None, game_seed);
+        let start = GameStart::generate(None, game_seed);
         assert_eq!(u64::from(start.map_seed), expected["map_seed_drawn"].as_u64().unwrap());
         check_start(&start, &expected);
         let game = game(&[("game_seed", &game_seed.to_string())]);
@@ -101,7 +101,7 @@ Map is generated with seed 42. Good connectivity? True. Wall fraction: 0.26.
 fn show_prints_the_map_as_the_original_does() {
     let game = game(&[]);
     let state = game.start(42);
-    let [seeker, hider] = Start::generate(Some(42), 42).spawns;
+    let [seeker, hider] = GameStart::generate(Some(42), 42).spawns;
     assert_eq!(game.show(&state), format!("{MAP_42}\nseeker spawns at {seeker}\nhider spawns at {hider}\n"));
 }
 

@@ -6,8 +6,8 @@ use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::solitude_scramble::board::{Move, Side};
 use agon_games::solitude_scramble::state::Deal;
 
-mod always;
-mod bots;
+mod house_bots;
+mod properties;
 mod records;
 mod rules;
 mod view;

@@ -29,7 +29,7 @@ fn replay(recorded: &Json) -> (State, Vec<String>) {
     let game = game_with(&[("turns", &turns.len().to_string())]);
     let mut state = game.start(0);
     for turn in turns {
-        state.lay(recorded_deal(turn, &players));
+        state.set_deal(recorded_deal(turn, &players));
         let moves = std::array::from_fn(|seat| {
             let text = turn["player_move"][&players[seat]].as_str().unwrap();
             if text == "NONE" { None } else { Some(SolitudeScramble::read_answer(text).unwrap()) }
@@ -72,7 +72,7 @@ fn the_published_history_has_the_shape_of_the_recorded_matches() {
 fn the_published_history_lists_keys_in_the_order_of_the_seed() {
     let game = game_with(&[("turns", "1")]);
     let mut state = game.start(0);
-    state.lay(deal([3, 3, 2, 5, 3], [West, South, East, North]));
+    state.set_deal(deal([3, 3, 2, 5, 3], [West, South, East, North]));
     game.apply(&mut state, &replies([Some(Left), Some(Left), Some(Right), None]));
     let text =
         history_json(&state, &names(["bot_second_best", "bot_greedy", "bot_only_right", "bot_only_left"]));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_core::{Assets, ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, SeatSet, Settings};
+use agon_core::{Assets, BotLifetime, ClockRule, Fault, FaultPenalty, Game, Reply, Seat, SeatSet, Settings};
 use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::solitude_scramble::board::Move::{Center, Left, Right};
 use agon_games::solitude_scramble::board::Platform;
@@ -80,10 +80,10 @@ fn two_or_more_on_a_platform_get_nothing_and_leave_the_others_alone() {
 #[test]
 fn a_fault_forfeits_the_move_scores_nothing_and_blocks_nobody() {
     let game = default_game();
-    assert_eq!(SolitudeScramble::info().faults, [Cost::ForfeitMove; 4]);
+    assert_eq!(SolitudeScramble::info().faults, [FaultPenalty::ForfeitMove; 4]);
     for fault in Fault::ALL {
         let mut state = game.start(1);
-        state.lay(deal([6, 3, 4, 5, 2], [North, East, South, West]));
+        state.set_deal(deal([6, 3, 4, 5, 2], [North, East, South, West]));
         // North goes to NE; East, who would have met it there, fails.
         let turn = [Reply::Answer(Left), Reply::Fault(fault), Reply::Answer(Center), Reply::Answer(Center)];
         game.apply(&mut state, &turn);
@@ -143,7 +143,7 @@ fn the_highest_total_is_first_and_equal_totals_share_a_place() {
     for moves in
         [[Some(Left), Some(Left), Some(Left), Some(Left)], [Some(Right), None, Some(Center), Some(Left)]]
     {
-        state.lay(dealt);
+        state.set_deal(dealt);
         game.apply(&mut state, &replies(moves));
     }
     let outcome = game.outcome(&state).unwrap();
@@ -185,7 +185,7 @@ fn answers_are_read_as_letters_or_words_in_any_case() {
 fn a_seat_sees_the_deal_and_the_whole_history_in_the_order_of_the_seed() {
     let game = default_game();
     let mut state = game.start(1);
-    state.lay(deal([6, 3, 1, 5, 2], [South, North, West, East]));
+    state.set_deal(deal([6, 3, 1, 5, 2], [South, North, West, East]));
     let seen = serde_json::to_string(&game.observe(&state, Seat(1))).unwrap();
     assert_eq!(
         seen,
@@ -203,6 +203,6 @@ fn a_seat_sees_the_deal_and_the_whole_history_in_the_order_of_the_seed() {
         "awards": [0, 0, 0, 6],
     }]);
     assert_eq!(seen["history"], past);
-    assert_eq!(SolitudeScramble::info().lifetime, Lifetime::Call);
+    assert_eq!(SolitudeScramble::info().lifetime, BotLifetime::Call);
     assert!(SolitudeScramble::info().names_shown);
 }

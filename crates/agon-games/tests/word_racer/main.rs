@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use agon_core::assets::content_hash;
-use agon_core::conformance::{self, Plan};
+use agon_core::conformance::{self, ConformanceConfig};
 use agon_core::random::{bot_seeds, series_seed};
 use agon_core::{
-    Assets, ClockRule, Eye, Fault, Game, House, Outcome, QuickRng, Reply, Seat, SeatSet, Settings,
-    SettingsError, View, WhenSpent,
+    Assets, BankEmptyAction, ClockRule, FastRng, Fault, Game, HouseBots, Outcome, Reply, Seat, SeatSet,
+    Settings, SettingsError, View, Viewpoint,
 };
 use agon_games::word_racer::{
     Answer, Board, CELLS, CENTRE, Letter, POINTS, SIDE, State, TURNS, WordList, WordRacer, board_points,
-    found_words, other,
+    found_words, other_seat,
 };
 use proptest::prelude::*;
 
@@ -74,7 +74,7 @@ fn played_out(game: &WordRacer, letters: &str, orders: &[Vec<u32>; 2]) -> State 
     for (turn, character) in letters.chars().enumerate() {
         let caller = mover(game, &state);
         play(game, &mut state, call(character, orders[caller.index()][turn]));
-        play(game, &mut state, place(orders[other(caller).index()][turn]));
+        play(game, &mut state, place(orders[other_seat(caller).index()][turn]));
     }
     state
 }

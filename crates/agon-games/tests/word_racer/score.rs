@@ -95,7 +95,7 @@ fn exhaustive_board(list: &WordList, board: &Board) -> u32 {
 fn boards() -> impl Strategy<Value = Board> {
     (any::<u64>(), 0..12u32, 0..40u32).prop_map(|(seed, words, holes)| {
         let text: Vec<&str> = WordList::built_in_text().lines().collect();
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut codes: Vec<char> = (0..CELLS).map(|_| (b'A' + rng.below(26) as u8) as char).collect();
         for _ in 0..words {
             let word = text[rng.below(text.len() as u32) as usize];

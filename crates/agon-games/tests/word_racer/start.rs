@@ -31,7 +31,7 @@ fn the_seat_set_as_first_calls_first() {
         assert_eq!(game.to_move(&state), SeatSet::one(seat));
         assert_eq!(game.request(&state, seat), 0);
         assert!(game.observe(&state, seat).first);
-        assert!(!game.observe(&state, other(seat)).first);
+        assert!(!game.observe(&state, other_seat(seat)).first);
     }
 }
 
@@ -40,17 +40,17 @@ fn pairs_of_a_series_share_the_first_letter_and_swap_the_first_move() {
     for first in [0, 1] {
         let base = settings(&[("first", &first.to_string())]);
         for index in 0..20 {
-            let (own, seed) = WordRacer::in_series(&base, 77, index);
+            let (own, seed) = WordRacer::series_game(&base, 77, index);
             assert_eq!(seed, series_seed(77, index / 2));
             assert_eq!(own.int("first"), Some(first ^ i64::from(index % 2)));
         }
     }
-    assert_eq!(WordRacer::in_series(&settings(&[]), 77, 0), (settings(&[]), 77));
+    assert_eq!(WordRacer::series_game(&settings(&[]), 77, 0), (settings(&[]), 77));
 }
 
 #[test]
 fn the_clock_is_ten_seconds_for_all_answers_of_a_game() {
-    let bank = |limit| ClockRule::Bank { limit, spent: WhenSpent::Timeout };
+    let bank = |limit| ClockRule::Bank { limit, when_empty: BankEmptyAction::Timeout };
     assert_eq!(game(&[]).clock(), bank(Duration::from_secs(10)));
     assert_eq!(game(&[("seconds", "0.5")]).clock(), bank(Duration::from_millis(500)));
 }

@@ -65,7 +65,7 @@ fn resampling_moves_only_the_letters_of_the_other_board() {
         play(&game, &mut state, call((b'A' + i as u8) as char, position));
         play(&game, &mut state, place(position));
     }
-    let mut rng = QuickRng::new(3);
+    let mut rng = FastRng::new(3);
     let mut moved = 0;
     for _ in 0..50 {
         let drawn = game.resample(&state, Seat(0), &mut rng);

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn the_conformance_suite() {
-    conformance::check::<WordRacer>(&Plan {
+    conformance::check::<WordRacer>(&ConformanceConfig {
         games: 2400,
         settings: |rng| {
             let mut pairs = vec![("first", rng.below(2).to_string())];
@@ -95,11 +95,11 @@ fn the_golden_game() {
     duel([strongest, 1], &[("letter", "E")], 2026, |game, state| {
         if [0, 1, 2, 33, 60, 96].contains(&number) {
             let _ = writeln!(text, "== after {number} answers");
-            text += &game.picture(state, Eye::All, &names).plain();
+            text += &game.picture(state, Viewpoint::All, &names).plain();
         }
         if number == 61 {
             let _ = writeln!(text, "== what bob sees after {number} answers");
-            text += &game.picture(state, Eye::Seat(Seat(1)), &names).plain();
+            text += &game.picture(state, Viewpoint::Seat(Seat(1)), &names).plain();
         }
         number += 1;
     });
@@ -117,11 +117,11 @@ proptest! {
     #[test]
     fn pictures_fit_the_terminal_and_frames_add_up(seed in any::<u64>()) {
         let game = game(&[]);
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);
         let names = ["a-name-that-is-much-too-long-to-be-shown".to_owned(), "b".to_owned()];
         loop {
-            for eye in [Eye::All, Eye::Seat(Seat(0)), Eye::Seat(Seat(1))] {
+            for eye in [Viewpoint::All, Viewpoint::Seat(Seat(0)), Viewpoint::Seat(Seat(1))] {
                 let plain = game.picture(&state, eye, &names).plain();
                 prop_assert!(plain.lines().count() <= 40);
                 prop_assert!(plain.lines().all(|line| line.chars().count() <= 100), "{}", plain);

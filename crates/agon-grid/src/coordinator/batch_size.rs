@@ -1,62 +1,65 @@
-//! How many matches make a job, and how many jobs wait: by what matches took so far.
+//! Chooses the number of matches in a job and the number of published jobs, from the match durations so far.
 
 use std::time::Duration;
 
-/// The largest job, however short its matches: a report must stay small.
-const LARGEST: u64 = 512;
-/// Jobs that wait should keep everybody busy for so long.
-const AHEAD: f64 = 4.0;
-/// What waits is never more than everybody plays in so long.
-const MOST: f64 = 55.0;
-/// While nobody is there, so many jobs wait for whoever comes first.
-const FIRST: u64 = 2;
-/// How much of the average a report of shorter matches makes. One of longer matches is believed at once: jobs that are too small cost a little,
-/// one that is too large keeps a worker for minutes.
-const NEWEST: f64 = 0.2;
+/// Maximum number of matches in a job. Keeps reports small when matches are short.
+const MAX_MATCHES_PER_JOB: u64 = 512;
+/// Waiting jobs should keep all workers busy for this time.
+const QUEUE_AHEAD_SECONDS: f64 = 4.0;
+/// Waiting jobs never hold more work than all workers do in this time.
+const MAX_QUEUE_SECONDS: f64 = 55.0;
+/// Number of published jobs while no worker is connected.
+const JOBS_WITHOUT_WORKERS: u64 = 2;
+/// Weight of a report of shorter matches in the moving average. Longer matches replace the average at once: jobs that are too small cost
+/// little, but a job that is too large keeps a worker busy for minutes.
+const NEW_SAMPLE_WEIGHT: f64 = 0.2;
 
-/// What matches take.
+/// Adapts the job size to the measured match duration.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchSizer {
-    /// About so much work in a job, in seconds.
-    batch: f64,
-    /// Of one match, in seconds, as far as it is known.
-    each: Option<f64>,
+    /// Target duration of a job.
+    target_seconds: f64,
+    /// Average duration of a match, if known.
+    seconds_per_match: Option<f64>,
 }
 
 impl BatchSizer {
-    /// Nothing is known yet.
+    /// Starts without measurements.
     pub fn new(batch: Duration) -> Self {
-        Self { batch: batch.as_secs_f64(), each: None }
+        Self { target_seconds: batch.as_secs_f64(), seconds_per_match: None }
     }
 
-    /// Matches were played in this time.
-    pub fn observe(&mut self, matches: usize, took: Duration) {
+    /// Adds a measurement.
+    pub fn observe(&mut self, matches: usize, duration: Duration) {
         if matches == 0 {
             return;
         }
-        // Nobody is believed who says that it took no time, or a week.
-        let each = (took.as_secs_f64() / matches as f64).clamp(1e-6, 3600.0);
-        self.each = Some(self.each.map_or(each, |known| each.max(known + (each - known) * NEWEST)));
+        // Clamp, because workers may report implausible durations.
+        let seconds = (duration.as_secs_f64() / matches as f64).clamp(1e-6, 3600.0);
+        self.seconds_per_match = Some(
+            self.seconds_per_match
+                .map_or(seconds, |known| seconds.max(known + (seconds - known) * NEW_SAMPLE_WEIGHT)),
+        );
     }
 
-    /// How many matches the next job has, with so many left for so many cores: one until something is known, and small ones at the end, so that
-    /// all cores end together.
-    pub fn size(&self, left: u64, cores: u64) -> u64 {
-        let Some(each) = self.each else { return 1 };
-        let fair = left.div_ceil(2 * cores.max(1)).clamp(1, LARGEST);
-        ((self.batch / each) as u64).clamp(1, fair)
+    /// Number of matches in the next job, for `left` remaining matches. One until a duration is known. Smaller jobs near the end let all
+    /// cores finish at the same time.
+    pub fn matches_per_job(&self, left: u64, cores: u64) -> u64 {
+        let Some(seconds) = self.seconds_per_match else { return 1 };
+        let fair = left.div_ceil(2 * cores.max(1)).clamp(1, MAX_MATCHES_PER_JOB);
+        ((self.target_seconds / seconds) as u64).clamp(1, fair)
     }
 
-    /// How many jobs of this size may be out, waiting or being played, for so many cores.
+    /// Maximum number of published jobs of this size, waiting or being played.
     pub fn max_jobs(&self, size: u64, cores: u64) -> u64 {
         if cores == 0 {
-            return FIRST;
+            return JOBS_WITHOUT_WORKERS;
         }
-        let Some(each) = self.each else { return 2 * cores };
-        let job = each * size as f64;
-        let of = |seconds: f64| (seconds / job * cores as f64) as u64;
-        // One for each core is being played. What waits: at least one for each, if that is no more than the most.
-        cores + of(AHEAD).max(cores).min(of(MOST)).max(1)
+        let Some(seconds) = self.seconds_per_match else { return 2 * cores };
+        let job = seconds * size as f64;
+        let jobs_in = |seconds: f64| (seconds / job * cores as f64) as u64;
+        // One job per core is being played. At least one per core waits, unless that exceeds the maximum.
+        cores + jobs_in(QUEUE_AHEAD_SECONDS).max(cores).min(jobs_in(MAX_QUEUE_SECONDS)).max(1)
     }
 }
 
@@ -64,46 +67,53 @@ impl BatchSizer {
 mod tests {
     use super::*;
 
-    fn paced(each: Duration) -> BatchSizer {
-        let mut pace = BatchSizer::new(Duration::from_secs(1));
-        pace.observe(1, each);
-        pace
+    fn sizer_with(seconds: Duration) -> BatchSizer {
+        let mut sizer = BatchSizer::new(Duration::from_secs(1));
+        sizer.observe(1, seconds);
+        sizer
     }
 
     #[test]
-    fn the_first_jobs_are_one_match_each() {
-        let pace = BatchSizer::new(Duration::from_secs(1));
-        assert_eq!((pace.size(1_000_000, 8), pace.max_jobs(1, 8), pace.max_jobs(1, 0)), (1, 16, 2));
+    fn batch_size_without_measurements_is_one_match() {
+        let sizer = BatchSizer::new(Duration::from_secs(1));
+        assert_eq!(
+            (sizer.matches_per_job(1_000_000, 8), sizer.max_jobs(1, 8), sizer.max_jobs(1, 0)),
+            (1, 16, 2)
+        );
     }
 
     #[test]
-    fn a_job_is_about_a_second_and_the_last_ones_are_shared() {
-        assert_eq!(paced(Duration::from_millis(50)).size(1_000_000, 8), 20);
-        assert_eq!(paced(Duration::from_secs(10)).size(1_000_000, 8), 1);
-        assert_eq!(paced(Duration::from_micros(10)).size(1_000_000, 8), LARGEST);
-        assert_eq!(paced(Duration::from_millis(50)).size(32, 8), 2);
-        assert_eq!(paced(Duration::from_millis(50)).size(1, 8), 1);
+    fn matches_per_job_fills_the_target_and_shrinks_at_the_end() {
+        assert_eq!(sizer_with(Duration::from_millis(50)).matches_per_job(1_000_000, 8), 20);
+        assert_eq!(sizer_with(Duration::from_secs(10)).matches_per_job(1_000_000, 8), 1);
+        assert_eq!(sizer_with(Duration::from_micros(10)).matches_per_job(1_000_000, 8), MAX_MATCHES_PER_JOB);
+        assert_eq!(sizer_with(Duration::from_millis(50)).matches_per_job(32, 8), 2);
+        assert_eq!(sizer_with(Duration::from_millis(50)).matches_per_job(1, 8), 1);
     }
 
     #[test]
-    fn what_waits_is_some_seconds_and_never_a_minute() {
-        assert_eq!(paced(Duration::from_millis(50)).max_jobs(20, 8), 8 + 32);
-        assert_eq!(paced(Duration::from_secs(30)).max_jobs(1, 8), 8 + 8);
-        assert_eq!(paced(Duration::from_secs(110)).max_jobs(1, 8), 8 + 4);
-        assert_eq!(paced(Duration::from_hours(1)).max_jobs(1, 8), 8 + 1);
+    fn max_jobs_covers_some_seconds_and_never_a_minute() {
+        assert_eq!(sizer_with(Duration::from_millis(50)).max_jobs(20, 8), 8 + 32);
+        assert_eq!(sizer_with(Duration::from_secs(30)).max_jobs(1, 8), 8 + 8);
+        assert_eq!(sizer_with(Duration::from_secs(110)).max_jobs(1, 8), 8 + 4);
+        assert_eq!(sizer_with(Duration::from_hours(1)).max_jobs(1, 8), 8 + 1);
     }
 
     #[test]
-    fn the_pace_follows_what_is_measured() {
-        let mut pace = paced(Duration::from_secs(1));
+    fn observe_adapts_to_measured_durations() {
+        let mut sizer = sizer_with(Duration::from_secs(1));
         for _ in 0..50 {
-            pace.observe(10, Duration::from_millis(100));
+            sizer.observe(10, Duration::from_millis(100));
         }
-        assert!((95..=100).contains(&pace.size(1_000_000, 1)), "{}", pace.size(1_000_000, 1));
-        pace.observe(0, Duration::from_secs(1));
-        pace.observe(1, Duration::ZERO);
-        // Long matches among short ones: the next job is not hundreds of them.
-        pace.observe(1, Duration::from_secs(2));
-        assert_eq!(pace.size(1_000_000, 1), 1);
+        assert!(
+            (95..=100).contains(&sizer.matches_per_job(1_000_000, 1)),
+            "{}",
+            sizer.matches_per_job(1_000_000, 1)
+        );
+        sizer.observe(0, Duration::from_secs(1));
+        sizer.observe(1, Duration::ZERO);
+        // One long match among short ones: the next job must not hold hundreds of them.
+        sizer.observe(1, Duration::from_secs(2));
+        assert_eq!(sizer.matches_per_job(1_000_000, 1), 1);
     }
 }

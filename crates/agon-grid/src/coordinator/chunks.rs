@@ -1,77 +1,85 @@
-//! Puts reports together that come in pieces.
+//! Assembles reports from chunks.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::messages::{PIECE, ReportChunk};
+use crate::messages::{MAX_CHUNK_BYTES, ReportChunk};
 
-/// The largest report.
-const MOST: usize = 256 << 20;
-/// A report whose next piece does not come for so long is forgotten: it is said again from the start.
+/// Maximum size of a report.
+const MAX_REPORT_BYTES: usize = 256 << 20;
+/// A partial report is dropped after this time without a chunk. The worker then sends it again from the start.
 const PARTIAL_REPORT_TIMEOUT: Duration = Duration::from_mins(2);
-/// Reports that a worker can have begun at once. One on each core would do.
-const AT_ONCE: usize = 4096;
+/// Maximum number of partial reports of a worker. One per core would be enough.
+const MAX_PARTIAL_REPORTS: usize = 4096;
 
-/// What a piece makes.
+/// Result of adding a chunk.
 #[derive(PartialEq, Eq, Debug)]
 pub enum AssembleResult {
-    /// The report is whole.
-    Whole(Vec<u8>),
-    /// The next one please.
-    More,
-    /// Some are missing: all of it again.
-    Again,
-    /// No report has such pieces.
-    Nonsense(String),
+    /// The report is complete.
+    Complete(Vec<u8>),
+    /// More chunks are missing.
+    Incomplete,
+    /// An earlier chunk is missing: the worker must send the whole report again.
+    Resend,
+    /// The chunk is invalid.
+    Invalid(String),
 }
 
 struct PartialReport {
-    pieces: u32,
-    next: u32,
+    chunks: u32,
+    next_chunk: u32,
     bytes: Vec<u8>,
-    at: Instant,
+    updated: Instant,
 }
 
-/// Reports that have begun to come, by worker.
+/// Partial reports by worker and report id.
 #[derive(Default)]
 pub struct ReportAssembler(HashMap<String, HashMap<String, PartialReport>>);
 
 impl ReportAssembler {
-    /// A piece came.
-    pub fn take(&mut self, worker: &str, part: ReportChunk) -> AssembleResult {
-        let ReportChunk { report, piece, pieces, bytes, .. } = part;
-        if pieces == 0 || piece >= pieces || bytes.len() > PIECE || pieces as usize > MOST / PIECE {
-            return AssembleResult::Nonsense(format!(
-                "piece {} of {pieces} with {} bytes",
-                u64::from(piece) + 1,
+    /// Adds a chunk.
+    pub fn add(&mut self, worker: &str, message: ReportChunk) -> AssembleResult {
+        let ReportChunk { report, chunk, chunks, bytes, .. } = message;
+        if chunks == 0
+            || chunk >= chunks
+            || bytes.len() > MAX_CHUNK_BYTES
+            || chunks as usize > MAX_REPORT_BYTES / MAX_CHUNK_BYTES
+        {
+            return AssembleResult::Invalid(format!(
+                "chunk {} of {chunks} with {} bytes",
+                u64::from(chunk) + 1,
                 bytes.len()
             ));
         }
-        if pieces == 1 {
-            return AssembleResult::Whole(bytes);
+        if chunks == 1 {
+            return AssembleResult::Complete(bytes);
         }
-        let begun = self.0.entry(worker.to_owned()).or_default();
-        begun.retain(|_, one| one.at.elapsed() < PARTIAL_REPORT_TIMEOUT);
-        if piece == 0 {
-            if begun.len() >= AT_ONCE {
-                begun.clear();
+        let partials = self.0.entry(worker.to_owned()).or_default();
+        partials.retain(|_, partial| partial.updated.elapsed() < PARTIAL_REPORT_TIMEOUT);
+        if chunk == 0 {
+            if partials.len() >= MAX_PARTIAL_REPORTS {
+                partials.clear();
             }
-            begun.insert(report, PartialReport { pieces, next: 1, bytes, at: Instant::now() });
-            return AssembleResult::More;
+            partials.insert(report, PartialReport { chunks, next_chunk: 1, bytes, updated: Instant::now() });
+            return AssembleResult::Incomplete;
         }
-        match begun.get_mut(&report) {
-            Some(one) if one.pieces == pieces && one.next == piece => {
-                one.bytes.extend_from_slice(&bytes);
-                (one.next, one.at) = (piece + 1, Instant::now());
-                if one.next < pieces {
-                    return AssembleResult::More;
+        match partials.get_mut(&report) {
+            Some(partial) if partial.chunks == chunks && partial.next_chunk == chunk => {
+                partial.bytes.extend_from_slice(&bytes);
+                (partial.next_chunk, partial.updated) = (chunk + 1, Instant::now());
+                if partial.next_chunk < chunks {
+                    return AssembleResult::Incomplete;
                 }
             }
-            // Its receipt was lost: the worker asks with the same piece again.
-            Some(one) if one.pieces == pieces && one.next == piece + 1 => return AssembleResult::More,
-            _ => return AssembleResult::Again,
+            // The ack was lost and the worker repeats the chunk.
+            Some(partial) if partial.chunks == chunks && partial.next_chunk == chunk + 1 => {
+                return AssembleResult::Incomplete;
+            }
+            _ => return AssembleResult::Resend,
         }
-        begun.remove(&report).map_or(AssembleResult::Again, |one| AssembleResult::Whole(one.bytes))
+        partials
+            .remove(&report)
+            .map_or(AssembleResult::Resend, |partial| AssembleResult::Complete(partial.bytes))
     }
 }
 
@@ -79,30 +87,37 @@ impl ReportAssembler {
 mod tests {
     use super::*;
 
-    fn part(piece: u32, pieces: u32, bytes: &[u8]) -> ReportChunk {
-        ReportChunk { protocol: 1, report: "r".to_owned(), piece, pieces, bytes: bytes.to_vec() }
+    fn message(chunk: u32, chunks: u32, bytes: &[u8]) -> ReportChunk {
+        ReportChunk { protocol: 1, report: "r".to_owned(), chunk, chunks, bytes: bytes.to_vec() }
     }
 
     #[test]
-    fn pieces_make_a_whole() {
-        let mut pieces = ReportAssembler::default();
-        assert_eq!(pieces.take("w", part(0, 1, b"all")), AssembleResult::Whole(b"all".to_vec()));
-        assert_eq!(pieces.take("w", part(0, 3, b"a")), AssembleResult::More);
-        assert_eq!(pieces.take("other", part(1, 3, b"x")), AssembleResult::Again);
-        assert_eq!(pieces.take("w", part(1, 3, b"b")), AssembleResult::More);
-        assert_eq!(pieces.take("w", part(1, 3, b"b")), AssembleResult::More, "said again because its receipt was lost");
-        assert_eq!(pieces.take("w", part(2, 3, b"c")), AssembleResult::Whole(b"abc".to_vec()));
-        assert_eq!(pieces.take("w", part(2, 3, b"c")), AssembleResult::Again);
+    fn add_chunks_in_order_gives_the_report() {
+        let mut assembler = ReportAssembler::default();
+        assert_eq!(assembler.add("w", message(0, 1, b"all")), AssembleResult::Complete(b"all".to_vec()));
+        assert_eq!(assembler.add("w", message(0, 3, b"a")), AssembleResult::Incomplete);
+        assert_eq!(assembler.add("other", message(1, 3, b"x")), AssembleResult::Resend);
+        assert_eq!(assembler.add("w", message(1, 3, b"b")), AssembleResult::Incomplete);
+        assert_eq!(
+            assembler.add("w", message(1, 3, b"b")),
+            AssembleResult::Incomplete,
+            "repeated because its ack was lost"
+        );
+        assert_eq!(assembler.add("w", message(2, 3, b"c")), AssembleResult::Complete(b"abc".to_vec()));
+        assert_eq!(assembler.add("w", message(2, 3, b"c")), AssembleResult::Resend);
     }
 
     #[test]
-    fn nonsense_is_no_report() {
-        let mut pieces = ReportAssembler::default();
-        for (piece, count) in [(0, 0), (3, 3), (0, u32::MAX)] {
-            assert!(matches!(pieces.take("w", part(piece, count, b"")), AssembleResult::Nonsense(_)));
+    fn add_invalid_chunks_are_rejected() {
+        let mut assembler = ReportAssembler::default();
+        for (chunk, chunks) in [(0, 0), (3, 3), (0, u32::MAX)] {
+            assert!(matches!(assembler.add("w", message(chunk, chunks, b"")), AssembleResult::Invalid(_)));
         }
-        assert!(matches!(pieces.take("w", part(0, 2, &vec![0; PIECE + 1])), AssembleResult::Nonsense(_)));
-        assert_eq!(pieces.take("w", part(0, 3, b"a")), AssembleResult::More);
-        assert_eq!(pieces.take("w", part(2, 3, b"c")), AssembleResult::Again);
+        assert!(matches!(
+            assembler.add("w", message(0, 2, &vec![0; MAX_CHUNK_BYTES + 1])),
+            AssembleResult::Invalid(_)
+        ));
+        assert_eq!(assembler.add("w", message(0, 3, b"a")), AssembleResult::Incomplete);
+        assert_eq!(assembler.add("w", message(2, 3, b"c")), AssembleResult::Resend);
     }
 }

@@ -1,17 +1,17 @@
-//! What a competition is on the grid, and what it asks of those who want to play.
+//! A competition on the grid, and its requirements for workers.
 
 use agon_core::record::Digest;
 use agon_host::sandbox::REQUIRED;
 use agon_league::config::{BotSource, SandboxRule};
-use agon_venue::Sitting;
+use agon_venue::LoadedCompetition;
 
 use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
 use crate::{GridError, subjects};
 
-/// Digits of the commitment in an id: nobody makes two competitions of the same.
-const DIGITS: usize = 16;
+/// Number of commitment digits in an id. Enough to keep ids unique.
+const COMMITMENT_DIGITS: usize = 16;
 
-/// The id of a competition on the grid: its name, tamed, and what its secret seed hashes to.
+/// Grid id of a competition: a slug of its name, and the start of the commitment to its secret seed.
 pub fn grid_competition_id(name: &str, commitment: Digest) -> String {
     let digits = commitment.hex();
     let slug: String = name
@@ -24,49 +24,53 @@ pub fn grid_competition_id(name: &str, commitment: Digest) -> String {
         .take(30)
         .collect();
     let slug = slug.trim_matches('-');
-    subjects::name_of(&format!("{}-{}", if slug.is_empty() { "cup" } else { slug }, &digits[..DIGITS]))
+    subjects::sanitize_name(&format!(
+        "{}-{}",
+        if slug.is_empty() { "cup" } else { slug },
+        &digits[..COMMITMENT_DIGITS]
+    ))
 }
 
-/// A competition, as workers hear of it.
+/// A competition as announced to workers.
 #[derive(Clone, Debug)]
 pub struct GridCompetition {
-    /// Its id on the grid.
+    /// Grid id.
     pub id: String,
-    /// For people.
+    /// Display name.
     pub name: String,
-    /// The version of Agon that it is played by.
+    /// Required Agon version.
     pub engine: String,
-    /// Changes when the coordinator starts anew.
+    /// Changes when the coordinator restarts.
     pub session: String,
-    /// The game's id.
+    /// Game id.
     pub game: &'static str,
-    /// The version of its rules.
+    /// Required rules version of the game.
     pub rules: u32,
-    /// Layers of the sandbox that every worker must have.
+    /// Required sandbox layers.
     pub layers: Vec<&'static str>,
 }
 
 impl GridCompetition {
-    /// Of a competition whose secret seed hashes to this, played by this version of Agon.
-    pub fn new(sitting: &Sitting, commitment: Digest, engine: &str) -> Result<Self, GridError> {
-        let competition = &sitting.competition;
-        let is_program = |bot: &BotSource| !matches!(bot, BotSource::Given(bot) if bot.starts_with("house:"));
-        let guarded = competition.sandbox == SandboxRule::Required
+    /// For a competition with this commitment and Agon version.
+    pub fn new(loaded: &LoadedCompetition, commitment: Digest, engine: &str) -> Result<Self, GridError> {
+        let competition = &loaded.competition;
+        let is_program = |bot: &BotSource| !matches!(bot, BotSource::Spec(bot) if bot.starts_with("house:"));
+        let sandboxed = competition.sandbox == SandboxRule::Required
             && competition.entrants.iter().any(|one| is_program(&one.bot));
-        let layers = if guarded { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
+        let layers = if sandboxed { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
         Ok(Self {
             id: grid_competition_id(&competition.name, commitment),
             name: competition.name.clone(),
             engine: engine.to_owned(),
             session: new_session()?,
             game: competition.game,
-            rules: sitting.table.info().rules_version,
+            rules: loaded.table.info().rules_version,
             layers,
         })
     }
 
-    /// What is said to everybody.
-    pub fn call(&self) -> Announcement {
+    /// The message that announces the competition.
+    pub fn announcement(&self) -> Announcement {
         Announcement {
             protocol: PROTOCOL,
             competition_id: self.id.clone(),
@@ -76,24 +80,24 @@ impl GridCompetition {
         }
     }
 
-    /// Why a worker cannot play, whoever it is; for people, with what to do.
-    pub fn requirement_error(&self, hello: &JoinRequest) -> Option<String> {
-        let ours = &self.engine;
-        if hello.protocol != PROTOCOL || hello.engine != *ours {
+    /// Reason why a worker does not meet the requirements, with a hint.
+    pub fn requirement_error(&self, request: &JoinRequest) -> Option<String> {
+        let required = &self.engine;
+        if request.protocol != PROTOCOL || request.engine != *required {
             return Some(format!(
-                "{} is played by Agon {ours}, this worker is Agon {} (protocol {}, wanted {PROTOCOL})\n\
-                 hint: install Agon {ours} on this machine",
-                self.name, hello.engine, hello.protocol
+                "{} requires Agon {required}; this worker is Agon {} (protocol {}, wanted {PROTOCOL})\n\
+                 hint: install Agon {required} on this machine",
+                self.name, request.engine, request.protocol
             ));
         }
-        match hello.rules.get(self.game) {
+        match request.rules.get(self.game) {
             Some(rules) if *rules == self.rules => {}
             known => {
                 let known = known
                     .map_or_else(|| "does not know the game".to_owned(), |one| format!("has version {one}"));
                 return Some(format!(
-                    "{} is played by version {} of the rules of {}; this worker {known}\n\
-                     hint: install the Agon that the coordinator runs",
+                    "{} requires version {} of the rules of {}; this worker {known}\n\
+                     hint: install the Agon version of the coordinator",
                     self.name, self.rules, self.game
                 ));
             }
@@ -102,14 +106,14 @@ impl GridCompetition {
             .layers
             .iter()
             .copied()
-            .filter(|layer| !hello.layers.iter().any(|one| one == layer))
+            .filter(|layer| !request.layers.iter().any(|one| one == layer))
             .collect();
         if missing.is_empty() {
             return None;
         }
         Some(format!(
-            "{} needs a sandbox with {} around its bots; this machine lacks {}\n\
-             hint: `agon doctor` on this machine says how to get it",
+            "{} requires the sandbox layers {}; this machine lacks {}\n\
+             hint: run `agon doctor` on this machine for instructions",
             self.name,
             self.layers.join(", "),
             missing.join(", ")
@@ -122,11 +126,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_can_stand_in_a_subject() {
+    fn grid_competition_id_is_a_valid_subject_name() {
         let digest = Digest([0xab; 32]);
         assert_eq!(grid_competition_id("Spring: Cup, 2026!", digest), "spring-cup-2026-abababababababab");
         for name in ["", "é", &"long name ".repeat(20)] {
-            assert!(subjects::is_name(&grid_competition_id(name, digest)), "{name}");
+            assert!(subjects::is_valid_name(&grid_competition_id(name, digest)), "{name}");
         }
         assert_ne!(grid_competition_id("a", digest), grid_competition_id("a", Digest([0xac; 32])));
     }

@@ -1,4 +1,4 @@
-//! Matches that are played again by somebody else, to see whether it comes to the same.
+//! Cross-checks: another worker plays a match again and the results are compared.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use sha2::{Digest as _, Sha256};
 use super::workers::WorkerRegistry;
 use crate::messages::JobMatch;
 
-/// What must be the same whoever plays a match.
+/// Digest of a match. It is the same for all correct workers.
 pub type MatchDigest = [u8; 32];
 
-/// What decides which matches are looked at: the same in every run of a competition, and known to nobody before its end.
+/// Salt that selects the matches to check. It is the same in every run of a competition, and secret until its end.
 pub fn salt(secret: &SecretSeed) -> [u8; 32] {
     let mut hash = Sha256::new();
     hash.update(b"agon checks 1\0");
@@ -20,60 +20,60 @@ pub fn salt(secret: &SecretSeed) -> [u8; 32] {
     hash.finalize().into()
 }
 
-/// A match that is looked at twice.
+/// A match being checked.
 #[derive(Debug)]
 struct CrossCheck {
-    asked: JobMatch,
-    /// Who came to what; the first is in the ledger.
-    opinions: Vec<(String, MatchDigest)>,
-    /// Whether somebody was asked.
-    is_out: bool,
+    job_match: JobMatch,
+    /// Workers and their results. The first one is in the ledger.
+    results: Vec<(String, MatchDigest)>,
+    /// Whether a job for the check is published.
+    is_published: bool,
 }
 
 impl CrossCheck {
-    /// Who has said what it came to.
+    /// Workers that have played the match.
     fn names(&self) -> Vec<String> {
-        self.opinions.iter().map(|(name, _)| name.clone()).collect()
+        self.results.iter().map(|(name, _)| name.clone()).collect()
     }
 }
 
-/// What an opinion leads to.
+/// Outcome of adding a result.
 #[derive(PartialEq, Eq, Debug)]
 pub enum CrossCheckOutcome {
-    /// Nobody waits for it.
-    Nothing,
-    /// Two came to the same.
+    /// There is no open check for this result.
+    Ignored,
+    /// Two results are equal.
     Agreed,
-    /// They differ: somebody else is asked.
-    Asked,
-    /// Two against this one.
+    /// Two results differ: a third worker must play the match.
+    NeedsThird,
+    /// Two results are equal, and this worker's differs.
     Outvoted {
-        /// Who.
+        /// Worker name.
         worker: String,
-        /// Whether what it came to is in the ledger.
-        is_kept: bool,
+        /// Whether this worker's result is in the ledger.
+        is_stored: bool,
     },
-    /// All of these differ: the bots are to blame.
+    /// Three workers have different results: the bots are not deterministic.
     AllDiffer(Vec<String>),
 }
 
-/// The matches of a stage that are looked at twice.
+/// Open cross-checks of a stage.
 #[derive(Debug)]
 pub struct CrossChecks {
-    /// Nobody else knows it: so nobody knows which matches are looked at.
+    /// Secret, so that workers cannot predict which matches are checked.
     salt: [u8; 32],
     share: f64,
     open: BTreeMap<u64, CrossCheck>,
 }
 
 impl CrossChecks {
-    /// None yet.
+    /// Without open checks.
     pub const fn new(salt: [u8; 32], share: f64) -> Self {
         Self { salt, share, open: BTreeMap::new() }
     }
 
-    /// Whether this match is looked at, whoever played it.
-    pub fn chosen(&self, key: MatchKey) -> bool {
+    /// Whether this match is selected for a check.
+    pub fn is_selected(&self, key: MatchKey) -> bool {
         let mut hash = Sha256::new();
         hash.update(self.salt);
         hash.update(key.phase.to_le_bytes());
@@ -84,115 +84,124 @@ impl CrossChecks {
         (u64::from_le_bytes(first) as f64) < self.share * u64::MAX as f64
     }
 
-    /// Whether none is open.
+    /// Whether no check is open.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
-    /// A match is to be played again.
-    pub fn begin(&mut self, asked: JobMatch, worker: &str, digest: MatchDigest) {
-        let opinions = vec![(worker.to_owned(), digest)];
-        self.open.entry(asked.number).or_insert(CrossCheck { asked, opinions, is_out: false });
+    /// Opens a check for a match.
+    pub fn start(&mut self, job_match: JobMatch, worker: &str, digest: MatchDigest) {
+        let results = vec![(worker.to_owned(), digest)];
+        self.open.entry(job_match.number).or_insert(CrossCheck { job_match, results, is_published: false });
     }
 
-    /// Some that somebody is to be asked about, and who not; no more than `most`, none if there is nobody to ask.
-    pub fn next(&mut self, company: &WorkerRegistry, most: usize) -> Option<(Vec<String>, Vec<JobMatch>)> {
-        let ready = |check: &&mut CrossCheck| !check.is_out && company.has_other_than(&check.names());
-        let not = self.open.values_mut().find(ready)?.names();
-        let alike = self.open.values_mut().filter(|check| !check.is_out && check.names() == not);
-        let asked = |check: &mut CrossCheck| {
-            check.is_out = true;
-            check.asked.clone()
+    /// Next checks to publish as one job, at most `most`, with the workers that must not take it. `None` if no other worker is present.
+    pub fn next_batch(
+        &mut self,
+        workers: &WorkerRegistry,
+        max: usize,
+    ) -> Option<(Vec<String>, Vec<JobMatch>)> {
+        let ready = |check: &&mut CrossCheck| !check.is_published && workers.has_other_than(&check.names());
+        let excluded = self.open.values_mut().find(ready)?.names();
+        let same_workers =
+            self.open.values_mut().filter(|check| !check.is_published && check.names() == excluded);
+        let job_match = |check: &mut CrossCheck| {
+            check.is_published = true;
+            check.job_match.clone()
         };
-        Some((not.clone(), alike.take(most).map(asked).collect()))
+        Some((excluded.clone(), same_workers.take(max).map(job_match).collect()))
     }
 
-    /// Somebody came to this.
+    /// Adds a worker's result.
     pub fn add_result(&mut self, number: u64, worker: &str, digest: MatchDigest) -> CrossCheckOutcome {
-        let Some(check) = self.open.get_mut(&number) else { return CrossCheckOutcome::Nothing };
-        if check.opinions.iter().any(|(name, _)| name == worker) {
-            return CrossCheckOutcome::Nothing;
+        let Some(check) = self.open.get_mut(&number) else { return CrossCheckOutcome::Ignored };
+        if check.results.iter().any(|(name, _)| name == worker) {
+            return CrossCheckOutcome::Ignored;
         }
-        check.opinions.push((worker.to_owned(), digest));
-        let comes = match &check.opinions[..] {
+        check.results.push((worker.to_owned(), digest));
+        let outcome = match &check.results[..] {
             [(_, first), (_, second)] if first != second => {
-                check.is_out = false;
-                return CrossCheckOutcome::Asked;
+                check.is_published = false;
+                return CrossCheckOutcome::NeedsThird;
             }
             [(_, first), (two, second), (_, third)] if first == third && first != second => {
-                CrossCheckOutcome::Outvoted { worker: two.clone(), is_kept: false }
+                CrossCheckOutcome::Outvoted { worker: two.clone(), is_stored: false }
             }
             [(one, _), (_, second), (_, third)] if second == third => {
-                CrossCheckOutcome::Outvoted { worker: one.clone(), is_kept: true }
+                CrossCheckOutcome::Outvoted { worker: one.clone(), is_stored: true }
             }
             [_, _, _] => CrossCheckOutcome::AllDiffer(check.names()),
             _ => CrossCheckOutcome::Agreed,
         };
         self.open.remove(&number);
-        comes
+        outcome
     }
 
-    /// Whose end of a match is in the ledger, if it is open.
-    pub fn first(&self, number: u64) -> Option<&str> {
-        Some(self.open.get(&number)?.opinions.first()?.0.as_str())
+    /// Worker whose result is in the ledger, if the check is open.
+    pub fn first_worker(&self, number: u64) -> Option<&str> {
+        Some(self.open.get(&number)?.results.first()?.0.as_str())
     }
 
-    /// Who was asked did not say: somebody else is, unless somebody has said it since.
-    pub fn ask_again(&mut self, number: u64) {
+    /// Publishes the check again later, if it is still open: the worker did not report a result.
+    pub fn retry(&mut self, number: u64) {
         if let Some(check) = self.open.get_mut(&number) {
-            check.is_out = false;
+            check.is_published = false;
         }
     }
 
-    /// Those that are open: whose they are, and what they came to.
+    /// Open checks: match number, worker and digest of the result in the ledger.
     pub fn into_open(self) -> impl Iterator<Item = (u64, String, MatchDigest)> {
         let first = |(number, mut check): (u64, CrossCheck)| {
-            let (worker, digest) = check.opinions.swap_remove(0);
+            let (worker, digest) = check.results.swap_remove(0);
             (number, worker, digest)
         };
         self.open.into_iter().map(first)
     }
 
-    /// Nobody is asked about it any more; says whether somebody was to be.
+    /// Closes a check without a result. Returns whether it was open.
     pub fn give_up(&mut self, number: u64) -> bool {
         self.open.remove(&number).is_some()
     }
 
-    /// Nobody believes this worker any more: what it played is played again anyway, and what it said of others does not count.
-    pub fn forget(&mut self, worker: &str) {
-        self.open.retain(|_, check| check.opinions[0].0 != worker);
+    /// Removes a banned worker: its own matches are played again anyway, and its results for others do not count.
+    pub fn drop_worker(&mut self, worker: &str) {
+        self.open.retain(|_, check| check.results[0].0 != worker);
         for check in self.open.values_mut() {
-            check.opinions.retain(|(name, _)| name != worker);
+            check.results.retain(|(name, _)| name != worker);
         }
     }
 
-    /// Gives up the checks that no worker is there for. Returns how many, and the disputed matches with the workers that differ. A dispute
-    /// waits until nothing else is waited for (`at_last`, and every other check is done), because another worker may still come.
-    pub fn give_up_hopeless(&mut self, company: &WorkerRegistry, at_last: bool) -> (u64, Vec<(u64, Vec<String>)>) {
-        let (mut gone, mut differ) = (0, Vec::new());
-        let at_last = at_last && !self.open.values().any(|check| company.others(&check.names()));
+    /// Closes the checks that no present worker can do. Returns their number, and the disputed matches with their workers. A disputed match
+    /// stays open until nothing else is pending (`at_last`, and every other check is done), because another worker may still join.
+    pub fn give_up_impossible(
+        &mut self,
+        workers: &WorkerRegistry,
+        at_last: bool,
+    ) -> (u64, Vec<(u64, Vec<String>)>) {
+        let (mut given_up, mut disputed) = (0, Vec::new());
+        let at_last = at_last && !self.open.values().any(|check| workers.has_other_than(&check.names()));
         self.open.retain(|number, check| {
             let names = check.names();
             let is_disputed = names.len() > 1;
-            let stays = company.has_other_than(&names) || (is_disputed && !at_last);
-            if !stays && is_disputed {
-                differ.push((*number, names));
-            } else if !stays {
-                gone += 1;
+            let stays_open = workers.has_other_than(&names) || (is_disputed && !at_last);
+            if !stays_open && is_disputed {
+                disputed.push((*number, names));
+            } else if !stays_open {
+                given_up += 1;
             }
-            stays
+            stays_open
         });
-        (gone, differ)
+        (given_up, disputed)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Hello;
+    use crate::messages::JoinRequest;
 
-    fn asked(number: u64) -> JobMatch {
-        JobMatch { stage: 0, number, seats: vec![0, 1], variant: 0, seed: number, luggage: Vec::new() }
+    fn job_match(number: u64) -> JobMatch {
+        JobMatch { stage: 0, number, seats: vec![0, 1], variant: 0, seed: number, bot_data: Vec::new() }
     }
 
     fn checks(share: f64) -> CrossChecks {
@@ -200,9 +209,11 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_chosen_and_nobody_can_tell_which() {
+    fn is_selected_picks_the_share_and_depends_on_the_salt() {
         let chosen = |checks: &CrossChecks| -> Vec<u64> {
-            (0..10_000).filter(|&number| checks.chosen(MatchKey { phase: 0, stage: 0, number })).collect()
+            (0..10_000)
+                .filter(|&number| checks.is_selected(MatchKey { phase: 0, stage: 0, number }))
+                .collect()
         };
         let some = chosen(&checks(0.02));
         assert!((150..250).contains(&some.len()), "{}", some.len());
@@ -211,71 +222,71 @@ mod tests {
     }
 
     #[test]
-    fn who_is_outvoted_is_named() {
-        for (second, third, comes) in [
-            ([2; 32], [1; 32], CrossCheckOutcome::Outvoted { worker: "b".to_owned(), is_kept: false }),
-            ([2; 32], [2; 32], CrossCheckOutcome::Outvoted { worker: "a".to_owned(), is_kept: true }),
+    fn add_result_of_three_names_the_outvoted_worker() {
+        for (second, third, outcome) in [
+            ([2; 32], [1; 32], CrossCheckOutcome::Outvoted { worker: "b".to_owned(), is_stored: false }),
+            ([2; 32], [2; 32], CrossCheckOutcome::Outvoted { worker: "a".to_owned(), is_stored: true }),
             ([2; 32], [3; 32], CrossCheckOutcome::AllDiffer(["a", "b", "c"].map(str::to_owned).to_vec())),
         ] {
             let mut checks = checks(1.0);
-            checks.begin(asked(5), "a", [1; 32]);
+            checks.start(job_match(5), "a", [1; 32]);
             assert_eq!(
                 checks.add_result(5, "a", [9; 32]),
-                CrossCheckOutcome::Nothing,
-                "nobody is asked about what it played"
+                CrossCheckOutcome::Ignored,
+                "a worker cannot check its own match"
             );
-            assert_eq!(checks.add_result(5, "b", second), CrossCheckOutcome::Asked);
-            assert_eq!(checks.add_result(5, "c", third), comes);
+            assert_eq!(checks.add_result(5, "b", second), CrossCheckOutcome::NeedsThird);
+            assert_eq!(checks.add_result(5, "c", third), outcome);
             assert!(checks.is_empty());
         }
         let mut checks = checks(1.0);
-        checks.begin(asked(5), "a", [1; 32]);
+        checks.start(job_match(5), "a", [1; 32]);
         assert_eq!(checks.add_result(5, "b", [1; 32]), CrossCheckOutcome::Agreed);
-        assert_eq!(checks.add_result(5, "c", [1; 32]), CrossCheckOutcome::Nothing);
+        assert_eq!(checks.add_result(5, "c", [1; 32]), CrossCheckOutcome::Ignored);
     }
 
     #[test]
-    fn what_a_barred_worker_said_does_not_count() {
+    fn drop_worker_removes_its_matches_and_results() {
         let mut checks = checks(1.0);
-        checks.begin(asked(1), "liar", [1; 32]);
-        checks.begin(asked(2), "a", [1; 32]);
-        assert_eq!(checks.add_result(2, "liar", [2; 32]), CrossCheckOutcome::Asked);
-        checks.forget("liar");
-        assert_eq!(checks.add_result(1, "b", [1; 32]), CrossCheckOutcome::Nothing);
+        checks.start(job_match(1), "liar", [1; 32]);
+        checks.start(job_match(2), "a", [1; 32]);
+        assert_eq!(checks.add_result(2, "liar", [2; 32]), CrossCheckOutcome::NeedsThird);
+        checks.drop_worker("liar");
+        assert_eq!(checks.add_result(1, "b", [1; 32]), CrossCheckOutcome::Ignored);
         assert_eq!(checks.add_result(2, "b", [1; 32]), CrossCheckOutcome::Agreed);
     }
 
     #[test]
-    fn without_anybody_to_ask_it_is_given_up() {
+    fn check_without_another_worker_is_given_up() {
         let mut checks = checks(1.0);
-        checks.begin(asked(1), "a", [1; 32]);
-        let nobody = WorkerRegistry::new([]);
-        assert!(checks.next(&nobody, 10).is_none());
-        assert_eq!(checks.give_up_hopeless(&nobody, false), (1, Vec::new()));
+        checks.start(job_match(1), "a", [1; 32]);
+        let no_workers = WorkerRegistry::new([]);
+        assert!(checks.next_batch(&no_workers, 10).is_none());
+        assert_eq!(checks.give_up_impossible(&no_workers, false), (1, Vec::new()));
         assert!(checks.is_empty());
     }
 
     #[test]
-    fn what_two_differ_in_waits_for_a_third_as_long_as_there_is_something_to_wait_for() {
+    fn dispute_without_a_third_worker_waits_for_the_end_of_the_stage() {
         let mut checks = checks(1.0);
-        checks.begin(asked(1), "a", [1; 32]);
-        assert_eq!(checks.add_result(1, "b", [2; 32]), CrossCheckOutcome::Asked);
-        let nobody = WorkerRegistry::new([]);
-        assert_eq!(checks.give_up_hopeless(&nobody, false), (0, Vec::new()));
-        let differ = vec![(1, vec!["a".to_owned(), "b".to_owned()])];
-        assert_eq!(checks.give_up_hopeless(&nobody, true), (0, differ));
+        checks.start(job_match(1), "a", [1; 32]);
+        assert_eq!(checks.add_result(1, "b", [2; 32]), CrossCheckOutcome::NeedsThird);
+        let no_workers = WorkerRegistry::new([]);
+        assert_eq!(checks.give_up_impossible(&no_workers, false), (0, Vec::new()));
+        let disputed = vec![(1, vec!["a".to_owned(), "b".to_owned()])];
+        assert_eq!(checks.give_up_impossible(&no_workers, true), (0, disputed));
         assert!(checks.is_empty());
     }
 
     #[test]
-    fn dispute_while_another_check_can_be_done_waits() {
+    fn dispute_while_another_check_is_possible_stays_open() {
         let mut checks = checks(1.0);
-        checks.begin(asked(1), "a", [1; 32]);
-        assert_eq!(checks.opinion(1, "b", [2; 32]), Comes::Asked);
-        checks.begin(asked(2), "a", [1; 32]);
-        let mut company = Company::new([]);
+        checks.start(job_match(1), "a", [1; 32]);
+        assert_eq!(checks.add_result(1, "b", [2; 32]), CrossCheckOutcome::NeedsThird);
+        checks.start(job_match(2), "a", [1; 32]);
+        let mut workers = WorkerRegistry::new([]);
         for name in ["a", "b"] {
-            company.admit(&Hello {
+            workers.admit(&JoinRequest {
                 protocol: 1,
                 worker: name.to_owned(),
                 session: "1".to_owned(),
@@ -286,10 +297,10 @@ mod tests {
                 speed: 1.0,
             });
         }
-        // "b" can still check match 2, and until it has, a third worker may come for match 1.
-        assert_eq!(checks.give_up_hopeless(&company, true), (0, Vec::new()));
-        assert_eq!(checks.opinion(2, "b", [1; 32]), Comes::Agreed);
-        let differ = vec![(1, vec!["a".to_owned(), "b".to_owned()])];
-        assert_eq!(checks.give_up_hopeless(&company, true), (0, differ));
+        // "b" can still check match 2. Until then a third worker may join and decide match 1.
+        assert_eq!(checks.give_up_impossible(&workers, true), (0, Vec::new()));
+        assert_eq!(checks.add_result(2, "b", [1; 32]), CrossCheckOutcome::Agreed);
+        let disputed = vec![(1, vec!["a".to_owned(), "b".to_owned()])];
+        assert_eq!(checks.give_up_impossible(&workers, true), (0, disputed));
     }
 }

@@ -1,4 +1,4 @@
-//! What is heard from workers, for as long as the competition is run here: who comes in, what they hand in.
+//! Receives messages of workers during a run: join requests, reports, job errors and heartbeats.
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,122 +12,136 @@ use serde::Serialize;
 use tokio::runtime::Handle;
 
 use super::CoordinatorOptions;
-use super::workers::WorkerRegistry;
-use super::competition::GridCompetition;
 use super::chunks::{AssembleResult, ReportAssembler};
+use super::competition::GridCompetition;
 use super::validate::{self, SeatBots};
-use crate::messages::{Heartbeat, JoinRequest, PROTOCOL, ReportAck, JobReport, ReportChunk, JobError, JoinResponse, decode, encode};
+use super::workers::WorkerRegistry;
+use crate::messages::{
+    Heartbeat, JobError, JobReport, JoinRequest, JoinResponse, PROTOCOL, ReportAck, ReportChunk, decode,
+    encode,
+};
 use crate::{GridError, NatsConnection, permissions, subjects};
 
-/// How often everybody is called.
+/// Interval of announcements.
 const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(2);
-/// A name belongs to who beats by it: so long its last owner has to be heard again. Below what a question waits for its answer.
+/// Time for the last owner of a worker name to send a heartbeat, before another session may take the name. Shorter than the request
+/// timeout.
 const NAME_CLAIM_TIMEOUT: Duration = Duration::from_millis(4500);
 
-/// Whom words for people go to.
+/// Callback that receives messages for the user.
 pub type MessageSink = Box<dyn Fn(&str) + Send + Sync>;
 
-/// Where an answer goes.
+/// Sends the reply to a request.
 #[derive(Clone)]
 pub struct ReplyHandle {
     link: NatsConnection,
     runtime: Handle,
-    to: Option<Subject>,
+    subject: Option<Subject>,
 }
 
 impl ReplyHandle {
-    /// Gives it. Whoever does not get it asks again.
-    pub fn give<T: Serialize>(self, answer: &T) {
-        let (Some(to), Ok(bytes)) = (self.to, encode(answer)) else { return };
+    /// Sends the reply. If it is lost, the requester asks again.
+    pub fn send<T: Serialize>(self, reply: &T) {
+        let (Some(subject), Ok(bytes)) = (self.subject, encode(reply)) else { return };
         let client = self.link.client().clone();
-        self.runtime.spawn(async move { client.publish(to, Bytes::from(bytes)).await });
+        self.runtime.spawn(async move { client.publish(subject, Bytes::from(bytes)).await });
     }
 }
 
-/// What the stage that is being played hears.
+/// Event for the stage being played.
 pub enum StageEvent {
-    /// A worker hands something in. Who sat at each match, if all it says agrees with its records; or what does not.
+    /// Report of a worker. With the bots at the seats of each match, or the reason why the report is inconsistent.
     Report(String, Box<JobReport>, Result<Vec<SeatBots>, String>, ReplyHandle),
-    /// A worker could not play something.
-    Trouble(String, JobError, ReplyHandle),
-    /// What was handed on under this number is in the ledger.
-    Kept(u64),
-    /// A job is in the queue, at this place.
+    /// A worker could not play a job.
+    JobError(String, JobError, ReplyHandle),
+    /// The commit or revocation with this number is in the ledger.
+    Stored(u64),
+    /// A job was published, with its stream sequence.
     Published(String, u64),
-    /// A job could not be published.
-    Unpublished(String, String),
-    /// What the queue holds, if it is there.
-    Held(Option<super::job_queue::QueueCounts>),
-    /// These jobs are in nobody's hands.
-    Lost(Vec<String>),
-    /// A match of this worker was replayed, under this number: what does not follow from the rules, if anything.
+    /// A job could not be published, with the error.
+    PublishFailed(String, String),
+    /// State of the queue, `None` if it does not exist.
+    QueueState(Option<super::job_queue::QueueCounts>),
+    /// These jobs are no longer in the queue.
+    LostJobs(Vec<String>),
+    /// A match of this worker was replayed, under this number; with the violation of the rules, if any.
     Replayed(String, u64, Option<String>),
-    /// Look up: something has changed.
+    /// Wakes the stage up.
     Wake,
 }
 
-/// What tasks and stages share.
+/// State shared by listeners and stages.
 pub struct CoordinatorContext {
-    /// The connection.
+    /// NATS connection.
     pub link: NatsConnection,
-    /// Where tasks run.
+    /// Runtime for tasks.
     pub runtime: Handle,
     /// The competition.
-    pub cup: GridCompetition,
-    /// How long a job may go without a word.
+    pub competition: GridCompetition,
+    /// Lease of a job.
     pub lease: Duration,
-    /// A server that is away for so long is worth a word.
-    pub silence: Duration,
-    /// The speed of this machine, if workers' clocks are scaled by theirs.
+    /// The user is told about a lost NATS connection after this time.
+    pub disconnect_notice_after: Duration,
+    /// Speed of this machine, if clocks are scaled.
     pub speed: Option<f64>,
-    /// What the stage hears.
-    pub said: Sender<StageEvent>,
-    company: Mutex<WorkerRegistry>,
-    tell: Mutex<Option<MessageSink>>,
+    /// Events for the stage.
+    pub events: Sender<StageEvent>,
+    workers: Mutex<WorkerRegistry>,
+    message_sink: Mutex<Option<MessageSink>>,
 }
 
 impl CoordinatorContext {
-    /// For a competition whose barred workers are known.
+    /// For a competition, with its registry of workers.
     pub fn new(
         (link, runtime): (NatsConnection, Handle),
-        cup: GridCompetition,
+        competition: GridCompetition,
         options: &CoordinatorOptions,
         speed: Option<f64>,
-        said: Sender<StageEvent>,
-        company: WorkerRegistry,
+        events: Sender<StageEvent>,
+        workers: WorkerRegistry,
     ) -> Self {
-        let (company, tell) = (Mutex::new(company), Mutex::new(None));
-        let (lease, silence) = (options.lease, options.silence);
-        Self { link, runtime, cup, lease, silence, speed, said, company, tell }
+        let (workers, message_sink) = (Mutex::new(workers), Mutex::new(None));
+        let (lease, disconnect_notice_after) = (options.lease, options.disconnect_notice_after);
+        Self {
+            link,
+            runtime,
+            competition,
+            lease,
+            disconnect_notice_after,
+            speed,
+            events,
+            workers,
+            message_sink,
+        }
     }
 
-    /// Who is there.
-    pub fn company(&self) -> MutexGuard<'_, WorkerRegistry> {
-        self.company.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Registry of workers.
+    pub fn workers(&self) -> MutexGuard<'_, WorkerRegistry> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whom words for people go to from now on.
-    pub fn tell_to(&self, tell: MessageSink) {
-        *self.tell.lock().unwrap_or_else(PoisonError::into_inner) = Some(tell);
+    /// Sets the callback for user messages.
+    pub fn set_message_sink(&self, sink: MessageSink) {
+        *self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) = Some(sink);
     }
 
-    /// Whether the server is there.
+    /// Whether NATS is connected.
     pub fn is_connected(&self) -> bool {
         self.link.client().connection_state() == State::Connected
     }
 
-    /// A word for people.
-    pub fn tell(&self, words: &str) {
-        if let Some(tell) = &*self.tell.lock().unwrap_or_else(PoisonError::into_inner) {
-            tell(words);
+    /// Sends a message to the user.
+    pub fn notify(&self, message: &str) {
+        if let Some(sink) = &*self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) {
+            sink(message);
         }
     }
 
-    fn answer(&self, message: &Message) -> ReplyHandle {
-        ReplyHandle { link: self.link.clone(), runtime: self.runtime.clone(), to: message.reply.clone() }
+    fn reply_handle(&self, message: &Message) -> ReplyHandle {
+        ReplyHandle { link: self.link.clone(), runtime: self.runtime.clone(), subject: message.reply.clone() }
     }
 
-    /// Something is said without an answer.
+    /// Publishes a message without waiting for a reply.
     pub fn publish<T: Serialize>(&self, subject: String, what: &T) {
         let Ok(bytes) = encode(what) else { return };
         let client = self.link.client().clone();
@@ -135,53 +149,55 @@ impl CoordinatorContext {
     }
 }
 
-/// The worker that a message is from: nobody else may publish there.
-fn from(message: &Message) -> Option<&str> {
+/// Name of the worker that sent a message. NATS permissions protect the subject.
+fn sender_name(message: &Message) -> Option<&str> {
     message.subject.as_str().strip_prefix("agon.up.")?.split('.').next()
 }
 
-/// Begins to listen. Whoever asks from now on is heard: the server knows of it.
-pub async fn open(shared: &Arc<CoordinatorContext>) -> Result<Vec<tokio::task::JoinHandle<()>>, GridError> {
-    let (client, cup) = (shared.link.client(), &shared.cup.id);
+/// Starts the listeners. All subscriptions are active on the server when this returns.
+pub async fn start_listeners(
+    context: &Arc<CoordinatorContext>,
+) -> Result<Vec<tokio::task::JoinHandle<()>>, GridError> {
+    let (client, competition_id) = (context.link.client(), &context.competition.id);
     let subscribe = async |subject: String| -> Result<Subscriber, GridError> {
         client
             .subscribe(subject)
             .await
-            .map_err(|error| shared.link.refused("let us listen to workers", &error))
+            .map_err(|error| context.link.jetstream_error("subscribe to worker messages", &error))
     };
-    let hellos = subscribe(subjects::hello("*", cup)).await?;
-    let reports = subscribe(subjects::report("*", cup)).await?;
-    let troubles = subscribe(subjects::trouble("*", cup)).await?;
-    let beats = subscribe(subjects::ALL_BEATS.to_owned()).await?;
-    permissions::round_trip(&shared.link).await?;
+    let join_requests = subscribe(subjects::join("*", competition_id)).await?;
+    let reports = subscribe(subjects::report("*", competition_id)).await?;
+    let job_errors = subscribe(subjects::job_error("*", competition_id)).await?;
+    let heartbeats = subscribe(subjects::ALL_HEARTBEATS.to_owned()).await?;
+    permissions::round_trip(&context.link).await?;
     Ok(vec![
-        tokio::spawn(listen_hellos(Arc::clone(shared), hellos)),
-        tokio::spawn(listen_reports(Arc::clone(shared), reports)),
-        tokio::spawn(listen_troubles(Arc::clone(shared), troubles)),
-        tokio::spawn(listen_beats(Arc::clone(shared), beats)),
-        tokio::spawn(announce_loop(Arc::clone(shared))),
+        tokio::spawn(listen_join_requests(Arc::clone(context), join_requests)),
+        tokio::spawn(listen_reports(Arc::clone(context), reports)),
+        tokio::spawn(listen_job_errors(Arc::clone(context), job_errors)),
+        tokio::spawn(listen_heartbeats(Arc::clone(context), heartbeats)),
+        tokio::spawn(announce_loop(Arc::clone(context))),
     ])
 }
 
-/// Calls everybody, and says when nobody could hear it for long.
-async fn announce_loop(shared: Arc<CoordinatorContext>) {
-    let Ok(bytes) = encode(&shared.cup.call()).map(Bytes::from) else { return };
-    let (mut away, mut told): (Option<Instant>, bool) = (None, false);
+/// Announces the competition, and tells the user about a lost connection.
+async fn announce_loop(context: Arc<CoordinatorContext>) {
+    let Ok(bytes) = encode(&context.competition.announcement()).map(Bytes::from) else { return };
+    let (mut disconnected_since, mut notified): (Option<Instant>, bool) = (None, false);
     loop {
-        if shared.is_connected() {
-            let _ = shared.link.client().publish(subjects::CALL, bytes.clone()).await;
-            if std::mem::take(&mut told) {
-                shared.tell("the NATS server is there again");
+        if context.is_connected() {
+            let _ = context.link.client().publish(subjects::ANNOUNCEMENTS, bytes.clone()).await;
+            if std::mem::take(&mut notified) {
+                context.notify("reconnected to NATS");
             }
-            away = None;
+            disconnected_since = None;
         } else {
-            let since = *away.get_or_insert_with(Instant::now);
-            if !told && since.elapsed() >= shared.silence {
-                told = true;
-                let url = shared.link.url();
-                shared.tell(&format!(
-                    "nothing was heard of the NATS server at {url} for {} s; waiting for it",
-                    shared.silence.as_secs()
+            let since = *disconnected_since.get_or_insert_with(Instant::now);
+            if !notified && since.elapsed() >= context.disconnect_notice_after {
+                notified = true;
+                let url = context.link.url();
+                context.notify(&format!(
+                    "no connection to the NATS server at {url} for {} s; waiting for it",
+                    context.disconnect_notice_after.as_secs()
                 ));
             }
         }
@@ -189,159 +205,170 @@ async fn announce_loop(shared: Arc<CoordinatorContext>) {
     }
 }
 
-async fn listen_beats(shared: Arc<CoordinatorContext>, mut beats: Subscriber) {
-    while let Some(message) = beats.next().await {
-        if let Ok(beat) = decode::<Heartbeat>(&message.payload)
-            && from(&message) == Some(beat.worker.as_str())
+async fn listen_heartbeats(context: Arc<CoordinatorContext>, mut heartbeats: Subscriber) {
+    while let Some(message) = heartbeats.next().await {
+        if let Ok(heartbeat) = decode::<Heartbeat>(&message.payload)
+            && sender_name(&message) == Some(heartbeat.worker.as_str())
         {
-            shared.company().hear(beat);
+            context.workers().record_heartbeat(heartbeat);
         }
     }
 }
 
-async fn listen_hellos(shared: Arc<CoordinatorContext>, mut hellos: Subscriber) {
-    while let Some(message) = hellos.next().await {
-        let answer = shared.answer(&message);
+async fn listen_join_requests(context: Arc<CoordinatorContext>, mut join_requests: Subscriber) {
+    while let Some(message) = join_requests.next().await {
+        let reply = context.reply_handle(&message);
         match decode::<JoinRequest>(&message.payload) {
-            Ok(hello) if from(&message) == Some(hello.worker.as_str()) => {
-                // Whoever comes under a name that somebody has waits a little; nobody else waits with it.
-                tokio::spawn(admit_worker(Arc::clone(&shared), hello, answer));
+            Ok(request) if sender_name(&message) == Some(request.worker.as_str()) => {
+                // Admission waits if the name is in use, so it must not block the other requests.
+                tokio::spawn(admit_worker(Arc::clone(&context), request, reply));
             }
-            Ok(_) => answer.give(&JoinResponse::Refused { why: "that is another worker's name".to_owned() }),
-            Err(error) => answer.give(&JoinResponse::Refused { why: error.to_string() }),
+            Ok(_) => {
+                reply.send(&JoinResponse::Refused { why: "this name belongs to another worker".to_owned() })
+            }
+            Err(error) => reply.send(&JoinResponse::Refused { why: error.to_string() }),
         }
     }
 }
 
-/// Answers a worker that would like to play.
-async fn admit_worker(shared: Arc<CoordinatorContext>, hello: JoinRequest, answer: ReplyHandle) {
-    let why = match shared.cup.requirement_error(&hello) {
+/// Replies to a join request.
+async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, reply: ReplyHandle) {
+    let why = match context.competition.requirement_error(&request) {
         Some(why) => Some(why),
-        None => worker_rejection(&shared, &hello).await,
+        None => worker_rejection(&context, &request).await,
     };
-    let name = &hello.worker;
+    let name = &request.worker;
     if let Some(why) = why {
-        shared.tell(&format!("worker {name} is refused: {}", why.lines().next().unwrap_or_default()));
-        return answer.give(&JoinResponse::Refused { why });
+        context.notify(&format!("worker {name} refused: {}", why.lines().next().unwrap_or_default()));
+        return reply.send(&JoinResponse::Refused { why });
     }
-    let known = shared.company().person(name).is_some_and(|one| one.session == hello.session);
-    shared.company().admit(&hello);
+    let known = context.workers().get(name).is_some_and(|one| one.session == request.session);
+    context.workers().admit(&request);
     if !known {
-        let cores = if hello.cores == 1 { "1 core".to_owned() } else { format!("{} cores", hello.cores) };
-        shared.tell(&format!("worker {name} plays, with {cores}"));
+        let cores = if request.cores == 1 { "1 core".to_owned() } else { format!("{} cores", request.cores) };
+        context.notify(&format!("worker {name} joined with {cores}"));
     }
-    let _ = shared.said.send(StageEvent::Wake);
-    let speed = shared.company().person(name).map_or(1.0, |one| one.speed);
-    answer.give(&JoinResponse::Accepted {
-        consumer: shared.cup.id.clone(),
-        lease_ms: shared.lease.as_millis() as u64,
-        scale: shared.speed.map(|own| own / speed),
+    let _ = context.events.send(StageEvent::Wake);
+    let speed = context.workers().get(name).map_or(1.0, |one| one.speed);
+    reply.send(&JoinResponse::Accepted {
+        consumer: context.competition.id.clone(),
+        lease_ms: context.lease.as_millis() as u64,
+        clock_scale: context.speed.map(|own| own / speed),
     });
 }
 
-/// Why this worker is not let in, fit as it may be.
-async fn worker_rejection(shared: &CoordinatorContext, hello: &JoinRequest) -> Option<String> {
-    let name = &hello.worker;
-    if !subjects::is_name(name) {
-        return Some("a worker's name has letters, digits, `-` and `_`, at most 48\nhint: --name".to_owned());
+/// Reason to reject a worker that meets the requirements.
+async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -> Option<String> {
+    let name = &request.worker;
+    if !subjects::is_valid_name(name) {
+        return Some(
+            "a worker name has letters, digits, `-` and `_`, at most 48\nhint: use another --name".to_owned(),
+        );
     }
-    if let Some(why) = shared.company().barred(name) {
+    if let Some(why) = context.workers().ban_reason(name) {
         return Some(format!(
-            "what {name} handed in was wrong: {why}\nhint: nothing it plays counts in {} any more; \
-             find out what is wrong with that machine",
-            shared.cup.name
+            "worker {name} is banned: {why}\nhint: find out what is wrong with this machine; \
+             its matches no longer count in {}",
+            context.competition.name
         ));
     }
-    // A name that somebody has: if its owner beats again, it stays its own.
-    let asked = Instant::now();
+    // The name is in use by another session. Its owner keeps it if it sends another heartbeat.
+    let asked_at = Instant::now();
     loop {
-        let heard = {
-            let company = shared.company();
-            company
-                .person(name)
-                .filter(|one| one.session != hello.session && !one.leaving)
-                .map(|one| one.heard)
+        let last_heard = {
+            let workers = context.workers();
+            workers
+                .get(name)
+                .filter(|one| one.session != request.session && !one.leaving)
+                .map(|one| one.last_heard)
         };
-        let heard = heard?;
-        if heard > asked {
-            return Some(format!(
-                "there is a worker called {name} already\nhint: give this one another name: --name"
-            ));
+        let last_heard = last_heard?;
+        if last_heard > asked_at {
+            return Some(format!("a worker named {name} is already connected\nhint: use another --name"));
         }
-        if heard.elapsed() >= NAME_CLAIM_TIMEOUT || asked.elapsed() >= NAME_CLAIM_TIMEOUT {
+        if last_heard.elapsed() >= NAME_CLAIM_TIMEOUT || asked_at.elapsed() >= NAME_CLAIM_TIMEOUT {
             return None;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
-async fn listen_reports(shared: Arc<CoordinatorContext>, mut reports: Subscriber) {
-    let mut pieces = ReportAssembler::default();
+async fn listen_reports(context: Arc<CoordinatorContext>, mut reports: Subscriber) {
+    let mut assembler = ReportAssembler::default();
     while let Some(message) = reports.next().await {
-        let answer = shared.answer(&message);
-        let Some(worker) = from(&message).map(str::to_owned) else { continue };
-        let refuse = |answer: ReplyHandle, why: String| answer.give(&ReportAck::Refused { why });
-        let part = match decode::<ReportChunk>(&message.payload) {
-            Ok(part) if part.protocol == PROTOCOL => part,
-            Ok(part) => {
-                refuse(answer, format!("protocol {} is not understood, {PROTOCOL} is", part.protocol));
+        let reply = context.reply_handle(&message);
+        let Some(worker) = sender_name(&message).map(str::to_owned) else { continue };
+        let refuse = |reply: ReplyHandle, why: String| reply.send(&ReportAck::Refused { why });
+        let chunk = match decode::<ReportChunk>(&message.payload) {
+            Ok(chunk) if chunk.protocol == PROTOCOL => chunk,
+            Ok(chunk) => {
+                refuse(
+                    reply,
+                    format!("protocol {} is not supported; this coordinator uses {PROTOCOL}", chunk.protocol),
+                );
                 continue;
             }
             Err(error) => {
-                refuse(answer, error.to_string());
+                refuse(reply, error.to_string());
                 continue;
             }
         };
-        shared.company().heard(&worker);
-        match pieces.take(&worker, part) {
-            AssembleResult::More => answer.give(&ReportAck::More),
-            AssembleResult::Again => answer.give(&ReportAck::Again),
-            AssembleResult::Nonsense(what) => refuse(answer, format!("no report: {what}")),
-            AssembleResult::Whole(bytes) => {
-                // Long games take a while to read; nobody who only asks waits for that.
-                let shared = Arc::clone(&shared);
-                tokio::task::spawn_blocking(move || read(&shared, worker, bytes, answer));
+        context.workers().mark_heard(&worker);
+        match assembler.add(&worker, chunk) {
+            AssembleResult::Incomplete => reply.send(&ReportAck::NextChunk),
+            AssembleResult::Resend => reply.send(&ReportAck::Resend),
+            AssembleResult::Invalid(what) => refuse(reply, format!("invalid report: {what}")),
+            AssembleResult::Complete(bytes) => {
+                // Decoding long games takes time and must not block the listener.
+                let context = Arc::clone(&context);
+                tokio::task::spawn_blocking(move || handle_report(&context, worker, bytes, reply));
             }
         }
     }
 }
 
-/// Reads a report, and hands it on if its worker is one of ours.
-fn read(shared: &CoordinatorContext, worker: String, bytes: Vec<u8>, answer: ReplyHandle) {
+/// Decodes a report and passes it to the stage, if the worker is registered.
+fn handle_report(context: &CoordinatorContext, worker: String, bytes: Vec<u8>, reply: ReplyHandle) {
     let report = match decode::<JobReport>(&bytes) {
         Ok(report) if report.worker == worker && report.protocol == PROTOCOL => report,
-        Ok(_) => return answer.give(&ReportAck::Refused { why: "that is not your report".to_owned() }),
-        Err(error) => return answer.give(&ReportAck::Refused { why: error.to_string() }),
+        Ok(_) => {
+            return reply
+                .send(&ReportAck::Refused { why: "this report belongs to another worker".to_owned() });
+        }
+        Err(error) => return reply.send(&ReportAck::Refused { why: error.to_string() }),
     };
     drop(bytes);
     {
-        let company = shared.company();
-        if let Some(why) = company.barred(&worker) {
-            return answer.give(&ReportAck::Refused { why: why.to_owned() });
+        let workers = context.workers();
+        if let Some(why) = workers.ban_reason(&worker) {
+            return reply.send(&ReportAck::Refused { why: why.to_owned() });
         }
-        if company.person(&worker).is_none_or(|one| one.session != report.session) {
-            return answer.give(&ReportAck::Again);
+        if workers.get(&worker).is_none_or(|one| one.session != report.session) {
+            return reply.send(&ReportAck::Resend);
         }
     }
-    let sat = report.matches.iter().map(|one| validate::check_consistency(one, shared.cup.game)).collect();
-    let _ = shared.said.send(StageEvent::Report(worker, Box::new(report), sat, answer));
+    let seat_bots =
+        report.matches.iter().map(|one| validate::check_consistency(one, context.competition.game)).collect();
+    let _ = context.events.send(StageEvent::Report(worker, Box::new(report), seat_bots, reply));
 }
 
-async fn listen_troubles(shared: Arc<CoordinatorContext>, mut troubles: Subscriber) {
-    while let Some(message) = troubles.next().await {
-        let answer = shared.answer(&message);
+async fn listen_job_errors(context: Arc<CoordinatorContext>, mut job_errors: Subscriber) {
+    while let Some(message) = job_errors.next().await {
+        let reply = context.reply_handle(&message);
         match decode::<JobError>(&message.payload) {
-            Ok(trouble) if from(&message) == Some(trouble.worker.as_str()) => {
-                let worker = trouble.worker.clone();
-                shared.company().heard(&worker);
-                if shared.company().person(&worker).is_none() {
-                    answer.give(&ReportAck::Again);
+            Ok(job_error) if sender_name(&message) == Some(job_error.worker.as_str()) => {
+                let worker = job_error.worker.clone();
+                context.workers().mark_heard(&worker);
+                if context.workers().get(&worker).is_none() {
+                    reply.send(&ReportAck::Resend);
                 } else {
-                    let _ = shared.said.send(StageEvent::Trouble(worker, trouble, answer));
+                    let _ = context.events.send(StageEvent::JobError(worker, job_error, reply));
                 }
             }
-            Ok(_) => answer.give(&ReportAck::Refused { why: "that is another worker's name".to_owned() }),
-            Err(error) => answer.give(&ReportAck::Refused { why: error.to_string() }),
+            Ok(_) => {
+                reply.send(&ReportAck::Refused { why: "this name belongs to another worker".to_owned() })
+            }
+            Err(error) => reply.send(&ReportAck::Refused { why: error.to_string() }),
         }
     }
 }

@@ -1,20 +1,21 @@
-//! The coordinator: an executor that has matches played by whoever comes, and hands in what they came to.
+//! The coordinator: an executor that lets workers play the matches.
 //!
-//! [`gate`] hears workers as long as the competition is run here: [`company`] is who was let in, [`pieces`] puts reports together, [`sense`] looks at
-//! them. A [`desk`] sees to one stage: it publishes jobs to a [`line`], as many as [`pace`] says, takes results, gives receipts when they are
-//! in the ledger, and has some matches played twice ([`trust`]). [`kit`] is what workers need for a phase, [`luggage`] what bots take from match to match.
+//! [`listener`] receives the messages of workers during the run: [`workers`] registers them, [`chunks`] assembles reports, [`validate`]
+//! checks them. [`stage`] coordinates one stage: it publishes jobs to the [`job_queue`] ([`batch_size`] chooses how many), processes
+//! reports, acknowledges them when they are in the ledger, and lets other workers check some matches ([`cross_check`]). [`phase_files`]
+//! holds the files that workers need for a phase, [`bot_data`] the data that bots keep from match to match.
 
-mod workers;
+mod batch_size;
+mod bot_data;
+mod chunks;
 mod competition;
-mod stage;
+mod cross_check;
+mod job_queue;
 mod listener;
 mod phase_files;
-mod job_queue;
-mod bot_data;
-mod batch_size;
-mod chunks;
+mod stage;
 mod validate;
-mod cross_check;
+mod workers;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,285 +24,300 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use agon_engine::Table;
+use agon_engine::AnyGame;
 use agon_league::MatchKey;
-use agon_runner::match_runner::PhaseContext;
-use agon_runner::queue::Queue;
+use agon_runner::phase_context::PhaseContext;
+use agon_runner::queue::MatchQueue;
 use agon_runner::{ActiveMatches, Executor, ExecutorEvent, RunError};
 use agon_store::{FinishedMatch, Ledger, PhaseState};
-use agon_venue::Sitting;
+use agon_venue::LoadedCompetition;
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 pub use competition::grid_competition_id;
 
-use self::workers::WorkerRegistry;
-use self::competition::GridCompetition;
-use self::stage::StageCoordinator;
-use self::listener::{StageEvent, CoordinatorContext};
-use self::phase_files::{PhaseFiles, PhaseOptions};
-use self::job_queue::JobQueue;
-use self::bot_data::PhaseBotData;
 use self::batch_size::BatchSizer;
+use self::bot_data::PhaseBotData;
+use self::competition::GridCompetition;
 use self::cross_check::MatchDigest;
+use self::job_queue::JobQueue;
+use self::listener::{CoordinatorContext, StageEvent};
+use self::phase_files::{PhaseFiles, PhaseOptions};
+use self::stage::StageCoordinator;
+use self::workers::WorkerRegistry;
 use crate::blobs::Blobs;
 use crate::{GridError, NatsConnection, WorkerDirectory};
 
-/// How long taking the queue down may take when all is over.
+/// Maximum time to delete the queue at the end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// What cannot be reached is asked again after so long.
+/// Delay before the coordinator retries an upload.
 const RETRY_DELAY: Duration = Duration::from_millis(500);
 
-/// How a fleet is led.
+/// Options of a coordinator.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CoordinatorOptions {
-    /// The share of matches that are played again by another worker.
-    pub checked: f64,
-    /// A job whose progress nobody hears of for so long is given to somebody else.
+    /// Share of matches that another worker plays again, 0 to 1.
+    pub cross_check_share: f64,
+    /// A job without a progress ack for this time goes to another worker.
     pub lease: Duration,
-    /// So often a job is delivered before its matches are tried one by one, and set aside.
-    pub tries: u32,
-    /// About so much work is in a job.
-    pub batch: Duration,
-    /// Whether bots' time limits follow the speed of the worker they play on.
+    /// Maximum number of deliveries of a job. After that its matches are tried one by one.
+    pub max_deliveries: u32,
+    /// Target duration of a job.
+    pub target_job_duration: Duration,
+    /// Whether bots' time limits follow the speed of the worker.
     pub scale_clocks: bool,
-    /// The most that files for workers may take in NATS.
-    pub blob_bytes: i64,
-    /// The version of Agon that workers must have: this one's.
+    /// Maximum size of the file stream.
+    pub max_blob_bytes: i64,
+    /// Required Agon version of workers.
     pub engine: String,
-    /// A server that is away for so long is worth a word.
-    pub silence: Duration,
-    /// After a stop, so long it is waited for what is being played.
-    pub last_results: Duration,
+    /// The user is told about a lost NATS connection after this time.
+    pub disconnect_notice_after: Duration,
+    /// Maximum time to wait for running jobs after a stop.
+    pub stop_timeout: Duration,
 }
 
 impl Default for CoordinatorOptions {
     fn default() -> Self {
         Self {
-            checked: 0.02,
+            cross_check_share: 0.02,
             lease: Duration::from_secs(20),
-            tries: 4,
-            batch: Duration::from_secs(1),
+            max_deliveries: 4,
+            target_job_duration: Duration::from_secs(1),
             scale_clocks: false,
-            blob_bytes: 4 << 30,
+            max_blob_bytes: 4 << 30,
             engine: env!("CARGO_PKG_VERSION").to_owned(),
-            silence: Duration::from_mins(1),
-            last_results: Duration::from_secs(10),
+            disconnect_notice_after: Duration::from_mins(1),
+            stop_timeout: Duration::from_secs(10),
         }
     }
 }
 
-/// A match that nobody could play, and what each of them said.
+/// A match that failed on every worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnplayableMatch {
-    /// Which.
+    /// Match key.
     pub key: MatchKey,
-    /// What went wrong, the first first.
+    /// Errors of the workers, oldest first.
     pub errors: Vec<String>,
 }
 
-/// A match that came to different ends with different workers, each of them by the rules.
+/// A match with different valid results from different workers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DisputedMatch {
-    /// Which.
+    /// Match key.
     pub key: MatchKey,
-    /// Who played it; what the first of them handed in counts.
+    /// Workers that played it. The result of the first one counts.
     pub workers: Vec<String>,
 }
 
-/// What is to be done to what a worker played, until the ledger has it.
+/// Revocation of results, kept until the ledger has executed it.
 #[derive(Clone, Debug)]
 enum Revocation {
-    /// Nothing of it counts.
-    Bar { worker: String, why: String },
-    /// This match does not.
-    Outvote { key: MatchKey, worker: String, why: String },
+    /// Revokes all matches of a banned worker.
+    Ban { worker: String, why: String },
+    /// Revokes one match.
+    RevokeMatch { key: MatchKey, worker: String, why: String },
 }
 
-/// What a fleet knows from stage to stage.
+/// State of a coordinator that outlives a stage.
 struct RunState {
-    kit: Option<PhaseFiles>,
-    baggage: Option<PhaseBotData>,
-    pace: (u32, BatchSizer),
-    aside: Vec<UnplayableMatch>,
-    /// Matches that are in the ledger and are still to be looked at twice: who played them, and what they came to.
-    doubts: Vec<(MatchKey, String, MatchDigest)>,
+    phase_files: Option<PhaseFiles>,
+    bot_data: Option<PhaseBotData>,
+    batch_sizer: (u32, BatchSizer),
+    unplayable: Vec<UnplayableMatch>,
+    /// Stored matches with an open cross-check: worker and digest.
+    pending_checks: Vec<(MatchKey, String, MatchDigest)>,
     disputed: Vec<DisputedMatch>,
-    /// By the number they were handed on under: a stage that is begun anew hears only the first of several.
-    sentences: BTreeMap<u64, Revocation>,
-    /// What two came to in matches that a third one was outvoted in.
-    settled: Vec<FinishedMatch>,
-    figures: GridRunStats,
+    /// Revocations by number. A restarted stage executes them again, because the run may have processed only the first one.
+    revocations: BTreeMap<u64, Revocation>,
+    /// Winning results of matches whose stored result was outvoted.
+    majority_results: Vec<FinishedMatch>,
+    stats: GridRunStats,
 }
 
-/// A run in figures. All but the first two since it began.
+/// Counters of a run. All but the first two count since its start.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct GridRunStats {
-    /// Jobs that nobody has taken yet, when it was last asked.
-    pub waiting: u64,
-    /// Jobs that workers have.
-    pub out: u64,
-    /// Matches that were played twice, and came to the same.
+    /// Jobs that no worker has taken, at the last query.
+    pub waiting_jobs: u64,
+    /// Jobs that workers have taken, at the last query.
+    pub taken_jobs: u64,
+    /// Matches whose cross-check gave the same result.
     pub checked: u64,
-    /// Matches that should have been looked at twice, and nobody was there for it.
+    /// Matches whose cross-check was given up for lack of a worker.
     pub unchecked: u64,
-    /// Matches that two workers came to something else in.
+    /// Matches whose first two results differ.
     pub disagreed: u64,
-    /// Matches that came to different ends, and nobody could say which is right.
+    /// Matches with different results and no majority.
     pub disputed: u64,
-    /// Workers that are not believed any more.
-    pub barred: u64,
-    /// Matches that nobody could play.
-    pub aside: u64,
+    /// Banned workers.
+    pub banned: u64,
+    /// Matches that failed on every worker.
+    pub unplayable: u64,
 }
 
-/// The coordinator of one competition, for a run of it.
+/// Coordinator of one run of a competition.
 pub struct Coordinator {
-    shared: Arc<CoordinatorContext>,
+    context: Arc<CoordinatorContext>,
     options: CoordinatorOptions,
-    terms: PhaseOptions,
-    line: JobQueue,
+    phase_options: PhaseOptions,
+    job_queue: JobQueue,
     blobs: Blobs,
-    table: Arc<dyn Table>,
+    game: Arc<dyn AnyGame>,
     salt: [u8; 32],
-    /// Numbers of jobs, and of what is handed on.
-    numbers: AtomicU64,
+    /// Next number for jobs, commits, revocations and replays.
+    next_number: AtomicU64,
     inbox: Mutex<Receiver<StageEvent>>,
-    memory: Mutex<RunState>,
-    roster: WorkerDirectory,
+    state: Mutex<RunState>,
+    worker_directory: WorkerDirectory,
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl Coordinator {
-    /// Makes the streams, empties the competition's queue and begins to call workers. The runtime needs threads of its own: what is heard
-    /// is heard while nobody waits for it. Not from inside a runtime.
+    /// Creates the streams, purges the competition's queue and starts to announce the competition. The runtime must be multi-threaded,
+    /// because listeners run in the background. Must not be called from within a runtime.
     pub fn open(
         link: NatsConnection,
         runtime: Handle,
-        sitting: &Sitting,
+        loaded: &LoadedCompetition,
         ledger: &dyn Ledger,
         options: CoordinatorOptions,
     ) -> Result<Self, GridError> {
-        if options.checked.is_nan() || !(0.0..=1.0).contains(&options.checked) {
-            return Err(GridError::WrongUse {
-                what: format!("a share of {} of all matches cannot be played again", options.checked),
-                hint: "from 0 (none) to 1 (every match)".to_owned(),
+        if options.cross_check_share.is_nan() || !(0.0..=1.0).contains(&options.cross_check_share) {
+            return Err(GridError::Usage {
+                what: format!("invalid share of cross-checked matches: {}", options.cross_check_share),
+                hint: "use a value from 0 (none) to 1 (all)".to_owned(),
             });
         }
-        let store = |error: agon_store::StoreError| GridError::Venue(error.into());
-        let table: Arc<dyn Table> = agon_engine::table(sitting.competition.game)
-            .map_err(|error| GridError::Venue(error.into()))?
+        let store = |error: agon_store::StoreError| GridError::Competition(error.into());
+        let game: Arc<dyn AnyGame> = agon_engine::any_game(loaded.competition.game)
+            .map_err(|error| GridError::Competition(error.into()))?
             .into();
-        let (said, inbox) = channel();
+        let (sender, inbox) = channel();
         let handle = runtime.clone();
         handle.block_on(async move {
             let commitment = ledger.competition().await.map_err(store)?.commitment;
-            let cup = GridCompetition::new(sitting, commitment, &options.engine)?;
-            let barred = ledger.barred().await.map_err(store)?;
-            let salt = cross_check::salt(&ledger.secret().await.map_err(store)?);
-            let doubts = pending_checks(ledger, &cross_check::CrossChecks::new(salt, options.checked)).await.map_err(store)?;
-            let company = WorkerRegistry::new(barred.into_iter().map(|one| (one.worker, one.why)));
-            let line = JobQueue::new(link.clone(), cup.id.clone(), options.lease);
-            line.make().await?;
-            line.purge().await?;
-            let blobs = Blobs::make(&link, options.blob_bytes).await?;
-            let terms = PhaseOptions::new(sitting, cup.id.clone());
+            let competition = GridCompetition::new(loaded, commitment, &options.engine)?;
+            let banned = ledger.banned_workers().await.map_err(store)?;
+            let salt = cross_check::salt(&ledger.secret_seed().await.map_err(store)?);
+            let pending_checks =
+                pending_checks(ledger, &cross_check::CrossChecks::new(salt, options.cross_check_share))
+                    .await
+                    .map_err(store)?;
+            let workers = WorkerRegistry::new(banned.into_iter().map(|one| (one.worker, one.reason)));
+            let job_queue = JobQueue::new(link.clone(), competition.id.clone(), options.lease);
+            job_queue.create().await?;
+            job_queue.purge().await?;
+            let blobs = Blobs::create(&link, options.max_blob_bytes).await?;
+            let phase_options = PhaseOptions::new(loaded, competition.id.clone());
             let speed = options.scale_clocks.then(crate::worker::calibrate);
-            let shared = CoordinatorContext::new((link, runtime), cup, &options, speed, said, company);
-            let shared = Arc::new(shared);
-            let roster = WorkerDirectory::listen(&shared.link).await?;
-            let tasks = listener::open(&shared).await?;
-            let memory = RunState {
-                kit: None,
-                baggage: None,
-                pace: (0, BatchSizer::new(options.batch)),
-                aside: Vec::new(),
-                doubts,
+            let context =
+                CoordinatorContext::new((link, runtime), competition, &options, speed, sender, workers);
+            let context = Arc::new(context);
+            let worker_directory = WorkerDirectory::listen(&context.link).await?;
+            let tasks = listener::start_listeners(&context).await?;
+            let state = RunState {
+                phase_files: None,
+                bot_data: None,
+                batch_sizer: (0, BatchSizer::new(options.target_job_duration)),
+                unplayable: Vec::new(),
+                pending_checks,
                 disputed: Vec::new(),
-                sentences: BTreeMap::new(),
-                settled: Vec::new(),
-                figures: GridRunStats::default(),
+                revocations: BTreeMap::new(),
+                majority_results: Vec::new(),
+                stats: GridRunStats::default(),
             };
-            let (inbox, memory) = (Mutex::new(inbox), Mutex::new(memory));
-            let numbers = AtomicU64::new(0);
+            let (inbox, state) = (Mutex::new(inbox), Mutex::new(state));
+            let next_number = AtomicU64::new(0);
             Ok(Self {
-                shared,
+                context,
                 options,
-                terms,
-                line,
+                phase_options,
+                job_queue,
                 blobs,
-                table,
+                game,
                 salt,
-                numbers,
+                next_number,
                 inbox,
-                memory,
-                roster,
+                state,
+                worker_directory,
                 tasks,
             })
         })
     }
 
-    /// The competition's id on the grid.
-    pub fn cup(&self) -> &str {
-        &self.shared.cup.id
+    /// Grid id of the competition.
+    pub fn competition_id(&self) -> &str {
+        &self.context.competition.id
     }
 
-    /// Words for people (who came, what is waited for) go there from now on.
-    pub fn tell(&self, tell: impl Fn(&str) + Send + Sync + 'static) {
-        self.shared.tell_to(Box::new(tell));
+    /// Sets the callback for user messages.
+    pub fn set_message_sink(&self, sink: impl Fn(&str) + Send + Sync + 'static) {
+        self.context.set_message_sink(Box::new(sink));
     }
 
-    /// Everybody whose beat was heard, here or not.
-    pub fn roster(&self) -> WorkerDirectory {
-        self.roster.clone()
+    /// All workers that send heartbeats, including those that did not join.
+    pub fn worker_directory(&self) -> WorkerDirectory {
+        self.worker_directory.clone()
     }
 
-    /// The matches of this run that nobody could play.
+    /// Matches of this run that failed on every worker.
     pub fn unplayable(&self) -> Vec<UnplayableMatch> {
-        self.memory().aside.clone()
+        self.state().unplayable.clone()
     }
 
-    /// The matches of this run that came to different ends, and stay as they came first.
+    /// Matches of this run with different results; the first result stays.
     pub fn disputed(&self) -> Vec<DisputedMatch> {
-        self.memory().disputed.clone()
+        self.state().disputed.clone()
     }
 
-    /// How many matches of this run should have been looked at twice when nobody was there for it.
+    /// Number of cross-checks of this run that were given up for lack of a worker.
     pub fn unchecked(&self) -> u64 {
-        self.memory().figures.unchecked
+        self.state().stats.unchecked
     }
 
-    /// The run in figures.
-    pub fn figures(&self) -> GridRunStats {
-        self.memory().figures
+    /// Counters of the run.
+    pub fn stats(&self) -> GridRunStats {
+        self.state().stats
     }
 
-    fn memory(&self) -> MutexGuard<'_, RunState> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, RunState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn number(&self) -> u64 {
-        self.numbers.fetch_add(1, Ordering::Relaxed)
+    fn next_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What workers need for this phase; waits for a server that is away. `None` if it was stopped before.
-    fn kit(&self, hall: &PhaseContext<'_>, queue: &Queue<'_>) -> Result<Option<PhaseFiles>, RunError> {
-        if let Some(kit) = self.memory().kit.clone().filter(|kit| kit.phase == hall.phase) {
-            return Ok(Some(kit));
+    /// Files of this phase. Retries while the server is unreachable. `None` if the run is stopped meanwhile.
+    fn phase_files(
+        &self,
+        phase_context: &PhaseContext<'_>,
+        queue: &MatchQueue<'_>,
+    ) -> Result<Option<PhaseFiles>, RunError> {
+        if let Some(phase_files) =
+            self.state().phase_files.clone().filter(|phase_files| phase_files.phase == phase_context.phase)
+        {
+            return Ok(Some(phase_files));
         }
         while !queue.is_stopped() {
-            match self.shared.runtime.block_on(PhaseFiles::make(&self.terms, hall, &self.blobs)) {
-                Ok(kit) => {
-                    self.memory().kit = Some(kit.clone());
-                    return Ok(Some(kit));
+            match self.context.runtime.block_on(PhaseFiles::create(
+                &self.phase_options,
+                phase_context,
+                &self.blobs,
+            )) {
+                Ok(phase_files) => {
+                    self.state().phase_files = Some(phase_files.clone());
+                    return Ok(Some(phase_files));
                 }
                 Err(GridError::JetStream { what, .. }) => {
-                    self.shared
-                        .tell(&format!("files for workers cannot be put into NATS, trying again: {what}"));
+                    self.context.notify(&format!("cannot upload files to NATS, retrying: {what}"));
                     thread::sleep(RETRY_DELAY);
-                    // Its storage may be gone.
-                    let _ =
-                        self.shared.runtime.block_on(Blobs::make(&self.shared.link, self.options.blob_bytes));
+                    // The server may have lost its storage.
+                    let _ = self
+                        .context
+                        .runtime
+                        .block_on(Blobs::create(&self.context.link, self.options.max_blob_bytes));
                 }
                 Err(error) => return Err(RunError::CoordinatorFailed(error.to_string())),
             }
@@ -310,46 +326,47 @@ impl Coordinator {
     }
 }
 
-/// The matches of phases that are being played which are to be looked at twice: whether they were, before a run that ended, is not known.
+/// Stored matches of running phases that are selected for a cross-check. It is unknown whether an earlier run has checked them.
 async fn pending_checks(
     ledger: &dyn Ledger,
     checks: &cross_check::CrossChecks,
 ) -> agon_store::Result<Vec<(MatchKey, String, MatchDigest)>> {
-    let mut doubts = Vec::new();
+    let mut pending_checks = Vec::new();
     for phase in ledger.phases().await?.iter().filter(|phase| phase.state == PhaseState::Running) {
-        let all = ledger.matches_with_workers(phase.phase).await?.into_iter();
-        let chosen = all.filter(|(key, _, _)| checks.chosen(*key));
-        doubts.extend(chosen.map(|(key, worker, digest)| (key, worker, digest.0)));
+        let stored = ledger.matches_with_workers(phase.phase).await?.into_iter();
+        let selected = stored.filter(|(key, _, _)| checks.is_selected(*key));
+        pending_checks.extend(selected.map(|(key, worker, digest)| (key, worker, digest.0)));
     }
-    Ok(doubts)
+    Ok(pending_checks)
 }
 
 impl Executor for Coordinator {
     fn play(
         &self,
-        hall: &PhaseContext<'_>,
+        phase_context: &PhaseContext<'_>,
         stage: u32,
-        queue: &Queue<'_>,
-        boards: &ActiveMatches,
-        take: &mut dyn FnMut(Receiver<ExecutorEvent>) -> Result<(), RunError>,
+        queue: &MatchQueue<'_>,
+        active_matches: &ActiveMatches,
+        receive: &mut dyn FnMut(Receiver<ExecutorEvent>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let Some(kit) = self.kit(hall, queue)? else { return Ok(()) };
-        let (lots, receiver) = channel();
-        let over = AtomicBool::new(false);
-        let desk = StageCoordinator::new(self, kit, hall, stage, queue, boards, lots)?;
-        let done = thread::scope(|scope| {
+        let Some(phase_files) = self.phase_files(phase_context, queue)? else { return Ok(()) };
+        let (sender, receiver) = channel();
+        let ended = AtomicBool::new(false);
+        let stage_coordinator =
+            StageCoordinator::new(self, phase_files, phase_context, stage, queue, active_matches, sender)?;
+        let result = thread::scope(|scope| {
             scope.spawn(|| {
                 let inbox = self.inbox.lock().unwrap_or_else(PoisonError::into_inner);
-                desk.run(&inbox, &over);
+                stage_coordinator.run(&inbox, &ended);
             });
-            let done = take(receiver);
-            // When it ends by itself nobody is at the desk any more.
-            over.store(true, Ordering::Relaxed);
-            let _ = self.shared.said.send(StageEvent::Wake);
-            done
+            let result = receive(receiver);
+            // Ends the stage if it is still running.
+            ended.store(true, Ordering::Relaxed);
+            let _ = self.context.events.send(StageEvent::Wake);
+            result
         });
-        boards.show(Vec::new());
-        done
+        active_matches.replace_all(Vec::new());
+        result
     }
 
     fn is_local(&self) -> bool {
@@ -357,7 +374,7 @@ impl Executor for Coordinator {
     }
 
     fn has_pending_checks(&self, phase: u32, stage: u32) -> bool {
-        self.memory().doubts.iter().any(|(key, _, _)| (key.phase, key.stage) == (phase, stage))
+        self.state().pending_checks.iter().any(|(key, _, _)| (key.phase, key.stage) == (phase, stage))
     }
 }
 
@@ -366,10 +383,13 @@ impl Drop for Coordinator {
         for task in &self.tasks {
             task.abort();
         }
-        // Inside a runtime nobody can wait; what stays there is taken down by the next run.
+        // Within a runtime it is not possible to block. Then the next run deletes the queue.
         if Handle::try_current().is_err() {
-            let closing = self.line.close();
-            let _ = self.shared.runtime.block_on(async { tokio::time::timeout(SHUTDOWN_TIMEOUT, closing).await });
+            let closing = self.job_queue.close();
+            let _ = self
+                .context
+                .runtime
+                .block_on(async { tokio::time::timeout(SHUTDOWN_TIMEOUT, closing).await });
         }
     }
 }

@@ -1,121 +1,129 @@
-//! What workers need for the matches of a phase: its brief, and the files that it names.
+//! Files that workers need for a phase: its [`PhaseSpec`], and the files that it refers to.
 
 use std::path::Path;
 use std::sync::Arc;
 
-use agon_core::settings::Kind;
-use agon_engine::Seating;
-use agon_engine::table::seat_hash;
+use agon_core::settings::SettingKind;
+use agon_engine::PlayerSpec;
+use agon_engine::any_game::bot_hash;
 use agon_league::config::SandboxRule;
 use agon_runner::LoadedEntrant;
-use agon_runner::match_runner::PhaseContext;
-use agon_venue::Sitting;
-use agon_venue::parcel::{self, Parcel};
+use agon_runner::phase_context::PhaseContext;
+use agon_venue::LoadedCompetition;
+use agon_venue::package::{self, BotPackage};
 
 use super::validate::SeatBots;
 use crate::GridError;
 use crate::blobs::{Blobs, hash};
-use crate::messages::{PhaseBot, PhaseSpec, PhaseEntrant, Hash, PROTOCOL, PhasePart, encode};
+use crate::messages::{Hash, PROTOCOL, PhaseBot, PhaseEntrant, PhasePart, PhaseSpec, encode};
 
-/// What of a competition every brief says.
+/// Competition-wide content of every [`PhaseSpec`].
 #[derive(Clone, Debug)]
 pub struct PhaseOptions {
-    /// Its id on the grid.
-    pub cup: String,
-    /// Whether bots run behind the sandbox.
+    /// Grid id of the competition.
+    pub competition_id: String,
+    /// Whether bots run in the sandbox.
     pub sandbox: bool,
-    /// The folder that its paths are read from.
+    /// Folder that relative paths refer to.
     pub folder: std::path::PathBuf,
 }
 
 impl PhaseOptions {
-    /// Of a competition.
-    pub fn new(sitting: &Sitting, cup: String) -> Self {
+    /// For a competition.
+    pub fn new(loaded: &LoadedCompetition, competition_id: String) -> Self {
         Self {
-            cup,
-            sandbox: sitting.competition.sandbox == SandboxRule::Required,
-            folder: sitting.place.folder.clone(),
+            competition_id,
+            sandbox: loaded.competition.sandbox == SandboxRule::Required,
+            folder: loaded.place.folder.clone(),
         }
     }
 }
 
-/// Where a file comes from when it is to be put there again.
+/// Source of a file, to upload it again.
 #[derive(Clone, Debug)]
 enum FileSource {
     Bytes(Arc<[u8]>),
-    /// The files of this entrant's bot.
+    /// Packed files of this entrant's bot.
     Bot(usize),
 }
 
-/// What workers need for the matches of a phase.
+/// Files that workers need for a phase.
 #[derive(Clone, Debug)]
 pub struct PhaseFiles {
-    /// Of which phase.
+    /// Phase number.
     pub phase: u32,
-    /// The brief.
-    pub brief: Hash,
-    /// Entrants, as records name them.
+    /// Blob of the [`PhaseSpec`].
+    pub phase_spec: Hash,
+    /// Entrants as named in records.
     pub entrants: SeatBots,
     files: Vec<(Hash, FileSource)>,
 }
 
 impl PhaseFiles {
-    /// Packs it, and puts everything where workers find it.
-    pub async fn make(terms: &PhaseOptions, hall: &PhaseContext<'_>, blobs: &Blobs) -> Result<Self, GridError> {
+    /// Packs and uploads all files.
+    pub async fn create(
+        options: &PhaseOptions,
+        phase: &PhaseContext<'_>,
+        blobs: &Blobs,
+    ) -> Result<Self, GridError> {
         let mut files = Vec::new();
         let mut entrants = Vec::new();
-        for (number, member) in hall.members.iter().enumerate() {
-            let bot = match &member.seating {
-                Seating::House(name) => PhaseBot::House(name.clone()),
-                Seating::Human => {
-                    return Err(GridError::WrongUse {
-                        what: format!("{} is played by a person", member.name),
-                        hint: "people play where they sit: run it without --nats".to_owned(),
+        for (number, entrant) in phase.entrants.iter().enumerate() {
+            let bot = match &entrant.player {
+                PlayerSpec::House(name) => PhaseBot::House(name.clone()),
+                PlayerSpec::Human => {
+                    return Err(GridError::Usage {
+                        what: format!("{} is a human player", entrant.name),
+                        hint: "run it without --nats: humans can only play locally".to_owned(),
                     });
                 }
-                Seating::Program(_) => {
-                    let Some(parcel) = packed(terms, hall, member)? else { continue };
-                    let name = blobs.put(&parcel.files).await?;
+                PlayerSpec::Program(_) => {
+                    let Some(package) = pack_bot(options, phase, entrant)? else { continue };
+                    let name = blobs.put(&package.files).await?;
                     files.push((name.clone(), FileSource::Bot(number)));
-                    let beside = member.extra_file.as_deref().map(|path| beside(path, &mut files)).transpose()?;
-                    PhaseBot::Program { hash: parcel.hash, spec: parcel.spec, files: name, beside }
+                    let extra_file = entrant
+                        .extra_file
+                        .as_deref()
+                        .map(|path| add_extra_file(path, &mut files))
+                        .transpose()?;
+                    PhaseBot::Program { hash: package.hash, spec: package.spec, files: name, extra_file }
                 }
             };
-            entrants.push(PhaseEntrant { name: member.name.clone(), bot });
+            entrants.push(PhaseEntrant { name: entrant.name.clone(), bot });
         }
-        let brief = PhaseSpec {
+        let phase_spec = PhaseSpec {
             protocol: PROTOCOL,
-            competition_id: terms.cup.clone(),
-            game: hall.table.info().id.to_owned(),
-            rules: hall.table.info().rules_version,
-            phase: hall.phase,
-            in_parts: hall.in_parts(),
-            variants: variants(hall),
+            competition_id: options.competition_id.clone(),
+            game: phase.game.info().id.to_owned(),
+            rules: phase.game.info().rules_version,
+            phase: phase.phase,
+            in_parts: phase.parts_give_points(),
+            variants: variants(phase),
             entrants,
-            assets: assets(hall, &mut files),
-            sandbox: terms.sandbox,
+            assets: collect_assets(phase, &mut files),
+            sandbox: options.sandbox,
             stateless: None,
-            in_order: hall.in_order(),
+            in_order: phase.in_order(),
         };
-        let bytes: Arc<[u8]> = encode(&brief)?.into();
-        let brief = hash(&bytes);
-        files.push((brief.clone(), FileSource::Bytes(bytes)));
-        let info = hall.table.info();
-        let names = hall.members.iter().map(|one| (one.name.clone(), seat_hash(info, &one.seating)));
-        let kit = Self { phase: hall.phase, brief, entrants: names.collect(), files };
-        for (_, source) in &kit.files {
+        let bytes: Arc<[u8]> = encode(&phase_spec)?.into();
+        let phase_spec = hash(&bytes);
+        files.push((phase_spec.clone(), FileSource::Bytes(bytes)));
+        let info = phase.game.info();
+        let names = phase.entrants.iter().map(|one| (one.name.clone(), bot_hash(info, &one.player)));
+        let phase_files = Self { phase: phase.phase, phase_spec, entrants: names.collect(), files };
+        for (_, source) in &phase_files.files {
             if let FileSource::Bytes(bytes) = source {
                 blobs.put(bytes).await?;
             }
         }
-        Ok(kit)
+        Ok(phase_files)
     }
 
-    /// Puts files there again that were lost: all, or one. Says whether it knows this one.
-    pub async fn put(
+    /// Uploads all files again, or only one. Returns whether the file is known.
+    pub async fn upload(
         &self,
-        terms: &PhaseOptions,
-        hall: &PhaseContext<'_>,
+        options: &PhaseOptions,
+        phase: &PhaseContext<'_>,
         blobs: &Blobs,
         only: Option<&str>,
     ) -> Result<bool, GridError> {
@@ -128,8 +136,8 @@ impl PhaseFiles {
             match source {
                 FileSource::Bytes(bytes) => drop(blobs.put(bytes).await?),
                 FileSource::Bot(number) => {
-                    if let Some(parcel) = packed(terms, hall, &hall.members[*number])? {
-                        blobs.put(&parcel.files).await?;
+                    if let Some(package) = pack_bot(options, phase, &phase.entrants[*number])? {
+                        blobs.put(&package.files).await?;
                     }
                 }
             }
@@ -138,16 +146,20 @@ impl PhaseFiles {
     }
 }
 
-/// A bot, packed; nothing if it has no files.
-fn packed(terms: &PhaseOptions, hall: &PhaseContext<'_>, member: &LoadedEntrant) -> Result<Option<Parcel>, GridError> {
-    match &member.seating {
-        Seating::Program(seat) => Ok(Some(parcel::pack(hall.table.info().id, seat, &terms.folder)?)),
-        Seating::House(_) | Seating::Human => Ok(None),
+/// Packs a bot. `None` if it has no files.
+fn pack_bot(
+    options: &PhaseOptions,
+    phase: &PhaseContext<'_>,
+    entrant: &LoadedEntrant,
+) -> Result<Option<BotPackage>, GridError> {
+    match &entrant.player {
+        PlayerSpec::Program(seat) => Ok(Some(package::pack(phase.game.info().id, seat, &options.folder)?)),
+        PlayerSpec::House(_) | PlayerSpec::Human => Ok(None),
     }
 }
 
-/// The file beside a bot: its name there, and its content.
-fn beside(path: &Path, files: &mut Vec<(Hash, FileSource)>) -> Result<(String, Hash), GridError> {
+/// Adds the extra file of a bot. Returns its name and hash.
+fn add_extra_file(path: &Path, files: &mut Vec<(Hash, FileSource)>) -> Result<(String, Hash), GridError> {
     let bytes: Arc<[u8]> = std::fs::read(path)?.into();
     let name = hash(&bytes);
     if files.iter().all(|(known, _)| *known != name) {
@@ -156,22 +168,22 @@ fn beside(path: &Path, files: &mut Vec<(Hash, FileSource)>) -> Result<(String, H
     Ok((path.file_name().unwrap_or_default().to_string_lossy().into_owned(), name))
 }
 
-fn variants(hall: &PhaseContext<'_>) -> Vec<Vec<PhasePart>> {
+fn variants(phase: &PhaseContext<'_>) -> Vec<Vec<PhasePart>> {
     let part = |part: &agon_runner::match_progress::ResolvedPart| PhasePart {
         games: part.games,
         first_to: part.first_to,
         settings: part.settings.iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect(),
     };
-    hall.variants().iter().map(|parts| parts.iter().map(part).collect()).collect()
+    phase.variants().iter().map(|parts| parts.iter().map(part).collect()).collect()
 }
 
-/// The files that settings name.
-fn assets(hall: &PhaseContext<'_>, files: &mut Vec<(Hash, FileSource)>) -> Vec<Hash> {
-    let specs = hall.table.info().settings.iter().filter(|spec| spec.kind == Kind::Asset);
+/// Adds the files that settings refer to.
+fn collect_assets(phase: &PhaseContext<'_>, files: &mut Vec<(Hash, FileSource)>) -> Vec<Hash> {
+    let specs = phase.game.info().settings.iter().filter(|spec| spec.kind == SettingKind::Asset);
     let mut names = Vec::new();
     for spec in specs {
-        for part in hall.variants().iter().flatten() {
-            let content = part.settings.word(spec.name).and_then(|name| hall.assets.get(name));
+        for part in phase.variants().iter().flatten() {
+            let content = part.settings.word(spec.name).and_then(|name| phase.assets.get(name));
             let Some(content) = content else { continue };
             let name = hash(content);
             if !names.contains(&name) {

@@ -1,9 +1,9 @@
-//! Sees to one stage: what is handed out, who has it, what came back.
+//! Coordinates one stage: publishes jobs, tracks them and processes their results.
 
 mod disputes;
-mod reports;
 mod failures;
 mod periodic;
+mod reports;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,204 +12,207 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use agon_league::{Fixture, MatchKey};
-use agon_runner::match_runner::PhaseContext;
-use agon_runner::queue::Queue;
+use agon_runner::phase_context::PhaseContext;
+use agon_runner::queue::MatchQueue;
 use agon_runner::{ActiveMatches, ExecutorEvent, RunError};
 
-use super::listener::{ReplyHandle, StageEvent, CoordinatorContext};
-use super::phase_files::PhaseFiles;
-use super::bot_data::PhaseBotData;
 use super::batch_size::BatchSizer;
+use super::bot_data::PhaseBotData;
 use super::cross_check::{CrossChecks, MatchDigest};
+use super::listener::{CoordinatorContext, ReplyHandle, StageEvent};
+use super::phase_files::PhaseFiles;
 use super::{Coordinator, UnplayableMatch};
 use crate::messages::{Job, JobMatch, PROTOCOL, ReportAck, encode};
 
-/// How often the desk looks up when nothing is said.
-const LOOK_UP: Duration = Duration::from_millis(100);
-/// A job that cannot be published is tried again after so long.
-const AGAIN: Duration = Duration::from_secs(1);
-/// Emptying the queue takes no longer, or is left to the next run.
-const PURGE: Duration = Duration::from_secs(5);
-/// A job that some workers may not take is given back by them again and again: those deliveries do not count.
-const GIVEN_BACK: u32 = 1000;
+/// Maximum time between two rounds of the event loop.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Delay before a job or a stream that failed is published or created again.
+const REPUBLISH_DELAY: Duration = Duration::from_secs(1);
+/// Maximum time to purge the queue. If it takes longer, the next run does it.
+const PURGE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Extra deliveries of a job that some workers may not take: they give it back, and these deliveries do not count.
+const EXTRA_DELIVERIES: u32 = 1000;
 
-/// A job that is out.
+/// A published job.
 struct PublishedJob {
     job: Job,
-    /// Its place in the stream, once it is there.
-    place: Option<u64>,
-    /// When it was published.
-    since: Instant,
-    /// When it is to be published again, if that failed.
-    again: Option<Instant>,
-    kind: JobPurpose,
-    /// What its workers said, by worker.
+    /// Stream sequence, once published.
+    sequence: Option<u64>,
+    /// Time of publishing.
+    published_at: Instant,
+    /// Time to publish it again, after a failure.
+    republish_at: Option<Instant>,
+    purpose: JobPurpose,
+    /// Errors, with the worker names.
     errors: Vec<(String, String)>,
-    /// How often it failed since it was published.
+    /// Number of failures since it was published.
     failures: u32,
-    /// How often its match was tried everywhere.
-    round: u32,
+    /// Number of earlier retry rounds of its match.
+    rounds: u32,
 }
 
-/// What a job is for.
+/// Purpose of a job.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum JobPurpose {
-    /// Its matches were not played yet.
+    /// Play new matches.
     Play,
-    /// To see whether somebody else comes to the same.
+    /// Cross-check matches.
     Check,
 }
 
-/// A match that waits for somebody who has not failed at it.
+/// A failed match that waits for another worker.
 struct RetryMatch {
-    one: JobMatch,
+    job_match: JobMatch,
     errors: Vec<(String, String)>,
-    round: u32,
+    rounds: u32,
     deliveries: u64,
 }
 
-/// Matches on their way into the ledger.
+/// Matches being committed to the ledger.
 struct PendingCommit {
-    answers: Vec<ReplyHandle>,
+    replies: Vec<ReplyHandle>,
     matches: Vec<JobMatch>,
-    /// What bots keep, in a phase that is played in order.
+    /// Data folders after the matches, if the phase is played in order.
     data: Vec<(u32, Vec<u8>)>,
 }
 
-/// Sees to one stage.
+/// Coordinates one stage.
 pub struct StageCoordinator<'d> {
-    fleet: &'d Coordinator,
-    kit: PhaseFiles,
-    hall: &'d PhaseContext<'d>,
+    coordinator: &'d Coordinator,
+    phase_files: PhaseFiles,
+    phase_context: &'d PhaseContext<'d>,
     stage: u32,
-    queue: &'d Queue<'d>,
-    boards: &'d ActiveMatches,
-    lots: Sender<ExecutorEvent>,
-    pace: BatchSizer,
-    baggage: Option<PhaseBotData>,
+    queue: &'d MatchQueue<'d>,
+    active_matches: &'d ActiveMatches,
+    run_events: Sender<ExecutorEvent>,
+    batch_sizer: BatchSizer,
+    bot_data: Option<PhaseBotData>,
     jobs: HashMap<String, PublishedJob>,
-    /// How many of them are there for a second look.
-    checking: u64,
-    /// Matches that are out, each in the job that it was last published with.
-    asked: HashMap<u64, (JobMatch, String)>,
-    keeping: HashMap<u64, PendingCommit>,
-    /// The number that a match is being kept under.
-    on_their_way: HashMap<u64, u64>,
+    /// Number of jobs for cross-checks.
+    check_jobs: u64,
+    /// Published matches that are not reported yet, with the id of their latest job.
+    requested: HashMap<u64, (JobMatch, String)>,
+    pending_commits: HashMap<u64, PendingCommit>,
+    /// Commit number of each match being committed.
+    committing: HashMap<u64, u64>,
     checks: CrossChecks,
-    /// Who played what in this stage: numbers and digests.
-    played: HashMap<String, Vec<(u64, MatchDigest)>>,
-    /// Matches that are being replayed here.
+    /// Matches of this stage by worker: number and digest.
+    played_by_worker: HashMap<String, Vec<(u64, MatchDigest)>>,
+    /// Numbers of the running replays.
     replaying: HashSet<u64>,
-    /// Matches that one worker alone has failed at: they wait for another.
-    postponed: Vec<RetryMatch>,
-    aside: Vec<UnplayableMatch>,
-    /// Whether something of the queue or of the files is gone; when mending it was last tried.
-    broken: Option<Instant>,
-    compared: Instant,
-    looked: Instant,
-    /// The last time it is waited for results, once somebody asked for a stop, and jobs that are being played.
+    /// Matches that failed on only one worker and wait for another.
+    retries: Vec<RetryMatch>,
+    unplayable: Vec<UnplayableMatch>,
+    /// Time of the last attempt to recreate streams and files; `None` if they are intact.
+    last_repair_attempt: Option<Instant>,
+    last_compared: Instant,
+    last_polled: Instant,
+    /// After a stop: the deadline for results, and the number of jobs being played.
     stopping: Option<(Instant, u64)>,
-    /// Whether nobody takes results any more.
-    over: bool,
+    /// Whether the run no longer receives events.
+    receiver_gone: bool,
 }
 
 impl<'d> StageCoordinator<'d> {
-    /// For a stage.
+    /// For a stage of a phase.
     pub fn new(
-        fleet: &'d Coordinator,
-        kit: PhaseFiles,
-        hall: &'d PhaseContext<'d>,
+        coordinator: &'d Coordinator,
+        phase_files: PhaseFiles,
+        phase_context: &'d PhaseContext<'d>,
         stage: u32,
-        queue: &'d Queue<'d>,
-        boards: &'d ActiveMatches,
-        lots: Sender<ExecutorEvent>,
+        queue: &'d MatchQueue<'d>,
+        active_matches: &'d ActiveMatches,
+        run_events: Sender<ExecutorEvent>,
     ) -> Result<Self, RunError> {
         let now = Instant::now();
-        let mut memory = fleet.memory();
-        let pace = Some(memory.pace).filter(|(phase, _)| *phase == hall.phase).map(|(_, pace)| pace);
-        let mut baggage = memory.baggage.take().filter(|known| known.phase == hall.phase);
-        let here = |key: &MatchKey| (key.phase, key.stage) == (hall.phase, stage);
-        let doubts: Vec<_> = memory.doubts.extract_if(.., |(key, _, _)| here(key)).collect();
-        drop(memory);
+        let mut state = coordinator.state();
+        let batch_sizer = Some(state.batch_sizer)
+            .filter(|(phase, _)| *phase == phase_context.phase)
+            .map(|(_, batch_sizer)| batch_sizer);
+        let mut bot_data = state.bot_data.take().filter(|known| known.phase == phase_context.phase);
+        let here = |key: &MatchKey| (key.phase, key.stage) == (phase_context.phase, stage);
+        let pending_checks: Vec<_> = state.pending_checks.extract_if(.., |(key, _, _)| here(key)).collect();
+        drop(state);
         if queue.in_order() {
-            let mut packed = match baggage {
+            let mut packed = match bot_data {
                 Some(known) => known,
-                None => PhaseBotData::pack(hall)?,
+                None => PhaseBotData::pack(phase_context)?,
             };
-            packed.begin_stage(hall)?;
-            baggage = Some(packed);
+            packed.begin_stage(phase_context)?;
+            bot_data = Some(packed);
         }
-        let mut desk = Self {
-            fleet,
-            kit,
-            hall,
+        let mut this = Self {
+            coordinator,
+            phase_files,
+            phase_context,
             stage,
             queue,
-            boards,
-            lots,
-            pace: pace.unwrap_or_else(|| BatchSizer::new(fleet.options.batch)),
-            baggage,
+            active_matches,
+            run_events,
+            batch_sizer: batch_sizer
+                .unwrap_or_else(|| BatchSizer::new(coordinator.options.target_job_duration)),
+            bot_data,
             jobs: HashMap::new(),
-            checking: 0,
-            asked: HashMap::new(),
-            keeping: HashMap::new(),
-            on_their_way: HashMap::new(),
-            checks: CrossChecks::new(fleet.salt, fleet.options.checked),
-            played: HashMap::new(),
+            check_jobs: 0,
+            requested: HashMap::new(),
+            pending_commits: HashMap::new(),
+            committing: HashMap::new(),
+            checks: CrossChecks::new(coordinator.salt, coordinator.options.cross_check_share),
+            played_by_worker: HashMap::new(),
             replaying: HashSet::new(),
-            postponed: Vec::new(),
-            aside: Vec::new(),
-            broken: None,
-            compared: now,
-            looked: now,
+            retries: Vec::new(),
+            unplayable: Vec::new(),
+            last_repair_attempt: None,
+            last_compared: now,
+            last_polled: now,
             stopping: None,
-            over: false,
+            receiver_gone: false,
         };
-        desk.doubt(doubts);
-        Ok(desk)
+        this.resume_checks(pending_checks);
+        Ok(this)
     }
 
-    /// Matches of this stage that are in the ledger, if they still are, and are still to be looked at twice. What bots had with them then is not
-    /// known any more.
-    fn doubt(&mut self, doubts: Vec<(MatchKey, String, MatchDigest)>) {
+    /// Reopens the cross-checks of stored matches. Skipped where matches are played in order, because the bots' data of that time is no
+    /// longer known.
+    fn resume_checks(&mut self, pending_checks: Vec<(MatchKey, String, MatchDigest)>) {
         if self.queue.in_order() {
             return;
         }
-        for (MatchKey { number, .. }, worker, digest) in doubts {
-            if let Some(fixture) = self.queue.fixture(number).filter(|_| !self.queue.is_left(number)) {
-                self.checks.begin(self.match_of(number, &fixture), &worker, digest);
+        for (MatchKey { number, .. }, worker, digest) in pending_checks {
+            if let Some(fixture) = self.queue.fixture(number).filter(|_| !self.queue.is_pending(number)) {
+                self.checks.start(self.job_match(number, &fixture), &worker, digest);
             }
         }
     }
 
-    fn shared(&self) -> &'d Arc<CoordinatorContext> {
-        &self.fleet.shared
+    fn context(&self) -> &'d Arc<CoordinatorContext> {
+        &self.coordinator.context
     }
 
     fn key(&self, number: u64) -> MatchKey {
-        MatchKey { phase: self.hall.phase, stage: self.stage, number }
+        MatchKey { phase: self.phase_context.phase, stage: self.stage, number }
     }
 
-    /// Until everything was played, or nobody takes results any more.
-    pub fn run(mut self, inbox: &Receiver<StageEvent>, over: &AtomicBool) {
-        self.purge();
-        // What was carried out in the meantime is said there.
-        while let Ok(said) = inbox.try_recv() {
-            self.handle_event(said);
+    /// Runs until all matches are played, or the run no longer receives events.
+    pub fn run(mut self, inbox: &Receiver<StageEvent>, ended: &AtomicBool) {
+        self.purge_queue();
+        // Process revocations that were executed between two stages.
+        while let Ok(event) = inbox.try_recv() {
+            self.handle_event(event);
         }
         self.resume_pending();
         loop {
-            let nothing_left = self.publish_jobs();
-            self.over |= over.load(Ordering::Relaxed);
-            let done = self.is_done(nothing_left);
-            if self.over || (done && self.settle_postponed()) {
+            let all_published = self.publish_jobs();
+            self.receiver_gone |= ended.load(Ordering::Relaxed);
+            let done = self.is_done(all_published);
+            if self.receiver_gone || (done && self.finish_retries()) {
                 break;
             }
-            match inbox.recv_timeout(LOOK_UP) {
-                Ok(said) => {
-                    self.handle_event(said);
-                    while let Ok(said) = inbox.try_recv() {
-                        self.handle_event(said);
+            match inbox.recv_timeout(POLL_INTERVAL) {
+                Ok(event) => {
+                    self.handle_event(event);
+                    while let Ok(event) = inbox.try_recv() {
+                        self.handle_event(event);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -217,176 +220,182 @@ impl<'d> StageCoordinator<'d> {
             }
             self.run_periodic_tasks();
         }
-        self.leave();
+        self.finish();
     }
 
-    /// What is left behind for the next stage.
-    fn leave(self) {
-        self.purge();
-        // Nobody will say whether these are in the ledger: whoever waits for it says them to the next stage.
-        for answer in self.keeping.into_values().flat_map(|keeping| keeping.answers) {
-            answer.give(&ReportAck::Again);
+    /// Ends the stage and keeps the state for the next one.
+    fn finish(self) {
+        self.purge_queue();
+        // It is unknown whether these commits succeed, so the workers send their reports to the next stage.
+        for reply in self.pending_commits.into_values().flat_map(|commit| commit.replies) {
+            reply.send(&ReportAck::Resend);
         }
-        let (phase, stage) = (self.hall.phase, self.stage);
-        let mut memory = self.fleet.memory();
-        memory.pace = (phase, self.pace);
-        // What was taken back since is in the bots' folders as it was: then they are packed anew.
-        memory.baggage = self.baggage.filter(|_| !self.over);
-        memory.aside.extend(self.aside.iter().cloned());
-        memory.figures.aside += self.aside.len() as u64;
-        (memory.figures.waiting, memory.figures.out) = (0, 0);
+        let (phase, stage) = (self.phase_context.phase, self.stage);
+        let mut state = self.coordinator.state();
+        state.batch_sizer = (phase, self.batch_sizer);
+        // After an early end matches may have been revoked and the bots' folders restored. Then they are packed again.
+        state.bot_data = self.bot_data.filter(|_| !self.receiver_gone);
+        state.unplayable.extend(self.unplayable.iter().cloned());
+        state.stats.unplayable += self.unplayable.len() as u64;
+        (state.stats.waiting_jobs, state.stats.taken_jobs) = (0, 0);
         let open = self.checks.into_open();
-        memory
-            .doubts
+        state
+            .pending_checks
             .extend(open.map(|(number, worker, digest)| (MatchKey { phase, stage, number }, worker, digest)));
-        drop(memory);
-        if !self.aside.is_empty() && !self.over {
-            let aside = self.aside.into_iter().map(|one| (one.key, one.errors)).collect();
-            let _ = self.lots.send(ExecutorEvent::Failed(RunError::Unplayable(aside)));
+        drop(state);
+        if !self.unplayable.is_empty() && !self.receiver_gone {
+            let unplayable = self.unplayable.into_iter().map(|one| (one.key, one.errors)).collect();
+            let _ = self.run_events.send(ExecutorEvent::Failed(RunError::Unplayable(unplayable)));
         }
     }
 
-    fn is_done(&self, nothing_left: bool) -> bool {
+    fn is_done(&self, all_published: bool) -> bool {
         if let Some((until, playing)) = self.stopping {
-            return self.keeping.is_empty() && (playing == 0 || Instant::now() >= until);
+            return self.pending_commits.is_empty() && (playing == 0 || Instant::now() >= until);
         }
-        nothing_left && self.checks.is_empty() && self.is_all_kept()
+        all_published && self.checks.is_empty() && self.is_all_committed()
     }
 
-    /// Whether all that was handed out is in the ledger, and looked at.
-    fn is_all_kept(&self) -> bool {
-        self.asked.is_empty() && self.keeping.is_empty() && self.replaying.is_empty()
+    /// Whether all published matches are committed and all replays done.
+    fn is_all_committed(&self) -> bool {
+        self.requested.is_empty() && self.pending_commits.is_empty() && self.replaying.is_empty()
     }
 
-    /// Publishes what there is room for; says whether nothing was left to publish.
+    /// Publishes jobs up to the maximum. Returns whether no match is left to publish.
     fn publish_jobs(&mut self) -> bool {
         if self.stopping.is_some() || self.queue.is_stopped() {
             return false;
         }
-        let cores = self.shared().company().cores();
-        while self.broken.is_none() {
-            let size = self.pace.size(self.queue.left(), cores);
-            let room = self.pace.max_jobs(size, cores);
-            if self.checking < room {
-                let company = self.shared().company();
-                let again = self.checks.next(&company, if self.queue.in_order() { 1 } else { size as usize });
-                drop(company);
-                if let Some((not, matches)) = again {
-                    self.publish(matches, not, JobPurpose::Check);
+        let cores = self.context().workers().cores();
+        while self.last_repair_attempt.is_none() {
+            let size = self.batch_sizer.matches_per_job(self.queue.pending_count(), cores);
+            let room = self.batch_sizer.max_jobs(size, cores);
+            if self.check_jobs < room {
+                let workers = self.context().workers();
+                let next_check =
+                    self.checks.next_batch(&workers, if self.queue.in_order() { 1 } else { size as usize });
+                drop(workers);
+                if let Some((excluded, matches)) = next_check {
+                    self.publish_job(matches, excluded, JobPurpose::Check);
                     continue;
                 }
             }
-            // What others are to play again does not take the place of what was not played yet.
-            if self.jobs.len() as u64 - self.checking >= room {
-                return self.queue.left() == 0;
+            // Cross-checks do not take the place of new matches.
+            if self.jobs.len() as u64 - self.check_jobs >= room {
+                return self.queue.pending_count() == 0;
             }
-            let lot = self.queue.next_batch(size);
-            if lot.is_empty() {
+            let batch = self.queue.next_batch(size);
+            if batch.is_empty() {
                 return true;
             }
-            let matches = lot.iter().map(|(number, fixture)| self.match_of(*number, fixture)).collect();
-            self.publish(matches, Vec::new(), JobPurpose::Play);
+            let matches = batch.iter().map(|(number, fixture)| self.job_match(*number, fixture)).collect();
+            self.publish_job(matches, Vec::new(), JobPurpose::Play);
         }
         false
     }
 
-    /// A match as workers are asked for it.
-    fn match_of(&self, number: u64, fixture: &Fixture) -> JobMatch {
+    /// Builds the job entry of a match.
+    fn job_match(&self, number: u64, fixture: &Fixture) -> JobMatch {
         let seats: Vec<u32> = fixture.seats.iter().map(|seat| seat.0).collect();
-        let luggage = self.baggage.as_ref().map_or_else(Vec::new, |all| all.of(&seats));
-        let (variant, seed) = (fixture.variant, self.hall.seed(fixture.seed_index));
-        JobMatch { stage: self.stage, number, seats, variant, seed, luggage }
+        let bot_data = self.bot_data.as_ref().map_or_else(Vec::new, |all| all.refs_for(&seats));
+        let (variant, seed) = (fixture.variant, self.phase_context.seed(fixture.seed_index));
+        JobMatch { stage: self.stage, number, seats, variant, seed, bot_data }
     }
 
-    /// Publishes a job. Whoever is named in `not` does not take it.
-    fn publish(&mut self, matches: Vec<JobMatch>, not: Vec<String>, kind: JobPurpose) -> String {
-        let id = format!("{}-{}", self.shared().cup.session, self.fleet.number());
-        let given_back = if not.is_empty() { 0 } else { GIVEN_BACK };
+    /// Publishes a job that the workers in `not` must not take. Returns its id.
+    fn publish_job(&mut self, matches: Vec<JobMatch>, excluded: Vec<String>, purpose: JobPurpose) -> String {
+        let id = format!("{}-{}", self.context().competition.session, self.coordinator.next_number());
+        let extra_deliveries = if excluded.is_empty() { 0 } else { EXTRA_DELIVERIES };
         let job = Job {
             protocol: PROTOCOL,
-            competition_id: self.shared().cup.id.clone(),
-            brief: self.kit.brief.clone(),
+            competition_id: self.context().competition.id.clone(),
+            phase_spec: self.phase_files.phase_spec.clone(),
             id: id.clone(),
-            tries: self.fleet.options.tries + given_back,
-            excluded_workers: not,
+            max_deliveries: self.coordinator.options.max_deliveries + extra_deliveries,
+            excluded_workers: excluded,
             matches,
         };
-        if kind == JobPurpose::Play {
+        if purpose == JobPurpose::Play {
             for one in &job.matches {
-                self.asked.insert(one.number, (one.clone(), id.clone()));
+                self.requested.insert(one.number, (one.clone(), id.clone()));
             }
         }
-        self.send(&job);
-        let out = PublishedJob {
+        self.send_job(&job);
+        let published = PublishedJob {
             job,
-            place: None,
-            since: Instant::now(),
-            again: None,
-            kind,
+            sequence: None,
+            published_at: Instant::now(),
+            republish_at: None,
+            purpose,
             errors: Vec::new(),
             failures: 0,
-            round: 0,
+            rounds: 0,
         };
-        self.checking += u64::from(kind == JobPurpose::Check);
-        self.jobs.insert(id.clone(), out);
+        self.check_jobs += u64::from(purpose == JobPurpose::Check);
+        self.jobs.insert(id.clone(), published);
         id
     }
 
-    /// A job that is not out any more.
+    /// Removes a job from the published ones.
     fn take_job(&mut self, id: &str) -> Option<PublishedJob> {
-        let out = self.jobs.remove(id)?;
-        self.checking -= u64::from(out.kind == JobPurpose::Check);
-        Some(out)
+        let published = self.jobs.remove(id)?;
+        self.check_jobs -= u64::from(published.purpose == JobPurpose::Check);
+        Some(published)
     }
 
-    /// Puts what a job needs where workers find it, then the job into the queue.
-    fn send(&mut self, job: &Job) {
-        let luggage = job.matches.iter().flat_map(|one| &one.luggage).cloned().collect::<Vec<_>>();
-        let files = self.baggage.as_mut().map_or_else(Vec::new, |all| all.take_unpublished(&luggage));
-        let (line, blobs) = (self.fleet.line.clone(), self.fleet.blobs.clone());
-        let (id, said) = (job.id.clone(), self.shared().said.clone());
+    /// Uploads the files of a job, then publishes it.
+    fn send_job(&mut self, job: &Job) {
+        let refs = job.matches.iter().flat_map(|one| &one.bot_data).cloned().collect::<Vec<_>>();
+        let files = self.bot_data.as_mut().map_or_else(Vec::new, |all| all.take_unpublished(&refs));
+        let (job_queue, blobs) = (self.coordinator.job_queue.clone(), self.coordinator.blobs.clone());
+        let (id, events) = (job.id.clone(), self.context().events.clone());
         let Ok(bytes) = encode(job) else { return };
-        self.shared().runtime.spawn(async move {
+        self.context().runtime.spawn(async move {
             for file in files {
                 if let Err(error) = blobs.put(&file).await {
-                    let _ = said.send(StageEvent::Unpublished(id, error.to_string()));
+                    let _ = events.send(StageEvent::PublishFailed(id, error.to_string()));
                     return;
                 }
             }
-            let published = line.publish(&id, bytes).await;
-            let _ = said.send(match published {
-                Ok(place) => StageEvent::Published(id, place),
-                Err(error) => StageEvent::Unpublished(id, error.to_string()),
+            let published = job_queue.publish(&id, bytes).await;
+            let _ = events.send(match published {
+                Ok(sequence) => StageEvent::Published(id, sequence),
+                Err(error) => StageEvent::PublishFailed(id, error.to_string()),
             });
         });
     }
 
-    fn handle_event(&mut self, said: StageEvent) {
-        match said {
-            StageEvent::Report(worker, report, sat, answer) => self.report(&worker, *report, sat, answer),
-            StageEvent::Trouble(worker, trouble, answer) => self.trouble(&worker, trouble, answer),
-            StageEvent::Kept(number) => self.kept(number),
-            StageEvent::Published(id, place) => {
-                if let Some(out) = self.jobs.get_mut(&id) {
-                    (out.place, out.again, out.since) = (Some(place), None, Instant::now());
+    fn handle_event(&mut self, event: StageEvent) {
+        match event {
+            StageEvent::Report(worker, report, seat_bots, reply) => {
+                self.handle_report(&worker, *report, seat_bots, reply)
+            }
+            StageEvent::JobError(worker, job_error, reply) => {
+                self.handle_job_error(&worker, job_error, reply)
+            }
+            StageEvent::Stored(number) => self.handle_stored(number),
+            StageEvent::Published(id, sequence) => {
+                if let Some(published) = self.jobs.get_mut(&id) {
+                    (published.sequence, published.republish_at, published.published_at) =
+                        (Some(sequence), None, Instant::now());
                 }
             }
-            StageEvent::Unpublished(id, why) => self.unpublished(&id, &why),
-            StageEvent::Held(held) => self.compare(held),
-            StageEvent::Lost(ids) => self.republish_lost(&ids),
-            StageEvent::Replayed(worker, token, wrong) => {
+            StageEvent::PublishFailed(id, why) => self.handle_publish_failure(&id, &why),
+            StageEvent::QueueState(counts) => self.compare_with_queue(counts),
+            StageEvent::LostJobs(ids) => self.republish_lost(&ids),
+            StageEvent::Replayed(worker, token, violation) => {
                 self.replaying.remove(&token);
-                if let Some(wrong) = wrong {
-                    self.bar(&worker, &wrong);
+                if let Some(violation) = violation {
+                    self.ban(&worker, &violation);
                 }
             }
             StageEvent::Wake => {}
         }
     }
 
-    fn purge(&self) {
-        let purging = self.fleet.line.purge();
-        let patience = if self.shared().is_connected() { PURGE } else { Duration::ZERO };
-        let _ = self.shared().runtime.block_on(async { tokio::time::timeout(patience, purging).await });
+    fn purge_queue(&self) {
+        let purging = self.coordinator.job_queue.purge();
+        let timeout = if self.context().is_connected() { PURGE_TIMEOUT } else { Duration::ZERO };
+        let _ = self.context().runtime.block_on(async { tokio::time::timeout(timeout, purging).await });
     }
 }

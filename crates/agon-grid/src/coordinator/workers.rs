@@ -1,164 +1,174 @@
-//! Who plays for a competition: who was let in, who is still heard of, who is not believed.
+//! Workers of a competition: admitted, lost and banned.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::messages::{Heartbeat, LiveGameInfo, JoinRequest};
+use crate::messages::{Heartbeat, JoinRequest, LiveGameInfo};
+use crate::worker_directory::WORKER_LOST_AFTER;
 
-/// Who is not heard of for so long is not counted on. Beats come every two seconds.
-const WORKER_LOST_AFTER: Duration = Duration::from_secs(7);
-
-/// Who beats and was not let in is expected to ask for so long.
+/// Maximum time to wait for a worker that sends heartbeats but has not joined.
 const JOIN_GRACE: Duration = Duration::from_secs(20);
 
-/// Strikes that bar a worker.
+/// Number of strikes that ban a worker.
 const STRIKES_TO_BAN: u32 = 2;
 
-/// A worker that was let in.
+/// A worker that has joined.
 #[derive(Debug)]
 pub struct RegisteredWorker {
-    /// Its session: changes when it starts anew.
+    /// Changes when the worker restarts.
     pub session: String,
-    /// Games it plays at once.
+    /// Number of games that the worker plays in parallel.
     pub cores: u32,
-    /// How fast it is, by its own calibration.
+    /// Relative speed from the worker's calibration.
     pub speed: f64,
-    /// When it was last heard of.
-    pub heard: Instant,
-    /// Whether it takes no more work: it drains, or has left.
+    /// Time of the last message.
+    pub last_heard: Instant,
+    /// Whether it takes no more jobs, because it drains or has left.
     pub leaving: bool,
-    /// What is on its boards, and when that was said.
-    pub boards: (Instant, Vec<LiveGameInfo>),
+    /// Games being played, and the time of that heartbeat.
+    pub live_games: (Instant, Vec<LiveGameInfo>),
 }
 
-/// All of them.
+/// Workers admitted to the competition, banned workers and strikes.
 #[derive(Debug)]
 pub struct WorkerRegistry {
-    people: BTreeMap<String, RegisteredWorker>,
-    barred: BTreeMap<String, String>,
+    workers: BTreeMap<String, RegisteredWorker>,
+    banned: BTreeMap<String, String>,
     strikes: BTreeMap<String, Vec<String>>,
-    /// Who beats and was not let in: first and last heard.
-    door: BTreeMap<String, (Instant, Instant)>,
-    /// Who was there when it was last looked at, and since when nobody came or went.
-    present: (Vec<String>, Instant),
+    /// Workers that send heartbeats but have not joined: times of the first and last heartbeat.
+    pending: BTreeMap<String, (Instant, Instant)>,
+    /// Workers present at the last query, and the time of the last change.
+    last_present: (Vec<String>, Instant),
 }
 
-/// What comes of a strike.
+/// Outcome of a strike.
 #[derive(PartialEq, Eq, Debug)]
 pub enum StrikeOutcome {
-    /// It is watched from now on.
+    /// All matches of the worker are checked from now on.
     Watched,
-    /// That was one too many: what it did, in words.
-    Out(String),
+    /// The worker is to be banned, with the reasons.
+    Banned(String),
 }
 
 impl WorkerRegistry {
-    /// Nobody yet, and who may not come.
-    pub fn new(barred: impl IntoIterator<Item = (String, String)>) -> Self {
+    /// Without workers, with the banned ones.
+    pub fn new(banned: impl IntoIterator<Item = (String, String)>) -> Self {
         Self {
-            people: BTreeMap::new(),
-            barred: barred.into_iter().collect(),
+            workers: BTreeMap::new(),
+            banned: banned.into_iter().collect(),
             strikes: BTreeMap::new(),
-            door: BTreeMap::new(),
-            present: (Vec::new(), Instant::now()),
+            pending: BTreeMap::new(),
+            last_present: (Vec::new(), Instant::now()),
         }
     }
 
-    /// Lets a worker in.
-    pub fn admit(&mut self, hello: &JoinRequest) {
-        let person = RegisteredWorker {
-            session: hello.session.clone(),
-            cores: hello.cores.clamp(1, 4096),
-            speed: if hello.speed.is_finite() && hello.speed > 0.0 { hello.speed } else { 1.0 },
-            heard: Instant::now(),
+    /// Admits a worker.
+    pub fn admit(&mut self, request: &JoinRequest) {
+        let worker = RegisteredWorker {
+            session: request.session.clone(),
+            cores: request.cores.clamp(1, 4096),
+            speed: if request.speed.is_finite() && request.speed > 0.0 { request.speed } else { 1.0 },
+            last_heard: Instant::now(),
             leaving: false,
-            boards: (Instant::now(), Vec::new()),
+            live_games: (Instant::now(), Vec::new()),
         };
-        self.door.remove(&hello.worker);
-        self.people.insert(hello.worker.clone(), person);
+        self.pending.remove(&request.worker);
+        self.workers.insert(request.worker.clone(), worker);
     }
 
-    /// A worker is heard of.
-    pub fn hear(&mut self, beat: Heartbeat) {
-        let Some(person) = self.people.get_mut(&beat.worker).filter(|one| one.session == beat.session) else {
-            return self.note_pending_worker(beat);
+    /// Processes a heartbeat.
+    pub fn record_heartbeat(&mut self, heartbeat: Heartbeat) {
+        let Some(worker) =
+            self.workers.get_mut(&heartbeat.worker).filter(|one| one.session == heartbeat.session)
+        else {
+            return self.note_pending_worker(heartbeat);
         };
-        person.heard = Instant::now();
-        person.cores = beat.cores.clamp(1, 4096);
-        person.leaving = beat.draining || beat.gone;
-        person.boards = (Instant::now(), if beat.gone { Vec::new() } else { beat.boards });
+        worker.last_heard = Instant::now();
+        worker.cores = heartbeat.cores.clamp(1, 4096);
+        worker.leaving = heartbeat.draining || heartbeat.gone;
+        worker.live_games = (Instant::now(), if heartbeat.gone { Vec::new() } else { heartbeat.live_games });
     }
 
-    /// Somebody beats who was not let in yet: it will ask, unless it was told no (by whomever) or leaves.
-    fn note_pending_worker(&mut self, beat: Heartbeat) {
+    /// Notes a worker that has not joined yet. It is expected to, unless a coordinator refused it or it leaves.
+    fn note_pending_worker(&mut self, heartbeat: Heartbeat) {
         let now = Instant::now();
-        if beat.draining || beat.gone || !beat.refused.is_empty() || self.barred.contains_key(&beat.worker) {
-            self.door.remove(&beat.worker);
+        if heartbeat.draining
+            || heartbeat.gone
+            || !heartbeat.refused.is_empty()
+            || self.banned.contains_key(&heartbeat.worker)
+        {
+            self.pending.remove(&heartbeat.worker);
         } else {
-            self.door.entry(beat.worker).or_insert((now, now)).1 = now;
+            self.pending.entry(heartbeat.worker).or_insert((now, now)).1 = now;
         }
     }
 
-    /// Anything else that a worker says shows that it is there.
-    pub fn heard(&mut self, worker: &str) {
-        if let Some(person) = self.people.get_mut(worker) {
-            person.heard = Instant::now();
+    /// Notes that a worker is alive.
+    pub fn mark_heard(&mut self, worker: &str) {
+        if let Some(worker) = self.workers.get_mut(worker) {
+            worker.last_heard = Instant::now();
         }
     }
 
-    /// A worker that was let in.
-    pub fn person(&self, worker: &str) -> Option<&RegisteredWorker> {
-        self.people.get(worker)
+    /// A worker that has joined.
+    pub fn get(&self, worker: &str) -> Option<&RegisteredWorker> {
+        self.workers.get(worker)
     }
 
-    /// Why nobody believes it, if that is so.
-    pub fn barred(&self, worker: &str) -> Option<&str> {
-        self.barred.get(worker).map(String::as_str)
+    /// Reason for the ban, if the worker is banned.
+    pub fn ban_reason(&self, worker: &str) -> Option<&str> {
+        self.banned.get(worker).map(String::as_str)
     }
 
-    /// Those who take work: names and cores.
+    /// Workers that take jobs.
     pub fn present(&self) -> impl Iterator<Item = (&str, &RegisteredWorker)> {
-        let here = |(name, one): &(&String, &RegisteredWorker)| {
-            !one.leaving && one.heard.elapsed() < WORKER_LOST_AFTER && !self.barred.contains_key(*name)
+        let takes_jobs = |(name, one): &(&String, &RegisteredWorker)| {
+            !one.leaving && one.last_heard.elapsed() < WORKER_LOST_AFTER && !self.banned.contains_key(*name)
         };
-        self.people.iter().filter(here).map(|(name, one)| (name.as_str(), one))
+        self.workers.iter().filter(takes_jobs).map(|(name, one)| (name.as_str(), one))
     }
 
-    /// The cores of those who take work.
+    /// Number of cores of the workers that take jobs.
     pub fn cores(&self) -> u64 {
         self.present().map(|(_, one)| u64::from(one.cores)).sum()
     }
 
-    /// Whether somebody else than these takes work.
+    /// Whether a worker other than these takes jobs.
     pub fn has_other_than(&self, than: &[String]) -> bool {
         self.present().any(|(name, _)| !than.iter().any(|one| one == name))
     }
 
-    /// For how long nobody came or went, or is about to come.
+    /// Time since a worker last joined or left. Zero while a worker is expected to join.
     pub fn stable_for(&mut self) -> Duration {
         let now: Vec<String> = self.present().map(|(name, _)| name.to_owned()).collect();
-        let coming = |(first, last): &(Instant, Instant)| first.elapsed() < JOIN_GRACE && last.elapsed() < WORKER_LOST_AFTER;
-        if now != self.present.0 || self.door.values().any(coming) {
-            self.present = (now, Instant::now());
+        let is_joining = |(first, last): &(Instant, Instant)| {
+            first.elapsed() < JOIN_GRACE && last.elapsed() < WORKER_LOST_AFTER
+        };
+        if now != self.last_present.0 || self.pending.values().any(is_joining) {
+            self.last_present = (now, Instant::now());
         }
-        self.present.1.elapsed()
+        self.last_present.1.elapsed()
     }
 
-    /// Whether it has a strike.
+    /// Whether the worker has a strike.
     pub fn is_watched(&self, worker: &str) -> bool {
         self.strikes.contains_key(worker)
     }
 
-    /// It was wrong, and how.
+    /// Gives a worker a strike.
     pub fn strike(&mut self, worker: &str, why: &str) -> StrikeOutcome {
         let strikes = self.strikes.entry(worker.to_owned()).or_default();
         strikes.push(why.to_owned());
-        if (strikes.len() as u32) < STRIKES_TO_BAN { StrikeOutcome::Watched } else { StrikeOutcome::Out(strikes.join("; ")) }
+        if (strikes.len() as u32) < STRIKES_TO_BAN {
+            StrikeOutcome::Watched
+        } else {
+            StrikeOutcome::Banned(strikes.join("; "))
+        }
     }
 
-    /// Nobody believes it any more; says whether that is news.
-    pub fn bar(&mut self, worker: &str, why: &str) -> bool {
-        self.barred.insert(worker.to_owned(), why.to_owned()).is_none()
+    /// Bans a worker. Returns whether it was not banned before.
+    pub fn ban(&mut self, worker: &str, why: &str) -> bool {
+        self.banned.insert(worker.to_owned(), why.to_owned()).is_none()
     }
 }
 
@@ -166,7 +176,7 @@ impl WorkerRegistry {
 mod tests {
     use super::*;
 
-    fn hello(worker: &str, session: &str) -> JoinRequest {
+    fn request(worker: &str, session: &str) -> JoinRequest {
         JoinRequest {
             protocol: 1,
             worker: worker.to_owned(),
@@ -180,38 +190,41 @@ mod tests {
     }
 
     #[test]
-    fn who_is_not_believed_is_not_counted_on() {
-        let mut company = WorkerRegistry::new([("old".to_owned(), "lied".to_owned())]);
+    fn cores_of_banned_workers_do_not_count() {
+        let mut registry = WorkerRegistry::new([("old".to_owned(), "lied".to_owned())]);
         for name in ["a", "b", "old"] {
-            company.admit(&hello(name, "1"));
+            registry.admit(&request(name, "1"));
         }
-        assert_eq!((company.cores(), company.person("a").unwrap().speed), (4, 1.0));
-        assert!(company.bar("a", "wrong") && !company.bar("a", "again"));
-        assert_eq!((company.cores(), company.has_other_than(&["b".to_owned()])), (2, false));
+        assert_eq!((registry.cores(), registry.get("a").unwrap().speed), (4, 1.0));
+        assert!(registry.ban("a", "wrong") && !registry.ban("a", "again"));
+        assert_eq!((registry.cores(), registry.has_other_than(&["b".to_owned()])), (2, false));
     }
 
     #[test]
-    fn who_is_about_to_come_is_waited_for() {
+    fn stable_for_restarts_while_a_worker_is_joining() {
         let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
-        let mut company = WorkerRegistry::new([]);
-        company.admit(&hello("a", "1"));
-        company.stable_for();
-        company.present.1 = ago(10);
-        assert!(company.stable_for() >= Duration::from_secs(10));
-        company.hear(Heartbeat { refused: vec![("cup".to_owned(), "no".to_owned())], ..Heartbeat::new("unfit", "1") });
-        assert!(company.stable_for() >= Duration::from_secs(10), "it will not come");
-        company.hear(Heartbeat::new("b", "1"));
-        assert!(company.stable_for() < Duration::from_secs(10));
-        company.present.1 = ago(10);
-        company.door.get_mut("b").unwrap().0 = ago(30);
-        assert!(company.stable_for() >= Duration::from_secs(10), "it was waited for long enough");
+        let mut registry = WorkerRegistry::new([]);
+        registry.admit(&request("a", "1"));
+        registry.stable_for();
+        registry.last_present.1 = ago(10);
+        assert!(registry.stable_for() >= Duration::from_secs(10));
+        registry.record_heartbeat(Heartbeat {
+            refused: vec![("cup".to_owned(), "no".to_owned())],
+            ..Heartbeat::new("unfit", "1")
+        });
+        assert!(registry.stable_for() >= Duration::from_secs(10), "a refused worker is not expected");
+        registry.record_heartbeat(Heartbeat::new("b", "1"));
+        assert!(registry.stable_for() < Duration::from_secs(10));
+        registry.last_present.1 = ago(10);
+        registry.pending.get_mut("b").unwrap().0 = ago(30);
+        assert!(registry.stable_for() >= Duration::from_secs(10), "it is no longer expected");
     }
 
     #[test]
-    fn two_strikes_are_one_too_many() {
-        let mut company = WorkerRegistry::new([]);
-        assert_eq!(company.strike("a", "x"), StrikeOutcome::Watched);
-        assert!(company.is_watched("a") && !company.is_watched("b"));
-        assert_eq!(company.strike("a", "y"), StrikeOutcome::Out("x; y".to_owned()));
+    fn strike_the_second_one_bans() {
+        let mut registry = WorkerRegistry::new([]);
+        assert_eq!(registry.strike("a", "x"), StrikeOutcome::Watched);
+        assert!(registry.is_watched("a") && !registry.is_watched("b"));
+        assert_eq!(registry.strike("a", "y"), StrikeOutcome::Banned("x; y".to_owned()));
     }
 }

@@ -1,47 +1,51 @@
-//! Puts together what came in pieces.
+//! Assembles live messages from chunks.
 
-use crate::messages::{PIECE, LiveChunk, LiveMessage, decode};
+use crate::messages::{LiveChunk, LiveMessage, MAX_CHUNK_BYTES, decode};
 
-/// Larger films are not shown.
-const LARGEST: u32 = (64 << 20) / PIECE as u32;
+/// Maximum number of chunks of a film.
+const MAX_CHUNKS: u32 = (64 << 20) / MAX_CHUNK_BYTES as u32;
 
-/// What came of a piece.
+/// Result of adding a chunk.
 #[derive(Debug)]
 pub enum AssembleStep {
-    /// More is to come.
-    More,
-    /// It is whole.
-    Whole(Box<LiveMessage>),
-    /// Something is missing, or makes no sense.
+    /// More chunks are missing.
+    Incomplete,
+    /// The message is complete.
+    Complete(Box<LiveMessage>),
+    /// A chunk is missing or invalid.
     Gap,
 }
 
-/// Joins pieces. What one film lacks of another that was never begun, its turns' numbers tell.
+/// Assembles messages. It does not notice a message that is missing entirely; the turn numbers of the films reveal that.
 #[derive(Debug, Default)]
 pub struct LiveAssembler {
-    /// What is being joined: its number, its next piece.
-    begun: Option<(u64, u32)>,
+    /// Number of the partial message, and its next chunk.
+    expected: Option<(u64, u32)>,
     bytes: Vec<u8>,
 }
 
 impl LiveAssembler {
-    /// Another piece.
-    pub fn push(&mut self, seen: &LiveChunk) -> AssembleStep {
-        let broken_off = self.begun.is_some();
-        if seen.piece == 0 {
-            self.begun = Some((seen.number, 0));
+    /// Adds a chunk.
+    pub fn push(&mut self, chunk: &LiveChunk) -> AssembleStep {
+        let was_partial = self.expected.is_some();
+        if chunk.chunk == 0 {
+            self.expected = Some((chunk.number, 0));
             self.bytes.clear();
         }
-        if self.begun.take() != Some((seen.number, seen.piece)) || seen.pieces > LARGEST {
+        if self.expected.take() != Some((chunk.number, chunk.chunk)) || chunk.chunks > MAX_CHUNKS {
             return AssembleStep::Gap;
         }
-        self.bytes.extend_from_slice(&seen.bytes);
-        if seen.piece + 1 < seen.pieces {
-            self.begun = Some((seen.number, seen.piece + 1));
-            return if broken_off && seen.piece == 0 { AssembleStep::Gap } else { AssembleStep::More };
+        self.bytes.extend_from_slice(&chunk.bytes);
+        if chunk.chunk + 1 < chunk.chunks {
+            self.expected = Some((chunk.number, chunk.chunk + 1));
+            return if was_partial && chunk.chunk == 0 {
+                AssembleStep::Gap
+            } else {
+                AssembleStep::Incomplete
+            };
         }
         match decode(&std::mem::take(&mut self.bytes)) {
-            Ok(shown) => AssembleStep::Whole(Box::new(shown)),
+            Ok(message) => AssembleStep::Complete(Box::new(message)),
             Err(_) => AssembleStep::Gap,
         }
     }
@@ -54,11 +58,11 @@ mod tests {
     use super::*;
     use crate::messages::encode;
 
-    fn cut(number: u64, shown: &LiveMessage, size: usize) -> Vec<LiveChunk> {
-        let bytes = encode(shown).unwrap();
-        let pieces = bytes.len().div_ceil(size) as u32;
-        let piece = |(piece, bytes): (u32, &[u8])| LiveChunk { number, piece, pieces, bytes: bytes.to_vec() };
-        (0..).zip(bytes.chunks(size)).map(piece).collect()
+    fn cut(number: u64, message: &LiveMessage, size: usize) -> Vec<LiveChunk> {
+        let bytes = encode(message).unwrap();
+        let chunks = bytes.len().div_ceil(size) as u32;
+        let chunk = |(chunk, bytes): (u32, &[u8])| LiveChunk { number, chunk, chunks, bytes: bytes.to_vec() };
+        (0..).zip(bytes.chunks(size)).map(chunk).collect()
     }
 
     fn film(number: u64) -> LiveMessage {
@@ -66,43 +70,43 @@ mod tests {
         LiveMessage::Film { game, film: vec![7; 100], part: true, over: false }
     }
 
-    fn push(joiner: &mut LiveAssembler, pieces: &[LiveChunk]) -> Vec<String> {
-        let word = |joined| match joined {
-            AssembleStep::More => "more".to_owned(),
+    fn push(assembler: &mut LiveAssembler, chunks: &[LiveChunk]) -> Vec<String> {
+        let describe = |step| match step {
+            AssembleStep::Incomplete => "more".to_owned(),
             AssembleStep::Gap => "gap".to_owned(),
-            AssembleStep::Whole(shown) => match *shown {
+            AssembleStep::Complete(message) => match *message {
                 LiveMessage::Film { game, .. } => format!("film {}", game.0),
                 _ => "other".to_owned(),
             },
         };
-        pieces.iter().map(|one| word(joiner.push(one))).collect()
+        chunks.iter().map(|one| describe(assembler.push(one))).collect()
     }
 
     #[test]
-    fn pieces_are_joined_and_what_is_missing_is_noticed() {
-        let mut joiner = LiveAssembler::default();
-        let mut said: Vec<Vec<LiveChunk>> = (0..6).map(|number| cut(number, &film(number), 60)).collect();
-        assert_eq!(said[0].len(), 3, "three pieces each");
-        assert_eq!(push(&mut joiner, &said[0]), ["more", "more", "film 0"]);
-        assert_eq!(push(&mut joiner, &said[1]), ["more", "more", "film 1"]);
-        // The end of the third never came.
-        assert_eq!(push(&mut joiner, &said[2][..2]), ["more", "more"]);
-        assert_eq!(push(&mut joiner, &said[3]), ["gap", "more", "film 3"]);
-        // The middle of the fifth.
-        said[4].remove(1);
-        assert_eq!(push(&mut joiner, &said[4]), ["more", "gap"]);
-        assert_eq!(push(&mut joiner, &said[5]), ["more", "more", "film 5"]);
-        // Somebody who comes in the middle; a stream that begins anew.
+    fn push_assembles_messages_and_reports_gaps() {
+        let mut assembler = LiveAssembler::default();
+        let mut messages: Vec<Vec<LiveChunk>> = (0..6).map(|number| cut(number, &film(number), 60)).collect();
+        assert_eq!(messages[0].len(), 3, "three chunks each");
+        assert_eq!(push(&mut assembler, &messages[0]), ["more", "more", "film 0"]);
+        assert_eq!(push(&mut assembler, &messages[1]), ["more", "more", "film 1"]);
+        // The last chunk of the third message is missing.
+        assert_eq!(push(&mut assembler, &messages[2][..2]), ["more", "more"]);
+        assert_eq!(push(&mut assembler, &messages[3]), ["gap", "more", "film 3"]);
+        // The middle chunk of the fifth message is missing.
+        messages[4].remove(1);
+        assert_eq!(push(&mut assembler, &messages[4]), ["more", "gap"]);
+        assert_eq!(push(&mut assembler, &messages[5]), ["more", "more", "film 5"]);
+        // A viewer that joins late; a stream that restarts.
         let mut late = LiveAssembler::default();
-        assert_eq!(push(&mut late, &said[5][1..]), ["gap", "gap"]);
-        assert_eq!(push(&mut late, &said[0]), ["more", "more", "film 0"]);
-        assert_eq!(push(&mut late, &said[0]), ["more", "more", "film 0"]);
-        // What makes no sense is dropped.
-        let huge = LiveChunk { number: 1, piece: 0, pieces: u32::MAX, bytes: Vec::new() };
+        assert_eq!(push(&mut late, &messages[5][1..]), ["gap", "gap"]);
+        assert_eq!(push(&mut late, &messages[0]), ["more", "more", "film 0"]);
+        assert_eq!(push(&mut late, &messages[0]), ["more", "more", "film 0"]);
+        // Invalid chunks are dropped.
+        let huge = LiveChunk { number: 1, chunk: 0, chunks: u32::MAX, bytes: Vec::new() };
         assert_eq!(push(&mut late, &[huge]), ["gap"]);
-        let none = LiveChunk { number: 2, piece: 0, pieces: 0, bytes: vec![1, 2, 3] };
+        let none = LiveChunk { number: 2, chunk: 0, chunks: 0, bytes: vec![1, 2, 3] };
         assert_eq!(push(&mut late, &[none]), ["gap"]);
-        let last = LiveChunk { number: u64::MAX, piece: 0, pieces: 1, bytes: Vec::new() };
+        let last = LiveChunk { number: u64::MAX, chunk: 0, chunks: 1, bytes: Vec::new() };
         assert_eq!(push(&mut late, &[last]), ["gap"]);
     }
 }

@@ -1,9 +1,9 @@
-//! One board of a worker, while somebody follows it.
+//! One remote slot, while viewers subscribe to it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_engine::{LiveFilm, LivePart};
+use agon_engine::{FilmPart, LiveFilm};
 use agon_league::{Entrant, MatchKey};
 use agon_runner::LiveUpdate;
 use agon_runner::live::{LiveGameKey, LiveSource};
@@ -15,195 +15,207 @@ use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
 use super::chunks::{AssembleStep, LiveAssembler};
-use crate::messages::{CommandReply, WorkerCommand, LiveChunk, LiveMessage, decode, encode};
+use crate::messages::{CommandReply, LiveChunk, LiveMessage, WorkerCommand, decode, encode};
 use crate::{GridError, NatsConnection, subjects};
 
-/// Who is further behind than so many updates gets the film so far instead.
-const BEHIND: usize = 16;
-/// So often the worker is told that somebody looks on.
-const ASK: Duration = Duration::from_secs(3);
-/// And shows the board for so long after the last time.
-const LEASE: Duration = Duration::from_secs(10);
-/// The whole film is asked for at most so often.
-const WHOLE: Duration = Duration::from_millis(500);
+/// Number of buffered updates. A slower subscriber gets the whole film again.
+const UPDATE_BUFFER: usize = 16;
+/// Interval of stream requests to the worker.
+const REQUEST_INTERVAL: Duration = Duration::from_secs(3);
+/// The worker streams for this time after the last request.
+const STREAM_LEASE: Duration = Duration::from_secs(10);
+/// Minimum time between two requests for the whole film.
+const MIN_FULL_FILM_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Where a board is.
+/// Address of a remote slot.
 #[derive(Clone)]
 pub(super) struct RemoteAddress {
     pub link: NatsConnection,
     pub worker: String,
-    pub cup: String,
-    pub board: u32,
+    pub competition_id: String,
+    pub slot: u32,
 }
 
-/// What those who follow a board share. It is fetched as long as one of them is there.
+/// State shared by all subscribers of a slot. The stream is fetched while there is a subscriber.
 pub(super) struct RemoteSource {
-    screen: Arc<Screen>,
-    fetching: AbortHandle,
+    broadcast: Arc<RemoteBroadcast>,
+    fetch_task: AbortHandle,
 }
 
 impl RemoteSource {
-    pub fn open(runtime: &Handle, far: RemoteAddress, number: usize, contributors: Arc<[Option<String>]>) -> Arc<Self> {
-        let screen = Arc::new(Screen { number, contributors, now: Mutex::new(Now::default()) });
-        let fetching = runtime.spawn(fetch(far, Arc::clone(&screen))).abort_handle();
-        Arc::new(Self { screen, fetching })
+    pub fn open(
+        runtime: &Handle,
+        address: RemoteAddress,
+        slot: usize,
+        contributors: Arc<[Option<String>]>,
+    ) -> Arc<Self> {
+        let broadcast =
+            Arc::new(RemoteBroadcast { slot, contributors, state: Mutex::new(BroadcastState::default()) });
+        let fetch_task = runtime.spawn(fetch(address, Arc::clone(&broadcast))).abort_handle();
+        Arc::new(Self { broadcast, fetch_task })
     }
 }
 
 impl Drop for RemoteSource {
-    /// Nobody follows any more. The worker notices when it is not asked again.
+    /// Ends the stream. The worker stops when it gets no more requests.
     fn drop(&mut self) {
-        self.fetching.abort();
+        self.fetch_task.abort();
     }
 }
 
-/// A window on it.
+/// Handle of one subscriber.
 pub(super) struct RemoteSourceHandle(pub Arc<RemoteSource>);
 
 impl LiveSource for RemoteSourceHandle {
-    fn tune_in(&self) -> Option<(Receiver<LiveUpdate>, Option<LiveUpdate>)> {
-        let mut now = self.0.screen.now();
-        let receiver = now.sender.subscribe();
-        let update = now.showing.as_mut().map(Showing::update).or(now.idle.then_some(LiveUpdate::Idle));
+    fn subscribe(&self) -> Option<(Receiver<LiveUpdate>, Option<LiveUpdate>)> {
+        let mut state = self.0.broadcast.state();
+        let receiver = state.sender.subscribe();
+        let update =
+            state.current.as_mut().map(CurrentFilm::update).or(state.idle.then_some(LiveUpdate::Idle));
         Some((receiver, update))
     }
 }
 
-/// What is shown.
-struct Screen {
-    number: usize,
+/// Sends updates to all subscribers.
+struct RemoteBroadcast {
+    slot: usize,
     contributors: Arc<[Option<String>]>,
-    now: Mutex<Now>,
+    state: Mutex<BroadcastState>,
 }
 
-struct Now {
+struct BroadcastState {
     sender: Sender<LiveUpdate>,
-    showing: Option<Showing>,
+    current: Option<CurrentFilm>,
     idle: bool,
 }
 
-impl Default for Now {
+impl Default for BroadcastState {
     fn default() -> Self {
-        Self { sender: broadcast::channel(BEHIND).0, showing: None, idle: false }
+        Self { sender: broadcast::channel(UPDATE_BUFFER).0, current: None, idle: false }
     }
 }
 
-struct Showing {
+struct CurrentFilm {
     game: Arc<LiveGameKey>,
     film: LiveFilm,
-    /// The film as bytes, since somebody wanted it, until it grows.
+    /// Film as JSON, cached until the next turn.
     bytes: Option<Arc<[u8]>>,
     over: bool,
 }
 
-impl Showing {
+impl CurrentFilm {
     fn update(&mut self) -> LiveUpdate {
         let film = self.bytes.get_or_insert_with(|| self.film.json().into());
         LiveUpdate::Film { game: Arc::clone(&self.game), film: Arc::clone(film), over: self.over }
     }
 }
 
-impl Screen {
-    fn now(&self) -> MutexGuard<'_, Now> {
-        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+impl RemoteBroadcast {
+    fn state(&self) -> MutexGuard<'_, BroadcastState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn idle(&self) {
-        let mut now = self.now();
-        if !now.idle {
-            (now.idle, now.showing) = (true, None);
-            // It fails when nobody follows just now.
-            let _ = now.sender.send(LiveUpdate::Idle);
+    fn show_idle(&self) {
+        let mut state = self.state();
+        if !state.idle {
+            (state.idle, state.current) = (true, None);
+            // Fails if there is no subscriber now.
+            let _ = state.sender.send(LiveUpdate::Idle);
         }
     }
 
-    /// Shows it to everybody; false if it does not follow what was shown before.
-    fn show(&self, shown: LiveMessage) -> bool {
-        match shown {
-            LiveMessage::Film { game: (number, (phase, stage, of_stage), game, seats), film, part, over } => {
-                let key = MatchKey { phase, stage, number: of_stage };
+    /// Sends a message to all subscribers. Returns false if it does not continue the current film.
+    fn show(&self, message: LiveMessage) -> bool {
+        match message {
+            LiveMessage::Film {
+                game: (number, (phase, stage, match_number), game, seats),
+                film,
+                part,
+                over,
+            } => {
+                let key = MatchKey { phase, stage, number: match_number };
                 if part {
-                    return self.go_on(number, key, &film, over);
+                    return self.append(number, key, &film, over);
                 }
-                // Everything is read and written anew: what a worker says does not reach a browser as it is.
+                // Parse and serialise everything, so that content from a worker does not reach a browser unchecked.
                 let by = |seat: &u32| self.contributors.get(*seat as usize).cloned();
                 let Some(by) = seats.iter().map(by).collect::<Option<Vec<_>>>() else { return false };
                 let Some(film) = LiveFilm::read(&film, &by) else { return false };
                 let seats = seats.into_iter().map(Entrant).collect();
-                let game = Arc::new(LiveGameKey { board: self.number, number, key, game, seats });
-                let mut showing = Showing { game, film, bytes: None, over };
-                let update = showing.update();
-                let mut now = self.now();
-                (now.idle, now.showing) = (false, Some(showing));
-                let _ = now.sender.send(update);
+                let game = Arc::new(LiveGameKey { slot: self.slot, sequence: number, key, game, seats });
+                let mut current = CurrentFilm { game, film, bytes: None, over };
+                let update = current.update();
+                let mut state = self.state();
+                (state.idle, state.current) = (false, Some(current));
+                let _ = state.sender.send(update);
             }
             LiveMessage::Match(played) => {
-                let _ = self.now().sender.send(LiveUpdate::Match(Arc::new(played.result)));
+                let _ = self.state().sender.send(LiveUpdate::Match(Arc::new(played.result)));
             }
-            LiveMessage::Idle => self.idle(),
+            LiveMessage::Idle => self.show_idle(),
         }
         true
     }
 
-    fn go_on(&self, number: u64, key: MatchKey, bytes: &[u8], over: bool) -> bool {
-        let Some(part) = LivePart::read(bytes) else { return false };
+    fn append(&self, number: u64, key: MatchKey, bytes: &[u8], over: bool) -> bool {
+        let Some(part) = FilmPart::read(bytes) else { return false };
         let bytes: Arc<[u8]> = part.json().into();
-        let mut now = self.now();
-        let Some(showing) = &mut now.showing else { return false };
-        let fits = (showing.game.number, showing.game.key) == (number, key);
-        if !fits || showing.over || part.from != showing.film.turns() + 1 {
+        let mut state = self.state();
+        let Some(current) = &mut state.current else { return false };
+        let follows = (current.game.sequence, current.game.key) == (number, key);
+        if !follows || current.over || part.from != current.film.turns() + 1 {
             return false;
         }
         for turn in &part.turns {
-            showing.film.push(turn);
+            current.film.push(turn);
         }
-        (showing.bytes, showing.over) = (None, over);
+        (current.bytes, current.over) = (None, over);
         if let Some(outcome) = part.outcome {
-            showing.film.end(outcome);
+            current.film.end(outcome);
         }
-        let game = Arc::clone(&showing.game);
-        let _ = now.sender.send(LiveUpdate::Part { game, part: bytes, over });
+        let game = Arc::clone(&current.game);
+        let _ = state.sender.send(LiveUpdate::Part { game, part: bytes, over });
         true
     }
 }
 
-/// Has the worker show its board, and hands on what comes.
-async fn fetch(far: RemoteAddress, screen: Arc<Screen>) {
-    let subject = subjects::live(&far.worker, &far.cup, far.board);
-    let Ok(mut seen) = far.link.client().subscribe(subject).await else { return screen.idle() };
-    let (mut joiner, mut whole, mut asked) = (LiveAssembler::default(), true, None::<Instant>);
-    let mut asking: Option<BoxFuture<'static, Result<CommandReply, GridError>>> = None;
-    let mut tick = tokio::time::interval(ASK);
+/// Requests the stream from the worker and forwards its messages.
+async fn fetch(address: RemoteAddress, broadcast: Arc<RemoteBroadcast>) {
+    let subject = subjects::live(&address.worker, &address.competition_id, address.slot);
+    let Ok(mut chunks) = address.link.client().subscribe(subject).await else { return broadcast.show_idle() };
+    let (mut assembler, mut full_film, mut last_request) = (LiveAssembler::default(), true, None::<Instant>);
+    let mut request: Option<BoxFuture<'static, Result<CommandReply, GridError>>> = None;
+    let mut tick = tokio::time::interval(REQUEST_INTERVAL);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             _ = tick.tick() => {
-                if asking.is_none() {
-                    asked = Some(Instant::now());
-                    asking = Some(ask(far.clone(), whole).boxed());
+                if request.is_none() {
+                    last_request = Some(Instant::now());
+                    request = Some(request_stream(address.clone(), full_film).boxed());
                 }
             }
-            Some(answer) = OptionFuture::from(asking.as_mut()) => {
-                asking = None;
-                // Nobody there, or nothing to see: once there is, it comes from its start.
-                if !matches!(answer, Ok(CommandReply::Yes)) {
-                    (whole, joiner) = (true, LiveAssembler::default());
-                    screen.idle();
+            Some(reply) = OptionFuture::from(request.as_mut()) => {
+                request = None;
+                // The worker is gone or the slot is not in use. Later it starts with the whole film.
+                if !matches!(reply, Ok(CommandReply::Yes)) {
+                    (full_film, assembler) = (true, LiveAssembler::default());
+                    broadcast.show_idle();
                 }
             }
-            message = seen.next() => {
-                let Some(message) = message else { return screen.idle() };
-                let Ok(piece) = decode::<LiveChunk>(&message.payload) else { continue };
-                match joiner.push(&piece) {
-                    AssembleStep::More => {}
-                    AssembleStep::Whole(shown) => {
-                        let says_nothing_of_the_film = matches!(*shown, LiveMessage::Match(_));
-                        let fits = screen.show(*shown);
-                        whole = if says_nothing_of_the_film { whole } else { !fits };
+            message = chunks.next() => {
+                let Some(message) = message else { return broadcast.show_idle() };
+                let Ok(chunk) = decode::<LiveChunk>(&message.payload) else { continue };
+                match assembler.push(&chunk) {
+                    AssembleStep::Incomplete => {}
+                    AssembleStep::Complete(message) => {
+                        let is_match = matches!(*message, LiveMessage::Match(_));
+                        let follows = broadcast.show(*message);
+                        full_film = if is_match { full_film } else { !follows };
                     }
-                    AssembleStep::Gap => whole = true,
+                    AssembleStep::Gap => full_film = true,
                 }
-                if whole && asking.is_none() && asked.is_none_or(|at| at.elapsed() >= WHOLE) {
+                if full_film && request.is_none() && last_request.is_none_or(|at| at.elapsed() >= MIN_FULL_FILM_INTERVAL) {
                     tick.reset_immediately();
                 }
             }
@@ -211,12 +223,17 @@ async fn fetch(far: RemoteAddress, screen: Arc<Screen>) {
     }
 }
 
-async fn ask(far: RemoteAddress, whole: bool) -> Result<CommandReply, GridError> {
-    let for_ms = LEASE.as_millis() as u64;
-    let order = encode(&WorkerCommand::Show { competition_id: far.cup.clone(), board: far.board, for_ms, whole })?;
-    let answer = far.link.client().request(subjects::order(&far.worker), order.into()).await;
-    match answer {
-        Ok(answer) => decode(&answer.payload),
+async fn request_stream(address: RemoteAddress, full_film: bool) -> Result<CommandReply, GridError> {
+    let for_ms = STREAM_LEASE.as_millis() as u64;
+    let order = encode(&WorkerCommand::Show {
+        competition_id: address.competition_id.clone(),
+        slot: address.slot,
+        duration_ms: for_ms,
+        full_film,
+    })?;
+    let reply = address.link.client().request(subjects::command(&address.worker), order.into()).await;
+    match reply {
+        Ok(reply) => decode(&reply.payload),
         Err(error) => Ok(CommandReply::No(error.to_string())),
     }
 }

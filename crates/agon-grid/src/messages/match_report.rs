@@ -1,9 +1,9 @@
-//! A finished match on its way from a worker to the coordinator.
+//! Wire form of a finished match, from a worker to the coordinator.
 
 use agon_core::FaultReport;
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchResult};
-use agon_store::{DataFolder, FinishedMatch, StoredGame, MatchFault, PackedOutput, Timestamp};
+use agon_store::{DataFolder, FinishedMatch, MatchFault, PackedOutput, StoredGame, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use sha2::{Digest as _, Sha256};
@@ -11,36 +11,36 @@ use sha2::{Digest as _, Sha256};
 /// A finished match.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct MatchReport {
-    /// Its key and its games' results.
+    /// Match key and results of its games.
     pub result: MatchResult,
-    /// Each game's digest and record.
+    /// Digest and record of each game.
     pub games: Vec<([u8; 32], Option<ByteBuf>)>,
-    /// Its faults.
+    /// Faults of the bots.
     pub faults: Vec<FaultEntry>,
-    /// What bots keep after it: entrant, packed folder.
+    /// Data folders after the match: entrant number, packed folder.
     pub data: Vec<(u32, ByteBuf)>,
-    /// What bots printed: game, seat, packed.
+    /// Output of the bots: game number, seat, packed text.
     pub logs: Vec<(u32, u8, ByteBuf)>,
 }
 
-/// An entry of the fault list.
+/// A fault in a finished match.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FaultEntry {
-    /// Which game of the match, from 0.
+    /// Number of the game in its match, from 0.
     pub game: u32,
-    /// Which turn, as in the record.
+    /// Turn number, as in the record.
     pub turn: u32,
-    /// Where it sat.
+    /// Seat of the bot.
     pub seat: u8,
-    /// Who.
+    /// Entrant number.
     pub entrant: u32,
-    /// What, and the bot's own words.
+    /// Fault and bot output.
     pub report: FaultReport,
 }
 
 impl From<FinishedMatch> for MatchReport {
     fn from(finished: FinishedMatch) -> Self {
-        let FinishedMatch { result, games, faults, data, logs, .. } = finished;
+        let FinishedMatch { result, games, faults, data, bot_outputs: logs, .. } = finished;
         let fault = |one: MatchFault| FaultEntry {
             game: one.game,
             turn: one.turn,
@@ -62,8 +62,8 @@ impl From<FinishedMatch> for MatchReport {
 }
 
 impl MatchReport {
-    /// As it is kept: over now, by this machine's clock, and played by this worker.
-    pub fn finished(self, worker: &str) -> FinishedMatch {
+    /// Converts to the stored form. The end time is now, by the coordinator's clock.
+    pub fn into_finished_match(self, worker: &str) -> FinishedMatch {
         let game = |(digest, record): ([u8; 32], Option<ByteBuf>)| StoredGame {
             digest: Digest(digest),
             record: record.map(ByteBuf::into_vec),
@@ -79,14 +79,15 @@ impl MatchReport {
             let hash = Digest(Sha256::digest(&bytes).into());
             DataFolder { entrant: Entrant(entrant), hash, bytes: bytes.into_vec() }
         };
-        let log =
-            |(game, seat, packed): (u32, u8, ByteBuf)| PackedOutput::from_packed(game, seat, packed.into_vec());
+        let log = |(game, seat, packed): (u32, u8, ByteBuf)| {
+            PackedOutput::from_packed(game, seat, packed.into_vec())
+        };
         FinishedMatch {
             result: self.result,
             games: self.games.into_iter().map(game).collect(),
             faults: self.faults.into_iter().map(fault).collect(),
             data: self.data.into_iter().map(folder).collect(),
-            logs: self.logs.into_iter().map(log).collect(),
+            bot_outputs: self.logs.into_iter().map(log).collect(),
             finished: Timestamp::now(),
             worker: Some(worker.to_owned()),
         }

@@ -1,6 +1,6 @@
-//! Files by their hash, on this machine's disk: fetched once, checked whenever they are used, the longest unused out first.
+//! Disk cache of files by hash. Files are checked at every use, and the least recently used are evicted first.
 //!
-//! Several workers may share a folder: a file appears whole, under its hash, and one that is gone or damaged is fetched again.
+//! Several workers may share a folder: files are written atomically under their hash, and missing or damaged ones are fetched again.
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
@@ -12,28 +12,28 @@ use std::time::{Duration, SystemTime};
 
 use crate::blobs::hash;
 
-/// A draft that is so old was never finished.
-const STALE: Duration = Duration::from_hours(1);
+/// A draft file older than this was abandoned.
+const STALE_DRAFT_AFTER: Duration = Duration::from_hours(1);
 
-/// When there is no room, a so-manieth part of all of it is made free.
-const SPARE: u64 = 20;
+/// When the cache is full, `1 / SPARE_DIVISOR` of its size is freed.
+const SPARE_DIVISOR: u64 = 20;
 
-/// A folder with files by their hash.
+/// A folder with files by hash.
 #[derive(Debug)]
 pub struct BlobCache {
     folder: PathBuf,
-    most: u64,
-    /// About how much is there; nobody knows before the first look.
-    held: Mutex<Option<u64>>,
+    max_bytes: u64,
+    /// Approximate size of all files. `None` before the first scan.
+    used_bytes: Mutex<Option<u64>>,
 }
 
 impl BlobCache {
-    /// In a folder, with so many bytes at most. The folder is made when it is needed.
-    pub const fn new(folder: PathBuf, most: u64) -> Self {
-        Self { folder, most, held: Mutex::new(None) }
+    /// Cache in a folder, with a maximum size. The folder is created when needed.
+    pub const fn new(folder: PathBuf, max_bytes: u64) -> Self {
+        Self { folder, max_bytes, used_bytes: Mutex::new(None) }
     }
 
-    /// The file with this hash, if it is here and whole.
+    /// The file with this hash, if it is cached and intact.
     pub fn get(&self, wanted: &str) -> Option<Vec<u8>> {
         let path = self.path(wanted)?;
         let bytes = fs::read(&path).ok()?;
@@ -41,21 +41,21 @@ impl BlobCache {
             let _ = fs::remove_file(&path);
             return None;
         }
-        // So it was used last. If that cannot be written down, it goes a little early.
+        // Mark as recently used. If this fails, the file is only evicted a little earlier.
         let _ =
             File::options().append(true).open(&path).and_then(|file| file.set_modified(SystemTime::now()));
         Some(bytes)
     }
 
-    /// Keeps a file. What is larger than all of the cache is not kept.
+    /// Stores a file. Files larger than the whole cache are ignored.
     pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let Some(path) = self.path(name) else { return Ok(()) };
-        if bytes.len() as u64 > self.most {
+        if bytes.len() as u64 > self.max_bytes {
             return Ok(());
         }
         fs::create_dir_all(&self.folder)?;
         self.make_room(bytes.len() as u64);
-        // Not by process: two containers may share a folder, and have the same numbers.
+        // Random instead of the process id: two containers may share a folder and have the same process ids.
         let draft = self.folder.join(format!("draft-{:016x}", RandomState::new().build_hasher().finish()));
         let written = File::create_new(&draft)
             .and_then(|mut file| file.write_all(bytes))
@@ -66,59 +66,59 @@ impl BlobCache {
         written
     }
 
-    /// Only what is a hash can be the name of a file here.
+    /// Path of a file. `None` if the name is not a hash.
     fn path(&self, name: &str) -> Option<PathBuf> {
         let is_hash = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_hash.then(|| self.folder.join(name))
     }
 
-    /// Sees to it that there is room for so many bytes. Where thousands of files are kept, looking at all of them for each new one would take longer than
-    /// fetching it: that is done when they are too many by what was put there.
+    /// Makes room for a file. Scans the folder only when the cache is full by its own count: scanning thousands of files for each new one
+    /// would take longer than fetching it.
     fn make_room(&self, bytes: u64) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = match *held {
-            Some(held) if held.saturating_add(bytes) <= self.most => held,
-            _ => self.tidy(bytes),
+        let mut used_bytes = self.used_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = match *used_bytes {
+            Some(used_bytes) if used_bytes.saturating_add(bytes) <= self.max_bytes => used_bytes,
+            _ => self.evict(bytes),
         };
-        *held = Some(now + bytes);
+        *used_bytes = Some(now + bytes);
     }
 
-    /// Removes the longest unused files until there is room for so many bytes, and some more. Gives what is left.
-    fn tidy(&self, bytes: u64) -> u64 {
-        let mut files = list(&self.folder);
+    /// Removes the least recently used files until there is room for the bytes and some spare. Returns the remaining size.
+    fn evict(&self, bytes: u64) -> u64 {
+        let mut files = list_files(&self.folder);
         let now = SystemTime::now();
         files.retain(|(path, used, _)| {
             let draft = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"draft-"));
-            if draft && now.duration_since(*used).is_ok_and(|age| age > STALE) {
+            if draft && now.duration_since(*used).is_ok_and(|age| age > STALE_DRAFT_AFTER) {
                 let _ = fs::remove_file(path);
             }
             !draft
         });
         files.sort_by_key(|(_, used, _)| *used);
-        let mut held: u64 = files.iter().map(|(_, _, size)| size).sum();
-        if held.saturating_add(bytes) <= self.most {
-            return held;
+        let mut used_bytes: u64 = files.iter().map(|(_, _, size)| size).sum();
+        if used_bytes.saturating_add(bytes) <= self.max_bytes {
+            return used_bytes;
         }
-        let wanted = self.most - self.most / SPARE;
+        let target = self.max_bytes - self.max_bytes / SPARE_DIVISOR;
         for (path, _, size) in files {
-            if held.saturating_add(bytes) <= wanted {
+            if used_bytes.saturating_add(bytes) <= target {
                 break;
             }
             let _ = fs::remove_file(path);
-            held -= size;
+            used_bytes -= size;
         }
-        held
+        used_bytes
     }
 }
 
-/// What is in a folder: where, last used when, how large.
-fn list(folder: &Path) -> Vec<(PathBuf, SystemTime, u64)> {
+/// Files of a folder: path, last use, size.
+fn list_files(folder: &Path) -> Vec<(PathBuf, SystemTime, u64)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let about = |entry: fs::DirEntry| {
-        let about = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-        Some((entry.path(), about.modified().ok()?, about.len()))
+    let metadata = |entry: fs::DirEntry| {
+        let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
+        Some((entry.path(), metadata.modified().ok()?, metadata.len()))
     };
-    entries.filter_map(about).collect()
+    entries.filter_map(metadata).collect()
 }
 
 #[cfg(test)]
@@ -129,32 +129,35 @@ mod tests {
         let bytes = vec![byte; 1000];
         let name = hash(&bytes);
         cache.put(&name, &bytes).unwrap();
-        // Times of files may be coarse.
+        // Set the time explicitly, because file times may be coarse.
         let age = SystemTime::now() - Duration::from_secs(100 - u64::from(byte));
         File::options().append(true).open(cache.folder.join(&name)).unwrap().set_modified(age).unwrap();
         name
     }
 
     #[test]
-    fn the_longest_unused_goes_first_and_what_is_damaged_is_not_there() {
+    fn cache_evicts_the_least_recently_used_and_drops_damaged_files() {
         let folder = tempfile::tempdir().unwrap();
         let cache = BlobCache::new(folder.path().join("cache"), 3500);
         let names: Vec<String> = (0..3).map(|byte| put(&cache, byte)).collect();
-        assert_eq!(cache.get(&names[0]), Some(vec![0; 1000]), "used again");
+        assert_eq!(cache.get(&names[0]), Some(vec![0; 1000]), "recently used");
         let fourth = put(&cache, 3);
         let there = |name: &String| cache.folder.join(name).exists();
         assert!(there(&names[0]) && !there(&names[1]) && there(&names[2]) && there(&fourth));
         fs::write(cache.folder.join(&fourth), "damaged").unwrap();
         assert_eq!(cache.get(&fourth), None);
-        assert!(!there(&fourth), "it is fetched again");
+        assert!(!there(&fourth), "a damaged file is removed");
         let large = vec![9; 4000];
         cache.put(&hash(&large), &large).unwrap();
-        assert!(cache.get(&hash(&large)).is_none() && there(&names[0]), "one file does not empty it");
+        assert!(
+            cache.get(&hash(&large)).is_none() && there(&names[0]),
+            "a file larger than the cache evicts nothing"
+        );
         assert_eq!(cache.get("../../etc/passwd"), None);
     }
 
     #[test]
-    fn two_share_a_folder() {
+    fn cache_shared_by_two_workers_stays_consistent() {
         let folder = tempfile::tempdir().unwrap();
         let caches = [(); 2].map(|()| BlobCache::new(folder.path().to_owned(), 20_000));
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Files by their hash, wherever they are: in the cache on this machine's disk, else in NATS.
+//! Fetches files by hash: from the disk cache, otherwise from NATS.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use super::blob_cache::BlobCache;
 use crate::GridError;
 use crate::blobs::Blobs;
 
-/// How often a server that is away is asked again before a job is given back.
-const TRIES: u32 = 5;
-/// And how long after the last time.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Maximum number of attempts to fetch a file before the job fails.
+const MAX_FETCH_TRIES: u32 = 5;
+/// Delay between attempts.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// Why something could not be played.
+/// Reason why a job could not be played.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum JobFailure {
-    /// It failed here; somebody else may try.
+    /// The job failed on this worker. Another worker may try.
     Failed(String),
-    /// A file is not there.
+    /// The file with this hash is missing.
     Missing(String),
-    /// This worker does not play such a thing at all.
-    Unwilling(String),
+    /// The options of this worker do not allow the job.
+    NotAllowed(String),
 }
 
 impl JobFailure {
-    /// In words.
-    pub fn says(&self) -> String {
+    /// Message for the user.
+    pub fn message(&self) -> String {
         match self {
-            Self::Failed(what) | Self::Unwilling(what) => what.clone(),
-            Self::Missing(hash) => format!("the file {hash} is not there"),
+            Self::Failed(what) | Self::NotAllowed(what) => what.clone(),
+            Self::Missing(hash) => format!("file {hash} is missing"),
         }
     }
 }
@@ -42,7 +42,7 @@ impl From<GridError> for JobFailure {
 
 impl From<std::io::Error> for JobFailure {
     fn from(error: std::io::Error) -> Self {
-        Self::Failed(format!("{error}\nhint: is there room on the worker's disk?"))
+        Self::Failed(format!("{error}\nhint: check the disk space of the worker"))
     }
 }
 
@@ -52,27 +52,27 @@ impl From<agon_venue::Failure> for JobFailure {
     }
 }
 
-/// Where a worker's threads get files from.
+/// Source of files for the game threads.
 #[derive(Debug)]
 pub struct BlobFetcher {
     cache: BlobCache,
     blobs: Blobs,
-    handle: Handle,
+    runtime: Handle,
 }
 
 impl BlobFetcher {
-    /// Over a cache. The handle is that of the runtime the connection lives in.
-    pub const fn new(cache: BlobCache, blobs: Blobs, handle: Handle) -> Self {
-        Self { cache, blobs, handle }
+    /// Uses a cache. `runtime` is the runtime of the connection.
+    pub const fn new(cache: BlobCache, blobs: Blobs, runtime: Handle) -> Self {
+        Self { cache, blobs, runtime }
     }
 
-    /// A file. Waits for it: not from inside the runtime.
+    /// Fetches a file. Blocks; must not be called from within the runtime.
     pub fn get(&self, hash: &str) -> Result<Vec<u8>, JobFailure> {
         if let Some(bytes) = self.cache.get(hash) {
             return Ok(bytes);
         }
-        let bytes = self.handle.block_on(self.fetch(hash))?;
-        // A full disk is no reason not to play with what is here.
+        let bytes = self.runtime.block_on(self.fetch(hash))?;
+        // A full disk does not prevent playing.
         let _ = self.cache.put(hash, &bytes);
         Ok(bytes)
     }
@@ -83,10 +83,10 @@ impl BlobFetcher {
             tried += 1;
             match self.blobs.get(hash).await {
                 Ok(Some(bytes)) => return Ok(bytes),
-                // What is there and is not what it should be is put there again as well.
+                // A damaged file is treated as missing, so that the coordinator uploads it again.
                 Ok(None) | Err(GridError::Blob { .. }) => return Err(JobFailure::Missing(hash.to_owned())),
-                Err(error) if tried >= TRIES => return Err(error.into()),
-                Err(_) => tokio::time::sleep(PAUSE).await,
+                Err(error) if tried >= MAX_FETCH_TRIES => return Err(error.into()),
+                Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
     }

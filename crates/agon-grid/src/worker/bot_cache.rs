@@ -1,4 +1,4 @@
-//! Everything that the matches of a phase need on a worker: the game, its settings, and the bots, seated once and used again.
+//! Loaded phases on a worker: the game, its settings and files, and the bots, loaded once and reused.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -6,124 +6,136 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_core::{Assets, GameInfo, Settings, SettingsError};
-use agon_engine::{ProgramSeat, Seating, Table};
-use agon_host::intake::PrivateFolder;
+use agon_engine::{AnyGame, PlayerSpec, ProgramSpec};
+use agon_host::bot_source::ScratchDir;
 use agon_runner::LoadedEntrant;
 use agon_runner::match_progress::ResolvedPart;
-use agon_venue::Sandbox;
-use agon_venue::parcel::{self, Unpacked};
-use agon_venue::seating::{Beside, furnish};
+use agon_venue::SandboxMode;
+use agon_venue::package::{self, UnpackedBot};
+use agon_venue::resolve::{ExtraFile, install_game_files};
 
+use super::blob_fetcher::{BlobFetcher, JobFailure};
 use super::bot_data::BotDataState;
-use super::blob_fetcher::{JobFailure, BlobFetcher};
-use crate::messages::{PhaseBot, PhaseSpec, Hash, PROTOCOL, decode};
+use crate::messages::{Hash, PROTOCOL, PhaseBot, PhaseSpec, decode};
 
-/// A phase that was not played for so long is put away.
-const IDLE: Duration = Duration::from_mins(5);
-/// And at most so many are kept ready.
-const MOST: usize = 8;
+/// A phase is dropped after this time without a match.
+const PHASE_IDLE_TIMEOUT: Duration = Duration::from_mins(5);
+/// Maximum number of loaded phases.
+const MAX_CACHED_PHASES: usize = 8;
 
-/// What is ready to be played, by the hash of its brief.
+/// Loaded phases, by the hash of their [`PhaseSpec`].
 #[derive(Default)]
 pub struct PhaseCaches(Mutex<HashMap<Hash, (Arc<BotCache>, Instant)>>);
 
 impl PhaseCaches {
-    /// The one of a brief, made if it is not there.
-    pub fn get(&self, name: &str, cup: &str, shelf: &BlobFetcher, unguarded: bool) -> Result<Arc<BotCache>, JobFailure> {
-        if let Some((troupe, used)) = self.all().get_mut(name) {
+    /// The phase with this [`PhaseSpec`]. Loads it if needed.
+    pub fn get(
+        &self,
+        name: &str,
+        competition_id: &str,
+        blobs: &BlobFetcher,
+        allow_unsandboxed: bool,
+    ) -> Result<Arc<BotCache>, JobFailure> {
+        if let Some((phase, used)) = self.phases().get_mut(name) {
             *used = Instant::now();
-            return Ok(Arc::clone(troupe));
+            return Ok(Arc::clone(phase));
         }
-        let troupe = Arc::new(BotCache::make(&shelf.get(name)?, cup, shelf, unguarded)?);
-        let mut all = self.all();
-        // Somebody else may have made the same.
-        let (troupe, _) = all.entry(name.to_owned()).or_insert((troupe, Instant::now()));
-        let troupe = Arc::clone(troupe);
-        while all.len() > MOST {
-            let oldest = all.iter().min_by_key(|(_, (_, used))| *used).map(|(name, _)| name.clone());
-            oldest.and_then(|name| all.remove(&name));
+        let phase = Arc::new(BotCache::load(&blobs.get(name)?, competition_id, blobs, allow_unsandboxed)?);
+        let mut phases = self.phases();
+        // Another thread may have loaded it meanwhile.
+        let (phase, _) = phases.entry(name.to_owned()).or_insert((phase, Instant::now()));
+        let phase = Arc::clone(phase);
+        while phases.len() > MAX_CACHED_PHASES {
+            let oldest = phases.iter().min_by_key(|(_, (_, used))| *used).map(|(name, _)| name.clone());
+            oldest.and_then(|name| phases.remove(&name));
         }
-        Ok(troupe)
+        Ok(phase)
     }
 
-    /// Puts away what was not used for a while.
-    pub fn tidy(&self) {
-        let mut all = self.all();
-        let old: Vec<_> = all.extract_if(|_, (_, used)| used.elapsed() > IDLE).collect();
-        drop(all);
-        // Ending bots may take a moment.
+    /// Drops phases that were not used for a while.
+    pub fn evict_idle(&self) {
+        let mut phases = self.phases();
+        let old: Vec<_> = phases.extract_if(|_, (_, used)| used.elapsed() > PHASE_IDLE_TIMEOUT).collect();
+        drop(phases);
+        // Outside the lock, because ending bots takes time.
         drop(old);
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<Hash, (Arc<BotCache>, Instant)>> {
+    fn phases(&self) -> MutexGuard<'_, HashMap<Hash, (Arc<BotCache>, Instant)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A bot in its seat.
+/// A loaded bot.
 pub struct CachedBot {
-    /// For the match.
-    pub member: LoadedEntrant,
-    /// What it finds before one. Only one thread has it at a time.
-    pub bags: Mutex<BotDataState>,
-    /// Its files, as they were unpacked.
-    _files: Option<Arc<PrivateFolder>>,
+    /// The entrant, for matches.
+    pub loaded: LoadedEntrant,
+    /// State of its data folders. Used by one thread at a time.
+    pub folders: Mutex<BotDataState>,
+    /// Keeps the unpacked files.
+    _files: Option<Arc<ScratchDir>>,
 }
 
-type Place<T> = Arc<Mutex<Option<Arc<T>>>>;
+type OnceSlot<T> = Arc<Mutex<Option<Arc<T>>>>;
 
-/// What the matches of a phase have in common.
+/// A loaded phase with its bots.
 pub struct BotCache {
-    /// As the coordinator says it.
-    pub brief: PhaseSpec,
+    /// Description from the coordinator.
+    pub phase_spec: PhaseSpec,
     /// The game.
-    pub table: Box<dyn Table>,
-    /// Files that settings name.
+    pub game: Box<dyn AnyGame>,
+    /// Files that settings refer to.
     pub assets: Assets,
     variants: Vec<Vec<ResolvedPart>>,
-    unguarded: bool,
-    /// By lane, where bots keep something from match to match, and entrant.
-    actors: Mutex<HashMap<(usize, u32), Place<CachedBot>>>,
-    parcels: Mutex<HashMap<Hash, Place<PrivateFolder>>>,
+    allow_unsandboxed: bool,
+    /// Bots by thread and entrant. The thread is 0 unless bots keep data from match to match.
+    bots: Mutex<HashMap<(usize, u32), OnceSlot<CachedBot>>>,
+    packages: Mutex<HashMap<Hash, OnceSlot<ScratchDir>>>,
 }
 
 impl BotCache {
-    fn make(brief: &[u8], cup: &str, shelf: &BlobFetcher, unguarded: bool) -> Result<Self, JobFailure> {
-        let brief: PhaseSpec = decode(brief)?;
+    fn load(
+        phase_spec: &[u8],
+        competition_id: &str,
+        blobs: &BlobFetcher,
+        allow_unsandboxed: bool,
+    ) -> Result<Self, JobFailure> {
+        let phase_spec: PhaseSpec = decode(phase_spec)?;
         let failed = |what: String| JobFailure::Failed(what);
-        if brief.protocol != PROTOCOL || brief.competition_id != cup {
+        if phase_spec.protocol != PROTOCOL || phase_spec.competition_id != competition_id {
             return Err(failed(format!(
-                "the brief of {} does not belong to {cup}, or is of another version",
-                brief.competition_id
+                "the phase spec of {} does not belong to {competition_id}, or has another version",
+                phase_spec.competition_id
             )));
         }
-        let table = agon_engine::table(&brief.game).map_err(|error| failed(error.to_string()))?;
-        let info = table.info();
-        if info.rules_version != brief.rules {
-            let (theirs, ours) = (brief.rules, info.rules_version);
+        let game = agon_engine::any_game(&phase_spec.game).map_err(|error| failed(error.to_string()))?;
+        let info = game.info();
+        if info.rules_version != phase_spec.rules {
+            let (required, ours) = (phase_spec.rules, info.rules_version);
             return Err(failed(format!(
-                "{} is played by version {theirs} of the rules, this worker has {ours}",
-                brief.game
+                "{} requires version {required} of the rules; this worker has {ours}",
+                phase_spec.game
             )));
         }
         let mut assets = Assets::none();
-        for asset in &brief.assets {
-            assets.insert(shelf.get(asset)?);
+        for asset in &phase_spec.assets {
+            assets.insert(blobs.get(asset)?);
         }
         let mut variants = Vec::new();
-        for parts in &brief.variants {
+        for parts in &phase_spec.variants {
             let mut played = Vec::new();
             for part in parts {
-                let settings = settings(info, &part.settings).map_err(|error| failed(error.to_string()))?;
+                let settings =
+                    parse_settings(info, &part.settings).map_err(|error| failed(error.to_string()))?;
                 played.push(ResolvedPart { games: part.games, first_to: part.first_to, settings });
             }
             variants.push(played);
         }
-        let (actors, parcels) = (Mutex::default(), Mutex::default());
-        Ok(Self { brief, table, assets, variants, unguarded, actors, parcels })
+        let (bots, packages) = (Mutex::default(), Mutex::default());
+        Ok(Self { phase_spec, game, assets, variants, allow_unsandboxed, bots, packages })
     }
 
-    /// The parts of a match on a variant.
+    /// Parts of a match of a variant.
     pub fn parts(&self, variant: u32) -> Option<&[ResolvedPart]> {
         self.variants
             .get(variant as usize)
@@ -132,110 +144,123 @@ impl BotCache {
             .filter(|parts| !parts.is_empty())
     }
 
-    /// The bot of an entrant, seated if it is not yet. Where bots keep something from match to match each lane has its own.
-    pub fn actor(&self, lane: usize, entrant: u32, shelf: &BlobFetcher) -> Result<Arc<CachedBot>, JobFailure> {
-        let lane = if self.brief.in_order { lane } else { 0 };
-        let place = Arc::clone(lock(&self.actors).entry((lane, entrant)).or_default());
-        made_once(&place, || self.seat(entrant, shelf))
+    /// Bot of an entrant. Loads it if needed. Where bots keep data from match to match, each thread has its own copy.
+    pub fn bot(
+        &self,
+        thread: usize,
+        entrant: u32,
+        blobs: &BlobFetcher,
+    ) -> Result<Arc<CachedBot>, JobFailure> {
+        let thread = if self.phase_spec.in_order { thread } else { 0 };
+        let slot = Arc::clone(lock(&self.bots).entry((thread, entrant)).or_default());
+        get_or_make(&slot, || self.load_bot(entrant, blobs))
     }
 
-    fn seat(&self, entrant: u32, shelf: &BlobFetcher) -> Result<CachedBot, JobFailure> {
-        let Some(one) = self.brief.entrants.get(entrant as usize) else {
-            return Err(JobFailure::Failed(format!("the brief has no entrant {entrant}")));
+    fn load_bot(&self, entrant: u32, blobs: &BlobFetcher) -> Result<CachedBot, JobFailure> {
+        let Some(one) = self.phase_spec.entrants.get(entrant as usize) else {
+            return Err(JobFailure::Failed(format!("the phase spec has no entrant {entrant}")));
         };
-        let (bot, files, spec, beside) = match &one.bot {
+        let (bot, files, spec, extra_file) = match &one.bot {
             PhaseBot::House(name) => {
-                let member = LoadedEntrant {
+                let loaded = LoadedEntrant {
                     name: one.name.clone(),
-                    seating: Seating::House(name.clone()),
+                    player: PlayerSpec::House(name.clone()),
                     commit: None,
                     extra_file: None,
                 };
-                return Ok(CachedBot { member, bags: Mutex::default(), _files: None });
+                return Ok(CachedBot { loaded, folders: Mutex::default(), _files: None });
             }
-            PhaseBot::Program { hash, files, spec, beside } => (hash, files, spec, beside),
+            PhaseBot::Program { hash, files, spec, extra_file } => (hash, files, spec, extra_file),
         };
-        if let Some(mode) = self.brief.stateless.as_deref().filter(|mode| *mode != "strict") {
+        if let Some(mode) = self.phase_spec.stateless.as_deref().filter(|mode| *mode != "strict") {
             let what = format!(
-                "this competition wants stateless = \"{mode}\", and this worker knows only \"strict\": update the coordinator"
+                "this competition requires stateless = \"{mode}\", but this worker supports only \"strict\": update the coordinator"
             );
-            return Err(Mishap::Unwilling(what));
+            return Err(JobFailure::NotAllowed(what));
         }
-        if !self.brief.sandbox && !self.unguarded {
-            let what = "this competition runs bots without the sandbox, and this worker does not: it must be started with --allow-unguarded";
-            return Err(JobFailure::Unwilling(what.to_owned()));
+        if !self.phase_spec.sandbox && !self.allow_unsandboxed {
+            let what = "this competition runs bots without the sandbox; to allow that, start this worker with --allow-unguarded";
+            return Err(JobFailure::NotAllowed(what.to_owned()));
         }
-        let unpacked = self.parcel(files, shelf)?;
-        let beside = beside.as_ref().map(|(name, hash)| self.beside(name, hash, shelf)).transpose()?;
-        let program = self.program(
+        let unpacked = self.unpack_package(files, blobs)?;
+        let extra_file =
+            extra_file.as_ref().map(|(name, hash)| self.unpack_extra_file(name, hash, blobs)).transpose()?;
+        let program = self.load_program(
             &one.name,
-            &Unpacked {
-                game: &self.brief.game,
+            &UnpackedBot {
+                game: &self.phase_spec.game,
                 folder: unpacked.path(),
                 spec,
                 hash: bot,
-                sandbox: if self.brief.sandbox { Sandbox::On } else { Sandbox::Off },
-                beside: beside.as_ref().map(|(name, path, _)| Beside { name, path }),
+                sandbox: if self.phase_spec.sandbox { SandboxMode::On } else { SandboxMode::Off },
+                beside: extra_file.as_ref().map(|(name, path, _)| ExtraFile { name, path }),
             },
         )?;
-        let member = LoadedEntrant {
+        let loaded = LoadedEntrant {
             name: one.name.clone(),
-            seating: program,
+            player: program,
             commit: None,
-            extra_file: beside.map(|(_, path, _)| path),
+            extra_file: extra_file.map(|(_, path, _)| path),
         };
-        let bags = Mutex::new(BotDataState::of(&member)?);
-        Ok(CachedBot { member, bags, _files: Some(unpacked) })
+        let folders = Mutex::new(BotDataState::new(&loaded)?);
+        Ok(CachedBot { loaded, folders, _files: Some(unpacked) })
     }
 
-    fn program(&self, name: &str, unpacked: &Unpacked<'_>) -> Result<Seating, JobFailure> {
-        let mut seat: ProgramSeat = parcel::seat(unpacked)?;
+    fn load_program(&self, name: &str, unpacked: &UnpackedBot<'_>) -> Result<PlayerSpec, JobFailure> {
+        let mut seat: ProgramSpec = package::load_unpacked(unpacked)?;
         name.clone_into(&mut seat.name);
-        let mut seats = [Seating::Program(seat)];
+        let mut seats = [PlayerSpec::Program(seat)];
         if let Some(part) = self.variants.first().and_then(|parts| parts.first()) {
-            furnish(&self.brief.game, &mut seats, &part.settings, &self.assets, unpacked.folder)?;
+            install_game_files(
+                &self.phase_spec.game,
+                &mut seats,
+                &part.settings,
+                &self.assets,
+                unpacked.folder,
+            )?;
         }
         let [seat] = seats;
         Ok(seat)
     }
 
-    /// A bot's files, unpacked once.
-    fn parcel(&self, files: &str, shelf: &BlobFetcher) -> Result<Arc<PrivateFolder>, JobFailure> {
-        let place = Arc::clone(lock(&self.parcels).entry(files.to_owned()).or_default());
-        made_once(&place, || {
-            let packed = shelf.get(files)?;
-            let folder = PrivateFolder::new("parcel")?;
-            parcel::unpack(&packed, folder.path())?;
+    /// Files of a bot, unpacked once.
+    fn unpack_package(&self, files: &str, blobs: &BlobFetcher) -> Result<Arc<ScratchDir>, JobFailure> {
+        let slot = Arc::clone(lock(&self.packages).entry(files.to_owned()).or_default());
+        get_or_make(&slot, || {
+            let packed = blobs.get(files)?;
+            let folder = ScratchDir::new("parcel")?;
+            package::unpack(&packed, folder.path())?;
             Ok(folder)
         })
     }
 
-    /// A file that bots find in their folder: its name, where it is, and what keeps it there.
-    fn beside(
+    /// Extra file of a bot: name, path, and the folder that holds it.
+    fn unpack_extra_file(
         &self,
         name: &str,
         hash: &str,
-        shelf: &BlobFetcher,
-    ) -> Result<(String, PathBuf, Arc<PrivateFolder>), JobFailure> {
-        let place = Arc::clone(lock(&self.parcels).entry(hash.to_owned()).or_default());
-        let folder = made_once(&place, || {
-            let folder = PrivateFolder::new("beside")?;
+        blobs: &BlobFetcher,
+    ) -> Result<(String, PathBuf, Arc<ScratchDir>), JobFailure> {
+        let slot = Arc::clone(lock(&self.packages).entry(hash.to_owned()).or_default());
+        let folder = get_or_make(&slot, || {
+            let folder = ScratchDir::new("beside")?;
             let path = folder.path().join(hash);
-            std::fs::write(&path, shelf.get(hash)?)?;
-            agon_host::intake::private::show_to_all(folder.path())?;
+            std::fs::write(&path, blobs.get(hash)?)?;
+            agon_host::bot_source::scratch_dir::show_to_all(folder.path())?;
             Ok(folder)
         })?;
         Ok((name.to_owned(), folder.path().join(hash), folder))
     }
 }
 
-/// Settings by their names. What stays as it is anyway is not read: `drawn` is no text that anybody could give.
-fn settings(info: &'static GameInfo, pairs: &[(String, String)]) -> Result<Settings, SettingsError> {
-    let usual = Settings::defaults(info.settings);
-    let usual: Vec<(&str, String)> = usual.iter().map(|(name, value)| (name, value.to_string())).collect();
+/// Parses settings. Skips those with their default value, because defaults such as `drawn` are not valid input.
+fn parse_settings(info: &'static GameInfo, pairs: &[(String, String)]) -> Result<Settings, SettingsError> {
+    let defaults = Settings::defaults(info.settings);
+    let defaults: Vec<(&str, String)> =
+        defaults.iter().map(|(name, value)| (name, value.to_string())).collect();
     let changed = pairs.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     let changed =
-        changed.filter(|(name, text)| !usual.iter().any(|(known, value)| known == name && value == text));
+        changed.filter(|(name, text)| !defaults.iter().any(|(known, value)| known == name && value == text));
     Settings::parse(info.settings, changed)
 }
 
@@ -243,16 +268,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is in a place; made by whoever comes first, while others wait. What could not be made is tried again.
-fn made_once<T>(
-    place: &Mutex<Option<Arc<T>>>,
+/// Value of a slot. The first caller makes it while others wait. After an error the next caller tries again.
+fn get_or_make<T>(
+    slot: &Mutex<Option<Arc<T>>>,
     make: impl FnOnce() -> Result<T, JobFailure>,
 ) -> Result<Arc<T>, JobFailure> {
-    let mut place = lock(place);
-    if let Some(made) = &*place {
+    let mut slot = lock(slot);
+    if let Some(made) = &*slot {
         return Ok(Arc::clone(made));
     }
     let made = Arc::new(make()?);
-    *place = Some(Arc::clone(&made));
+    *slot = Some(Arc::clone(&made));
     Ok(made)
 }

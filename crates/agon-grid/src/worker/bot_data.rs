@@ -1,4 +1,4 @@
-//! What a bot finds before a match where it keeps something from match to match: its `data/`, and `logs/` to read.
+//! Prepares `data/` and `logs/` of bots that keep data from match to match.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,62 +8,66 @@ use agon_runner::{LoadedEntrant, data_dir};
 
 use super::blob_fetcher::JobFailure;
 use crate::blobs::hash;
-use crate::messages::{Hash, BotDataRefs};
+use crate::messages::{BotDataRefs, Hash};
 
-/// How a bot's folders are just now.
+/// Current content of a bot's data folders.
 #[derive(Debug, Default)]
 pub struct BotDataState {
-    /// `data/` as the bot brought it, packed.
-    first: Vec<u8>,
-    /// What is in `data/`, if that is known.
-    data: Option<Hash>,
-    /// What `logs/` was made of, in order.
+    /// `data/` from the bot's files, packed.
+    initial_data: Vec<u8>,
+    /// Hash of the current `data/`, if known.
+    current_data: Option<Hash>,
+    /// Hashes of the parts unpacked into `logs/`, in order.
     logs: Vec<Hash>,
-    /// The files in it that came so.
-    names: BTreeSet<PathBuf>,
+    /// Files in `logs/` from these parts.
+    log_files: BTreeSet<PathBuf>,
 }
 
 impl BotDataState {
-    /// Of a bot that was just seated.
-    pub fn of(member: &LoadedEntrant) -> io::Result<Self> {
-        let Some(folder) = member.data() else { return Ok(Self::default()) };
-        let first = data_dir::pack(folder)?;
-        Ok(Self { data: Some(hash(&first)), first, ..Self::default() })
+    /// State of a bot that was just loaded.
+    pub fn new(loaded: &LoadedEntrant) -> io::Result<Self> {
+        let Some(folder) = loaded.data_dir() else { return Ok(Self::default()) };
+        let initial_data = data_dir::pack(folder)?;
+        Ok(Self { current_data: Some(hash(&initial_data)), initial_data, ..Self::default() })
     }
 
-    /// Puts into a bot's folders what it is to find. What is there already stays.
-    pub fn put(
+    /// Prepares the folders for a match. Only unpacks parts that are not there yet.
+    pub fn prepare(
         &mut self,
-        member: &LoadedEntrant,
-        luggage: Option<&BotDataRefs>,
+        loaded: &LoadedEntrant,
+        refs: Option<&BotDataRefs>,
         fetch: &dyn Fn(&str) -> Result<Vec<u8>, JobFailure>,
     ) -> Result<(), JobFailure> {
-        if let Some(folder) = member.data() {
-            let wanted = luggage.and_then(|one| one.data.clone()).unwrap_or_else(|| hash(&self.first));
-            if self.data.as_ref() != Some(&wanted) {
-                let given = if wanted == hash(&self.first) { self.first.clone() } else { fetch(&wanted)? };
-                self.data = None;
-                data_dir::unpack(&given, folder)?;
-                self.data = Some(wanted);
+        if let Some(folder) = loaded.data_dir() {
+            let wanted = refs.and_then(|one| one.data.clone()).unwrap_or_else(|| hash(&self.initial_data));
+            if self.current_data.as_ref() != Some(&wanted) {
+                let packed = if wanted == hash(&self.initial_data) {
+                    self.initial_data.clone()
+                } else {
+                    fetch(&wanted)?
+                };
+                self.current_data = None;
+                data_dir::unpack(&packed, folder)?;
+                self.current_data = Some(wanted);
             }
         }
-        if let Some(folder) = member.logs() {
-            self.put_logs(folder, luggage.map_or(&[][..], |one| &one.logs), fetch)?;
+        if let Some(folder) = loaded.logs_dir() {
+            self.prepare_logs(folder, refs.map_or(&[][..], |one| &one.logs), fetch)?;
         }
         Ok(())
     }
 
-    /// A match is about to be played: what the bot makes of its folder is not known before it is over.
+    /// Call before a match: the bot may change its folder.
     pub fn mark_unknown(&mut self) {
-        self.data = None;
+        self.current_data = None;
     }
 
-    /// What the bot has kept, by its hash.
-    pub fn kept(&mut self, data: Hash) {
-        self.data = Some(data);
+    /// Sets the hash of `data/` after a match.
+    pub fn set_current(&mut self, data: Hash) {
+        self.current_data = Some(data);
     }
 
-    fn put_logs(
+    fn prepare_logs(
         &mut self,
         folder: &Path,
         wanted: &[Hash],
@@ -71,21 +75,21 @@ impl BotDataState {
     ) -> Result<(), JobFailure> {
         if !wanted.starts_with(&self.logs) {
             self.logs.clear();
-            self.names.clear();
+            self.log_files.clear();
         }
-        // The logs of the last match here may be of one that does not count; those that do come with what is wanted.
-        clear(folder, &self.names)?;
+        // Logs of the last match played here may not count. Those that count are in `wanted`.
+        remove_other_files(folder, &self.log_files)?;
         for one in &wanted[self.logs.len()..] {
             let packed = fetch(one)?;
-            self.names.extend(data_dir::unpack_over(&packed, folder)?);
+            self.log_files.extend(data_dir::unpack_over(&packed, folder)?);
             self.logs.push(one.clone());
         }
         Ok(())
     }
 }
 
-/// Removes plain files that are not named. Links are what the bot brought.
-fn clear(folder: &Path, names: &BTreeSet<PathBuf>) -> io::Result<()> {
+/// Removes regular files that are not in `names`. Links belong to the bot's own files.
+fn remove_other_files(folder: &Path, names: &BTreeSet<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_file() && !names.contains(Path::new(&entry.file_name())) {
@@ -108,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_are_what_is_wanted_and_nothing_else() {
+    fn prepare_logs_leaves_exactly_the_wanted_files() {
         let pieces = [
             packed(&[("game-0001.json", "1")]),
             packed(&[("game-0002.json", "2")]),
@@ -128,25 +132,25 @@ mod tests {
         std::os::unix::fs::symlink(&own, logs.join("game-0001.json")).unwrap();
         std::os::unix::fs::symlink(&own, logs.join("notes")).unwrap();
         let text = |name: &str| fs::read_to_string(logs.join(name)).ok();
-        let mut bags = BotDataState::default();
-        bags.put_logs(&logs, &names[..1], &fetch).unwrap();
+        let mut state = BotDataState::default();
+        state.prepare_logs(&logs, &names[..1], &fetch).unwrap();
         assert_eq!(
             (text("game-0001.json"), text("notes")),
             (Some("1".to_owned()), Some("brought".to_owned()))
         );
-        assert_eq!(fs::read_to_string(&own).unwrap(), "brought", "never through a link");
-        // The game that was just played here, and does not count.
+        assert_eq!(fs::read_to_string(&own).unwrap(), "brought", "links are not followed");
+        // A game played here that does not count.
         fs::write(logs.join("game-0002.json"), "mine").unwrap();
-        bags.put_logs(&logs, &names[..1], &fetch).unwrap();
+        state.prepare_logs(&logs, &names[..1], &fetch).unwrap();
         assert_eq!((text("game-0002.json"), fetched.get()), (None, 1));
-        bags.put_logs(&logs, &names[..2], &fetch).unwrap();
+        state.prepare_logs(&logs, &names[..2], &fetch).unwrap();
         assert_eq!((text("game-0002.json").unwrap(), fetched.get()), ("2".to_owned(), 2));
-        bags.put_logs(&logs, &[names[0].clone(), names[2].clone()], &fetch).unwrap();
+        state.prepare_logs(&logs, &[names[0].clone(), names[2].clone()], &fetch).unwrap();
         assert_eq!(
             (text("game-0001.json").unwrap(), text("game-0002.json").unwrap()),
             ("1".to_owned(), "other".to_owned())
         );
-        bags.put_logs(&logs, &[], &fetch).unwrap();
+        state.prepare_logs(&logs, &[], &fetch).unwrap();
         assert_eq!(text("game-0001.json"), None);
     }
 }

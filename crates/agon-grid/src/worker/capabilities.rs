@@ -1,4 +1,4 @@
-//! What a worker is: its version, its rules, the layers of its sandbox, how fast it is, and who plays.
+//! Capabilities of a worker: version, rules, sandbox layers, speed. And the backend that plays matches.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -7,25 +7,25 @@ use std::time::Duration;
 
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
-use agon_engine::table::PlayError;
+use agon_engine::any_game::PlayError;
 use agon_league::{Entrant, MatchKey};
-use agon_runner::{MatchRunner, LoadedEntrant};
+use agon_runner::{LoadedEntrant, MatchRunner};
 use agon_store::FinishedMatch;
 
-/// What a worker says of itself before it gets work.
+/// Capabilities that a worker reports when it joins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WorkerCapabilities {
-    /// Its version of Agon.
+    /// Agon version.
     pub engine: String,
-    /// The version of the rules of each game it knows.
+    /// Rules version of each game.
     pub rules: BTreeMap<String, u32>,
-    /// The layers of the sandbox that are active there.
+    /// Active sandbox layers.
     pub layers: Vec<String>,
 }
 
 impl WorkerCapabilities {
-    /// This program on this machine. Without a sandbox there are no layers.
-    pub fn here() -> Self {
+    /// Capabilities of this program on this machine. No layers if there is no sandbox.
+    pub fn detect() -> Self {
         let layers = agon_host::sandbox::probe().unwrap_or_default();
         let rules = agon_games::infos().into_iter().map(|info| (info.id.to_owned(), info.rules_version));
         Self {
@@ -36,62 +36,64 @@ impl WorkerCapabilities {
     }
 }
 
-/// Whoever plays a match. Tests may pass one that lies.
+/// Plays matches. Tests replace it to fake results.
 pub trait MatchBackend: Send + Sync {
-    /// Plays a match to its end.
+    /// Plays a whole match.
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &LoadedEntrant)],
+        entrants: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError>;
 }
 
-/// By the rules.
+/// Plays matches by the rules.
 #[derive(Clone, Copy, Debug)]
 pub struct RealBackend;
 
 impl MatchBackend for RealBackend {
     fn play<'p>(
         &self,
-        bout: &MatchRunner<'_>,
+        runner: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &LoadedEntrant)],
+        entrants: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
-        bout.play(key, members, seed, recorder, reporter)
+        runner.play(key, entrants, seed, recorder, reporter)
     }
 }
 
-/// What the compiled part takes on the machine that is 1.
-const COMPILED: Duration = Duration::from_millis(33);
-/// What the part in Python takes there.
-const PYTHON: Duration = Duration::from_millis(36);
-/// A few times, and the best of them: something else may run beside it.
-const TIMES: usize = 4;
+/// CPU time of the compiled calibration loop on the reference machine.
+const REFERENCE_COMPILED_TIME: Duration = Duration::from_millis(33);
+/// CPU time of the Python calibration loop on the reference machine.
+const REFERENCE_PYTHON_TIME: Duration = Duration::from_millis(36);
+/// Number of calibration runs. The best one counts, because other programs may disturb some.
+const CALIBRATION_RUNS: usize = 4;
 
-/// How fast this machine is: a fixed amount of arithmetic and of walking through memory, and a loop in Python where there is one. 1 is about the machine that
-/// the figures were made on, 2 is twice as fast. Takes about half a second.
+/// Speed of this machine relative to the reference machine; 2 is twice as fast. Runs a fixed amount of arithmetic and memory access, and a
+/// Python loop if Python is installed. Takes about half a second.
 pub fn calibrate() -> f64 {
-    let compiled = best(|| Some(compiled_work())).map(|took| COMPILED.as_secs_f64() / took.as_secs_f64());
-    let python = best(python_work).map(|took| PYTHON.as_secs_f64() / took.as_secs_f64());
+    let compiled = best_of_runs(|| Some(compiled_work()))
+        .map(|duration| REFERENCE_COMPILED_TIME.as_secs_f64() / duration.as_secs_f64());
+    let python = best_of_runs(python_work)
+        .map(|duration| REFERENCE_PYTHON_TIME.as_secs_f64() / duration.as_secs_f64());
     let speeds: Vec<f64> = [compiled, python].into_iter().flatten().collect();
     let mean = speeds.iter().map(|speed| speed.ln()).sum::<f64>() / speeds.len().max(1) as f64;
-    // More digits would pretend that it is exact.
+    // Two digits: the measurement is not more precise.
     (mean.exp() * 100.0).round() / 100.0
 }
 
-fn best(work: impl Fn() -> Option<Duration>) -> Option<Duration> {
-    (0..TIMES).filter_map(|_| work()).min().filter(|took| !took.is_zero())
+fn best_of_runs(work: impl Fn() -> Option<Duration>) -> Option<Duration> {
+    (0..CALIBRATION_RUNS).filter_map(|_| work()).min().filter(|duration| !duration.is_zero())
 }
 
 fn compiled_work() -> Duration {
-    let begun = spent();
+    let started = thread_cpu_time();
     let mut memory = vec![0u32; 1 << 20];
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     for _ in 0..12_000_000 {
@@ -102,22 +104,22 @@ fn compiled_work() -> Duration {
         memory[place] = memory[place].wrapping_add(state as u32);
     }
     black_box(memory);
-    spent().saturating_sub(begun)
+    thread_cpu_time().saturating_sub(started)
 }
 
-/// Processor time of this thread: what else the machine does is no matter.
-fn spent() -> Duration {
+/// CPU time of this thread, independent of other load.
+fn thread_cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.max(0) as u64, time.tv_nsec as u32)
 }
 
-/// The loop measures itself: starting Python is not what counts.
+/// The loop measures itself, so the start of Python does not count.
 fn python_work() -> Option<Duration> {
     const WORK: &str = "import time\nt = time.process_time_ns()\nd, s = {}, 1\nfor i in range(200000):\n    s = (s * 1103515245 + 12345) & 0x7fffffff\n    d[s & 4095] = s\nprint(time.process_time_ns() - t)";
     let python = agon_host::python::interpreter().ok()?;
     let output = Command::new(python).args(["-S", "-c", WORK]).stdin(Stdio::null()).output().ok()?;
-    let took: u64 = String::from_utf8_lossy(&output.stdout).trim().parse().ok()?;
-    Some(Duration::from_nanos(took))
+    let duration: u64 = String::from_utf8_lossy(&output.stdout).trim().parse().ok()?;
+    Some(Duration::from_nanos(duration))
 }
 
 #[cfg(test)]
@@ -127,9 +129,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_has_a_speed() {
+    fn calibrate_gives_a_plausible_speed() {
         let speed = calibrate();
-        println!("{speed}: compiled {:?}, Python {:?}", best(|| Some(compiled_work())), best(python_work));
+        println!(
+            "{speed}: compiled {:?}, Python {:?}",
+            best_of_runs(|| Some(compiled_work())),
+            best_of_runs(python_work)
+        );
         assert!((0.01..100.0).contains(&speed), "{speed}");
     }
 }

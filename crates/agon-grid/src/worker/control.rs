@@ -1,4 +1,4 @@
-//! What a worker hears and says besides its work: coordinators' calls, orders, its own beats.
+//! Control messages of a worker: announcements, commands and heartbeats.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,156 +7,173 @@ use std::time::Duration;
 use async_nats::jetstream::consumer::PullConsumer;
 use futures_util::StreamExt as _;
 
-use super::state::{WorkerState, JoinStatus, JobSource};
 use super::live;
+use super::state::{JobSource, JoinStatus, WorkerState};
 use crate::GridError;
-use crate::worker_directory::HEARTBEAT_INTERVAL;
+use crate::messages::{
+    self, Announcement, CommandReply, Heartbeat, JoinRequest, JoinResponse, PROTOCOL, WorkerCommand,
+};
 use crate::subjects::{self, WORK_STREAM};
-use crate::messages::{self, Heartbeat, Announcement, CommandReply, JoinRequest, WorkerCommand, PROTOCOL, JoinResponse};
+use crate::worker_directory::HEARTBEAT_INTERVAL;
 
-/// A competition nobody has heard of for so long is over. Reports that it still owes a receipt for are given up then.
-pub const OVER: Duration = Duration::from_mins(15);
+/// A competition is forgotten after this time without an announcement. Its unacknowledged reports are then given up.
+pub const COMPETITION_FORGOTTEN_AFTER: Duration = Duration::from_mins(15);
 
-/// Listens to coordinators, until the connection is closed.
-pub async fn listen_announcements(house: Arc<WorkerState>) -> Result<(), GridError> {
-    let listening = house.link.client().subscribe(subjects::CALL).await;
-    let mut calls = listening.map_err(|error| house.link.refused("let us listen", &error))?;
-    while let Some(message) = calls.next().await {
-        let Ok(call) = messages::decode::<Announcement>(&message.payload) else { continue };
-        // A new session of a newer version may be understood again.
-        if call.protocol == PROTOCOL
-            && subjects::is_name(&call.competition_id)
-            && house.note_announcement(&call.competition_id, &call.name, &call.session)
+/// Listens to announcements until the connection is closed.
+pub async fn listen_announcements(worker: Arc<WorkerState>) -> Result<(), GridError> {
+    let subscription = worker.link.client().subscribe(subjects::ANNOUNCEMENTS).await;
+    let mut announcements = subscription.map_err(|error| worker.link.jetstream_error("subscribe", &error))?;
+    while let Some(message) = announcements.next().await {
+        let Ok(announcement) = messages::decode::<Announcement>(&message.payload) else { continue };
+        // A coordinator that is updated announces a new session, which may use our protocol version.
+        if announcement.protocol == PROTOCOL
+            && subjects::is_valid_name(&announcement.competition_id)
+            && worker.note_announcement(
+                &announcement.competition_id,
+                &announcement.name,
+                &announcement.session,
+            )
         {
-            let house = Arc::clone(&house);
-            tokio::spawn(async move { ask(&house, &call.competition_id, &call.name).await });
+            let worker = Arc::clone(&worker);
+            tokio::spawn(
+                async move { join(&worker, &announcement.competition_id, &announcement.name).await },
+            );
         }
     }
     Ok(())
 }
 
-/// Asks to take part.
-pub async fn ask(house: &WorkerState, cup: &str, name: &str) {
-    match welcome(house, cup).await {
-        Ok(standing) => {
-            let says = match &standing {
+/// Sends a join request and processes the response.
+pub async fn join(worker: &WorkerState, competition_id: &str, name: &str) {
+    match request_join(worker, competition_id).await {
+        Ok(status) => {
+            let message = match &status {
                 JoinStatus::Refused(why) => format!("{name}: refused: {why}"),
-                _ => format!("{name}: taking part"),
+                _ => format!("{name}: joined"),
             };
-            if house.set_join_status(cup, standing) {
-                house.log(says);
+            if worker.set_join_status(competition_id, status) {
+                worker.log(message);
             }
         }
-        Err(_) => house.ask_again(cup),
+        Err(_) => worker.retry_join(competition_id),
     }
 }
 
-async fn welcome(house: &WorkerState, cup: &str) -> Result<JoinStatus, GridError> {
-    let options = &house.options;
-    let hello = JoinRequest {
+async fn request_join(worker: &WorkerState, competition_id: &str) -> Result<JoinStatus, GridError> {
+    let options = &worker.options;
+    let request = JoinRequest {
         protocol: PROTOCOL,
         worker: options.name.clone(),
-        session: house.session.clone(),
-        engine: options.identity.engine.clone(),
-        rules: options.identity.rules.clone(),
-        layers: options.identity.layers.clone(),
+        session: worker.session.clone(),
+        engine: options.capabilities.engine.clone(),
+        rules: options.capabilities.rules.clone(),
+        layers: options.capabilities.layers.clone(),
         cores: options.cores,
-        speed: house.speed,
+        speed: worker.speed,
     };
-    let subject = subjects::hello(&options.name, cup);
-    let answer = house.link.client().request(subject, messages::encode(&hello)?.into()).await;
-    let answer = answer.map_err(|error| house.link.refused("carry a question", &error))?;
-    match messages::decode(&answer.payload)? {
+    let subject = subjects::join(&options.name, competition_id);
+    let reply = worker.link.client().request(subject, messages::encode(&request)?.into()).await;
+    let reply = reply.map_err(|error| worker.link.jetstream_error("send a join request", &error))?;
+    match messages::decode(&reply.payload)? {
         JoinResponse::Refused { why } => Ok(JoinStatus::Refused(why)),
-        JoinResponse::Accepted { consumer, lease_ms, scale } => {
-            let found = house.link.jetstream().get_consumer_from_stream(consumer, WORK_STREAM).await;
-            let consumer: PullConsumer = found.map_err(|error| house.link.refused("give us work", &error))?;
+        JoinResponse::Accepted { consumer, lease_ms, clock_scale } => {
+            let consumer = worker.link.jetstream().get_consumer_from_stream(consumer, WORK_STREAM).await;
+            let consumer: PullConsumer =
+                consumer.map_err(|error| worker.link.jetstream_error("open the job consumer", &error))?;
             let lease = Duration::from_millis(lease_ms.max(300));
-            Ok(JoinStatus::Welcome(Arc::new(JobSource { consumer, lease, scale })))
+            Ok(JoinStatus::Accepted(Arc::new(JobSource { consumer, lease, clock_scale })))
         }
     }
 }
 
-/// Listens to orders, until the connection is closed.
-pub async fn listen_commands(house: Arc<WorkerState>) -> Result<(), GridError> {
-    let listening = house.link.client().subscribe(subjects::order(&house.options.name)).await;
-    let mut orders = listening.map_err(|error| house.link.refused("let us listen", &error))?;
-    while let Some(message) = orders.next().await {
-        let order = messages::decode(&message.payload);
-        let leaves = matches!(order, Ok(WorkerCommand::Drain));
-        let done = match order {
-            Ok(order) => execute(&house, order),
+/// Listens to commands until the connection is closed.
+pub async fn listen_commands(worker: Arc<WorkerState>) -> Result<(), GridError> {
+    let subscription = worker.link.client().subscribe(subjects::command(&worker.options.name)).await;
+    let mut commands = subscription.map_err(|error| worker.link.jetstream_error("subscribe", &error))?;
+    while let Some(message) = commands.next().await {
+        let command = messages::decode(&message.payload);
+        let drains = matches!(command, Ok(WorkerCommand::Drain));
+        let outcome = match command {
+            Ok(command) => execute(&worker, command),
             Err(error) => CommandReply::No(error.to_string()),
         };
-        if let (Some(reply), Ok(done)) = (message.reply, messages::encode(&done)) {
-            // Who asked may be gone.
-            let _ = house.link.client().publish(reply, done.into()).await;
+        if let (Some(reply), Ok(outcome)) = (message.reply, messages::encode(&outcome)) {
+            // The requester may be gone.
+            let _ = worker.link.client().publish(reply, outcome.into()).await;
         }
-        // Only now: a worker with nothing to finish is gone at once, and its answer would be lost with it.
-        if leaves {
-            house.drain();
+        // After the reply: an idle worker ends at once, and its reply would be lost.
+        if drains {
+            worker.drain();
         }
     }
     Ok(())
 }
 
-fn execute(house: &WorkerState, order: WorkerCommand) -> CommandReply {
-    match order {
+fn execute(worker: &WorkerState, command: WorkerCommand) -> CommandReply {
+    match command {
         WorkerCommand::Drain => {
-            house.log("told to finish and leave");
+            worker.log("drain requested; finishing current games");
             CommandReply::Yes
         }
-        WorkerCommand::Leave { competition_id: cup, why } => {
-            house.leave(&cup, &why);
+        WorkerCommand::Leave { competition_id, why } => {
+            worker.leave(&competition_id, &why);
             CommandReply::Yes
         }
-        WorkerCommand::Show { competition_id: cup, board, for_ms, whole } => {
-            house.shows.show(house.gallery(&cup).as_ref(), &cup, board, for_ms, whole)
-        }
+        WorkerCommand::Show { competition_id, slot, duration_ms, full_film } => worker.live_streams.show(
+            worker.live_games(&competition_id).as_ref(),
+            &competition_id,
+            slot,
+            duration_ms,
+            full_film,
+        ),
     }
 }
 
-/// Says how this worker is, every two seconds.
-pub async fn heartbeat_loop(house: Arc<WorkerState>) {
-    let mut clock = tokio::time::interval(HEARTBEAT_INTERVAL);
-    clock.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+/// Publishes heartbeats and tidies up.
+pub async fn heartbeat_loop(worker: Arc<WorkerState>) {
+    let mut interval = tokio::time::interval(HEARTBEAT_INTERVAL);
+    interval.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        clock.tick().await;
-        beat(&house, false).await;
-        house.forget(OVER);
-        let house = Arc::clone(&house);
-        // Ending bots may take a moment.
-        let _ = tokio::task::spawn_blocking(move || house.troupes.tidy()).await;
+        interval.tick().await;
+        send_heartbeat(&worker, false).await;
+        worker.forget_silent(COMPETITION_FORGOTTEN_AFTER);
+        let worker = Arc::clone(&worker);
+        // Blocking, because ending bots takes time.
+        let _ = tokio::task::spawn_blocking(move || worker.phases.evict_idle()).await;
     }
 }
 
-/// Says how this worker is.
-pub async fn beat(house: &WorkerState, gone: bool) {
-    let (options, meters) = (&house.options, &house.meters);
-    let reading = meters.read();
-    let boards = house.galleries().iter().flat_map(|(cup, gallery)| live::boards(cup, gallery)).collect();
-    let beat = Heartbeat {
+/// Publishes a heartbeat.
+pub async fn send_heartbeat(worker: &WorkerState, gone: bool) {
+    let (options, metrics) = (&worker.options, &worker.metrics);
+    let sample = metrics.sample();
+    let live_games = worker
+        .all_live_games()
+        .iter()
+        .flat_map(|(competition_id, live_games)| live::live_game_infos(competition_id, live_games))
+        .collect();
+    let heartbeat = Heartbeat {
         protocol: PROTOCOL,
         worker: options.name.clone(),
-        session: house.session.clone(),
-        engine: options.identity.engine.clone(),
-        layers: options.identity.layers.clone(),
+        session: worker.session.clone(),
+        engine: options.capabilities.engine.clone(),
+        layers: options.capabilities.layers.clone(),
         cores: options.cores,
-        busy: reading.busy,
-        games: meters.games.load(Relaxed),
-        rate: reading.rate,
-        used: reading.used,
-        speed: house.speed,
-        faults: meters.faults.load(Relaxed),
-        failed: meters.failed.load(Relaxed),
-        since_ms: meters.since_ms(),
-        draining: house.draining(),
+        busy: sample.busy_threads,
+        games: metrics.games.load(Relaxed),
+        games_per_second: sample.games_per_second,
+        utilization: sample.utilization,
+        speed: worker.speed,
+        faults: metrics.faults.load(Relaxed),
+        failed_jobs: metrics.failed.load(Relaxed),
+        started_ms: metrics.started_ms(),
+        draining: worker.is_draining(),
         gone,
-        refused: house.refused(),
-        boards,
+        refused: worker.refused(),
+        live_games,
     };
-    if let Ok(bytes) = messages::encode(&beat) {
-        // The next one comes in two seconds.
-        let _ = house.link.client().publish(subjects::beat(&options.name), bytes.into()).await;
+    if let Ok(bytes) = messages::encode(&heartbeat) {
+        // A lost heartbeat does not matter; the next one follows.
+        let _ = worker.link.client().publish(subjects::heartbeat(&options.name), bytes.into()).await;
     }
 }

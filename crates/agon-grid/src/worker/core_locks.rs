@@ -1,9 +1,9 @@
-//! A core for each game, also where several workers share a machine: who has a core holds a lock, which goes with its process.
+//! Reserves CPU cores, also among several workers on a machine. A file lock marks a core as taken and ends with the process.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
 
-/// A core that is ours as long as this is there.
+/// A reserved core. Dropping it releases the core.
 #[derive(Debug)]
 pub struct CoreLock {
     core: usize,
@@ -11,15 +11,15 @@ pub struct CoreLock {
 }
 
 impl CoreLock {
-    /// Keeps this thread, and what it starts from now on, on the core.
+    /// Pins this thread and its future child processes to the core.
     pub fn pin_thread(&self) {
         agon_host::pinning::pin(self.core);
     }
 }
 
-/// So many cores that nobody else here has; none if there are fewer.
+/// Reserves free cores: as many as wanted, or none.
 pub fn lock_cores(wanted: usize) -> Vec<CoreLock> {
-    let folder = folder();
+    let folder = lock_folder();
     if fs::create_dir_all(&folder).is_err() {
         return Vec::new();
     }
@@ -33,11 +33,12 @@ pub fn lock_cores(wanted: usize) -> Vec<CoreLock> {
         file.try_lock().ok()?;
         Some(CoreLock { core, _lock: file })
     };
-    let pins: Vec<CoreLock> = agon_host::pinning::cores().into_iter().filter_map(free).take(wanted).collect();
-    if pins.len() == wanted { pins } else { Vec::new() }
+    let locks: Vec<CoreLock> =
+        agon_host::pinning::cores().into_iter().filter_map(free).take(wanted).collect();
+    if locks.len() == wanted { locks } else { Vec::new() }
 }
 
-fn folder() -> PathBuf {
+fn lock_folder() -> PathBuf {
     std::env::temp_dir().join(format!("agon-cores-{}", rustix::process::geteuid().as_raw()))
 }
 
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_gets_a_core_that_somebody_has() {
+    fn lock_cores_twice_gives_different_cores() {
         let first = lock_cores(1);
         let second = lock_cores(1);
         assert!(first.iter().all(|one| second.iter().all(|other| one.core != other.core)));

@@ -1,4 +1,4 @@
-//! Handing in: a report is said until its receipt comes, then the job is acked; meanwhile its lease is held.
+//! Sends a job report until the coordinator acknowledges it. Renews the job lease while waiting. Acks the job afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -10,63 +10,66 @@ use bytes::Bytes;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
-use super::control::{self, OVER};
-use super::state::{WorkerState, JobSource};
 use super::blob_fetcher::JobFailure;
+use super::control::{self, COMPETITION_FORGOTTEN_AFTER};
+use super::state::{JobSource, WorkerState};
 use crate::GridError;
+use crate::messages::{
+    self, Job, JobError, JobErrorKind, JobReport, MAX_CHUNK_BYTES, PROTOCOL, ReportAck, ReportChunk,
+};
 use crate::subjects;
-use crate::messages::{self, Job, PIECE, PROTOCOL, ReportAck, JobReport, ReportChunk, JobError, JobErrorKind};
 
-/// How long to wait before a question is asked again: at first, and at most.
+/// First and maximum delay between attempts.
 const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
-/// Who leaves waits no longer for a coordinator that is away: its jobs are played by somebody else then.
+/// A draining worker gives up unacknowledged reports after this time. Other workers then play the jobs.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often an ack is tried.
+/// Maximum number of attempts to ack a job.
 const MAX_ACK_TRIES: u32 = 3;
-/// A job that failed here is given to somebody in this time: or here again, if there is nobody.
+/// Delay before a failed job is delivered again, preferably to another worker.
 const REDELIVERY_DELAY: Duration = Duration::from_secs(1);
 
-/// A job in this worker's hands. As long as this is there, its lease is held.
+/// A job taken by this worker. Its lease is renewed until this is dropped.
 pub struct LeasedJob {
-    /// Of which competition.
-    pub cup: String,
-    /// What is to be played.
+    /// Grid id of the competition.
+    pub competition_id: String,
+    /// The job.
     pub job: Job,
-    /// What bots' time limits are multiplied by.
-    pub scale: Option<f64>,
-    /// How long it may go without a word.
+    /// Factor for the bots' time limits.
+    pub clock_scale: Option<f64>,
+    /// Lease of the job.
     pub lease: Duration,
     acker: Arc<Acker>,
-    keeper: JoinHandle<()>,
+    renewal: JoinHandle<()>,
 }
 
 impl LeasedJob {
-    /// Holds the lease from now on. In the runtime.
-    pub fn new(cup: String, job: Job, acker: Acker, terms: &JobSource) -> Self {
-        let (lease, scale) = (terms.lease, terms.scale);
+    /// Starts to renew the lease, in the current runtime.
+    pub fn new(competition_id: String, job: Job, acker: Acker, source: &JobSource) -> Self {
+        let (lease, clock_scale) = (source.lease, source.clock_scale);
         let acker = Arc::new(acker);
-        let keeper = tokio::spawn({
+        let renewal = tokio::spawn({
             let acker = Arc::clone(&acker);
             async move {
                 loop {
                     sleep(lease / 3).await;
-                    // A server that is away hears of it when it is back.
+                    // Retried at the next interval.
                     let _ = acker.ack_with(AckKind::Progress).await;
                 }
             }
         });
-        Self { cup, job, scale, lease, acker, keeper }
+        Self { competition_id, job, clock_scale, lease, acker, renewal }
     }
 
-    /// Gives the job back.
-    pub async fn give_back(self, after: Duration) {
-        self.keeper.abort();
-        // Without it somebody else gets the job when the lease is over.
+    /// Returns the job to the queue.
+    pub async fn release(self, after: Duration) {
+        self.renewal.abort();
+        // If this is lost, another worker gets the job when the lease ends.
         let _ = self.acker.ack_with(AckKind::Nak(Some(after))).await;
     }
 
-    /// The job is done, or nobody is to try it again. If this is lost the job comes again, and its report is dropped.
-    async fn end(self, kind: AckKind) {
+    /// Removes the job from the queue: it is done, or must not be tried again. If this is lost, the job is delivered again and its report
+    /// dropped.
+    async fn finish(self, kind: AckKind) {
         for _ in 0..MAX_ACK_TRIES {
             if self.acker.double_ack_with(kind).await.is_ok() {
                 return;
@@ -77,146 +80,161 @@ impl LeasedJob {
 
 impl Drop for LeasedJob {
     fn drop(&mut self) {
-        self.keeper.abort();
+        self.renewal.abort();
     }
 }
 
-/// Hands a report in. It was counted as one without a receipt before.
-pub async fn send_report(house: Arc<WorkerState>, held: LeasedJob, report: JobReport) {
-    let told = send_until_acked(&house, &held.cup, &report).await;
-    match told {
+/// Sends a report. The caller has counted it as unacknowledged.
+pub async fn send_report(worker: Arc<WorkerState>, leased: LeasedJob, report: JobReport) {
+    let ack = send_until_acked(&worker, &leased.competition_id, &report).await;
+    match ack {
         Some(ReportAck::Refused { why }) => {
-            house.leave(&held.cup, &why);
-            held.give_back(REDELIVERY_DELAY).await;
+            worker.leave(&leased.competition_id, &why);
+            leased.release(REDELIVERY_DELAY).await;
         }
-        Some(_) => held.end(AckKind::Ack).await,
-        None => held.give_back(Duration::ZERO).await,
+        Some(_) => leased.finish(AckKind::Ack).await,
+        None => leased.release(Duration::ZERO).await,
     }
-    house.unreceipted.fetch_sub(1, SeqCst);
+    worker.unacked_reports.fetch_sub(1, SeqCst);
 }
 
-/// Says a report until somebody has it; `None` if nobody will.
-async fn send_until_acked(house: &WorkerState, cup: &str, report: &JobReport) -> Option<ReportAck> {
+/// Sends a report until it is acknowledged. `None` if it is given up.
+async fn send_until_acked(
+    worker: &WorkerState,
+    competition_id: &str,
+    report: &JobReport,
+) -> Option<ReportAck> {
     let bytes = match messages::encode(report) {
         Ok(bytes) => bytes,
         Err(error) => {
-            house.log(format!("a report cannot be written: {error}"));
+            worker.log(format!("cannot encode a report: {error}"));
             return None;
         }
     };
-    // The same whenever it is said again, and no other report's.
-    let name = format!("{}-{}", report.job, house.session);
-    let subject = subjects::report(&house.options.name, cup);
-    let mut patience = Backoff::new();
+    // Unique for this report, and the same at every attempt.
+    let name = format!("{}-{}", report.job, worker.session);
+    let subject = subjects::report(&worker.options.name, competition_id);
+    let mut backoff = Backoff::new();
     loop {
-        match pieces(house, &subject, &name, &bytes).await {
-            Ok(ReportAck::Again) => control::ask(house, cup, cup).await,
-            Ok(receipt @ (ReportAck::Kept | ReportAck::Refused { .. })) => return Some(receipt),
-            Ok(ReportAck::More) | Err(_) => {}
+        match send_chunks(worker, &subject, &name, &bytes).await {
+            Ok(ReportAck::Resend) => control::join(worker, competition_id, competition_id).await,
+            Ok(ack @ (ReportAck::Stored | ReportAck::Refused { .. })) => return Some(ack),
+            Ok(ReportAck::NextChunk) | Err(_) => {}
         }
-        // By a coordinator of another version, say: it will not take this either.
-        if let Some(why) = house.refusal(cup) {
+        // A coordinator that refused the worker, for example for its version, will not accept the report.
+        if let Some(why) = worker.refusal_reason(competition_id) {
             return Some(ReportAck::Refused { why });
         }
-        if !patience.again(house, cup).await {
+        if !backoff.wait(worker, competition_id).await {
             return None;
         }
     }
 }
 
-/// All pieces once, each after the receipt of the one before. Gives the last receipt.
-async fn pieces(house: &WorkerState, subject: &str, report: &str, bytes: &[u8]) -> Result<ReportAck, GridError> {
-    let pieces = bytes.len().div_ceil(PIECE).max(1) as u32;
-    let mut receipt = ReportAck::Again;
-    for piece in 0..pieces {
-        let from = piece as usize * PIECE;
-        let part = bytes[from..bytes.len().min(from + PIECE)].to_vec();
-        let part = ReportChunk { protocol: PROTOCOL, report: report.to_owned(), piece, pieces, bytes: part };
-        receipt = request(house, subject, messages::encode(&part)?.into()).await?;
-        if receipt != ReportAck::More {
+/// Sends all chunks once, each after the ack of the previous one. Returns the last ack.
+async fn send_chunks(
+    worker: &WorkerState,
+    subject: &str,
+    report: &str,
+    bytes: &[u8],
+) -> Result<ReportAck, GridError> {
+    let chunks = bytes.len().div_ceil(MAX_CHUNK_BYTES).max(1) as u32;
+    let mut ack = ReportAck::Resend;
+    for index in 0..chunks {
+        let from = index as usize * MAX_CHUNK_BYTES;
+        let chunk = bytes[from..bytes.len().min(from + MAX_CHUNK_BYTES)].to_vec();
+        let chunk =
+            ReportChunk { protocol: PROTOCOL, report: report.to_owned(), chunk: index, chunks, bytes: chunk };
+        ack = request(worker, subject, messages::encode(&chunk)?.into()).await?;
+        if ack != ReportAck::NextChunk {
             break;
         }
     }
-    Ok(receipt)
+    Ok(ack)
 }
 
-async fn request(house: &WorkerState, subject: &str, bytes: Bytes) -> Result<ReportAck, GridError> {
-    let answer = house.link.client().request(subject.to_owned(), bytes).await;
-    messages::decode(&answer.map_err(|error| house.link.refused("carry a report", &error))?.payload)
+async fn request(worker: &WorkerState, subject: &str, bytes: Bytes) -> Result<ReportAck, GridError> {
+    let reply = worker.link.client().request(subject.to_owned(), bytes).await;
+    messages::decode(&reply.map_err(|error| worker.link.jetstream_error("send a report", &error))?.payload)
 }
 
-/// A job could not be played.
-pub async fn report_failure(house: &WorkerState, held: LeasedJob, mishap: JobFailure) {
-    house.meters.failed.fetch_add(1, Relaxed);
-    let kind = match &mishap {
+/// Reports that a job could not be played, and gives it back.
+pub async fn report_failure(worker: &WorkerState, leased: LeasedJob, failure: JobFailure) {
+    worker.metrics.failed.fetch_add(1, Relaxed);
+    let kind = match &failure {
         JobFailure::Missing(hash) => JobErrorKind::Missing { hash: hash.clone() },
-        JobFailure::Failed(_) | JobFailure::Unwilling(_) => JobErrorKind::Failed,
+        JobFailure::Failed(_) | JobFailure::NotAllowed(_) => JobErrorKind::Failed,
     };
-    let says = mishap.says();
-    house.log(format!("{}: a job failed here: {says}", held.cup));
-    if let JobFailure::Unwilling(why) = &mishap {
-        house.leave(&held.cup, why);
+    let message = failure.message();
+    worker.log(format!("{}: a job failed: {message}", leased.competition_id));
+    if let JobFailure::NotAllowed(why) = &failure {
+        worker.leave(&leased.competition_id, why);
     }
-    // Once: the job itself goes back to the queue whether or not anybody hears of it.
-    let _ = tell(house, &held, kind, says).await;
-    held.give_back(REDELIVERY_DELAY).await;
+    // Only once: the job goes back to the queue anyway.
+    let _ = send_job_error(worker, &leased, kind, message).await;
+    leased.release(REDELIVERY_DELAY).await;
 }
 
-/// A job was delivered too often: it is put aside, once the coordinator knows.
-pub async fn report_poison_job(house: &WorkerState, held: LeasedJob, deliveries: u64) {
-    let says = format!("given out {deliveries} times, and nobody has handed it in");
-    house.log(format!("{}: a job is put aside: {says}", held.cup));
-    let mut patience = Backoff::new();
+/// Reports a job that was delivered too often, and terminates it once the coordinator has acknowledged this.
+pub async fn report_poison_job(worker: &WorkerState, leased: LeasedJob, deliveries: u64) {
+    let message = format!("delivered {deliveries} times without a report");
+    worker.log(format!("{}: a job is terminated: {message}", leased.competition_id));
+    let mut backoff = Backoff::new();
     loop {
-        if let Ok(ReportAck::Kept | ReportAck::Refused { .. }) =
-            tell(house, &held, JobErrorKind::Poison { deliveries }, says.clone()).await
+        if let Ok(ReportAck::Stored | ReportAck::Refused { .. }) =
+            send_job_error(worker, &leased, JobErrorKind::Poison { deliveries }, message.clone()).await
         {
-            held.end(AckKind::Term).await;
+            leased.finish(AckKind::Term).await;
             break;
         }
-        if !patience.again(house, &held.cup).await {
-            held.give_back(Duration::ZERO).await;
+        if !backoff.wait(worker, &leased.competition_id).await {
+            leased.release(Duration::ZERO).await;
             break;
         }
     }
 }
 
-async fn tell(house: &WorkerState, held: &LeasedJob, kind: JobErrorKind, says: String) -> Result<ReportAck, GridError> {
-    let trouble = JobError {
+async fn send_job_error(
+    worker: &WorkerState,
+    leased: &LeasedJob,
+    kind: JobErrorKind,
+    message: String,
+) -> Result<ReportAck, GridError> {
+    let job_error = JobError {
         protocol: PROTOCOL,
-        worker: house.options.name.clone(),
-        job: held.job.id.clone(),
+        worker: worker.options.name.clone(),
+        job: leased.job.id.clone(),
         kind,
-        says,
+        message,
     };
-    let subject = subjects::trouble(&house.options.name, &held.cup);
-    request(house, &subject, messages::encode(&trouble)?.into()).await
+    let subject = subjects::job_error(&worker.options.name, &leased.competition_id);
+    request(worker, &subject, messages::encode(&job_error)?.into()).await
 }
 
-/// How long something is tried.
+/// Delays between attempts, and the decision to give up.
 struct Backoff {
-    pause: Duration,
-    leaving: Option<Instant>,
+    delay: Duration,
+    draining_since: Option<Instant>,
 }
 
 impl Backoff {
     const fn new() -> Self {
-        Self { pause: RETRY_DELAY_RANGE.0, leaving: None }
+        Self { delay: RETRY_DELAY_RANGE.0, draining_since: None }
     }
 
-    /// Waits before the next time; `false` if there is to be none.
-    async fn again(&mut self, house: &WorkerState, cup: &str) -> bool {
-        if house.draining() {
-            let since = *self.leaving.get_or_insert_with(Instant::now);
+    /// Waits before the next attempt. `false` to give up.
+    async fn wait(&mut self, worker: &WorkerState, competition_id: &str) -> bool {
+        if worker.is_draining() {
+            let since = *self.draining_since.get_or_insert_with(Instant::now);
             if since.elapsed() > DRAIN_TIMEOUT {
                 return false;
             }
         }
-        if house.silence(cup).is_none_or(|silence| silence > OVER) {
+        if worker.silent_for(competition_id).is_none_or(|silence| silence > COMPETITION_FORGOTTEN_AFTER) {
             return false;
         }
-        sleep(self.pause).await;
-        self.pause = (self.pause * 2).min(RETRY_DELAY_RANGE.1);
+        sleep(self.delay).await;
+        self.delay = (self.delay * 2).min(RETRY_DELAY_RANGE.1);
         true
     }
 }

@@ -1,4 +1,4 @@
-//! What the threads and tasks of a worker share.
+//! State shared by the threads and tasks of a worker.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -12,256 +12,269 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
 use super::WorkerOptions;
-use super::live::LiveStreams;
-use super::metrics::WorkerMetrics;
 use super::blob_fetcher::BlobFetcher;
 use super::bot_cache::{BotCache, PhaseCaches};
+use super::live::LiveStreams;
+use super::metrics::WorkerMetrics;
 use crate::NatsConnection;
 
-/// Coordinators call every two seconds: who is not heard for so long is away. One that comes back empties its queue: there is nothing to take meanwhile.
-const SILENT: Duration = Duration::from_secs(10);
+/// A coordinator without announcements for this time is away. The worker then pulls no jobs from it, because it purges its queue when it
+/// restarts.
+const COORDINATOR_SILENT_AFTER: Duration = Duration::from_secs(10);
 
-/// How a competition stands to this worker.
+/// Relation of the worker to a competition.
 #[derive(Clone)]
 pub enum JoinStatus {
-    /// It asks to take part.
-    Asking,
-    /// It gets work.
-    Welcome(Arc<JobSource>),
-    /// It does not, and why.
+    /// Asked to join, or about to ask.
+    Requested,
+    /// Joined.
+    Accepted(Arc<JobSource>),
+    /// Refused, with the reason.
     Refused(String),
 }
 
-/// How work is had from a competition.
+/// Source of jobs of a competition.
 pub struct JobSource {
-    /// Where it is pulled from.
+    /// Consumer to pull from.
     pub consumer: PullConsumer,
-    /// A job whose progress nobody hears of for so long is given to somebody else.
+    /// A job without a progress ack for this time goes to another worker.
     pub lease: Duration,
-    /// What bots' time limits are multiplied by.
-    pub scale: Option<f64>,
+    /// Factor for the bots' time limits.
+    pub clock_scale: Option<f64>,
 }
 
-/// A competition that was heard of.
+/// A competition that was announced.
 pub struct JoinedCompetition {
-    /// Its name, for people.
+    /// Display name.
     pub name: String,
-    /// The coordinator's session.
+    /// Session of the coordinator.
     pub session: String,
-    /// How it stands.
-    pub standing: JoinStatus,
-    /// When its coordinator was last heard.
-    pub heard: Instant,
-    /// Where its games can be seen, and the files that its settings name.
-    gallery: Option<(Vec<String>, Arc<LiveGames>)>,
+    /// Relation to this worker.
+    pub join_status: JoinStatus,
+    /// Time of the last announcement.
+    pub last_heard: Instant,
+    /// Live games, and the settings' files that they were created with.
+    live_games: Option<(Vec<String>, Arc<LiveGames>)>,
 }
 
-/// What the threads and tasks of a worker share.
+/// State shared by the threads and tasks of a worker.
 pub struct WorkerState {
-    /// What it was started with.
+    /// Options of the worker.
     pub options: WorkerOptions,
-    /// The connection.
+    /// NATS connection.
     pub link: NatsConnection,
-    /// What waits from threads that play.
-    pub handle: Handle,
-    /// Changes when it starts anew.
+    /// Runtime of the connection.
+    pub runtime: Handle,
+    /// Changes when the worker restarts.
     pub session: String,
-    /// How fast it is.
+    /// Relative speed.
     pub speed: f64,
-    /// Files.
-    pub shelf: BlobFetcher,
-    /// What is ready to be played.
-    pub troupes: PhaseCaches,
-    /// How busy it is.
-    pub meters: WorkerMetrics,
-    /// Boards that are being shown.
-    pub shows: LiveStreams,
-    /// Reports that have no receipt yet.
-    pub unreceipted: AtomicUsize,
-    /// Competitions, by id.
-    cups: Mutex<BTreeMap<String, JoinedCompetition>>,
+    /// Source of files.
+    pub blobs: BlobFetcher,
+    /// Loaded phases.
+    pub phases: PhaseCaches,
+    /// Metrics.
+    pub metrics: WorkerMetrics,
+    /// Active live streams.
+    pub live_streams: LiveStreams,
+    /// Number of unacknowledged reports.
+    pub unacked_reports: AtomicUsize,
+    /// Competitions by grid id.
+    competitions: Mutex<BTreeMap<String, JoinedCompetition>>,
     draining: AtomicBool,
-    /// Something about the competitions has changed.
+    /// Notified when the competitions change.
     pub changed: Notify,
-    /// What is to be said to people.
-    news: Sender<String>,
+    /// Messages for the user.
+    messages: Sender<String>,
 }
 
 impl WorkerState {
-    /// For a worker that is about to start.
+    /// For a worker that starts.
     #[allow(clippy::too_many_arguments, reason = "once")]
     pub fn new(
         options: WorkerOptions,
         link: NatsConnection,
-        handle: Handle,
+        runtime: Handle,
         session: String,
         speed: f64,
-        shelf: BlobFetcher,
-        news: Sender<String>,
+        blobs: BlobFetcher,
+        messages: Sender<String>,
     ) -> Self {
         Self {
-            meters: WorkerMetrics::new(options.cores.max(1) as usize),
-            shows: LiveStreams::new(link.clone(), &options.name),
+            metrics: WorkerMetrics::new(options.cores.max(1) as usize),
+            live_streams: LiveStreams::new(link.clone(), &options.name),
             options,
             link,
-            handle,
+            runtime,
             session,
             speed,
-            shelf,
-            troupes: PhaseCaches::default(),
-            unreceipted: AtomicUsize::new(0),
-            cups: Mutex::default(),
+            blobs,
+            phases: PhaseCaches::default(),
+            unacked_reports: AtomicUsize::new(0),
+            competitions: Mutex::default(),
             draining: AtomicBool::new(false),
             changed: Notify::new(),
-            news,
+            messages,
         }
     }
 
-    /// Says something to people.
+    /// Sends a message to the user.
     pub fn log(&self, what: impl Into<String>) {
-        // Nobody listens any more when everything ends.
-        let _ = self.news.send(what.into());
+        // Fails only at the end.
+        let _ = self.messages.send(what.into());
     }
 
-    /// Takes nothing more, finishes what there is.
+    /// Starts to drain: takes no more jobs and finishes the current ones.
     pub fn drain(&self) {
         if !self.draining.swap(true, SeqCst) {
             self.changed.notify_waiters();
         }
     }
 
-    /// Whether nothing more is taken.
-    pub fn draining(&self) -> bool {
+    /// Whether the worker drains.
+    pub fn is_draining(&self) -> bool {
         self.draining.load(SeqCst)
     }
 
-    /// A coordinator was heard. Says whether it must be asked to take part: it is new, or started anew.
+    /// Notes an announcement. Returns whether the worker must ask to join: the competition or its session is new.
     pub fn note_announcement(&self, id: &str, name: &str, session: &str) -> bool {
-        let mut cups = self.cups();
-        if let Some(cup) = cups.get_mut(id) {
-            cup.heard = Instant::now();
-            if cup.session == session {
+        let mut competitions = self.competitions();
+        if let Some(competition) = competitions.get_mut(id) {
+            competition.last_heard = Instant::now();
+            if competition.session == session {
                 return false;
             }
-            session.clone_into(&mut cup.session);
-            // Who had work goes on with it meanwhile.
-            if matches!(cup.standing, JoinStatus::Refused(_)) {
-                cup.standing = JoinStatus::Asking;
+            session.clone_into(&mut competition.session);
+            // A worker that has joined keeps its jobs meanwhile.
+            if matches!(competition.join_status, JoinStatus::Refused(_)) {
+                competition.join_status = JoinStatus::Requested;
             }
             return true;
         }
-        let cup = JoinedCompetition {
+        let competition = JoinedCompetition {
             name: name.to_owned(),
             session: session.to_owned(),
-            standing: JoinStatus::Asking,
-            heard: Instant::now(),
-            gallery: None,
+            join_status: JoinStatus::Requested,
+            last_heard: Instant::now(),
+            live_games: None,
         };
-        cups.insert(id.to_owned(), cup);
+        competitions.insert(id.to_owned(), competition);
         true
     }
 
-    /// Something came of asking. Says whether that is news.
-    pub fn set_join_status(&self, id: &str, standing: JoinStatus) -> bool {
-        let mut news = false;
-        if let Some(cup) = self.cups().get_mut(id) {
-            news = match (&cup.standing, &standing) {
+    /// Sets the relation to a competition. Returns whether it changed.
+    pub fn set_join_status(&self, id: &str, join_status: JoinStatus) -> bool {
+        let mut changed = false;
+        if let Some(competition) = self.competitions().get_mut(id) {
+            changed = match (&competition.join_status, &join_status) {
                 (JoinStatus::Refused(old), JoinStatus::Refused(new)) => old != new,
                 (old, new) => std::mem::discriminant(old) != std::mem::discriminant(new),
             };
-            cup.standing = standing;
+            competition.join_status = join_status;
         }
         self.changed.notify_waiters();
-        news
+        changed
     }
 
-    /// The question found no answer: it is asked again when the coordinator is heard next.
-    pub fn ask_again(&self, id: &str) {
-        if let Some(cup) = self.cups().get_mut(id) {
-            cup.session.clear();
+    /// Asks to join again at the next announcement, because there was no response.
+    pub fn retry_join(&self, id: &str) {
+        if let Some(competition) = self.competitions().get_mut(id) {
+            competition.session.clear();
         }
     }
 
-    /// There is no work to be had where there was: its coordinator made the queue anew, or the competition is over. It is asked when it is heard next.
-    pub fn lost(&self, id: &str) {
-        if let Some(cup) = self.cups().get_mut(id) {
-            cup.session.clear();
-            if matches!(cup.standing, JoinStatus::Welcome(_)) {
-                cup.standing = JoinStatus::Asking;
+    /// The consumer does not exist any more: the coordinator recreated it, or the competition is over. The worker joins again at the next
+    /// announcement.
+    pub fn job_source_lost(&self, id: &str) {
+        if let Some(competition) = self.competitions().get_mut(id) {
+            competition.session.clear();
+            if matches!(competition.join_status, JoinStatus::Accepted(_)) {
+                competition.join_status = JoinStatus::Requested;
             }
         }
     }
 
-    /// A competition nobody has heard of for so long is over.
-    pub fn forget(&self, silence: Duration) {
-        self.cups().retain(|_, cup| cup.heard.elapsed() < silence);
+    /// Forgets competitions without an announcement for this time.
+    pub fn forget_silent(&self, silence: Duration) {
+        self.competitions().retain(|_, competition| competition.last_heard.elapsed() < silence);
     }
 
     /// Leaves a competition.
     pub fn leave(&self, id: &str, why: &str) {
-        let name = self.cups().get(id).map_or_else(|| id.to_owned(), |cup| cup.name.clone());
+        let name =
+            self.competitions().get(id).map_or_else(|| id.to_owned(), |competition| competition.name.clone());
         if self.set_join_status(id, JoinStatus::Refused(why.to_owned())) {
             self.log(format!("{name}: leaving: {why}"));
         }
     }
 
-    /// Competitions that have work for this worker.
+    /// Competitions that this worker pulls jobs from.
     pub fn accepted_competitions(&self) -> Vec<(String, Arc<JobSource>)> {
-        let cups = self.cups();
-        let welcome = |(id, cup): (&String, &JoinedCompetition)| match &cup.standing {
-            JoinStatus::Welcome(terms) if cup.heard.elapsed() < SILENT => Some((id.clone(), Arc::clone(terms))),
+        let competitions = self.competitions();
+        let accepted = |(id, competition): (&String, &JoinedCompetition)| match &competition.join_status {
+            JoinStatus::Accepted(source) if competition.last_heard.elapsed() < COORDINATOR_SILENT_AFTER => {
+                Some((id.clone(), Arc::clone(source)))
+            }
             _ => None,
         };
-        cups.iter().filter_map(welcome).collect()
+        competitions.iter().filter_map(accepted).collect()
     }
 
-    /// Competitions that have refused it, and why.
+    /// Competitions that refused the worker, with the reason.
     pub fn refused(&self) -> Vec<(String, String)> {
-        let cups = self.cups();
-        let refused = |(id, cup): (&String, &JoinedCompetition)| match &cup.standing {
+        let competitions = self.competitions();
+        let refused = |(id, competition): (&String, &JoinedCompetition)| match &competition.join_status {
             JoinStatus::Refused(why) => Some((id.clone(), why.clone())),
             _ => None,
         };
-        cups.iter().filter_map(refused).collect()
+        competitions.iter().filter_map(refused).collect()
     }
 
-    /// Why a competition has refused it, if it has.
-    pub fn refusal(&self, id: &str) -> Option<String> {
-        match &self.cups().get(id)?.standing {
+    /// Reason why a competition refused the worker, if it did.
+    pub fn refusal_reason(&self, id: &str) -> Option<String> {
+        match &self.competitions().get(id)?.join_status {
             JoinStatus::Refused(why) => Some(why.clone()),
             _ => None,
         }
     }
 
-    /// For how long nothing was heard of a competition; `None` if it is not known.
-    pub fn silence(&self, id: &str) -> Option<Duration> {
-        self.cups().get(id).map(|cup| cup.heard.elapsed())
+    /// Time since the last announcement of a competition. `None` if it is unknown.
+    pub fn silent_for(&self, id: &str) -> Option<Duration> {
+        self.competitions().get(id).map(|competition| competition.last_heard.elapsed())
     }
 
-    /// Where the games of a competition can be seen, if any was played here.
-    pub fn gallery(&self, id: &str) -> Option<Arc<LiveGames>> {
-        self.cups().get(id).and_then(|cup| cup.gallery.as_ref().map(|(_, gallery)| Arc::clone(gallery)))
+    /// Live games of a competition, if any was played here.
+    pub fn live_games(&self, id: &str) -> Option<Arc<LiveGames>> {
+        self.competitions().get(id).and_then(|competition| {
+            competition.live_games.as_ref().map(|(_, live_games)| Arc::clone(live_games))
+        })
     }
 
-    /// All galleries.
-    pub fn galleries(&self) -> Vec<(String, Arc<LiveGames>)> {
-        let cups = self.cups();
-        cups.iter().filter_map(|(id, cup)| Some((id.clone(), Arc::clone(&cup.gallery.as_ref()?.1)))).collect()
+    /// Live games of all competitions.
+    pub fn all_live_games(&self) -> Vec<(String, Arc<LiveGames>)> {
+        let competitions = self.competitions();
+        competitions
+            .iter()
+            .filter_map(|(id, competition)| {
+                Some((id.clone(), Arc::clone(&competition.live_games.as_ref()?.1)))
+            })
+            .collect()
     }
 
-    /// The gallery for a phase. One with other files is another one.
-    pub fn gallery_for(&self, id: &str, troupe: &BotCache) -> Option<Arc<LiveGames>> {
-        let mut cups = self.cups();
-        let cup = cups.get_mut(id)?;
-        if cup.gallery.as_ref().is_none_or(|(assets, _)| *assets != troupe.brief.assets) {
-            // Who wrote the bots is known where it is shown.
-            let gallery = LiveGames::new(troupe.assets.clone(), vec![None; troupe.brief.entrants.len()]);
-            cup.gallery = Some((troupe.brief.assets.clone(), gallery));
+    /// Live games for a phase. Created again if the settings' files differ.
+    pub fn live_games_for(&self, id: &str, phase: &BotCache) -> Option<Arc<LiveGames>> {
+        let mut competitions = self.competitions();
+        let competition = competitions.get_mut(id)?;
+        if competition.live_games.as_ref().is_none_or(|(assets, _)| *assets != phase.phase_spec.assets) {
+            // The coordinator adds the authors of the bots.
+            let live_games =
+                LiveGames::new(phase.assets.clone(), vec![None; phase.phase_spec.entrants.len()]);
+            competition.live_games = Some((phase.phase_spec.assets.clone(), live_games));
         }
-        cup.gallery.as_ref().map(|(_, gallery)| Arc::clone(gallery))
+        competition.live_games.as_ref().map(|(_, live_games)| Arc::clone(live_games))
     }
 
-    fn cups(&self) -> MutexGuard<'_, BTreeMap<String, JoinedCompetition>> {
-        self.cups.lock().unwrap_or_else(PoisonError::into_inner)
+    fn competitions(&self) -> MutexGuard<'_, BTreeMap<String, JoinedCompetition>> {
+        self.competitions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

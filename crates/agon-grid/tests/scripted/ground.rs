@@ -42,7 +42,7 @@ impl Ground {
     }
 
     pub async fn hand(&self, name: &str) -> Hand {
-        Hand::join(&self.nats, name, self.fleet.cup()).await
+        Hand::join(&self.nats, name, self.fleet.competition_id()).await
     }
 
     pub fn played(&self) -> u64 {

@@ -17,22 +17,25 @@ use std::time::Duration;
 
 use agon_core::record::Recorder;
 use agon_core::{Assets, Settings};
-use agon_engine::{Seating, table};
+use agon_engine::{PlayerSpec, any_game};
 use agon_grid::blobs::Blobs;
-use agon_grid::subjects::{self, WORK_STREAM};
 use agon_grid::messages::match_report::MatchReport;
 use agon_grid::messages::{
-    Heartbeat, PhaseBot, PhaseSpec, Announcement, JoinRequest, Job, JobMatch, PIECE, PROTOCOL, ReportAck, JobReport, ReportChunk, JobError,
-    JobErrorKind, JoinResponse, decode, encode,
+    Announcement, Heartbeat, Job, JobError, JobErrorKind, JobMatch, JobReport, JoinRequest, JoinResponse,
+    MAX_CHUNK_BYTES, PROTOCOL, PhaseBot, PhaseSpec, ReportAck, ReportChunk, decode, encode,
 };
+use agon_grid::subjects::{self, WORK_STREAM};
 use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, NatsOptions};
 use agon_league::{Entrant, MatchKey};
 use agon_rig::Nats;
 use agon_runner::match_progress::ResolvedPart;
-use agon_runner::{ActiveMatches, MatchRunner, RunOutcome, Event, Executor, Listener, LocalExecutor, LoadedEntrant, StopFlag};
+use agon_runner::{
+    ActiveMatches, Executor, LoadedEntrant, LocalExecutor, MatchRunner, RunEvent, RunListener, RunOutcome,
+    StopFlag,
+};
 use agon_store::{Ledger as _, PhaseStatus, SqliteLedger};
-use agon_venue::competing::play::{self, Means};
-use agon_venue::{Failure, Sitting};
+use agon_venue::competition::run::{self, RunContext};
+use agon_venue::{Failure, LoadedCompetition};
 use async_nats::jetstream::{self, AckKind, consumer};
 use futures_util::StreamExt as _;
 use tempfile::TempDir;
@@ -49,7 +52,7 @@ pub async fn link(nats: &Nats, name: &str) -> NatsConnection {
 
 /// A competition of house bots in a folder of its own.
 pub struct Cup {
-    pub sitting: Sitting,
+    pub sitting: LoadedCompetition,
     pub folder: TempDir,
 }
 
@@ -83,7 +86,7 @@ impl Cup {
         }
         let file = folder.path().join("cup.toml");
         std::fs::write(&file, text).unwrap();
-        let sitting = Sitting::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let sitting = LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
         Self { sitting, folder }
     }
 
@@ -98,10 +101,10 @@ impl Cup {
         ledger: &SqliteLedger,
         executor: &dyn Executor,
         stop: &StopFlag,
-        listener: &mut dyn Listener,
+        listener: &mut dyn RunListener,
     ) -> Result<RunOutcome, Failure> {
-        let means = Means { runtime, executor, stop, boards: ActiveMatches::default() };
-        play::carry_out(&self.sitting, ledger, means, listener, &mut |_| {})
+        let means = RunContext { runtime, executor, stop, boards: ActiveMatches::default() };
+        run::run_competition(&self.sitting, ledger, means, listener, &mut |_| {})
     }
 
     /// The phases with their tables' hashes when it is run on this machine alone.
@@ -112,7 +115,7 @@ impl Cup {
         let ended = other
             .run(runtime, &ledger, &local, &StopFlag::new(), &mut ())
             .unwrap_or_else(|failure| panic!("{}", failure.message));
-        assert_eq!(ended, RunOutcome::Over);
+        assert_eq!(ended, RunOutcome::Finished);
         runtime.block_on(ledger.phases()).unwrap()
     }
 
@@ -121,7 +124,10 @@ impl Cup {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("cup.toml");
         std::fs::write(&file, &self.sitting.text).unwrap();
-        Self { sitting: Sitting::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)), folder }
+        Self {
+            sitting: LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)),
+            folder,
+        }
     }
 
     pub fn fleet(
@@ -132,8 +138,9 @@ impl Cup {
         options: CoordinatorOptions,
     ) -> Coordinator {
         let link = runtime.block_on(link(nats, "coordinator"));
-        let fleet = Coordinator::open(link, runtime.handle().clone(), &self.sitting, ledger, options).unwrap();
-        fleet.tell(|words| eprintln!("fleet: {words}"));
+        let fleet =
+            Coordinator::open(link, runtime.handle().clone(), &self.sitting, ledger, options).unwrap();
+        fleet.set_message_sink(|words| eprintln!("fleet: {words}"));
         fleet
     }
 }
@@ -194,12 +201,16 @@ impl Led<'_> {
 }
 
 pub fn tables(phases: &[PhaseStatus]) -> Vec<String> {
-    phases.iter().map(|phase| phase.table.unwrap().to_string()).collect()
+    phases.iter().map(|phase| phase.table_hash.unwrap().to_string()).collect()
 }
 
 /// Quick ones: for tests in which workers die.
 pub fn options() -> CoordinatorOptions {
-    CoordinatorOptions { checked: 0.0, lease: Duration::from_secs(2), ..CoordinatorOptions::default() }
+    CoordinatorOptions {
+        cross_check_share: 0.0,
+        lease: Duration::from_secs(2),
+        ..CoordinatorOptions::default()
+    }
 }
 
 /// Counts what is told.
@@ -213,13 +224,15 @@ pub struct Told {
     pub disputed: Vec<(u64, Vec<String>)>,
 }
 
-impl Listener for Told {
-    fn event(&mut self, event: &Event<'_>) {
+impl RunListener for Told {
+    fn event(&mut self, event: &RunEvent<'_>) {
         match event {
-            Event::Match { .. } => self.matches += 1,
-            Event::Barred { worker, again, .. } => self.barred.push(((*worker).to_owned(), *again)),
-            Event::Outvoted { key, worker, .. } => self.outvoted.push((key.number, (*worker).to_owned())),
-            Event::Disputed { key, workers } => self.disputed.push((key.number, workers.to_vec())),
+            RunEvent::MatchStored { .. } => self.matches += 1,
+            RunEvent::Banned { worker, revoked: again, .. } => {
+                self.barred.push(((*worker).to_owned(), *again))
+            }
+            RunEvent::Outvoted { key, worker, .. } => self.outvoted.push((key.number, (*worker).to_owned())),
+            RunEvent::Disputed { key, workers } => self.disputed.push((key.number, workers.to_vec())),
             _ => {}
         }
     }
@@ -245,7 +258,7 @@ pub struct Task {
 
 pub fn hello(name: &str, session: &str) -> JoinRequest {
     let rules = ["connect-five", "solitude-scramble", "word-racer", "colour-battle", "hide-and-seek"];
-    let rules = rules.map(|game| (game.to_owned(), table(game).unwrap().info().rules_version));
+    let rules = rules.map(|game| (game.to_owned(), any_game(game).unwrap().info().rules_version));
     JoinRequest {
         protocol: PROTOCOL,
         worker: name.to_owned(),
@@ -260,12 +273,12 @@ pub fn hello(name: &str, session: &str) -> JoinRequest {
 
 /// The next call that is heard.
 pub async fn called(link: &NatsConnection) -> Announcement {
-    let mut calls = link.client().subscribe(subjects::CALL).await.unwrap();
+    let mut calls = link.client().subscribe(subjects::ANNOUNCEMENTS).await.unwrap();
     decode(&calls.next().await.unwrap().payload).unwrap()
 }
 
 pub async fn say_hello(link: &NatsConnection, cup: &str, hello: &JoinRequest) -> JoinResponse {
-    let subject = subjects::hello(&hello.worker, cup);
+    let subject = subjects::join(&hello.worker, cup);
     let answer = link.client().request(subject, encode(hello).unwrap().into()).await.unwrap();
     decode(&answer.payload).unwrap()
 }
@@ -332,7 +345,7 @@ impl Hand {
 
     /// Plays a job's matches.
     pub async fn play(&self, job: &Job) -> Vec<MatchReport> {
-        let brief = self.brief(&job.brief).await;
+        let brief = self.brief(&job.phase_spec).await;
         let matches = job.matches.clone();
         tokio::task::spawn_blocking(move || matches.iter().map(|one| play_one(&brief, one)).collect())
             .await
@@ -343,10 +356,10 @@ impl Hand {
         JobReport {
             protocol: PROTOCOL,
             job: job.id.clone(),
-            brief: job.brief.clone(),
+            phase_spec: job.phase_spec.clone(),
             worker: self.name.clone(),
             session: self.session.clone(),
-            took_us: 5_000 * matches.len() as u64,
+            duration_us: 5_000 * matches.len() as u64,
             matches,
         }
     }
@@ -360,14 +373,14 @@ impl Hand {
             let part = ReportChunk {
                 protocol: PROTOCOL,
                 report: format!("{}-{id}", self.name),
-                piece: number as u32,
-                pieces: pieces.len() as u32,
+                chunk: number as u32,
+                chunks: pieces.len() as u32,
                 bytes: piece.to_vec(),
             };
             let subject = subjects::report(&self.name, &self.cup);
             let answer = self.link.client().request(subject, encode(&part).unwrap().into()).await.ok()?;
             last = Some(decode(&answer.payload).unwrap());
-            if last != Some(ReportAck::More) {
+            if last != Some(ReportAck::NextChunk) {
                 break;
             }
         }
@@ -380,19 +393,23 @@ impl Hand {
             worker: self.name.clone(),
             job: job.id.clone(),
             kind,
-            says: says.to_owned(),
+            message: says.to_owned(),
         };
-        let subject = subjects::trouble(&self.name, &self.cup);
+        let subject = subjects::job_error(&self.name, &self.cup);
         let answer = self.link.client().request(subject, encode(&trouble).unwrap().into()).await.unwrap();
         decode(&answer.payload).unwrap()
     }
 
     /// Plays a job as it should be, changed a little before it is handed in.
-    pub async fn do_job(&self, task: Task, change: &(dyn Fn(&mut Vec<MatchReport>) + Sync)) -> Option<ReportAck> {
+    pub async fn do_job(
+        &self,
+        task: Task,
+        change: &(dyn Fn(&mut Vec<MatchReport>) + Sync),
+    ) -> Option<ReportAck> {
         let mut matches = self.play(&task.job).await;
         change(&mut matches);
-        let receipt = self.hand_in(&self.report(&task.job, matches), PIECE).await;
-        if receipt == Some(ReportAck::Kept) {
+        let receipt = self.hand_in(&self.report(&task.job, matches), MAX_CHUNK_BYTES).await;
+        if receipt == Some(ReportAck::Stored) {
             task.message.double_ack().await.ok()?;
         }
         receipt
@@ -425,14 +442,14 @@ impl Drop for Hand {
 async fn beat(link: NatsConnection, worker: String, session: String, stopped: Arc<AtomicBool>) {
     while !stopped.load(Ordering::Relaxed) {
         let beat = Heartbeat::new(&worker, &session);
-        let _ = link.client().publish(subjects::beat(&worker), encode(&beat).unwrap().into()).await;
+        let _ = link.client().publish(subjects::heartbeat(&worker), encode(&beat).unwrap().into()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 
 /// Plays a match of house bots.
 pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
-    let table = table(&brief.game).unwrap();
+    let table = any_game(&brief.game).unwrap();
     let part = |part: &agon_grid::messages::PhasePart| {
         let pairs = part.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         let settings = Settings::parse(table.info().settings, pairs.filter(|(_, text)| *text != "drawn"));
@@ -445,12 +462,21 @@ pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
         .map(|&seat| {
             let entrant = &brief.entrants[seat as usize];
             let PhaseBot::House(bot) = &entrant.bot else { panic!("a program") };
-            let seating = Seating::House(bot.clone());
-            (Entrant(seat), LoadedEntrant { name: entrant.name.clone(), seating, commit: None, extra_file: None })
+            let seating = PlayerSpec::House(bot.clone());
+            (
+                Entrant(seat),
+                LoadedEntrant { name: entrant.name.clone(), player: seating, commit: None, extra_file: None },
+            )
         })
         .collect();
-    let members: Vec<(Entrant, &LoadedEntrant)> = members.iter().map(|(entrant, one)| (*entrant, one)).collect();
-    let bout = MatchRunner { table: &*table, assets: &Assets::none(), parts: &parts, in_parts: brief.in_parts };
+    let members: Vec<(Entrant, &LoadedEntrant)> =
+        members.iter().map(|(entrant, one)| (*entrant, one)).collect();
+    let bout = MatchRunner {
+        game: &*table,
+        assets: &Assets::none(),
+        parts: &parts,
+        parts_give_points: brief.in_parts,
+    };
     let key = MatchKey { phase: brief.phase, stage: one.stage, number: one.number };
     bout.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
 }
@@ -460,7 +486,7 @@ pub async fn lies(hand: &Hand, jobs: u32) {
     let mut done = 0;
     while done < jobs {
         let Some(task) = hand.pull().await else { continue };
-        let brief = hand.brief(&task.job.brief).await;
+        let brief = hand.brief(&task.job.phase_spec).await;
         let mut other = (*brief).clone();
         for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
             if name == "seconds" {
@@ -468,7 +494,7 @@ pub async fn lies(hand: &Hand, jobs: u32) {
             }
         }
         let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
-        let receipt = hand.hand_in(&hand.report(&task.job, matches), PIECE).await;
+        let receipt = hand.hand_in(&hand.report(&task.job, matches), MAX_CHUNK_BYTES).await;
         if matches!(receipt, Some(ReportAck::Refused { .. })) {
             return;
         }

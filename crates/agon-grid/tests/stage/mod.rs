@@ -11,10 +11,10 @@ use std::time::Duration;
 use agon_core::Settings;
 use agon_grid::blobs::Blobs;
 use agon_grid::messages::{
-    self, PhaseBot, PhaseSpec, Announcement, PhaseEntrant, Hash, JoinRequest, Job, JobMatch, PROTOCOL, PhasePart, ReportAck,
-    JobReport, ReportChunk, JobError, JoinResponse,
+    self, Announcement, Hash, Job, JobError, JobMatch, JobReport, JoinRequest, JoinResponse, PROTOCOL,
+    PhaseBot, PhaseEntrant, PhasePart, PhaseSpec, ReportAck, ReportChunk,
 };
-use agon_grid::worker::{WorkerCapabilities, Worker, WorkerOptions};
+use agon_grid::worker::{Worker, WorkerCapabilities, WorkerOptions};
 use agon_grid::{GridError, NatsConnection, NatsOptions, WorkerDirectory, subjects};
 use agon_rig::Nats;
 use agon_runner::StopFlag;
@@ -49,11 +49,11 @@ impl Default for Script {
             hellos: Mutex::default(),
             reports: Mutex::default(),
             troubles: Mutex::default(),
-            answer: Box::new(|_| Some(ReportAck::Kept)),
+            answer: Box::new(|_| Some(ReportAck::Stored)),
             welcome: Box::new(|_| JoinResponse::Accepted {
                 consumer: CUP.to_owned(),
                 lease_ms: 2000,
-                scale: None,
+                clock_scale: None,
             }),
             pieces: AtomicU32::new(0),
             calls: AtomicBool::new(true),
@@ -95,7 +95,7 @@ impl Stage {
         let script = Arc::new(script);
         let (link, blobs) = runtime.block_on(async {
             let link = NatsConnection::connect(&options).await.unwrap();
-            let blobs = Blobs::make(&link, 64 << 20).await.unwrap();
+            let blobs = Blobs::create(&link, 64 << 20).await.unwrap();
             let work = Config {
                 name: subjects::WORK_STREAM.to_owned(),
                 subjects: vec![subjects::ALL_WORK.to_owned()],
@@ -121,8 +121,8 @@ impl Stage {
     pub fn worker(&self, change: impl FnOnce(&mut WorkerOptions)) -> Hired {
         let mut options = WorkerOptions {
             cores: 1,
-            pin: false,
-            cache: self.home.path().join("cache"),
+            pin_cores: false,
+            cache_folder: self.home.path().join("cache"),
             speed: Some(1.0),
             ..WorkerOptions::new("w1".to_owned())
         };
@@ -169,9 +169,9 @@ impl Stage {
 
 async fn coordinate(link: NatsConnection, script: Arc<Script>) {
     let client = link.client().clone();
-    let mut hellos = client.subscribe(subjects::hello("*", CUP)).await.unwrap();
+    let mut hellos = client.subscribe(subjects::join("*", CUP)).await.unwrap();
     let mut parts = client.subscribe(subjects::report("*", CUP)).await.unwrap();
-    let mut troubles = client.subscribe(subjects::trouble("*", CUP)).await.unwrap();
+    let mut troubles = client.subscribe(subjects::job_error("*", CUP)).await.unwrap();
     let mut clock = tokio::time::interval(Duration::from_millis(200));
     let mut open: HashMap<String, Vec<u8>> = HashMap::new();
     loop {
@@ -179,7 +179,7 @@ async fn coordinate(link: NatsConnection, script: Arc<Script>) {
             _ = clock.tick() => if script.calls.load(SeqCst) {
                 let session = script.session.lock().unwrap().clone();
                 let call = Announcement { protocol: PROTOCOL, competition_id: CUP.to_owned(), name: "Cup".to_owned(), session, game: String::new() };
-                let _ = client.publish(subjects::CALL, messages::encode(&call).unwrap().into()).await;
+                let _ = client.publish(subjects::ANNOUNCEMENTS, messages::encode(&call).unwrap().into()).await;
             },
             Some(message) = hellos.next() => {
                 let hello: JoinRequest = messages::decode(&message.payload).unwrap();
@@ -190,7 +190,7 @@ async fn coordinate(link: NatsConnection, script: Arc<Script>) {
             Some(message) = troubles.next() => {
                 let trouble = messages::decode(&message.payload).unwrap();
                 script.troubles.lock().unwrap().push(trouble);
-                let _ = client.publish(message.reply.unwrap(), messages::encode(&ReportAck::Kept).unwrap().into()).await;
+                let _ = client.publish(message.reply.unwrap(), messages::encode(&ReportAck::Stored).unwrap().into()).await;
             }
             Some(message) = parts.next() => {
                 let part: ReportChunk = messages::decode(&message.payload).unwrap();
@@ -204,17 +204,17 @@ async fn coordinate(link: NatsConnection, script: Arc<Script>) {
 }
 
 fn take(script: &Script, open: &mut HashMap<String, Vec<u8>>, part: ReportChunk) -> Option<ReportAck> {
-    if part.piece == 0 {
+    if part.chunk == 0 {
         open.insert(part.report.clone(), Vec::new());
     }
     let bytes = open.get_mut(&part.report)?;
     bytes.extend(part.bytes);
-    if part.piece + 1 < part.pieces {
-        return Some(ReportAck::More);
+    if part.chunk + 1 < part.chunks {
+        return Some(ReportAck::NextChunk);
     }
     let report: JobReport = messages::decode(bytes).unwrap();
     let receipt = (script.answer)(&report);
-    if receipt == Some(ReportAck::Kept) {
+    if receipt == Some(ReportAck::Stored) {
         script.reports.lock().unwrap().push(report);
     }
     receipt
@@ -280,7 +280,7 @@ pub fn house_brief(game: &str, bots: &[&str]) -> PhaseSpec {
         .iter()
         .map(|name| PhaseEntrant { name: (*name).to_owned(), bot: PhaseBot::House((*name).to_owned()) })
         .collect();
-    let table = agon_engine::table(game).unwrap();
+    let table = agon_engine::any_game(game).unwrap();
     let settings = Settings::defaults(table.info().settings);
     let settings = settings.iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect();
     PhaseSpec {
@@ -307,14 +307,14 @@ pub fn job(brief: &str, id: &str, numbers: std::ops::Range<u64>) -> Job {
         seats: vec![0, 1],
         variant: 0,
         seed: 1000 + number,
-        luggage: Vec::new(),
+        bot_data: Vec::new(),
     });
     Job {
         protocol: PROTOCOL,
         competition_id: CUP.to_owned(),
-        brief: brief.to_owned(),
+        phase_spec: brief.to_owned(),
         id: id.to_owned(),
-        tries: 3,
+        max_deliveries: 3,
         excluded_workers: Vec::new(),
         matches: matches.collect(),
     }
@@ -322,7 +322,7 @@ pub fn job(brief: &str, id: &str, numbers: std::ops::Range<u64>) -> Job {
 
 /// An identity that claims another version.
 pub fn older() -> WorkerCapabilities {
-    WorkerCapabilities { engine: "0.0.1".to_owned(), ..WorkerCapabilities::here() }
+    WorkerCapabilities { engine: "0.0.1".to_owned(), ..WorkerCapabilities::detect() }
 }
 
 pub fn write(folder: &Path, files: &[(&str, &str)]) {

@@ -1,137 +1,137 @@
-//! What is wrong in a competition's file: where, what, and what to do.
+//! Errors in a competition file: position, message and hint.
 
 use std::cell::RefCell;
 use std::ops::Range;
 
 use serde::Serialize;
 
-/// Longer lines are cut where they are quoted.
-const QUOTED: usize = 100;
+/// Maximum length of a quoted line; longer lines are cut.
+const MAX_QUOTED_CHARS: usize = 100;
 
-/// One mistake in a file.
+/// One error in a competition file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ConfigError {
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// From 1, in characters.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What is wrong.
+    /// The error message.
     pub what: String,
-    /// What to do.
+    /// How to fix it.
     pub hint: String,
-    /// The line with a caret under the place, as two lines of text; empty if it is about the file as a whole.
+    /// The line with carets under the position, as two lines of text. Empty if the error is about the whole file.
     pub quote: String,
 }
 
 impl ConfigError {
-    /// With the file's name in front of line and column: `cup.toml:3:1: ...`.
-    pub fn in_file(&self, file: &str) -> String {
+    /// Message with file name, line and column: `cup.toml:3:1: ...`.
+    pub fn describe(&self, file: &str) -> String {
         let Self { line, column, what, hint, quote } = self;
         let quote = if quote.is_empty() { String::new() } else { format!("{quote}\n") };
         format!("{file}:{line}:{column}: {what}\n{quote}hint: {hint}")
     }
 }
 
-/// A place in the file.
+/// Byte range in the file.
 pub type Span = Range<usize>;
 
-/// The file as a whole.
-pub const WHOLE: Span = 0..0;
+/// Span for errors about the whole file.
+pub const WHOLE_FILE: Span = 0..0;
 
-/// How far a mistake reaches.
+/// What an error depends on.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ErrorScope {
-    /// The text is no TOML there.
+    /// The text is not valid TOML.
     Syntax,
-    /// A key or value, wrong by itself.
+    /// A key or value is wrong on its own.
     Local,
-    /// Something is missing, or does not fit with something else. Not believed where the text is broken.
-    Whole,
+    /// Something is missing or contradicts something else. Dropped if the file has syntax errors, which may be the cause.
+    Global,
 }
 
-struct Note {
+struct CollectedError {
     span: Span,
-    reach: ErrorScope,
+    scope: ErrorScope,
     what: String,
     hint: String,
 }
 
-/// Mistakes as they are found.
+/// Collects errors while a file is read.
 pub struct ErrorCollector<'t> {
     text: &'t str,
-    list: RefCell<Vec<Note>>,
+    errors: RefCell<Vec<CollectedError>>,
 }
 
 impl<'t> ErrorCollector<'t> {
     pub const fn new(text: &'t str) -> Self {
-        Self { text, list: RefCell::new(Vec::new()) }
+        Self { text, errors: RefCell::new(Vec::new()) }
     }
 
-    fn add(&self, span: Span, reach: ErrorScope, what: impl Into<String>, hint: impl Into<String>) {
-        let tame = |text: String| text.chars().map(tame).collect();
-        let (what, hint) = (tame(what.into()), tame(hint.into()));
-        self.list.borrow_mut().push(Note { span, reach, what, hint });
+    fn add(&self, span: Span, scope: ErrorScope, what: impl Into<String>, hint: impl Into<String>) {
+        let sanitize = |text: String| text.chars().map(sanitize_char).collect();
+        let (what, hint) = (sanitize(what.into()), sanitize(hint.into()));
+        self.errors.borrow_mut().push(CollectedError { span, scope: scope, what, hint });
     }
 
-    /// A key or value that is wrong by itself.
-    pub fn wrong(&self, span: Span, what: impl Into<String>, hint: impl Into<String>) {
+    /// Adds an error about a key or value that is wrong on its own.
+    pub fn local_error(&self, span: Span, what: impl Into<String>, hint: impl Into<String>) {
         self.add(span, ErrorScope::Local, what, hint);
     }
 
-    /// Something that is missing, or that does not fit with something else.
-    pub fn unfit(&self, span: Span, what: impl Into<String>, hint: impl Into<String>) {
-        self.add(span, ErrorScope::Whole, what, hint);
+    /// Adds an error about something missing or contradictory.
+    pub fn global_error(&self, span: Span, what: impl Into<String>, hint: impl Into<String>) {
+        self.add(span, ErrorScope::Global, what, hint);
     }
 
-    /// Text that is no TOML.
-    pub fn syntax(&self, span: Span, what: impl Into<String>, hint: impl Into<String>) {
+    /// Adds an error about text that is not valid TOML.
+    pub fn syntax_error(&self, span: Span, what: impl Into<String>, hint: impl Into<String>) {
         self.add(span, ErrorScope::Syntax, what, hint);
     }
 
-    /// The line of a place, from 1.
-    pub fn line(&self, offset: usize) -> usize {
+    /// Line of a byte offset, from 1.
+    pub fn line_number(&self, offset: usize) -> usize {
         1 + self.text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
     }
 
-    /// All of them, in the order of the file.
+    /// All errors in the order of the file.
     pub fn finish(self) -> Vec<ConfigError> {
-        let mut notes = self.list.into_inner();
+        let mut errors = self.errors.into_inner();
         let starts: Vec<usize> =
             std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let line_of = |offset: usize| starts.partition_point(|&start| start <= offset).max(1) - 1;
-        let broken: Vec<usize> = notes
+        let broken: Vec<usize> = errors
             .iter()
-            .filter(|note| note.reach == ErrorScope::Syntax)
-            .map(|note| line_of(note.span.start))
+            .filter(|error| error.scope == ErrorScope::Syntax)
+            .map(|error| line_of(error.span.start))
             .collect();
         if !broken.is_empty() {
-            let mut told = Vec::new();
-            notes.retain(|note| {
-                let line = line_of(note.span.start);
-                let first = !told.contains(&line);
-                match note.reach {
-                    // One broken line is one mistake, however often the parser stumbles over it.
-                    ErrorScope::Syntax if first => told.push(line),
+            let mut reported = Vec::new();
+            errors.retain(|error| {
+                let line = line_of(error.span.start);
+                let first = !reported.contains(&line);
+                match error.scope {
+                    // Report a broken line once, even if the parser complains several times.
+                    ErrorScope::Syntax if first => reported.push(line),
                     ErrorScope::Local => return !broken.contains(&line),
-                    ErrorScope::Syntax | ErrorScope::Whole => return false,
+                    ErrorScope::Syntax | ErrorScope::Global => return false,
                 }
                 true
             });
         }
-        notes.sort_by_key(|note| note.span.start);
-        notes
+        errors.sort_by_key(|error| error.span.start);
+        errors
             .into_iter()
-            .map(|note| {
-                let line = line_of(note.span.start);
+            .map(|error| {
+                let line = line_of(error.span.start);
                 let start = starts.get(line).copied().unwrap_or_default();
-                mistake(self.text, line, start, note)
+                to_config_error(self.text, line, start, error)
             })
             .collect()
     }
 }
 
-/// What a terminal would obey, and what has another width than it seems, is not shown.
-pub fn tame(c: char) -> char {
+/// Replaces characters that a terminal would interpret or that change the text direction.
+pub fn sanitize_char(c: char) -> char {
     match c {
         '\t' => ' ',
         '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
@@ -142,9 +142,9 @@ pub fn tame(c: char) -> char {
     }
 }
 
-fn mistake(text: &str, line: usize, start: usize, note: Note) -> ConfigError {
-    let Note { span, what, hint, .. } = note;
-    if span == WHOLE {
+fn to_config_error(text: &str, line: usize, start: usize, error: CollectedError) -> ConfigError {
+    let CollectedError { span, what, hint, .. } = error;
+    if span == WHOLE_FILE {
         return ConfigError { line: 1, column: 1, what, hint, quote: String::new() };
     }
     let whole = text.get(start..).unwrap_or_default().lines().next().unwrap_or_default();
@@ -152,9 +152,13 @@ fn mistake(text: &str, line: usize, start: usize, note: Note) -> ConfigError {
     let end = span.end.min(start + whole.len());
     let wide = text.get(span.start..end).unwrap_or_default().chars().count().max(1);
     let number = (line + 1).to_string();
-    let skipped = if before + wide.min(QUOTED / 2) > QUOTED { before - QUOTED / 4 } else { 0 };
-    let shown: String = whole.chars().skip(skipped).take(QUOTED).map(tame).collect();
-    let carets = "^".repeat(wide.min(QUOTED.saturating_sub(before - skipped)).max(1));
+    let skipped = if before + wide.min(MAX_QUOTED_CHARS / 2) > MAX_QUOTED_CHARS {
+        before - MAX_QUOTED_CHARS / 4
+    } else {
+        0
+    };
+    let shown: String = whole.chars().skip(skipped).take(MAX_QUOTED_CHARS).map(sanitize_char).collect();
+    let carets = "^".repeat(wide.min(MAX_QUOTED_CHARS.saturating_sub(before - skipped)).max(1));
     let quote = format!(
         "  {number} | {shown}\n  {} | {}{carets}",
         " ".repeat(number.len()),

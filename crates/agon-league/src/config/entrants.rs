@@ -1,68 +1,71 @@
-//! The `[[entrant]]` tables.
+//! Reads the `[[entrant]]` tables.
 
 use std::collections::HashMap;
 
-use agon_core::settings::nearest;
+use agon_core::settings::closest_name;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::toml_reader::{Located, TomlReader, LONGEST, either};
-use super::game::GameContext;
 use super::config_error::Span;
-use super::read::{TOP, top_key};
-use super::{BotSource, EntrantSpec, Mark};
+use super::game::GameContext;
+use super::read::{TOP_LEVEL_KEYS, top_level_key_hint};
+use super::toml_reader::{Located, MAX_NAME_CHARS, TomlReader, join_with_or};
+use super::{BotSource, EntrantMark, EntrantSpec};
 
-const KEYS: [&str; 8] = ["name", "bot", "git", "branch", "path", "contributor", "marks", "role"];
+const ENTRANT_KEYS: [&str; 8] = ["name", "bot", "git", "branch", "path", "contributor", "marks", "role"];
 
-/// An entrant, and where it stands.
+/// An entrant and its position in the file.
 pub struct ParsedEntrant {
     pub spec: EntrantSpec,
-    /// Its header.
+    /// Span of the table header.
     pub span: Span,
 }
 
-/// Reads them all. One that is wrong is left out, or has something else in the place of what is wrong.
+/// Reads all entrants. Skips invalid ones or replaces their invalid values.
 pub fn read(
     tables: &[TomlReader<'_>],
     top: &TomlReader<'_>,
-    played: Option<&GameContext>,
-    most_by_contributor: Option<u32>,
+    game: Option<&GameContext>,
+    max_bots_per_contributor: Option<u32>,
 ) -> Vec<ParsedEntrant> {
-    if tables.is_empty() && !top.meant("entrant", &TOP) {
-        let bots = played.map_or_else(|| "house:random".to_owned(), |p| format!("house:{}", p.house[0].0));
+    if tables.is_empty() && !top.has_or_misspells("entrant", &TOP_LEVEL_KEYS) {
+        let bots = game.map_or_else(|| "house:random".to_owned(), |p| format!("house:{}", p.house_bots[0].0));
         top.missing(
-            "nobody takes part",
-            format!("add a line [[entrant]] for each, and below it bot = \"{bots}\""),
+            "no `[[entrant]]` in the file",
+            format!("add a line [[entrant]] for each bot, and bot = \"{bots}\" below it"),
         );
     }
-    let listed: Vec<(ParsedEntrant, Span)> = tables.iter().filter_map(|table| entrant(table, played)).collect();
-    twice(top, &listed);
-    contributors(top, &listed, most_by_contributor);
-    listed.into_iter().map(|(one, _)| one).collect()
+    let entrants: Vec<(ParsedEntrant, Span)> =
+        tables.iter().filter_map(|table| entrant(table, game)).collect();
+    check_unique_names(top, &entrants);
+    check_contributor_limit(top, &entrants, max_bots_per_contributor);
+    entrants.into_iter().map(|(one, _)| one).collect()
 }
 
-/// One of them, and the place of its name.
-fn entrant(fields: &TomlReader<'_>, played: Option<&GameContext>) -> Option<(ParsedEntrant, Span)> {
-    fields.finish(&KEYS, |key| match key {
+/// Reads one entrant; also returns the span of its name.
+fn entrant(fields: &TomlReader<'_>, game: Option<&GameContext>) -> Option<(ParsedEntrant, Span)> {
+    fields.reject_unknown_keys(&ENTRANT_KEYS, |key| match key {
         "mark" | "note" => {
-            Some("marks = [\"AI\"], or with a note marks = { AI = \"what it did\" }".to_owned())
+            Some("write marks = [\"AI\"], or with a note marks = { AI = \"what it did\" }".to_owned())
         }
         "url" | "repository" | "repo" => Some("did you mean `git`?".to_owned()),
         "author" | "team" => Some("did you mean `contributor`?".to_owned()),
-        _ => top_key(key),
+        _ => top_level_key_hint(key),
     });
     let bot = bot(fields);
     let given = fields.name("name");
     let contributor = fields.name("contributor").map(|one| one.value);
     let marks = marks(fields);
-    let roles = bot.as_ref().map_or(&[][..], |bot| house_roles(fields, bot, played));
-    let role = role(fields, bot.as_ref(), roles, played);
+    let roles = bot.as_ref().map_or(&[][..], |bot| house_roles(fields, bot, game));
+    let role = role(fields, bot.as_ref(), roles, game);
     let (Some(bot), true) = (bot, given.is_some() || !fields.has("name")) else { return None };
     let place = given.as_ref().map_or_else(|| fields.span.clone(), |name| name.span.clone());
-    let name = given.map_or_else(|| name_of(&bot.value), |name| name.value);
-    if name.is_empty() || name.chars().count() > LONGEST {
-        fields
-            .missing("this entrant has no name, and its bot tells none that is short", "add name = \"...\"");
+    let name = given.map_or_else(|| default_name(&bot.value), |name| name.value);
+    if name.is_empty() || name.chars().count() > MAX_NAME_CHARS {
+        fields.missing(
+            "this entrant needs a `name`: its bot gives none, or too long a one",
+            "add name = \"...\"",
+        );
     }
     let spec = EntrantSpec { name, bot: bot.value, contributor, marks, role };
     Some((ParsedEntrant { spec, span: fields.span.clone() }, place))
@@ -71,83 +74,86 @@ fn entrant(fields: &TomlReader<'_>, played: Option<&GameContext>) -> Option<(Par
 fn bot(fields: &TomlReader<'_>) -> Option<Located<BotSource>> {
     let (bot, git) = (fields.text("bot"), fields.text("git"));
     if fields.has("bot") && fields.has("git") {
-        let hint = "keep one; a bot inside the repository is named by `path`";
-        fields.notes.unfit(
-            fields.place("git"),
-            "an entrant has a `bot` or a `git` repository, not both",
-            hint,
-        );
+        let hint = "keep one; use `path` for a bot inside the repository";
+        fields.errors.global_error(fields.key_span("git"), "an entrant has `bot` or `git`, not both", hint);
         return None;
     }
     for key in ["branch", "path"] {
         if fields.has(key) && !fields.has("git") {
-            let what = format!("`{key}` is for entrants that are git repositories");
-            fields.notes.unfit(fields.place(key), what, "add git = \"...\", or leave it out");
+            let what = format!("`{key}` is only for entrants with `git`");
+            fields.errors.global_error(fields.key_span(key), what, "add git = \"...\", or remove it");
         }
     }
     let (branch, path) = (fields.text("branch"), fields.text("path"));
     if let Some(bot) = bot {
-        return given(fields, bot);
+        return bot_spec(fields, bot);
     }
     if let Some(repository) = git {
-        safe_git(fields, &repository, branch.as_ref(), path.as_ref())?;
+        check_git_source(fields, &repository, branch.as_ref(), path.as_ref())?;
         let (branch, path) = (branch.map(|at| at.value), path.map(|at| at.value));
-        return Some(Located::new(BotSource::Git { repository: repository.value, branch, path }, repository.span));
+        return Some(Located::new(
+            BotSource::Git { repository: repository.value, branch, path },
+            repository.span,
+        ));
     }
     let guessed = ["url", "repository", "repo"].iter().any(|key| fields.has(key));
-    if !fields.meant("bot", &KEYS) && !fields.meant("git", &KEYS) && !guessed {
+    if !fields.has_or_misspells("bot", &ENTRANT_KEYS)
+        && !fields.has_or_misspells("git", &ENTRANT_KEYS)
+        && !guessed
+    {
         let hint = "add bot = \"house:NAME\", a path, a command, or git = \"https://...\"";
         fields.missing("this entrant has no bot", hint);
     }
     None
 }
 
-fn given(fields: &TomlReader<'_>, bot: Located<String>) -> Option<Located<BotSource>> {
+fn bot_spec(fields: &TomlReader<'_>, bot: Located<String>) -> Option<Located<BotSource>> {
     let Located { value, span } = bot;
     if value == "human" {
-        let hint = "a competition plays by itself; `agon play` has a seat for you";
-        fields.notes.wrong(span, "nobody can sit at every game of a competition", hint);
+        let hint = "play against bots with `agon play`";
+        fields.errors.local_error(span, "`human` cannot play in a competition", hint);
         return None;
     }
-    // One word is a path only if it looks like one: as on the command line.
+    // As on the command line, one word is a path only if it looks like one.
     let known = value.starts_with("house:") || value.starts_with("json:");
     if !known && !value.contains([' ', '/', '.']) {
         let word = value.rsplit(':').next().unwrap_or_default();
-        let hint = format!("a house bot is \"house:{word}\", a folder beside the file \"./{word}\"");
-        fields.notes.wrong(span, format!("`{value}` is no bot"), hint);
+        let hint =
+            format!("write \"house:{word}\" for a house bot, \"./{word}\" for a folder next to the file");
+        fields.errors.local_error(span, format!("`{value}` is not a bot"), hint);
         return None;
     }
-    Some(Located::new(BotSource::Given(value), span))
+    Some(Located::new(BotSource::Spec(value), span))
 }
 
-/// What `git` would take for an option, or for a command to run, is no repository; and a path stays inside.
-fn safe_git(
+/// Rejects sources that `git` would read as an option or command, and paths that leave the repository.
+fn check_git_source(
     fields: &TomlReader<'_>,
     repository: &Located<String>,
     branch: Option<&Located<String>>,
     path: Option<&Located<String>>,
 ) -> Option<()> {
-    let refused = |at: &Located<String>, what: String, hint: &str| {
-        fields.notes.wrong(at.span.clone(), what, hint);
+    let reject = |at: &Located<String>, what: String, hint: &str| {
+        fields.errors.local_error(at.span.clone(), what, hint);
     };
     let url = &repository.value;
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     let odd = |scheme: &str| !["https", "ssh", "file"].contains(&scheme);
     if url.starts_with('-') || url.contains("::") || scheme.is_some_and(odd) {
         let hint = if scheme == Some("http") {
-            "over http anybody on the way can change it: write https://"
+            "http can be changed in transit; write https://"
         } else {
-            "write https://HOST/PATH, ssh://..., user@host:path, or a path beside the file"
+            "write https://HOST/PATH, ssh://..., user@host:path, or a path relative to the file"
         };
-        refused(repository, format!("`{url}` is no repository that can be fetched"), hint);
+        reject(repository, format!("`{url}` is not a repository that can be fetched"), hint);
         return None;
     }
     if let Some(branch) = branch {
         let bad = |c: char| c.is_whitespace() || "~^:?*[\\".contains(c);
         if branch.value.starts_with('-') || branch.value.contains("..") || branch.value.contains(bad) {
-            refused(
+            reject(
                 branch,
-                format!("`{}` is no branch", branch.value),
+                format!("`{}` is not a branch name", branch.value),
                 "write its name as `git branch` lists it, such as \"main\"",
             );
             return None;
@@ -156,18 +162,18 @@ fn safe_git(
     if let Some(path) = path
         && (path.value.starts_with(['/', '-']) || path.value.split('/').any(|part| part == ".."))
     {
-        refused(
+        reject(
             path,
             "`path` leads out of the repository".to_owned(),
-            "it is read from the repository's top folder, such as \"bots/mine.py\"",
+            "write a path relative to the repository root, such as \"bots/mine.py\"",
         );
         return None;
     }
     Some(())
 }
 
-/// The name that a bot tells by itself.
-fn name_of(bot: &BotSource) -> String {
+/// Entrant name derived from its bot.
+fn default_name(bot: &BotSource) -> String {
     let last =
         |path: &str| path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default().to_owned();
     let stem = |path: &str| {
@@ -176,7 +182,7 @@ fn name_of(bot: &BotSource) -> String {
     };
     match bot {
         BotSource::Git { repository, .. } => last(repository.trim_end_matches('/').trim_end_matches(".git")),
-        BotSource::Given(bot) => {
+        BotSource::Spec(bot) => {
             if let Some(name) = bot.strip_prefix("house:") {
                 return name.to_owned();
             }
@@ -195,17 +201,17 @@ fn name_of(bot: &BotSource) -> String {
     }
 }
 
-/// `marks = ["AI"]`, or with notes `marks = { AI = "..." }`.
-fn marks(fields: &TomlReader<'_>) -> Vec<Mark> {
+/// Reads `marks = ["AI"]`, or with notes `marks = { AI = "..." }`.
+fn marks(fields: &TomlReader<'_>) -> Vec<EntrantMark> {
     let Some(value) = fields.get("marks") else { return Vec::new() };
     let DeValue::Table(table) = value.get_ref() else {
         let texts = fields.texts("marks").unwrap_or_default();
-        let mut marks: Vec<Mark> = Vec::new();
+        let mut marks: Vec<EntrantMark> = Vec::new();
         for Located { value, span } in texts {
             if marks.iter().any(|mark| mark.mark == value) {
-                fields.notes.wrong(span, format!("the mark {value} is there twice"), "once is enough");
+                fields.errors.local_error(span, format!("duplicate mark {value}"), "list it once");
             } else {
-                marks.push(Mark { mark: value, note: None });
+                marks.push(EntrantMark { mark: value, note: None });
             }
         }
         return marks;
@@ -215,7 +221,7 @@ fn marks(fields: &TomlReader<'_>) -> Vec<Mark> {
         DeValue::Boolean(true) => Some(None),
         _ => {
             let what = format!("the note on {mark} is not text");
-            fields.notes.wrong(
+            fields.errors.local_error(
                 note.span(),
                 what,
                 format!("write marks = {{ {mark} = \"what it means here\" }}"),
@@ -224,107 +230,119 @@ fn marks(fields: &TomlReader<'_>) -> Vec<Mark> {
         }
     };
     let one = |(key, value): (&Spanned<std::borrow::Cow<'_, str>>, &Spanned<DeValue<'_>>)| {
-        let mark = fields.line("marks", key.get_ref(), key.span())?.value;
-        note(&mark, value).map(|note| Mark { mark, note })
+        let mark = fields.single_line("marks", key.get_ref(), key.span())?.value;
+        note(&mark, value).map(|note| EntrantMark { mark, note })
     };
     table.iter().filter_map(one).collect()
 }
 
-/// The roles of a house bot; none if it is no house bot, or plays all.
-fn house_roles(fields: &TomlReader<'_>, bot: &Located<BotSource>, played: Option<&GameContext>) -> &'static [&'static str] {
-    let (BotSource::Given(text), Some(played)) = (&bot.value, played) else { return &[] };
+/// Roles of a house bot; empty if it is not a house bot or plays all roles.
+fn house_roles(
+    fields: &TomlReader<'_>,
+    bot: &Located<BotSource>,
+    game: Option<&GameContext>,
+) -> &'static [&'static str] {
+    let (BotSource::Spec(text), Some(game)) = (&bot.value, game) else { return &[] };
     let Some(name) = text.strip_prefix("house:") else { return &[] };
-    played.house_bot(name).unwrap_or_else(|hint| {
-        let what = format!("{} has no house bot `{name}`", played.info.title);
-        fields.notes.wrong(bot.span.clone(), what, hint);
+    game.house_bot_roles(name).unwrap_or_else(|hint| {
+        let what = format!("{} has no house bot `{name}`", game.info.title);
+        fields.errors.local_error(bot.span.clone(), what, hint);
         &[]
     })
 }
 
-/// The role of an entrant: as given, or as its bot tells.
+/// Role of an entrant: as given, or as its bot implies.
 fn role(
     fields: &TomlReader<'_>,
     bot: Option<&Located<BotSource>>,
-    own: &[&'static str],
-    played: Option<&GameContext>,
+    bot_roles: &[&'static str],
+    game: Option<&GameContext>,
 ) -> Option<&'static str> {
-    let played = played?;
-    if !played.has_roles() {
+    let game = game?;
+    if !game.has_roles() {
         if fields.has("role") {
-            let what = format!("{} has no roles to choose from", played.info.title);
-            fields.notes.unfit(fields.place("role"), what, "leave `role` out");
+            let what = format!("{} has no roles to choose from", game.info.title);
+            fields.errors.global_error(fields.key_span("role"), what, "remove `role`");
         }
         return None;
     }
-    let roles: Vec<&'static str> = played.info.roles.iter().map(|role| role.name).collect();
+    let roles: Vec<&'static str> = game.info.roles.iter().map(|role| role.name).collect();
     if fields.has("role") {
         let role = fields.choice("role", &roles)?;
-        if !own.is_empty() && !own.contains(&role.value) {
-            let what = format!("this house bot is no {}", role.value);
-            fields.notes.unfit(role.span, what, format!("it plays {}; leave `role` out", either(own)));
+        if !bot_roles.is_empty() && !bot_roles.contains(&role.value) {
+            let what = format!("this house bot does not play {}", role.value);
+            fields.errors.global_error(
+                role.span,
+                what,
+                format!("it plays {}; remove `role`", join_with_or(bot_roles)),
+            );
         }
         return Some(role.value);
     }
-    if let [only] = own {
+    if let [only] = bot_roles {
         return Some(only);
     }
     let bot = bot?;
-    if let BotSource::Given(text) = &bot.value
+    if let BotSource::Spec(text) = &bot.value
         && let Some((_, class)) = text.rsplit_once(".py:").or_else(|| text.rsplit_once(".zip:"))
         && let Some(role) = roles.iter().find(|role| class.to_lowercase().contains(**role))
     {
         return Some(role);
     }
-    // The name of a house bot that does not exist was told already.
-    if !matches!(&bot.value, BotSource::Given(text) if text.starts_with("house:")) {
+    // An unknown house bot was reported already.
+    if !matches!(&bot.value, BotSource::Spec(text) if text.starts_with("house:")) {
         let quoted: Vec<String> = roles.iter().map(|role| format!("role = \"{role}\"")).collect();
-        fields.missing("this entrant's role is not clear", format!("add {}", either(&quoted)));
+        fields.missing("this entrant needs a `role`", format!("add {}", join_with_or(&quoted)));
     }
     None
 }
 
-/// No two names the same, nor so alike that people would mix them up.
-fn twice(top: &TomlReader<'_>, listed: &[(ParsedEntrant, Span)]) {
+/// Names must differ by more than upper and lower case.
+fn check_unique_names(top: &TomlReader<'_>, entrants: &[(ParsedEntrant, Span)]) {
     let mut seen: HashMap<String, (&str, usize)> = HashMap::new();
-    for (one, place) in listed {
+    for (one, place) in entrants {
         let name = &one.spec.name;
         match seen.get(&name.to_lowercase()) {
             Some((first, line)) => {
                 let what = if *first == name {
-                    format!("the name {name} is taken: line {line} has it")
+                    format!("the name {name} is already used on line {line}")
                 } else {
-                    format!("the name {name} differs from {first} (line {line}) only in its capitals")
+                    format!("the name {name} differs from {first} (line {line}) only in upper and lower case")
                 };
-                let hint = "give one of them another name: name = \"...\"";
-                top.notes.unfit(place.clone(), what, hint);
+                let hint = "rename one of them: name = \"...\"";
+                top.errors.global_error(place.clone(), what, hint);
             }
             None => {
-                seen.insert(name.to_lowercase(), (name, top.notes.line(place.start)));
+                seen.insert(name.to_lowercase(), (name, top.errors.line_number(place.start)));
             }
         }
     }
 }
 
-/// Nobody has more bots than allowed.
-fn contributors(top: &TomlReader<'_>, listed: &[(ParsedEntrant, Span)], most: Option<u32>) {
+/// Checks `bots_per_contributor`.
+fn check_contributor_limit(top: &TomlReader<'_>, entrants: &[(ParsedEntrant, Span)], most: Option<u32>) {
     let Some(most) = most else { return };
     let mut counts: HashMap<&str, u32> = HashMap::new();
-    for (one, _) in listed {
+    for (one, _) in entrants {
         let Some(contributor) = one.spec.contributor.as_deref() else { continue };
         let count = counts.entry(contributor).or_default();
         *count += 1;
         if *count == most + 1 {
-            let all = listed
+            let all = entrants
                 .iter()
                 .filter(|(other, _)| other.spec.contributor.as_deref() == Some(contributor))
                 .count();
             let what = format!("{contributor} has {all} bots; bots_per_contributor is {most}");
-            top.notes.unfit(one.span.clone(), what, "leave some out, or allow more at the top of the file");
+            top.errors.global_error(
+                one.span.clone(),
+                what,
+                "remove some, or raise the limit at the top of the file",
+            );
         }
     }
 }
 
-/// The entrant that a word means, for hints.
-pub fn nearest_name(listed: &[ParsedEntrant], word: &str) -> Option<String> {
-    nearest(word, listed.iter().map(|one| one.spec.name.as_str())).map(str::to_owned)
+/// The entrant name most similar to a word, for hints.
+pub fn closest_entrant_name(entrants: &[ParsedEntrant], word: &str) -> Option<String> {
+    closest_name(word, entrants.iter().map(|one| one.spec.name.as_str())).map(str::to_owned)
 }

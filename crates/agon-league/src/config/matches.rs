@@ -1,25 +1,25 @@
-//! What a phase says of its matches: their parts, and the letters they start with.
+//! Keys of a phase about its matches: `parts` and `letters`.
 
-use agon_core::Lifetime;
-use agon_core::settings::nearest;
+use agon_core::BotLifetime;
+use agon_core::settings::closest_name;
 
 use super::MatchPart;
+use super::game::{GameContext, SettingPair};
 use super::toml_reader::{Located, TomlReader};
-use super::game::{Pair, GameContext};
 
-/// What Connect Five's rules say: games, first to, seconds for a move.
-const MATCH: [(u32, u32, &str); 2] = [(99, 50, "1"), (9, 5, "10")];
-/// How parts are written.
-const HINT: &str = "write parts = [{ games = 99, first_to = 50, seconds = 1 }]";
-/// What a part has besides settings.
+/// Connect Five's rules: games, first to, seconds per move.
+const DEFAULT_PARTS: [(u32, u32, &str); 2] = [(99, 50, "1"), (9, 5, "10")];
+/// Hint for `parts`.
+const PARTS_HINT: &str = "write parts = [{ games = 99, first_to = 50, seconds = 1 }]";
+/// Keys of a part; all others are settings.
 const PART_KEYS: [&str; 2] = ["games", "first_to"];
 
-/// `parts = [{ games = 99, first_to = 50, seconds = 1 }, ...]`; what else stands there are settings.
-pub fn parts(fields: &TomlReader<'_>, played: &GameContext, pairs: &[&[Pair]]) -> Vec<MatchPart> {
-    if played.info.lifetime != Lifetime::Match {
+/// Reads `parts = [{ games = 99, first_to = 50, seconds = 1 }, ...]`; other keys are settings.
+pub fn parts(fields: &TomlReader<'_>, game: &GameContext, pairs: &[&[SettingPair]]) -> Vec<MatchPart> {
+    if game.info.lifetime != BotLifetime::Match {
         if fields.has("parts") {
-            let what = format!("a match of {} is one game: it has no parts", played.info.title);
-            fields.notes.unfit(fields.place("parts"), what, "leave `parts` out");
+            let what = format!("a match of {} is one game and has no parts", game.info.title);
+            fields.errors.global_error(fields.key_span("parts"), what, "remove `parts`");
         }
         return Vec::new();
     }
@@ -29,53 +29,61 @@ pub fn parts(fields: &TomlReader<'_>, played: &GameContext, pairs: &[&[Pair]]) -
             first_to,
             settings: vec![("seconds".to_owned(), seconds.to_owned())],
         };
-        return MATCH.into_iter().map(rule).collect();
+        return DEFAULT_PARTS.into_iter().map(rule).collect();
     }
-    let tables = fields.all("parts", HINT);
+    let tables = fields.tables("parts", PARTS_HINT);
     if fields.is_empty_list("parts") {
-        fields.notes.wrong(fields.place("parts"), "a match without parts has no games", HINT);
+        fields.errors.local_error(fields.key_span("parts"), "`parts` is empty", PARTS_HINT);
     }
-    tables.iter().filter_map(|table| part(table, played, pairs)).collect()
+    tables.iter().filter_map(|table| part(table, game, pairs)).collect()
 }
 
-fn part(part: &TomlReader<'_>, played: &GameContext, pairs: &[&[Pair]]) -> Option<MatchPart> {
-    let elsewhere = |key: &str| nearest(key, PART_KEYS).map(|near| format!("did you mean `{near}`?"));
-    let own = played.pairs(part, &PART_KEYS, elsewhere);
+fn part(part: &TomlReader<'_>, game: &GameContext, pairs: &[&[SettingPair]]) -> Option<MatchPart> {
+    let elsewhere = |key: &str| closest_name(key, PART_KEYS).map(|near| format!("did you mean `{near}`?"));
+    let part_settings = game.read_settings(part, &PART_KEYS, elsewhere);
     let (games, first_to) = (part.count("games", 1..=1_000_000), part.count("first_to", 1..=1_000_000));
     if !part.has("games") {
-        part.missing("a part needs `games`: at most so many are played", HINT);
+        part.missing("a part needs `games`, its maximum number of games", PARTS_HINT);
     }
     let games = games?.value;
     if let Some(first_to) = first_to.as_ref().filter(|first_to| first_to.value > games) {
-        let what = format!("nobody can win {} of {games} games", first_to.value);
-        let hint = format!("first_to is at most {games}; more than half is {}", games / 2 + 1);
-        part.notes.unfit(first_to.span.clone(), what, hint);
+        let what = format!("`first_to` is {}, but the part has only {games} games", first_to.value);
+        let hint = format!("set first_to to at most {games}; more than half is {}", games / 2 + 1);
+        part.errors.global_error(first_to.span.clone(), what, hint);
     }
-    if !own.is_empty() {
+    if !part_settings.is_empty() {
         let mut all = pairs.to_vec();
-        all.push(&own);
-        played.settings(part, part.span.clone(), &all);
+        all.push(&part_settings);
+        game.merge_settings(part, part.span.clone(), &all);
     }
     Some(MatchPart {
         games,
         first_to: first_to.map_or(games / 2 + 1, |n| n.value),
-        settings: own.into_iter().map(|(name, at)| (name, at.value)).collect(),
+        settings: part_settings.into_iter().map(|(name, at)| (name, at.value)).collect(),
     })
 }
 
-/// `letters = ["A", "E"]`, or `letters = "AE"`.
-pub fn letters(fields: &TomlReader<'_>, played: &GameContext, pairs: &[&[Pair]]) -> Vec<Vec<(String, String)>> {
+/// Reads `letters = ["A", "E"]` or `letters = "AE"`.
+pub fn letters(
+    fields: &TomlReader<'_>,
+    game: &GameContext,
+    pairs: &[&[SettingPair]],
+) -> Vec<Vec<(String, String)>> {
     if !fields.has("letters") {
         return Vec::new();
     }
-    let Some(spec) = played.info.settings.iter().find(|spec| spec.name == "letter") else {
-        let what = format!("{} has no starting letters", played.info.title);
-        fields.notes.unfit(fields.place("letters"), what, "leave `letters` out");
+    let Some(spec) = game.info.settings.iter().find(|spec| spec.name == "letter") else {
+        let what = format!("{} has no starting letters", game.info.title);
+        fields.errors.global_error(fields.key_span("letters"), what, "remove `letters`");
         return Vec::new();
     };
     if let Some((_, at)) = pairs.iter().copied().flatten().find(|(name, _)| name == "letter") {
-        let what = format!("the letter is set to {} already", at.value);
-        fields.notes.unfit(fields.place("letters"), what, "keep `letters`, or the setting `letter`");
+        let what = format!("the setting `letter` is already {}", at.value);
+        fields.errors.global_error(
+            fields.key_span("letters"),
+            what,
+            "remove `letters` or the setting `letter`",
+        );
     }
     let mut texts = fields.texts("letters").unwrap_or_default();
     if let [one] = &texts[..] {
@@ -87,26 +95,26 @@ pub fn letters(fields: &TomlReader<'_>, played: &GameContext, pairs: &[&[Pair]])
             .collect();
     }
     if fields.is_empty_list("letters") {
-        fields.notes.wrong(
-            fields.place("letters"),
+        fields.errors.local_error(
+            fields.key_span("letters"),
             "`letters` is empty",
-            "name some, or leave it out: then each game draws its own",
+            "list some, or remove it to draw a letter for each game",
         );
     }
     let mut chosen: Vec<String> = Vec::new();
     for Located { value, span } in texts {
         let letter = value.to_uppercase();
         if spec.parse(&letter).is_none() {
-            fields.notes.wrong(
+            fields.errors.local_error(
                 span,
-                format!("`{value}` is no letter from A to Z"),
+                format!("`{value}` is not a letter from A to Z"),
                 "write letters = [\"A\", \"E\"], or letters = \"AE\"",
             );
         } else if chosen.contains(&letter) {
-            fields.notes.wrong(
+            fields.errors.local_error(
                 span,
-                format!("the letter {letter} is there twice"),
-                "each letter once: it is played by every pair anyway",
+                format!("duplicate letter {letter}"),
+                "list each letter once; every pair plays it",
             );
         } else {
             chosen.push(letter);

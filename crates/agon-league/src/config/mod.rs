@@ -1,158 +1,158 @@
-//! A competition, as its file describes it, checked.
+//! The competition file: parsed and validated.
 
+mod config_error;
 mod entrants;
-mod toml_reader;
-mod validate;
 mod game;
 mod matches;
-mod config_error;
 mod normalize;
-mod presets;
 mod phases;
 mod players;
+mod presets;
 mod read;
+mod toml_reader;
+mod validate;
 
 use agon_core::{GameInfo, Settings};
 
 use crate::format::Format;
 
 pub use config_error::ConfigError;
-pub use normalize::{Change, ChangeImpact, CompetitionProgress, compare};
+pub use normalize::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs};
 pub use presets::preset;
 
-/// All there is to know before it starts.
+/// A parsed competition file.
 #[derive(Clone, Debug)]
 pub struct CompetitionConfig {
-    /// Its name, for people.
+    /// Display name.
     pub name: String,
     /// The game's id.
     pub game: &'static str,
-    /// The game's settings, for every phase that says nothing else.
+    /// Game settings of all phases that do not override them.
     pub settings: Settings,
-    /// Who takes part.
+    /// Entrants in the order of the file.
     pub entrants: Vec<EntrantSpec>,
-    /// In order.
+    /// Phases in the order of the file.
     pub phases: Vec<PhaseConfig>,
-    /// Where the secret seed comes from.
+    /// Source of the secret seed.
     pub seed: SeedSource,
-    /// Whether bots in processes of their own must be behind the sandbox.
+    /// Whether bots that run as processes must be sandboxed.
     pub sandbox: SandboxRule,
-    /// At most so many entrants of one contributor.
-    pub most_by_contributor: Option<u32>,
+    /// Maximum number of entrants per contributor.
+    pub max_bots_per_contributor: Option<u32>,
 }
 
 impl CompetitionConfig {
-    /// Whether a phase (from 0) is played on boards that must stay hidden until the seed is shown: everybody plays the same ones, and
-    /// the file does not say that they may be seen.
-    pub fn hidden(&self, game: &GameInfo, phase: u32) -> bool {
+    /// Whether the games of a phase (from 0) stay hidden until the seed is published. By default they do if all entrants play the same
+    /// seeds.
+    pub fn is_phase_hidden(&self, game: &GameInfo, phase: u32) -> bool {
         let phase = self.phases.get(phase as usize);
         let same = matches!(phase.map(|phase| &phase.format), Some(Format::Cross { .. }));
         phase.and_then(|phase| phase.hidden).unwrap_or(same || game.id == "hide-and-seek")
     }
 }
 
-/// Somebody who takes part.
+/// One `[[entrant]]`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EntrantSpec {
-    /// In tables; no two the same.
+    /// Unique display name.
     pub name: String,
-    /// A BOT, as on the command line; paths are read from the file's folder.
+    /// The bot. Paths are relative to the file's folder.
     pub bot: BotSource,
-    /// Who wrote it.
+    /// Author of the bot.
     pub contributor: Option<String>,
-    /// `AI`, `exploit`: shown behind the name.
-    pub marks: Vec<Mark>,
-    /// The role it plays, in a game with different ones.
+    /// Marks shown after the name: `AI`, `exploit`.
+    pub marks: Vec<EntrantMark>,
+    /// Role, in a game with several.
     pub role: Option<&'static str>,
 }
 
-/// A mark behind a name.
+/// A mark after a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Mark {
-    /// One word or two.
+pub struct EntrantMark {
+    /// One or two words.
     pub mark: String,
-    /// What it means here.
+    /// Explanation of the mark.
     pub note: Option<String>,
 }
 
-/// Where a bot is.
+/// Where a bot comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum BotSource {
-    /// A BOT.
-    Given(String),
+    /// A bot spec, as on the command line.
+    Spec(String),
     /// A git repository.
     Git {
-        /// What `git clone` takes.
+        /// URL or path for `git clone`.
         repository: String,
-        /// The repository's own if not given.
+        /// Branch; the default branch if `None`.
         branch: Option<String>,
-        /// The BOT in it: a path, perhaps with a class.
+        /// Bot spec inside the repository: a path, optionally with a class.
         path: Option<String>,
     },
 }
 
-/// One phase.
+/// One `[[phase]]`.
 #[derive(Clone, Debug)]
 pub struct PhaseConfig {
-    /// In tables.
+    /// Display name.
     pub name: String,
-    /// What is played.
+    /// How fixtures are made.
     pub format: Format,
-    /// When it is over.
+    /// When the phase ends.
     pub stop: StopRule,
-    /// The parts of a match, in a game whose bots live for a match. Otherwise a match is one game.
+    /// Parts of a match, in games whose bots live for a match. Otherwise a match is one game.
     pub parts: Vec<MatchPart>,
-    /// Settings that differ from fixture to fixture: chosen first letters. Empty: one variant, nothing set.
+    /// Settings that differ between fixtures: first letters. Empty means one variant without extra settings.
     pub variants: Vec<Vec<(String, String)>>,
-    /// The settings of this phase.
+    /// Game settings of this phase.
     pub settings: Settings,
-    /// Whether to stop before it, so that bots can be handed in anew; the next run starts it.
+    /// Whether to stop before this phase so that bots can be resubmitted. The next run starts it.
     pub resubmit: bool,
-    /// Whether its boards are a secret until the end, where the file says so.
+    /// Whether games stay hidden until the end, if the file says so.
     pub hidden: Option<bool>,
 }
 
-/// When a phase is over.
+/// When a phase ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum StopRule {
-    /// When all was played.
+    /// After all matches of the format.
     Played,
-    /// When the order is settled, at the latest after so many times what the format plays.
+    /// When the order is settled.
     Settled {
-        /// At most so many times.
+        /// Upper limit, as a multiple of the matches of the format.
         most: u32,
     },
 }
 
-/// A part of a match: Connect Five's two phases.
+/// A part of a match (Connect Five has two).
 #[derive(Clone, PartialEq, Debug)]
 pub struct MatchPart {
-    /// At most so many games.
+    /// Maximum number of games.
     pub games: u32,
-    /// Over when somebody has won so many.
+    /// Wins that end the part.
     pub first_to: u32,
     /// Settings of this part.
     pub settings: Vec<(String, String)>,
 }
 
-/// Where the secret seed comes from.
+/// Source of the secret seed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SeedSource {
-    /// Drawn at the start and kept in the ledger.
+    /// Drawn at the start and stored in the ledger.
     Drawn,
-    /// Given in the file.
+    /// Written in the competition file.
     Given(String),
-    /// In a file of its own, so that the competition's file can be published.
+    /// In a separate file, so that the competition file can be published.
     File(String),
     /// In an environment variable.
     Variable(String),
 }
 
-/// What must stand between bots and the machine.
+/// Sandbox requirement of a competition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SandboxRule {
-    /// The sandbox's required layers.
+    /// All required layers of the sandbox.
     Required,
-    /// Nothing, said in so many words.
+    /// No sandbox; must be chosen explicitly.
     Off,
 }

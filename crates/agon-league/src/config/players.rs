@@ -1,4 +1,4 @@
-//! Word Racer's visualizer: a list of bots is a competition of its own.
+//! A competition from a list of players, as in Word Racer's visualizer.
 
 use agon_core::{Game as _, Settings};
 use agon_games::word_racer::WordRacer;
@@ -7,13 +7,13 @@ use super::{BotSource, CompetitionConfig, EntrantSpec, PhaseConfig, SandboxRule,
 use crate::format::Format;
 
 impl CompetitionConfig {
-    /// Each pair of these plays twice, the first move swapped. Names (no two the same) and BOTs.
+    /// Each pair plays twice with the first move swapped. `players` are unique names and bot specs.
     pub fn from_players(name: &str, players: impl IntoIterator<Item = (String, String)>) -> Self {
         let info = WordRacer::info();
         let settings = Settings::defaults(info.settings);
         let entrant = |(name, bot)| EntrantSpec {
             name,
-            bot: BotSource::Given(bot),
+            bot: BotSource::Spec(bot),
             contributor: None,
             marks: Vec::new(),
             role: None,
@@ -36,7 +36,7 @@ impl CompetitionConfig {
             phases: vec![phase],
             seed: SeedSource::Drawn,
             sandbox: SandboxRule::Required,
-            most_by_contributor: None,
+            max_bots_per_contributor: None,
         }
     }
 }

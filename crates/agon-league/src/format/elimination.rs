@@ -1,22 +1,27 @@
-//! What brackets have in common: they are played through again from their past, and give places.
+//! Common part of brackets: they are replayed from their results and give places.
 
 use std::marker::PhantomData;
 
 use super::balance::BalanceReport;
-use super::ties::{BracketProgress, BracketReplay, balance_of, cut, games};
-use super::{PhaseField, FormatError, PhaseHistory, PhaseSchedule, Stage, TieRule};
+use super::ties::{BracketProgress, BracketReplay, bracket_entrants, games_per_tie, played_balance};
+use super::{FormatError, PhaseField, PhaseHistory, PhaseSchedule, Stage, TieRule};
 use crate::result::Entrant;
 
-/// A way to find a winner by ties. Entrants are numbers in seeding order, 0 the best.
+/// Rules of an elimination format. Entrants are numbers in seeding order, 0 the best.
 pub(super) trait EliminationRules: Send + Sync {
-    /// Plays it through. `None`: something is still to be played.
-    fn run(entrants: usize, rule: TieRule, replay: &mut BracketReplay<'_>, progress: &mut BracketProgress) -> Option<()>;
+    /// Plays the bracket. `None` if results are missing.
+    fn run(
+        entrants: usize,
+        rule: TieRule,
+        replay: &mut BracketReplay<'_>,
+        progress: &mut BracketProgress,
+    ) -> Option<()>;
 
-    /// How many ties it takes, at least and at most.
-    fn ties(entrants: u64, rule: TieRule) -> (u64, u64);
+    /// Minimum and maximum number of ties.
+    fn tie_count(entrants: u64, rule: TieRule) -> (u64, u64);
 }
 
-/// The plan of such a bracket.
+/// Schedule of a bracket.
 pub(super) struct Elimination<B> {
     entrants: Vec<Entrant>,
     rule: TieRule,
@@ -26,13 +31,18 @@ pub(super) struct Elimination<B> {
 
 impl<B: EliminationRules> Elimination<B> {
     pub fn new(field: &PhaseField, rule: TieRule) -> Result<Self, FormatError> {
-        Ok(Self { entrants: cut(field, rule)?, rule, variants: field.variants(), bracket: PhantomData })
+        Ok(Self {
+            entrants: bracket_entrants(field, rule)?,
+            rule,
+            variants: field.variants(),
+            bracket: PhantomData,
+        })
     }
 
     fn replay(&self, past: &PhaseHistory<'_>, wanted: u32) -> (BracketProgress, Option<Box<dyn Stage>>) {
         let mut replay = BracketReplay::new(&self.entrants, self.rule, self.variants, past, wanted);
         let mut progress = BracketProgress::default();
-        progress.over = B::run(self.entrants.len(), self.rule, &mut replay, &mut progress).is_some();
+        progress.finished = B::run(self.entrants.len(), self.rule, &mut replay, &mut progress).is_some();
         (progress, replay.found.map(|stage| Box::new(stage) as Box<dyn Stage>))
     }
 }
@@ -46,14 +56,14 @@ impl<B: EliminationRules> PhaseSchedule for Elimination<B> {
         true
     }
 
-    fn expected(&self) -> (u64, u64) {
-        let (fewest, most) = B::ties(self.entrants.len() as u64, self.rule);
-        let (short, long) = games(self.rule, self.variants);
+    fn expected_matches(&self) -> (u64, u64) {
+        let (fewest, most) = B::tie_count(self.entrants.len() as u64, self.rule);
+        let (short, long) = games_per_tie(self.rule, self.variants);
         (fewest * short, most * long)
     }
 
     fn balance(&self, past: &PhaseHistory<'_>) -> BalanceReport {
-        balance_of(&self.entrants, past, self.replay(past, u32::MAX).0.over)
+        played_balance(&self.entrants, past, self.replay(past, u32::MAX).0.finished)
     }
 
     fn placing(&self, past: &PhaseHistory<'_>) -> Option<Vec<Vec<Entrant>>> {

@@ -1,11 +1,13 @@
-//! All in one arena, game after game.
+//! All entrants in one arena, game after game.
 //!
-//! Each n games have an order of their own, drawn by the seed and rotated by one place from game to game: in n games everybody sits once
-//! on each seat, so that after any number of games nobody has sat on one seat more than once more often than on another. The order is drawn anew for the next n
-//! games, so that neighbours change.
+//! For every n games the seed draws an order, which rotates by one seat from game to game. So in n games every entrant sits once on
+//! each seat, and at any time the seat counts of an entrant differ by at most 1. The next n games get a new order, so that neighbours
+//! change.
 
 use super::balance::{BalanceReport, FixtureCounts};
-use super::{PhaseField, Fixture, FormatError, PhaseHistory, PhaseSchedule, Stage, chance, product};
+use super::{
+    Fixture, FormatError, PhaseField, PhaseHistory, PhaseSchedule, Stage, checked_product, schedule_rng,
+};
 use crate::result::Entrant;
 
 #[derive(Clone)]
@@ -18,11 +20,11 @@ pub(super) struct FreeForAll {
 
 impl FreeForAll {
     pub fn new(field: &PhaseField, games: u64, seed: u64) -> Result<Self, FormatError> {
-        field.check(2)?;
+        field.validate(2)?;
         if games == 0 {
-            return Err(FormatError::Nothing { field: "games" });
+            return Err(FormatError::ZeroCount { field: "games" });
         }
-        product(&[games])?;
+        checked_product(&[games])?;
         Ok(Self { entrants: field.entrants.clone(), games, variants: field.variants(), seed })
     }
 }
@@ -36,7 +38,7 @@ impl PhaseSchedule for FreeForAll {
         Some(1)
     }
 
-    fn expected(&self) -> (u64, u64) {
+    fn expected_matches(&self) -> (u64, u64) {
         (self.games, self.games)
     }
 
@@ -44,7 +46,7 @@ impl PhaseSchedule for FreeForAll {
         Some(self.games)
     }
 
-    /// Exact: whole rotations are even, so that one stands for all of them.
+    /// Exact: full rotations are even, so one is counted for all.
     fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
         let n = self.entrants.len() as u64;
         let mut tally = FixtureCounts::new(&self.entrants);
@@ -75,9 +77,9 @@ impl Stage for FreeForAll {
         let n = self.entrants.len() as u64;
         let rotation = number / n;
         let mut seats = self.entrants.clone();
-        chance(self.seed, 2 + (rotation << 8)).shuffle(&mut seats);
+        schedule_rng(self.seed, 2 + (rotation << 8)).shuffle(&mut seats);
         seats.rotate_left((number % n) as usize);
-        // Shifted by one with each rotation: otherwise a seat and a variant could go together.
+        // Shift by one per rotation; otherwise a seat and a variant could coincide.
         let variant = ((number + rotation) % u64::from(self.variants)) as u32;
         Some(Fixture { seats, seed_index: number, variant })
     }

@@ -1,35 +1,38 @@
-//! NEW and OLD at the same seat, in the same field, on the same seed: the differences of their scores.
+//! NEW and OLD on the same seat, in the same field, on the same seed: a test of the score differences.
 //!
-//! Scores may be points, shares or steps, so the question is asked in units of the difference's own spread (standard deviation of a pair): is its mean at most
-//! `d0` spreads or at least `d1`? In Elo, one spread is `800 / ln 10 = 347` (*normalised Elo*).
+//! Scores may be points, shares or steps, so effects are measured in standard deviations of the difference of a pair: is its mean at
+//! most `d0` or at least `d1` standard deviations? One standard deviation is `800 / ln 10 = 347` *normalised Elo*.
 //!
 //! # The test, and why this one
 //!
-//! A generalised probability ratio test, as for duels: the same two bounds, the same yes and no, and a mean number of pairs that is known beforehand. With
-//! differences `x` of mean `d u` and spread `u`, the likeliest spread under either hypothesis has a closed form. In terms of `r`, the mean over the root mean square of
-//! the differences so far (between -1 and 1),
+//! A generalised probability ratio test like the one for swapped pairs: the same bounds and verdicts, and a known expected number of
+//! pairs. For differences `x` with mean `d u` and standard deviation `u`, the most likely `u` under either hypothesis has a closed form.
+//! Let `r` be the mean divided by the root mean square of the differences so far (between -1 and 1). Then
 //!
 //! `llr = n (g(d1) - g(d0))`, `g(d) = ln w - w²/2 + d r w - d²/2`, `w = (d r + sqrt(d² r² + 4)) / 2`
 //!
-//! For the small effects one asks about this is `n (d1 - d0) (r - (d0 + d1) / 2)`, a sum whose law follows from the central limit theorem whatever the
-//! differences look like (many of them nothing, a few large): that is why it may be used for steps until a catch as well as for points. A single wild game never
-//! decides: where all other pairs say nothing it is worth ½ at most, however wild.
+//! For small effects this is `n (d1 - d0) (r - (d0 + d1) / 2)`. The central limit theorem gives the distribution of that sum for any
+//! differences (many zero, a few large), so the test works for steps until a catch as well as for points. A single extreme game never
+//! decides: if all other differences are zero, it contributes at most ½.
 //!
-//! Lopsided differences (a bot that is a little better in most games and much worse in a few) make a mean seem surer on one side than it is: of
-//! exponential differences one *yes* in 13 would be wrong. So the ratio is taken a second time with the third-order term `g e³ / 3` of the likelihood
-//! that assumes no shape at all (the empirical likelihood; skewness `g`, a hypothesis `e` spreads from the mean), and whichever of the two claims less counts. For
-//! differences that are not lopsided the two are the same. What is left shows where a few dozen pairs decide: asked about 0.3 spreads, 5.4 % of
-//! the yeses of exponential differences are wrong.
+//! Skewed differences (slightly better in most games, much worse in a few) make the mean look more certain on one side than it is: with
+//! exponential differences one *yes* in 13 would be wrong. So the ratio is computed a second time with the third-order term `g e³ / 3`
+//! of the empirical likelihood, which assumes no distribution (skewness `g`, hypothesis `e` standard deviations from the mean). The more
+//! cautious of the two counts. Without skew they are equal. A small error remains if a few dozen pairs decide: at an effect of 0.3
+//! standard deviations, 5.4 % of the yes verdicts on exponential differences are wrong.
 //!
-//! A betting or mixture confidence sequence would hold for bounded scores with no approximation at all. It was set aside: it has to be
-//! ready for the largest difference there can be (4,000 steps, where most pairs differ by a few), takes more games for that, and its *no* is not symmetric to its *yes*.
+//! A betting or mixture confidence sequence would need no approximation for bounded scores. It was rejected: it must allow for the
+//! largest possible difference (4,000 steps, where most pairs differ by a few), so it needs more games, and its *no* is not symmetric to
+//! its *yes*.
 
-use super::{IntervalEstimate, TestParams, TestStatus, BoundedWalk, Z_95, effect_of_elo, elo_of_effect, normal_below};
+use super::{
+    BoundedWalk, IntervalEstimate, TestParams, TestStatus, Z_95, effect_of_elo, elo_of_effect, normal_cdf,
+};
 
-/// So much skew times distance is believed.
-const MOST_SKEW: f64 = 0.6;
+/// Maximum of skewness times distance that is used.
+const MAX_SKEW: f64 = 0.6;
 
-/// Differences counted.
+/// Running moments of the score differences.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PairedDifferenceTest {
     pairs: u64,
@@ -41,7 +44,7 @@ pub struct PairedDifferenceTest {
 }
 
 impl PairedDifferenceTest {
-    /// Counts a pair: NEW's score minus OLD's, or the other way round where less is better (Welford's method).
+    /// Adds a pair: NEW's score minus OLD's, or the negative if lower is better (Welford's method).
     pub fn push(&mut self, difference: f64) {
         self.pairs += 1;
         let n = self.pairs as f64;
@@ -55,35 +58,35 @@ impl PairedDifferenceTest {
         self.worse += u64::from(difference < 0.0);
     }
 
-    /// In how many pairs NEW did better, as well, and worse.
+    /// Number of pairs in which NEW did better, equally well, and worse.
     pub const fn counts(&self) -> [u64; 3] {
         [self.better, self.pairs - self.better - self.worse, self.worse]
     }
 
-    /// Where the test stands.
-    pub fn standing(&self, question: &TestParams) -> TestStatus {
-        let (d0, d1) = effects(question);
-        let superior = normal_below((self.pairs as f64).sqrt() * self.ratio());
-        question.standing(self.pairs, self.llr(question), superior, (d1 - d0).powi(2))
+    /// State of the test.
+    pub fn status(&self, params: &TestParams) -> TestStatus {
+        let (d0, d1) = effects(params);
+        let superior = normal_cdf((self.pairs as f64).sqrt() * self.mean_over_rms());
+        params.status(self.pairs, self.llr(params), superior, (d1 - d0).powi(2))
     }
 
-    /// The logarithm of the likelihood ratio alone: of the two, with skew and without, the one that claims less.
-    pub fn llr(&self, question: &TestParams) -> f64 {
-        let (plain, skewed) = self.ratios(question);
+    /// Log-likelihood ratio: the more cautious of the ratios with and without skew.
+    pub fn llr(&self, params: &TestParams) -> f64 {
+        let (plain, skewed) = self.plain_and_skewed_llr(params);
         if plain > 0.0 { plain.min(skewed.max(0.0)) } else { plain.max(skewed.min(0.0)) }
     }
 
-    fn ratios(&self, question: &TestParams) -> (f64, f64) {
+    fn plain_and_skewed_llr(&self, params: &TestParams) -> (f64, f64) {
         if self.pairs == 0 {
             return (0.0, 0.0);
         }
-        let (d0, d1) = effects(question);
-        let (n, r) = (self.pairs as f64, self.ratio());
-        let plain = n * (likelihood(d1, r) - likelihood(d0, r));
-        (plain, plain + n * (self.lost_by_skew(d0) - self.lost_by_skew(d1)))
+        let (d0, d1) = effects(params);
+        let (n, r) = (self.pairs as f64, self.mean_over_rms());
+        let plain = n * (log_likelihood(d1, r) - log_likelihood(d0, r));
+        (plain, plain + n * (self.skew_penalty(d0) - self.skew_penalty(d1)))
     }
 
-    /// The mean difference with its 95 % interval (Student's), in units of the score.
+    /// Mean difference with its 95 % interval (Student's t), in units of the score.
     pub fn difference(&self) -> IntervalEstimate {
         let n = self.pairs as f64;
         let half = if self.pairs < 5 {
@@ -91,39 +94,39 @@ impl PairedDifferenceTest {
         } else {
             let freedom = n - 1.0;
             let z3 = Z_95.powi(3);
-            // The first terms of Student's quantile around the normal one.
+            // First terms of the expansion of Student's quantile around the normal one.
             let student = Z_95
                 + (z3 + Z_95) / (4.0 * freedom)
                 + (5.0 * Z_95.powi(5) + 16.0 * z3 + 3.0 * Z_95) / (96.0 * freedom * freedom);
-            student * self.spread() / n.sqrt()
+            student * self.standard_deviation() / n.sqrt()
         };
         IntervalEstimate { best: self.mean, low: self.mean - half, high: self.mean + half }
     }
 
-    /// The mean difference in normalised Elo, with its 95 % interval.
+    /// Mean difference in normalised Elo, with its 95 % interval.
     pub fn elo(&self) -> IntervalEstimate {
-        let spread = self.spread();
+        let spread = self.standard_deviation();
         self.difference().map(|x| if x == 0.0 { 0.0 } else { elo_of_effect(x / spread) })
     }
 
-    /// The standard deviation of a difference.
-    pub fn spread(&self) -> f64 {
+    /// Standard deviation of the differences.
+    pub fn standard_deviation(&self) -> f64 {
         if self.pairs < 2 { 0.0 } else { (self.squares / (self.pairs - 1) as f64).sqrt() }
     }
 
-    /// The walk of the likelihood ratio if differences are normal with this effect. Without simulation: the drift is the mean gain in
-    /// likelihood, the variance that of a score `d1 - d0` times a normal variable and the estimated spread's part.
-    pub fn theory(question: &TestParams, effect: f64) -> BoundedWalk {
-        let (d0, d1) = effects(question);
+    /// Walk of the log-likelihood ratio for normal differences with this effect, without simulation. The drift is the mean gain in likelihood.
+    /// The variance is that of `d1 - d0` times a normal variable, plus the part of the estimated standard deviation.
+    pub fn expected_walk(params: &TestParams, effect: f64) -> BoundedWalk {
+        let (d0, d1) = effects(params);
         let r = effect / effect.hypot(1.0);
-        let (low, high) = question.bounds();
+        let (low, high) = params.bounds();
         let variance = (d1 - d0).powi(2) * (1.0 + effect * effect / 2.0) / (1.0 + effect * effect).powi(3);
-        BoundedWalk { drift: likelihood(d1, r) - likelihood(d0, r), variance, low, high }
+        BoundedWalk { drift: log_likelihood(d1, r) - log_likelihood(d0, r), variance, low, high }
     }
 
-    /// What lopsided differences take from the likelihood of effect `d`, for each pair: the third-order term `g e³ / 3` of the empirical likelihood
-    /// at `e` spreads from the mean. Kept below a fraction of the second-order term, for the expansion holds near the mean.
-    fn lost_by_skew(&self, d: f64) -> f64 {
+    /// Loss of log-likelihood per pair at effect `d` due to skew: the third-order term `g e³ / 3` of the empirical likelihood at `e` standard
+    /// deviations from the mean. Limited to a fraction of the second-order term, because the expansion holds only near the mean.
+    fn skew_penalty(&self, d: f64) -> f64 {
         let spread = (self.squares / self.pairs as f64).sqrt();
         if spread <= 0.0 {
             return 0.0;
@@ -131,22 +134,22 @@ impl PairedDifferenceTest {
         let skew = self.cubes / (self.pairs as f64 * spread.powi(3));
         let away = self.mean / spread - d;
         let away = away / away.hypot(1.0);
-        (skew * away).clamp(-MOST_SKEW, MOST_SKEW) * away * away / 3.0
+        (skew * away).clamp(-MAX_SKEW, MAX_SKEW) * away * away / 3.0
     }
 
-    /// Mean over root mean square. Where all differences are nothing, it is the mean that is nothing.
-    fn ratio(&self) -> f64 {
+    /// Mean divided by root mean square; 0 if all differences are zero.
+    fn mean_over_rms(&self) -> f64 {
         let whole = self.squares / self.pairs.max(1) as f64 + self.mean * self.mean;
         if whole > 0.0 { (self.mean / whole.sqrt()).clamp(-1.0, 1.0) } else { 0.0 }
     }
 }
 
-fn effects(question: &TestParams) -> (f64, f64) {
-    (effect_of_elo(question.elo0), effect_of_elo(question.elo1))
+fn effects(params: &TestParams) -> (f64, f64) {
+    (effect_of_elo(params.elo0), effect_of_elo(params.elo1))
 }
 
-/// The logarithm of the likelihood of one pair at effect `d` with the spread that suits it best, but for a constant.
-fn likelihood(d: f64, r: f64) -> f64 {
+/// Log-likelihood of one pair at effect `d` with the best-fitting standard deviation, up to a constant.
+fn log_likelihood(d: f64, r: f64) -> f64 {
     let x = d * r;
     let w = f64::midpoint(x, (x * x + 4.0).sqrt());
     w.ln() - w * w / 2.0 + x * w - d * d / 2.0
@@ -157,7 +160,7 @@ mod tests {
     use super::*;
     use crate::sprt::TestVerdict;
 
-    const QUESTION: TestParams = TestParams { elo0: 0.0, elo1: 35.0, alpha: 0.05, beta: 0.05 };
+    const PARAMS: TestParams = TestParams { elo0: 0.0, elo1: 35.0, alpha: 0.05, beta: 0.05 };
 
     fn of(differences: impl IntoIterator<Item = f64>) -> PairedDifferenceTest {
         let mut paired = PairedDifferenceTest::default();
@@ -165,65 +168,65 @@ mod tests {
         paired
     }
 
-    /// The ratio by its definition: the normal likelihood, its spread searched for on a grid.
+    /// Compares with the definition: the normal likelihood, maximised over the standard deviation on a grid.
     #[test]
-    fn the_closed_form_is_the_maximum() {
+    fn closed_form_llr_equals_the_maximum_on_a_grid() {
         let data = [3.0, -1.0, 0.0, 0.0, 4.0, 2.0, -2.0, 1.0, 0.0, 1.5];
         let best = |d: f64| {
             let at =
                 |spread: f64| data.iter().map(|x| -spread.ln() - (x / spread - d).powi(2) / 2.0).sum::<f64>();
             (1..200_000).map(|i| at(f64::from(i) / 20_000.0)).fold(f64::NEG_INFINITY, f64::max)
         };
-        let (d0, d1) = effects(&QUESTION);
-        let (llr, _) = of(data).ratios(&QUESTION);
+        let (d0, d1) = effects(&PARAMS);
+        let (llr, _) = of(data).plain_and_skewed_llr(&PARAMS);
         assert!((llr - (best(d1) - best(d0))).abs() < 1e-6, "{llr}");
     }
 
     #[test]
-    fn units_do_not_matter() {
+    fn llr_and_elo_do_not_depend_on_the_unit() {
         let data = [3.0, -1.0, 0.0, 7.0, 4.0, 2.0, -2.0, 1.0];
         let (small, large) = (of(data), of(data.map(|x| 1000.0 * x)));
-        assert!((small.llr(&QUESTION) - large.llr(&QUESTION)).abs() < 1e-9);
+        assert!((small.llr(&PARAMS) - large.llr(&PARAMS)).abs() < 1e-9);
         assert!((small.elo().best - large.elo().best).abs() < 1e-6);
         assert_eq!(small.counts(), [5, 1, 2]);
     }
 
     #[test]
-    fn the_same_bot_twice_is_not_better_and_always_better_is() {
-        let same = of([0.0; 700]).standing(&QUESTION);
-        assert_eq!(same.answer, TestVerdict::No);
-        assert!((same.superior - 0.5).abs() < 1e-6);
-        let always = of([2.0; 40]).standing(&QUESTION);
-        assert_eq!(always.answer, TestVerdict::Yes);
-        assert_eq!(of([2.0; 5]).standing(&QUESTION).answer, TestVerdict::NotYet);
-        assert_eq!(of([]).llr(&QUESTION).to_bits(), 0.0f64.to_bits());
+    fn verdict_is_no_for_equal_bots_and_yes_for_an_always_better_one() {
+        let same = of([0.0; 700]).status(&PARAMS);
+        assert_eq!(same.verdict, TestVerdict::No);
+        assert!((same.superiority - 0.5).abs() < 1e-6);
+        let always = of([2.0; 40]).status(&PARAMS);
+        assert_eq!(always.verdict, TestVerdict::Yes);
+        assert_eq!(of([2.0; 5]).status(&PARAMS).verdict, TestVerdict::NotYet);
+        assert_eq!(of([]).llr(&PARAMS).to_bits(), 0.0f64.to_bits());
     }
 
     #[test]
-    fn one_wild_game_does_not_decide() {
+    fn one_extreme_game_does_not_decide() {
         let mut wild = vec![0.0; 300];
         wild[150] = 1e9;
-        assert_eq!(of(wild).standing(&QUESTION).answer, TestVerdict::NotYet);
+        assert_eq!(of(wild).status(&PARAMS).verdict, TestVerdict::NotYet);
     }
 
-    /// The third moment that is kept is the one of the definition, and lopsided differences claim less on their weak side only.
+    /// Checks the running third moment, and that skewed differences weaken only the side they make look too certain.
     #[test]
-    fn skew_takes_from_what_it_makes_seem_sure() {
+    fn skew_makes_the_llr_more_cautious() {
         let data = [1.0, 1.0, 1.0, 2.0, 1.0, 1.0, -6.0, 1.0, 2.0, 1.0, 1.0, 1.0];
         let risky = of(data);
         let mean = data.iter().sum::<f64>() / 12.0;
         let cubes: f64 = data.iter().map(|x| (x - mean).powi(3)).sum();
         assert!((risky.cubes - cubes).abs() < 1e-9, "{} {cubes}", risky.cubes);
-        let (plain, skewed) = risky.ratios(&QUESTION);
+        let (plain, skewed) = risky.plain_and_skewed_llr(&PARAMS);
         assert!(0.0 < skewed && skewed < plain, "{skewed} {plain}");
-        assert!((risky.llr(&QUESTION) - skewed).abs() < 1e-12);
+        assert!((risky.llr(&PARAMS) - skewed).abs() < 1e-12);
         let mirrored = of(data.map(|x| -x));
-        let (plain, skewed) = mirrored.ratios(&TestParams { elo0: -35.0, elo1: 0.0, ..QUESTION });
+        let (plain, skewed) = mirrored.plain_and_skewed_llr(&TestParams { elo0: -35.0, elo1: 0.0, ..PARAMS });
         assert!(plain < skewed && skewed < 0.0, "{skewed} {plain}");
     }
 
     #[test]
-    fn the_interval_is_students() {
+    fn difference_interval_uses_students_t() {
         let paired = of([2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
         let guess = paired.difference();
         assert!((guess.best - 5.0).abs() < 1e-12 && (guess.high - 6.7877).abs() < 0.02, "{guess:?}");

@@ -1,92 +1,99 @@
 //! NEW against OLD: pairs of games (or of matches) with sides swapped, tested in Elo.
 //!
-//! What NEW takes from a pair is one of a few shares: `0, ¼, ½, ¾, 1` of the points (the five of the *pentanomial* model) when each side plays one game.
-//! Pairs, not games, are what is counted: the two games of a pair share a seed and so are not independent.
+//! NEW gets one of a few shares of the points of a pair: `0, ¼, ½, ¾, 1` (the five outcomes of the *pentanomial* model) if each side plays
+//! one game. The test counts pairs, not games, because the two games of a pair share a seed and are not independent.
 //!
-//! # The likelihood ratio, exactly
+//! # The exact likelihood ratio
 //!
-//! Of all distributions over the shares `a_i` with mean `s`, the likeliest after `n_i` pairs of each kind is
+//! Of all distributions over the shares `a_i` with mean `s`, the most likely after `n_i` pairs with outcome i is
 //!
 //! `p_i = n_i / (n (1 + t (a_i - s)))`, with `t` the root of `sum n_i (a_i - s) / (1 + t (a_i - s)) = 0`
 //!
-//! (one dimension, decreasing: Newton's method between brackets). Kinds that have not been seen need no made-up counts. They get a
-//! share of the probability only if the mean cannot be reached otherwise, and then the farthest kind (0 or 1) gets all of it: `t` is at the end of its range, and `p_i` stands as
-//! it is. After `n` clean wins, for example, the likeliest distribution of mean `s` wins with chance `s`, and the ratio is `(s1 / s0)^n`.
+//! (one dimension, decreasing: Newton's method with brackets). Outcomes that have not occurred need no pseudo-counts. They get
+//! probability only if the mean cannot be reached otherwise. Then the farthest outcome (0 or 1) gets all of it, `t` is at the end of its
+//! range, and the formula for `p_i` still holds. After `n` wins of both games, for example, the most likely distribution with mean `s`
+//! wins with probability `s`, and the ratio is `(s1 / s0)^n`.
 //!
-//! The interval of the estimate and the likelihood of superiority come from the same likelihood, so they hold for lopsided results too.
+//! The interval of the estimate and the likelihood of superiority use the same likelihood, so they also hold for one-sided results.
 
-use super::{IntervalEstimate, TestParams, TestStatus, BoundedWalk, Z_95, elo_of_score, normal_below, score_of_elo};
+use super::{
+    BoundedWalk, IntervalEstimate, TestParams, TestStatus, Z_95, elo_of_score, normal_cdf, score_of_elo,
+};
 
-/// Pairs counted by what NEW took from them.
+/// Number of pairs by the points NEW got from them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SwappedPairsTest {
     counts: Vec<u64>,
 }
 
 impl SwappedPairsTest {
-    /// For pairs in which each side plays `games` games: each of the `2 games` is won, drawn or lost.
+    /// For pairs in which each side plays `games` games, each won, drawn or lost.
     pub fn new(games: u32) -> Self {
         Self { counts: vec![0; 4 * games.max(1) as usize + 1] }
     }
 
-    /// Counts a pair from which NEW took so many half points.
+    /// Adds a pair from which NEW got this many half points.
     pub fn push(&mut self, half_points: usize) {
         let last = self.counts.len() - 1;
         self.counts[half_points.min(last)] += 1;
     }
 
-    /// Pairs by what NEW took, from nothing to everything.
+    /// Number of pairs by NEW's half points, from none to all.
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// Where the test stands.
-    pub fn standing(&self, question: &TestParams) -> TestStatus {
-        let cells = self.cells();
-        let llr = cells.ratio(question);
-        let superior = if cells.n > 0.0 { normal_below(cells.root_of_likelihood(0.5)) } else { 0.5 };
-        let variance = if cells.n > 0.0 { cells.walk(question).variance } else { 0.0 };
-        question.standing(self.counts.iter().sum(), llr, superior, variance)
+    /// State of the test.
+    pub fn status(&self, params: &TestParams) -> TestStatus {
+        let outcomes = self.outcomes();
+        let llr = outcomes.llr(params);
+        let superior = if outcomes.n > 0.0 { normal_cdf(outcomes.signed_root(0.5)) } else { 0.5 };
+        let variance = if outcomes.n > 0.0 { outcomes.walk(params).variance } else { 0.0 };
+        params.status(self.counts.iter().sum(), llr, superior, variance)
     }
 
-    /// The logarithm of the likelihood ratio alone.
-    pub fn llr(&self, question: &TestParams) -> f64 {
-        self.cells().ratio(question)
+    /// Log-likelihood ratio.
+    pub fn llr(&self, params: &TestParams) -> f64 {
+        self.outcomes().llr(params)
     }
 
     /// NEW's share of the points, with its 95 % interval.
     pub fn score(&self) -> IntervalEstimate {
-        let cells = self.cells();
-        if cells.n == 0.0 {
+        let outcomes = self.outcomes();
+        if outcomes.n == 0.0 {
             return IntervalEstimate { best: 0.5, low: 0.0, high: 1.0 };
         }
-        let best = cells.mean();
-        IntervalEstimate { best, low: cells.end_of_interval(best, 0.0), high: cells.end_of_interval(best, 1.0) }
+        let best = outcomes.mean();
+        IntervalEstimate {
+            best,
+            low: outcomes.interval_end(best, 0.0),
+            high: outcomes.interval_end(best, 1.0),
+        }
     }
 
-    /// NEW's Elo over OLD, with its 95 % interval.
+    /// NEW's Elo relative to OLD, with its 95 % interval.
     pub fn elo(&self) -> IntervalEstimate {
         self.score().map(elo_of_score)
     }
 
-    /// The walk of the likelihood ratio if pairs come with these chances. Without simulation: the mean and variance of
-    /// `ln(p1_i / p0_i)`, where `p0` and `p1` are the distributions nearest to the truth under either hypothesis.
-    pub fn theory(question: &TestParams, chances: &[f64]) -> BoundedWalk {
-        Cells::new(chances.iter().copied()).walk(question)
+    /// Walk of the log-likelihood ratio for pairs with these outcome probabilities, without simulation: mean and variance of
+    /// `ln(p1_i / p0_i)`, where `p0` and `p1` are the distributions closest to the truth under either hypothesis.
+    pub fn expected_walk(params: &TestParams, chances: &[f64]) -> BoundedWalk {
+        PairOutcomes::new(chances.iter().copied()).walk(params)
     }
 
-    fn cells(&self) -> Cells {
-        Cells::new(self.counts.iter().map(|n| *n as f64))
+    fn outcomes(&self) -> PairOutcomes {
+        PairOutcomes::new(self.counts.iter().map(|n| *n as f64))
     }
 }
 
-/// The kinds of pairs that were seen, each with its share and how often.
-struct Cells {
+/// Outcomes that occurred: share of the points, and count.
+struct PairOutcomes {
     seen: Vec<(f64, f64)>,
     n: f64,
 }
 
-impl Cells {
+impl PairOutcomes {
     fn new(counts: impl ExactSizeIterator<Item = f64>) -> Self {
         let last = (counts.len() - 1) as f64;
         let seen: Vec<(f64, f64)> =
@@ -99,7 +106,7 @@ impl Cells {
         self.seen.iter().map(|(a, n)| a * n).sum::<f64>() / self.n
     }
 
-    /// `t` of the likeliest distribution with mean `s`.
+    /// `t` of the most likely distribution with mean `s`.
     fn tilt(&self, s: f64) -> f64 {
         let slope = |t: f64| {
             let mut sums = (0.0, 0.0);
@@ -111,7 +118,7 @@ impl Cells {
             }
             sums
         };
-        // Between these no kind, seen or not, has a chance below nothing.
+        // In this range no outcome has a negative probability.
         let (mut low, mut high) = (-1.0 / (1.0 - s), 1.0 / s);
         let seen = |share: f64| self.seen.iter().any(|(a, _)| (a - share).abs() < f64::EPSILON);
         if !seen(0.0) && slope(high).0 >= 0.0 {
@@ -138,45 +145,50 @@ impl Cells {
         t
     }
 
-    /// How much likelier the results are at best than with mean `s`, as a logarithm: 0 at the mean that was seen.
-    fn lost(&self, s: f64) -> f64 {
+    /// Log-likelihood lost by assuming mean `s` instead of the best fit; 0 at the observed mean.
+    fn log_likelihood_loss(&self, s: f64) -> f64 {
         let t = self.tilt(s);
         self.seen.iter().map(|(a, n)| n * (t * (a - s)).ln_1p()).sum()
     }
 
-    fn ratio(&self, question: &TestParams) -> f64 {
+    fn llr(&self, params: &TestParams) -> f64 {
         if self.n == 0.0 {
             return 0.0;
         }
-        self.lost(score_of_elo(question.elo0)) - self.lost(score_of_elo(question.elo1))
+        self.log_likelihood_loss(score_of_elo(params.elo0))
+            - self.log_likelihood_loss(score_of_elo(params.elo1))
     }
 
-    /// Nearly a standard normal variable if `s` is the truth.
-    fn root_of_likelihood(&self, s: f64) -> f64 {
-        let root = (2.0 * self.lost(s)).max(0.0).sqrt();
+    /// Signed root of the likelihood ratio: nearly standard normal if `s` is the true mean.
+    fn signed_root(&self, s: f64) -> f64 {
+        let root = (2.0 * self.log_likelihood_loss(s)).max(0.0).sqrt();
         if self.mean() >= s { root } else { -root }
     }
 
-    /// Where the likelihood has fallen by what a chi-square of one degree allows in 95 %, between `best` and `far`.
-    fn end_of_interval(&self, best: f64, far: f64) -> f64 {
+    /// Point between `best` and `far` at which the likelihood ratio reaches the 95 % quantile of chi-square with one degree of freedom.
+    fn interval_end(&self, best: f64, far: f64) -> f64 {
         let (mut inside, mut outside) = (best, far);
         for _ in 0..60 {
             let middle = f64::midpoint(inside, outside);
             if middle <= 0.0 || middle >= 1.0 {
                 break;
             }
-            if 2.0 * self.lost(middle) <= Z_95 * Z_95 { inside = middle } else { outside = middle }
+            if 2.0 * self.log_likelihood_loss(middle) <= Z_95 * Z_95 {
+                inside = middle
+            } else {
+                outside = middle
+            }
         }
         inside
     }
 
-    fn walk(&self, question: &TestParams) -> BoundedWalk {
-        let (s0, s1) = (score_of_elo(question.elo0), score_of_elo(question.elo1));
+    fn walk(&self, params: &TestParams) -> BoundedWalk {
+        let (s0, s1) = (score_of_elo(params.elo0), score_of_elo(params.elo1));
         let (t0, t1) = (self.tilt(s0), self.tilt(s1));
         let step = |a: f64| (t0 * (a - s0)).ln_1p() - (t1 * (a - s1)).ln_1p();
         let drift = self.seen.iter().map(|(a, n)| n * step(*a)).sum::<f64>() / self.n;
         let variance = self.seen.iter().map(|(a, n)| n * (step(*a) - drift).powi(2)).sum::<f64>() / self.n;
-        let (low, high) = question.bounds();
+        let (low, high) = params.bounds();
         BoundedWalk { drift, variance, low, high }
     }
 }
@@ -186,22 +198,22 @@ mod tests {
     use super::*;
     use crate::sprt::TestVerdict;
 
-    const QUESTION: TestParams = TestParams { elo0: 0.0, elo1: 10.0, alpha: 0.05, beta: 0.05 };
+    const PARAMS: TestParams = TestParams { elo0: 0.0, elo1: 10.0, alpha: 0.05, beta: 0.05 };
 
     fn of(counts: [u64; 5]) -> SwappedPairsTest {
         SwappedPairsTest { counts: counts.to_vec() }
     }
 
     #[test]
-    fn the_tilted_distribution_has_the_mean_and_sums_to_one() {
+    fn tilted_distribution_has_the_given_mean_and_sums_to_one() {
         for counts in [[3, 10, 40, 12, 5], [1, 0, 0, 0, 9], [0, 4, 6, 0, 0], [7, 1, 0, 0, 0]] {
-            let cells = of(counts).cells();
+            let outcomes = of(counts).outcomes();
             for s in [0.1, 0.5, 0.514, 0.9] {
-                let t = cells.tilt(s);
-                let p = |(a, n): &(f64, f64)| n / (cells.n * (1.0 + t * (a - s)));
+                let t = outcomes.tilt(s);
+                let p = |(a, n): &(f64, f64)| n / (outcomes.n * (1.0 + t * (a - s)));
                 let (mass, mean) =
-                    cells.seen.iter().fold((0.0, 0.0), |(m, e), cell| (m + p(cell), e + p(cell) * cell.0));
-                // What is missing has gone to one kind that was not seen, the first or the last.
+                    outcomes.seen.iter().fold((0.0, 0.0), |(m, e), cell| (m + p(cell), e + p(cell) * cell.0));
+                // The missing probability belongs to the first or last outcome, which has not occurred.
                 let missing = 1.0 - mass;
                 assert!(missing > -1e-9, "{counts:?} {s}: {mass}");
                 let at_end = |share: f64| (mean + missing * share - s).abs() < 1e-9;
@@ -210,16 +222,16 @@ mod tests {
         }
     }
 
-    /// No distribution with the same mean makes the results likelier: tried on a fine grid of three kinds.
+    /// Compares with a fine grid of distributions over three outcomes with the same mean.
     #[test]
-    fn no_other_distribution_is_likelier() {
-        let duel = of([6, 0, 11, 0, 3]);
-        let cells = duel.cells();
-        let own = -cells.lost(0.55);
-        let best = |n: f64, p: f64| if n > 0.0 { n * (p * cells.n / n).ln() } else { 0.0 };
+    fn likelihood_loss_equals_the_best_on_a_grid() {
+        let test = of([6, 0, 11, 0, 3]);
+        let outcomes = test.outcomes();
+        let own = -outcomes.log_likelihood_loss(0.55);
+        let best = |n: f64, p: f64| if n > 0.0 { n * (p * outcomes.n / n).ln() } else { 0.0 };
         let mut tried = f64::NEG_INFINITY;
         for i in 1..100_000 {
-            // Chances of nothing, half and all with mean 0.55.
+            // Probabilities of no, half and all points with mean 0.55.
             let all = 0.55 * f64::from(i) / 100_000.0 + 0.1;
             let half = 2.0 * (0.55 - all);
             let nothing = 1.0 - all - half;
@@ -231,40 +243,40 @@ mod tests {
     }
 
     #[test]
-    fn clean_wins_and_losses_need_no_made_up_counts() {
+    fn llr_of_only_wins_or_only_losses_needs_no_pseudo_counts() {
         let (s0, s1) = (0.5f64, score_of_elo(10.0));
-        assert!((of([0, 0, 0, 0, 40]).llr(&QUESTION) - 40.0 * (s1 / s0).ln()).abs() < 1e-9);
-        assert!((of([40, 0, 0, 0, 0]).llr(&QUESTION) - 40.0 * ((1.0 - s1) / (1.0 - s0)).ln()).abs() < 1e-9);
-        // The same bot twice: always a point each. It is not better, and that is found out.
-        let drawn = of([0, 0, 200, 0, 0]).standing(&QUESTION);
-        assert_eq!(drawn.answer, TestVerdict::No);
-        assert!((drawn.superior - 0.5).abs() < 1e-6);
+        assert!((of([0, 0, 0, 0, 40]).llr(&PARAMS) - 40.0 * (s1 / s0).ln()).abs() < 1e-9);
+        assert!((of([40, 0, 0, 0, 0]).llr(&PARAMS) - 40.0 * ((1.0 - s1) / (1.0 - s0)).ln()).abs() < 1e-9);
+        // A bot against itself: always one point each. The verdict is no.
+        let drawn = of([0, 0, 200, 0, 0]).status(&PARAMS);
+        assert_eq!(drawn.verdict, TestVerdict::No);
+        assert!((drawn.superiority - 0.5).abs() < 1e-6);
     }
 
     #[test]
-    fn near_the_normal_approximation_when_nothing_is_strange() {
-        let duel = of([120, 480, 900, 520, 140]);
+    fn llr_of_ordinary_results_is_close_to_the_normal_approximation() {
+        let test = of([120, 480, 900, 520, 140]);
         let (n, s0, s1) = (2160.0, 0.5, score_of_elo(10.0));
-        let cells = duel.cells();
-        let mean = cells.mean();
-        let variance = cells.seen.iter().map(|(a, k)| k * (a - mean).powi(2)).sum::<f64>() / n;
+        let outcomes = test.outcomes();
+        let mean = outcomes.mean();
+        let variance = outcomes.seen.iter().map(|(a, k)| k * (a - mean).powi(2)).sum::<f64>() / n;
         let normal = n * (s1 - s0) * (2.0 * mean - s0 - s1) / (2.0 * variance);
-        assert!((duel.llr(&QUESTION) - normal).abs() < 0.01, "{} {normal}", duel.llr(&QUESTION));
-        let (elo, half) = (duel.elo(), Z_95 * (variance / n).sqrt());
+        assert!((test.llr(&PARAMS) - normal).abs() < 0.01, "{} {normal}", test.llr(&PARAMS));
+        let (elo, half) = (test.elo(), Z_95 * (variance / n).sqrt());
         assert!((elo.low - elo_of_score(mean - half)).abs() < 0.1, "{elo:?}");
         assert!((elo.high - elo_of_score(mean + half)).abs() < 0.1, "{elo:?}");
     }
 
     #[test]
-    fn nothing_and_everything_are_infinite() {
-        assert_eq!(SwappedPairsTest::new(1).llr(&QUESTION).to_bits(), 0.0f64.to_bits());
+    fn elo_without_pairs_or_with_only_wins_is_infinite() {
+        assert_eq!(SwappedPairsTest::new(1).llr(&PARAMS).to_bits(), 0.0f64.to_bits());
         assert!(SwappedPairsTest::new(1).elo().low.is_infinite());
         let elo = of([0, 0, 0, 0, 20]).elo();
         assert!(
             elo.best.is_infinite() && elo.high.is_infinite() && (200.0..500.0).contains(&elo.low),
             "{elo:?}"
         );
-        // A match of three games a side has 13 kinds.
+        // A match of three games per side has 13 outcomes.
         assert_eq!(SwappedPairsTest::new(3).counts().len(), 13);
     }
 }

@@ -1,122 +1,122 @@
-//! An entrant with all its sums, and the order of them.
+//! Entrants with their totals, and their ranking.
 
 use std::cmp::Ordering;
 
-use super::{StandingsRequest, Cell, EntrantName, rulings};
+use super::{EntrantName, StandingsRequest, TableCell, rulings};
 use crate::config::EntrantSpec;
 use crate::result::{Entrant, FixedPoint};
 use crate::tally::{EntrantTotals, Tally};
 
-/// The mark of who has no place.
+/// Mark of disqualified entrants.
 pub(super) const DISQUALIFIED: &str = "disqualified";
 
 /// An entrant that has played.
 #[derive(Clone, Copy, Debug)]
 pub struct EntrantRow<'a> {
-    /// Which.
+    /// The entrant.
     pub entrant: Entrant,
-    /// What the file says about it.
+    /// Its entry in the file.
     pub spec: Option<&'a EntrantSpec>,
-    /// What it did.
-    pub sums: &'a EntrantTotals,
-    /// Why it is disqualified, if it is.
+    /// Its totals.
+    pub totals: &'a EntrantTotals,
+    /// Reason of the disqualification, if any.
     pub disqualified: Option<&'a str>,
 }
 
-/// A line with its rank.
+/// An entrant with its rank.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedRow<'a> {
-    /// 1 for the best; equals share it, and the next after two firsts is third. Who is disqualified has none.
+    /// 1 is the best. Equals share a rank; after two firsts comes the third. `None` for disqualified entrants.
     pub rank: Option<u64>,
-    /// Whose.
-    pub line: EntrantRow<'a>,
+    /// The entrant.
+    pub row: EntrantRow<'a>,
 }
 
-/// A mean, exactly: two are equal only if they are.
+/// A mean as an exact fraction, so that comparisons are exact.
 #[derive(Clone, Copy, Debug)]
-pub struct Ratio {
-    /// In millionths.
+pub struct ExactMean {
+    /// Sum in millionths.
     pub sum: i128,
-    /// Of how many.
+    /// Number of values.
     pub count: u64,
 }
 
 impl RankedRow<'_> {
-    /// The rank for a table.
-    pub fn place(&self) -> Cell {
-        self.rank.map_or(Cell::Empty, |rank| Cell::Int(rank as i64))
+    /// Table cell with the rank.
+    pub fn rank_cell(&self) -> TableCell {
+        self.rank.map_or(TableCell::Empty, |rank| TableCell::Int(rank as i64))
     }
 }
 
-impl Ratio {
+impl ExactMean {
     /// As a float.
-    pub fn real(self) -> f64 {
+    pub fn to_f64(self) -> f64 {
         self.sum as f64 / (self.count.max(1) as f64 * FixedPoint::ONE as f64)
     }
 }
 
-impl PartialEq for Ratio {
+impl PartialEq for ExactMean {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Ratio {}
+impl Eq for ExactMean {}
 
-impl PartialOrd for Ratio {
+impl PartialOrd for ExactMean {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Ratio {
+impl Ord for ExactMean {
     fn cmp(&self, other: &Self) -> Ordering {
         let cross = |a: &Self, b: &Self| a.sum.saturating_mul(b.count.max(1).into());
         cross(self, other).cmp(&cross(other, self))
     }
 }
 
-/// A name with its marks: `Prowler (AI)`.
-pub(super) fn shown_name(spec: &EntrantSpec) -> String {
+/// Name with marks: `Prowler (AI)`.
+pub(super) fn name_with_marks(spec: &EntrantSpec) -> String {
     spec.marks.iter().fold(spec.name.clone(), |name, mark| format!("{name} ({})", mark.mark))
 }
 
 impl<'a> EntrantRow<'a> {
-    /// Everybody who has played.
-    pub fn all(tally: &'a Tally, asked: &StandingsRequest<'a>) -> Vec<Self> {
-        let line = |(entrant, sums): (Entrant, &'a EntrantTotals)| Self {
+    /// All entrants that have played.
+    pub fn all(tally: &'a Tally, request: &StandingsRequest<'a>) -> Vec<Self> {
+        let row = |(entrant, totals): (Entrant, &'a EntrantTotals)| Self {
             entrant,
-            spec: asked.entrants.get(entrant.index()),
-            sums,
-            disqualified: rulings::disqualified(asked.rulings, entrant),
+            spec: request.entrants.get(entrant.index()),
+            totals,
+            disqualified: rulings::disqualification_reason(request.rulings, entrant),
         };
-        tally.entrants().map(line).collect()
+        tally.entrants().map(row).collect()
     }
 
-    /// Its name with marks.
-    pub fn name(&self) -> Cell {
-        let name = self.spec.map_or_else(|| format!("entrant {}", self.entrant.0 + 1), shown_name);
-        Cell::Text(if self.disqualified.is_some() { format!("{name} ({DISQUALIFIED})") } else { name })
+    /// Table cell with name and marks.
+    pub fn name_cell(&self) -> TableCell {
+        let name = self.spec.map_or_else(|| format!("entrant {}", self.entrant.0 + 1), name_with_marks);
+        TableCell::Text(if self.disqualified.is_some() { format!("{name} ({DISQUALIFIED})") } else { name })
     }
 
-    /// Who wrote it.
-    pub fn contributor(&self) -> Cell {
+    /// Table cell with the author.
+    pub fn contributor_cell(&self) -> TableCell {
         let contributor = self.spec.and_then(|spec| spec.contributor.clone());
-        contributor.map_or(Cell::Empty, Cell::Text)
+        contributor.map_or(TableCell::Empty, TableCell::Text)
     }
 
-    /// Points a match.
-    pub const fn points_a_match(&self) -> Ratio {
-        Ratio { sum: self.sums.points, count: self.sums.matches }
+    /// Points per match.
+    pub const fn points_per_match(&self) -> ExactMean {
+        ExactMean { sum: self.totals.points, count: self.totals.matches }
     }
 
-    /// Score a game.
-    pub const fn mean_score(&self) -> Ratio {
-        Ratio { sum: self.sums.score.sum, count: self.sums.score.count }
+    /// Score per game.
+    pub const fn mean_score(&self) -> ExactMean {
+        ExactMean { sum: self.totals.score.sum, count: self.totals.score.count }
     }
 
-    /// For whoever reads the figures.
-    pub(super) fn named(&self) -> EntrantName {
+    /// Name, contributor and marks.
+    pub(super) fn entrant_name(&self) -> EntrantName {
         let marks = self.spec.map_or(&[][..], |spec| &spec.marks);
         EntrantName {
             entrant: self.entrant,
@@ -133,11 +133,14 @@ impl<'a> EntrantRow<'a> {
     }
 }
 
-/// Puts the best first: those with the least key. Equals share a rank and stay in the order of the file. The disqualified come last, without
+/// Ranks entrants, the smallest key first. Equals share a rank and stay in the order of the file. Disqualified entrants come last, without
 /// a rank.
-pub(super) fn ranked<'a, K: Ord>(lines: &[EntrantRow<'a>], key: impl Fn(&EntrantRow<'a>) -> K) -> Vec<RankedRow<'a>> {
-    let mut keyed: Vec<(K, EntrantRow<'a>)> = lines.iter().map(|line| (key(line), *line)).collect();
-    let is_out = |line: &EntrantRow<'_>| line.disqualified.is_some();
+pub(super) fn rank_rows<'a, K: Ord>(
+    rows: &[EntrantRow<'a>],
+    key: impl Fn(&EntrantRow<'a>) -> K,
+) -> Vec<RankedRow<'a>> {
+    let mut keyed: Vec<(K, EntrantRow<'a>)> = rows.iter().map(|row| (key(row), *row)).collect();
+    let is_out = |row: &EntrantRow<'_>| row.disqualified.is_some();
     keyed.sort_by(|(one, a), (other, b)| {
         is_out(a).cmp(&is_out(b)).then_with(|| one.cmp(other)).then(a.entrant.cmp(&b.entrant))
     });
@@ -147,8 +150,8 @@ pub(super) fn ranked<'a, K: Ord>(lines: &[EntrantRow<'a>], key: impl Fn(&Entrant
         if at == 0 || keyed[at].0 != keyed[at - 1].0 {
             rank = at as u64 + 1;
         }
-        let line = keyed[at].1;
-        list.push(RankedRow { rank: (!is_out(&line)).then_some(rank), line });
+        let row = keyed[at].1;
+        list.push(RankedRow { rank: (!is_out(&row)).then_some(rank), row });
     }
     list
 }

@@ -1,29 +1,29 @@
-//! A table of typed cells: whoever shows it decides how a number looks.
+//! Tables of typed cells. Renderers decide how numbers look.
 
 use super::RankGroup;
 use super::row::{EntrantRow, RankedRow};
 use crate::result::Entrant;
 
-/// What stands in a cell.
+/// Content of a cell.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Cell {
-    /// Nothing is known, or nothing is to be said.
+pub enum TableCell {
+    /// Unknown or not applicable.
     Empty,
-    /// Words.
+    /// Text.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A number of which so many digits after the point are shown, perhaps with a unit.
+    /// A number, its displayed decimals, and a unit (may be empty).
     Real(f64, usize, &'static str),
-    /// From where to where, with so many digits.
+    /// Lower and upper end, and displayed decimals.
     Interval(f64, f64, usize),
     /// A measured time in nanoseconds.
     Time(f64),
 }
 
-impl Cell {
-    /// As people read it.
-    pub fn shown(&self) -> String {
+impl TableCell {
+    /// Display text.
+    pub fn describe(&self) -> String {
         match self {
             Self::Empty => String::new(),
             Self::Text(text) => text.clone(),
@@ -33,12 +33,12 @@ impl Cell {
             Self::Interval(low, high, decimals) => {
                 format!("{} to {}", rounded(*low, *decimals), rounded(*high, *decimals))
             }
-            Self::Time(ns) => shown_time(*ns),
+            Self::Time(ns) => format_duration(*ns),
         }
     }
 }
 
-/// With so many digits, and no minus before nothing.
+/// Rounds to this many decimals and avoids -0.
 fn rounded(x: f64, decimals: usize) -> String {
     let text = format!("{x:.decimals$}");
     match text.strip_prefix('-') {
@@ -47,8 +47,8 @@ fn rounded(x: f64, decimals: usize) -> String {
     }
 }
 
-/// A time in nanoseconds, in the unit that suits it: `250 ns`, `12.3 us`, `4.56 ms`, `1.20 s`.
-pub fn shown_time(ns: f64) -> String {
+/// A time in nanoseconds in a suitable unit: `250 ns`, `12.3 us`, `4.56 ms`, `1.20 s`.
+pub fn format_duration(ns: f64) -> String {
     match ns.max(0.0).round() {
         ns if ns < 1e3 => format!("{ns:.0} ns"),
         ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
@@ -57,125 +57,125 @@ pub fn shown_time(ns: f64) -> String {
     }
 }
 
-/// What stands in a column.
+/// A column of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Column {
-    /// For programs: never changes its meaning.
+pub struct TableColumn {
+    /// Stable id for programs.
     pub id: String,
-    /// For people, as the documents have it.
+    /// Title, as in the game's document.
     pub title: String,
-    /// Whether its cells are numbers, to be put to the right.
-    pub right: bool,
-    /// Whether it holds measured times, which are not the same in another run.
-    pub time: bool,
+    /// Whether cells are right-aligned numbers.
+    pub right_aligned: bool,
+    /// Whether it holds measured times, which differ between runs.
+    pub has_times: bool,
 }
 
-impl Column {
-    /// Of words.
+impl TableColumn {
+    /// A column of text.
     pub fn text(id: &str, title: &str) -> Self {
-        Self { id: id.to_owned(), title: title.to_owned(), right: false, time: false }
+        Self { id: id.to_owned(), title: title.to_owned(), right_aligned: false, has_times: false }
     }
 
-    /// Of numbers.
+    /// A column of numbers.
     pub fn number(id: &str, title: &str) -> Self {
-        Self { right: true, ..Self::text(id, title) }
+        Self { right_aligned: true, ..Self::text(id, title) }
     }
 
-    /// Of numbers that depend on measured times.
+    /// A column of numbers that depend on measured times.
     pub fn time(id: &str, title: &str) -> Self {
-        Self { time: true, ..Self::number(id, title) }
+        Self { has_times: true, ..Self::number(id, title) }
     }
 }
 
-/// An entrant's row.
+/// A row of a table.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Row {
-    /// Whose; `None` in the list of rulings, where one is about a match.
+pub struct TableRow {
+    /// The entrant; `None` for rulings about a match.
     pub entrant: Option<Entrant>,
-    /// One for each column.
-    pub cells: Vec<Cell>,
+    /// One cell per column.
+    pub cells: Vec<TableCell>,
 }
 
-/// One table.
+/// A table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StandingsTable {
-    /// For programs: `score`, `efficiency`, `confidence`.
+    /// Stable id for programs: `score`, `efficiency`, `confidence`.
     pub id: String,
-    /// For people.
+    /// Display title.
     pub title: String,
-    /// Whether this is what the competition's document calls its table.
+    /// Whether the game's document defines this table.
     pub official: bool,
     /// Whether its order depends on measured times.
-    pub time: bool,
-    /// From left to right.
-    pub columns: Vec<Column>,
-    /// From top to bottom.
-    pub rows: Vec<Row>,
-    /// What is to be said below it.
+    pub ranked_by_time: bool,
+    /// Columns from left to right.
+    pub columns: Vec<TableColumn>,
+    /// Rows from top to bottom.
+    pub rows: Vec<TableRow>,
+    /// Notes shown below the table.
     pub notes: Vec<String>,
 }
 
 impl StandingsTable {
-    /// An official table, still empty.
+    /// An empty official table.
     pub fn official(id: &str, title: &str) -> Self {
         let (id, title) = (id.to_owned(), title.to_owned());
         Self {
             id,
             title,
             official: true,
-            time: false,
+            ranked_by_time: false,
             columns: Vec::new(),
             rows: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    /// An official table of a group: rank, name, contributors if there are any, then these columns.
-    pub(super) fn ranked<C: IntoIterator<Item = Cell>>(
+    /// An official table of a group: rank, name, contributor if any, then these columns.
+    pub(super) fn ranked<C: IntoIterator<Item = TableCell>>(
         id: &str,
         title: &str,
         group: &RankGroup<'_>,
-        columns: impl IntoIterator<Item = Column>,
+        columns: impl IntoIterator<Item = TableColumn>,
         cells: impl Fn(&EntrantRow<'_>) -> C,
     ) -> Self {
-        let mut sheet = Self::official(id, title);
-        let with_contributors = group.ranked.iter().any(|r| r.line.contributor() != Cell::Empty);
-        sheet.columns = vec![Column::number("rank", "Rank"), Column::text("name", "Name")];
-        sheet.columns.extend(with_contributors.then(|| Column::text("contributor", "Contributor")));
-        sheet.columns.extend(columns);
-        for ranked @ RankedRow { line, .. } in &group.ranked {
-            let mut row = vec![ranked.place(), line.name()];
-            row.extend(with_contributors.then(|| line.contributor()));
-            row.extend(cells(line));
-            sheet.rows.push(Row { entrant: Some(line.entrant), cells: row });
+        let mut table = Self::official(id, title);
+        let with_contributors = group.ranked.iter().any(|r| r.row.contributor_cell() != TableCell::Empty);
+        table.columns = vec![TableColumn::number("rank", "Rank"), TableColumn::text("name", "Name")];
+        table.columns.extend(with_contributors.then(|| TableColumn::text("contributor", "Contributor")));
+        table.columns.extend(columns);
+        for ranked @ RankedRow { row, .. } in &group.ranked {
+            let mut list = vec![ranked.rank_cell(), row.name_cell()];
+            list.extend(with_contributors.then(|| row.contributor_cell()));
+            list.extend(cells(row));
+            table.rows.push(TableRow { entrant: Some(row.entrant), cells: list });
         }
-        sheet
+        table
     }
 
-    /// Without the columns that hold times.
+    /// The same without columns of measured times.
     #[must_use]
     pub fn without_times(&self) -> Self {
-        let kept = |cells: &[Cell]| -> Vec<Cell> {
-            let columns = self.columns.iter().zip(cells).filter(|(column, _)| !column.time);
+        let kept = |cells: &[TableCell]| -> Vec<TableCell> {
+            let columns = self.columns.iter().zip(cells).filter(|(column, _)| !column.has_times);
             columns.map(|(_, cell)| cell.clone()).collect()
         };
         Self {
-            columns: self.columns.iter().filter(|column| !column.time).cloned().collect(),
-            rows: self.rows.iter().map(|r| Row { entrant: r.entrant, cells: kept(&r.cells) }).collect(),
+            columns: self.columns.iter().filter(|column| !column.has_times).cloned().collect(),
+            rows: self.rows.iter().map(|r| TableRow { entrant: r.entrant, cells: kept(&r.cells) }).collect(),
             ..self.clone()
         }
     }
 }
 
-/// Says below the official tables what the marks of those in it mean.
-pub(super) fn add_notes(sheets: &mut [StandingsTable], lines: &[EntrantRow<'_>]) {
-    for sheet in sheets.iter_mut().filter(|sheet| sheet.official && !sheet.time) {
-        for row in &sheet.rows {
-            let line = row.entrant.and_then(|own| lines.binary_search_by_key(&own, |line| line.entrant).ok());
-            let Some(spec) = line.and_then(|at| lines[at].spec) else { continue };
+/// Adds the notes of marks below the official tables.
+pub(super) fn add_notes(tables: &mut [StandingsTable], rows: &[EntrantRow<'_>]) {
+    for table in tables.iter_mut().filter(|table| table.official && !table.ranked_by_time) {
+        for row in &table.rows {
+            let index = row.entrant.and_then(|own| rows.binary_search_by_key(&own, |row| row.entrant).ok());
+            let Some(spec) = index.and_then(|at| rows[at].spec) else { continue };
             for mark in &spec.marks {
                 if let Some(note) = &mark.note {
-                    sheet.notes.push(format!("{} ({}): {note}", spec.name, mark.mark));
+                    table.notes.push(format!("{} ({}): {note}", spec.name, mark.mark));
                 }
             }
         }

@@ -1,88 +1,94 @@
-//! Entrants that are compared by one mean, and whether the order of neighbours is settled.
+//! Entrants compared by one mean, and whether the order of neighbours is settled.
 
 use super::interval::MeanEstimate;
 use super::quantile::student_quantile;
 use crate::result::{Entrant, FixedPoint};
-use crate::tally::{ScoreMoments, EntrantTotals, Tally};
+use crate::tally::{EntrantTotals, ScoreMoments, Tally};
 
-/// Which mean decides.
+/// The mean that decides the ranking.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RankingMean {
-    /// Score a game.
+    /// Score per game.
     Score,
-    /// Points a match, where they were given; else score a game.
+    /// Points per match if given, else score per game.
     Points,
 }
 
-/// Between two neighbours of a table.
+/// Certainty of the order of two table neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NeighbourOrder {
-    /// It would hardly be different if all was played again.
+    /// A repetition would almost certainly give the same order.
     Settled,
-    /// It might be.
+    /// A repetition might give another order.
     Open,
 }
 
-/// Whoever is compared with each other.
+/// Means of the entrants that are compared with each other.
 pub struct RankedMeans<'t> {
     tally: &'t Tally,
-    counted: RankingMean,
+    ranking_mean: RankingMean,
     entrants: Vec<Entrant>,
-    known: Vec<MeanEstimate>,
-    /// By board, if scores are kept so: how each board moves the mean.
-    moves: Vec<Vec<(u64, f64)>>,
+    estimates: Vec<MeanEstimate>,
+    /// Influence of each seed on the mean, if scores are kept by seed.
+    influences: Vec<Vec<(u64, f64)>>,
 }
 
-/// With more opponents than games against each of them, those games say too little about what is chance.
-const GAMES_AN_OPPONENT: u64 = 2;
+/// Minimum games per opponent for separating opponent strength from chance.
+const MIN_GAMES_PER_OPPONENT: u64 = 2;
 
 impl<'t> RankedMeans<'t> {
-    /// These entrants; those who have not played are left out.
-    pub fn new(tally: &'t Tally, counted: RankingMean, entrants: &[Entrant]) -> Self {
+    /// Means of these entrants; skips those that have not played.
+    pub fn new(tally: &'t Tally, ranking_mean: RankingMean, entrants: &[Entrant]) -> Self {
         let entrants: Vec<Entrant> = entrants.iter().copied().filter(|&e| tally.of(e).is_some()).collect();
         let sums: Vec<&EntrantTotals> = entrants.iter().filter_map(|&entrant| tally.of(entrant)).collect();
-        let pooled = pooled(sums.iter().map(|sums| counted.spread(sums)));
-        let within = Within::of(tally, counted);
-        let mut moves = Vec::new();
-        let range = range(sums.iter().map(|sums| counted.spread(sums)));
-        let known = sums
+        let pooled = pooled_variance(sums.iter().map(|sums| ranking_mean.moments(sums)));
+        let adjustment = OpponentAdjustment::of(tally, ranking_mean);
+        let mut influences = Vec::new();
+        let range = score_range(sums.iter().map(|sums| ranking_mean.moments(sums)));
+        let estimates = sums
             .iter()
             .zip(&entrants)
             .map(|(sums, &entrant)| {
-                let spread = counted.spread(sums);
-                if counted.is_score(sums) && sums.boards.len() > 1 {
-                    let by_board = moves_of(sums);
+                let moments = ranking_mean.moments(sums);
+                if ranking_mean.uses_scores(sums) && sums.by_seed.len() > 1 {
+                    let by_board = seed_influences(sums);
                     let list: Vec<f64> = by_board.iter().map(|&(_, x)| x).collect();
-                    moves.push(by_board);
-                    return MeanEstimate { range, ..MeanEstimate::of_moves(spread.mean(), &list, pooled) };
+                    influences.push(by_board);
+                    return MeanEstimate {
+                        range,
+                        ..MeanEstimate::from_influences(moments.mean(), &list, pooled)
+                    };
                 }
-                moves.push(Vec::new());
-                MeanEstimate { range, ..MeanEstimate::of(spread, within.variance(entrant, spread), pooled) }
+                influences.push(Vec::new());
+                MeanEstimate {
+                    range,
+                    ..MeanEstimate::from_score_moments(moments, adjustment.variance(entrant, moments), pooled)
+                }
             })
             .collect();
-        Self { tally, counted, entrants, known, moves }
+        Self { tally, ranking_mean, entrants, estimates, influences }
     }
 
-    fn place(&self, entrant: Entrant) -> Option<usize> {
+    fn index_of(&self, entrant: Entrant) -> Option<usize> {
         self.entrants.iter().position(|&e| e == entrant)
     }
 
-    /// What is known of an entrant's mean.
-    pub fn known(&self) -> impl Iterator<Item = (Entrant, MeanEstimate)> {
-        self.entrants.iter().copied().zip(self.known.iter().copied())
+    /// Estimates of all entrants.
+    pub fn estimates(&self) -> impl Iterator<Item = (Entrant, MeanEstimate)> {
+        self.entrants.iter().copied().zip(self.estimates.iter().copied())
     }
 
-    /// The standard error of the difference of two means. Games both played are compared within themselves: what they have in common is no
-    /// chance, and what one has at the other's expense counts twice.
+    /// Standard error of the difference of two means. Common games are compared directly: common luck cancels, and points won from each
+    /// other count twice.
     fn difference_error(&self, one: usize, other: usize) -> f64 {
-        let (a, b) = (&self.known[one], &self.known[other]);
-        let (left, right) = (&self.moves[one], &self.moves[other]);
+        let (a, b) = (&self.estimates[one], &self.estimates[other]);
+        let (left, right) = (&self.influences[one], &self.influences[other]);
         if !left.is_empty() && !right.is_empty() {
             return paired_error(left, right).max(0.25 * a.error.hypot(b.error));
         }
         let apart = a.error.powi(2) + b.error.powi(2);
         let together = self.covariance(one, other);
-        // Two who always do the same to each other's digit would be told apart by one game: leave some doubt.
+        // Keep some doubt: two entrants with nearly identical results would otherwise be separated by one game.
         (apart - 2.0 * together).max(0.01 * apart).sqrt()
     }
 
@@ -93,10 +99,10 @@ impl<'t> RankedMeans<'t> {
         else {
             return 0.0;
         };
-        if !self.counted.is_score(sums_a) {
-            // Of points only the sums are known: what one gets the other does not.
+        if !self.ranking_mean.uses_scores(sums_a) {
+            // Only sums of points are known; assume that one gets what the other does not.
             let share = f64::from(met.matches).powi(2) / (sums_a.matches * sums_b.matches).max(1) as f64;
-            return -share.sqrt().min(1.0) * self.known[one].error * self.known[other].error;
+            return -share.sqrt().min(1.0) * self.estimates[one].error * self.estimates[other].error;
         }
         if met.games < 2 {
             return 0.0;
@@ -107,10 +113,10 @@ impl<'t> RankedMeans<'t> {
         m * each / (sums_a.games as f64 * sums_b.games as f64)
     }
 
-    /// Whether each of `order` is settled against the next. The level is shared among all neighbours, so that in a whole table equals are
-    /// told apart in no more than one case of twenty.
-    pub fn settled(&self, order: &[Entrant]) -> Vec<NeighbourOrder> {
-        let alpha = (1.0 - super::LEVEL) / order.len().saturating_sub(1).max(1) as f64;
+    /// For each entrant in `order`, whether the order to the next is settled. The error level is shared among all neighbours, so that at
+    /// most 5 % of tables separate any equals.
+    pub fn neighbour_orders(&self, order: &[Entrant]) -> Vec<NeighbourOrder> {
+        let alpha = (1.0 - super::CONFIDENCE_LEVEL) / order.len().saturating_sub(1).max(1) as f64;
         let places: Vec<Option<usize>> = {
             let mut by_entrant = std::collections::HashMap::new();
             self.entrants.iter().enumerate().for_each(|(place, &e)| {
@@ -128,52 +134,52 @@ impl<'t> RankedMeans<'t> {
     }
 
     fn differ(&self, one: usize, other: usize, alpha: f64) -> bool {
-        let (a, b) = (&self.known[one], &self.known[other]);
+        let (a, b) = (&self.estimates[one], &self.estimates[other]);
         let error = self.difference_error(one, other);
         let freedom = a.count.min(b.count) - 1.0;
         error.is_finite() && (a.mean - b.mean).abs() > student_quantile(alpha, freedom) * error
     }
 
-    /// Everybody in `order` whose order to a neighbour is open.
-    pub fn open(&self, order: &[Entrant]) -> Vec<Entrant> {
-        let settled = self.settled(order);
+    /// Entrants in `order` whose order to a neighbour is open.
+    pub fn open_entrants(&self, order: &[Entrant]) -> Vec<Entrant> {
+        let settled = self.neighbour_orders(order);
         let is_open = |at: Option<usize>| at.and_then(|at| settled.get(at)) == Some(&NeighbourOrder::Open);
         let open =
             order.iter().enumerate().filter(|&(at, _)| is_open(Some(at)) || is_open(at.checked_sub(1)));
         open.map(|(_, &entrant)| entrant).collect()
     }
 
-    /// What is known of one entrant's mean.
-    pub fn of(&self, entrant: Entrant) -> Option<&MeanEstimate> {
-        self.known.get(self.place(entrant)?)
+    /// Estimate of one entrant.
+    pub fn estimate(&self, entrant: Entrant) -> Option<&MeanEstimate> {
+        self.estimates.get(self.index_of(entrant)?)
     }
 }
 
 impl RankingMean {
-    fn spread(self, sums: &EntrantTotals) -> &ScoreMoments {
+    fn moments(self, sums: &EntrantTotals) -> &ScoreMoments {
         match self {
             Self::Score => &sums.score,
-            Self::Points => sums.worth(),
+            Self::Points => sums.points_or_scores(),
         }
     }
 
-    fn is_score(self, sums: &EntrantTotals) -> bool {
-        self == Self::Score || sums.given.count == 0
+    fn uses_scores(self, sums: &EntrantTotals) -> bool {
+        self == Self::Score || sums.match_points.count == 0
     }
 }
 
-/// The variance that an entrant's numbers usually have: the middle one of all, because in some games the weak vary a thousand times as much
-/// as the strong. Where nobody's numbers vary, that of all of them together.
-fn pooled<'s>(spreads: impl Iterator<Item = &'s ScoreMoments>) -> f64 {
+/// Typical variance of an entrant's values: the median of all, because in some games weak bots vary a thousand times as much as strong
+/// ones. If no entrant's values vary, the variance of all values together.
+fn pooled_variance<'s>(all_moments: impl Iterator<Item = &'s ScoreMoments>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     let mut variances = Vec::new();
-    for spread in spreads {
-        let (n, mean) = (spread.count as f64, spread.mean());
+    for moments in all_moments {
+        let (n, mean) = (moments.count as f64, moments.mean());
         count += n;
         sum += n * mean;
         squares += n * mean * mean;
-        if spread.count > 1 && spread.variance() > 0.0 {
-            variances.push(spread.variance());
+        if moments.count > 1 && moments.variance() > 0.0 {
+            variances.push(moments.variance());
         }
     }
     variances.sort_by(f64::total_cmp);
@@ -184,26 +190,26 @@ fn pooled<'s>(spreads: impl Iterator<Item = &'s ScoreMoments>) -> f64 {
     }
 }
 
-/// From the least to the greatest of all numbers.
-fn range<'s>(spreads: impl Iterator<Item = &'s ScoreMoments>) -> (f64, f64) {
-    let ends = spreads.filter(|spread| spread.count > 0).map(|spread| (spread.min, spread.max));
+/// Smallest and largest of all values.
+fn score_range<'s>(all_moments: impl Iterator<Item = &'s ScoreMoments>) -> (f64, f64) {
+    let ends = all_moments.filter(|moments| moments.count > 0).map(|moments| (moments.min, moments.max));
     let (least, most) =
         ends.fold((i64::MAX, i64::MIN), |(least, most), (min, max)| (least.min(min), most.max(max)));
-    (FixedPoint(least).real(), FixedPoint(most).real())
+    (FixedPoint(least).to_f64(), FixedPoint(most).to_f64())
 }
 
-/// How each board moves the mean of an entrant's scores: boards are what was drawn, games on one board have its luck in common.
-fn moves_of(sums: &EntrantTotals) -> Vec<(u64, f64)> {
+/// Influence of each seed on the mean score of an entrant. Seeds are the independent units: games on one seed share its luck.
+fn seed_influences(sums: &EntrantTotals) -> Vec<(u64, f64)> {
     let (mean, games, unit) = (sums.score.mean(), sums.games as f64, FixedPoint::ONE as f64);
-    let of = |(&seed, board): (&u64, &crate::tally::SeedTotals)| {
-        (seed, (board.score as f64 / unit - board.games as f64 * mean) / games)
+    let of = |(&seed, on_seed): (&u64, &crate::tally::SeedTotals)| {
+        (seed, (on_seed.score as f64 / unit - on_seed.games as f64 * mean) / games)
     };
-    sums.boards.iter().map(of).collect()
+    sums.by_seed.iter().map(of).collect()
 }
 
-/// Both lists are by seed. A board only one of them has played counts for that one alone.
+/// Standard error of the difference; both lists are sorted by seed. A seed that only one has played counts for that one alone.
 fn paired_error(left: &[(u64, f64)], right: &[(u64, f64)]) -> f64 {
-    let (mut i, mut j, mut sum, mut boards) = (0, 0, 0.0_f64, 0.0_f64);
+    let (mut i, mut j, mut sum, mut count) = (0, 0, 0.0_f64, 0.0_f64);
     while i < left.len() || j < right.len() {
         let seeds = (left.get(i).map(|x| x.0), right.get(j).map(|x| x.0));
         let (mut difference, seed) = (0.0, seeds.0.unwrap_or(u64::MAX).min(seeds.1.unwrap_or(u64::MAX)));
@@ -216,20 +222,22 @@ fn paired_error(left: &[(u64, f64)], right: &[(u64, f64)]) -> f64 {
             j += 1;
         }
         sum += difference * difference;
-        boards += 1.0;
+        count += 1.0;
     }
-    if boards < 2.0 { f64::INFINITY } else { (sum * boards / (boards - 1.0)).sqrt() }
+    if count < 2.0 { f64::INFINITY } else { (sum * count / (count - 1.0)).sqrt() }
 }
 
-/// In games of two everybody meets the same opponents in turn: how much these differ is no chance, and is taken out of the variance.
-struct Within {
-    /// By entrant: opponents, and the sum over them of (sum of scores)^2 / games.
+/// In two-player games all meet the same opponents, so the differences between opponents are not random. This removes them from the
+/// variance.
+struct OpponentAdjustment {
+    /// Per entrant: number of opponents, and the sum over them of (sum of scores)^2 / games.
     sums: Vec<(u64, f64)>,
 }
 
-impl Within {
-    fn of(tally: &Tally, counted: RankingMean) -> Self {
-        let two_seats = tally.entrants().all(|(_, sums)| sums.seats.len() <= 2 && counted.is_score(sums));
+impl OpponentAdjustment {
+    fn of(tally: &Tally, ranking_mean: RankingMean) -> Self {
+        let two_seats =
+            tally.entrants().all(|(_, sums)| sums.seats.len() <= 2 && ranking_mean.uses_scores(sums));
         if !two_seats {
             return Self { sums: Vec::new() };
         }
@@ -246,13 +254,13 @@ impl Within {
         Self { sums }
     }
 
-    fn variance(&self, entrant: Entrant, spread: &ScoreMoments) -> f64 {
-        let all = spread.variance();
+    fn variance(&self, entrant: Entrant, moments: &ScoreMoments) -> f64 {
+        let all = moments.variance();
         match self.sums.get(entrant.index()) {
-            Some(&(opponents, squares)) if spread.count >= GAMES_AN_OPPONENT * opponents + 10 => {
+            Some(&(opponents, squares)) if moments.count >= MIN_GAMES_PER_OPPONENT * opponents + 10 => {
                 let unit = FixedPoint::ONE as f64;
-                let within = spread.squares as f64 / (unit * unit) - squares;
-                (within / (spread.count - opponents) as f64).clamp(0.0, all)
+                let within = moments.squares as f64 / (unit * unit) - squares;
+                (within / (moments.count - opponents) as f64).clamp(0.0, all)
             }
             _ => all,
         }

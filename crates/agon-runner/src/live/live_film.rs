@@ -1,5 +1,5 @@
-//! Shows a board: computes its game again from what was written down, and makes each part of the film once for all who follow. It runs only
-//! while somebody does, and looks at the board by itself a few times a second: the thread that plays has nobody to wake.
+//! Renders the live film of a slot. A renderer thread replays the game from the turn buffer and makes each part of the film once for all
+//! subscribers. It runs only while there are subscribers, and polls the slot a few times a second, so the playing thread never wakes it.
 
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
@@ -7,44 +7,44 @@ use std::sync::{Arc, Condvar, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agon_core::record::{FaultRecord, SITS_OUT};
-use agon_engine::film::live::{PlayedTurn, part};
-use agon_engine::{LiveFilm, LiveTurn, Reel, ReplayError};
+use agon_core::record::{FaultRecord, SITS_OUT_TOKEN};
+use agon_engine::film::live::{PlayedTurn, film_part};
+use agon_engine::{LiveFilm, LiveTurn, ReplayError, TurnReplayer};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use super::subscriber::{LiveGameKey, LiveUpdate};
-use super::turn_buffer::{TurnCursor, TurnBuffer};
-use super::{LiveSlot, LiveConfig};
+use super::turn_buffer::{TurnBuffer, TurnCursor};
+use super::{LiveConfig, LiveSlot};
 
-/// Who is further behind than so many updates gets the film so far instead.
-const BEHIND: usize = 16;
+/// Maximum number of updates that a subscriber may be behind. A slower subscriber gets the film so far instead.
+const BROADCAST_CAPACITY: usize = 16;
 
-/// Even on a machine that is very busy something moves.
-const LONGEST_REST: Duration = Duration::from_secs(1);
+/// Maximum delay between two updates, even on a very busy machine.
+const MAX_REST_DELAY: Duration = Duration::from_secs(1);
 
-/// What those who follow a board share.
+/// State that the subscribers of a slot share.
 pub(super) struct LiveBroadcast {
     running: bool,
-    /// What is shown, for those who come late.
-    showing: Option<CurrentFilm>,
+    /// The film that is shown, for late subscribers.
+    current: Option<CurrentFilm>,
     idle: bool,
-    /// Nothing once the gallery is closed.
+    /// `None` once live viewing has ended.
     sender: Option<Sender<LiveUpdate>>,
 }
 
 struct CurrentFilm {
     game: Arc<LiveGameKey>,
     film: LiveFilm,
-    /// The film as bytes, since somebody wanted it, until it grows.
+    /// The encoded film. Computed on demand and cleared when the film grows.
     bytes: Option<Arc<[u8]>>,
-    /// Whether its end was shown.
+    /// Whether the end of the game was shown.
     over: bool,
 }
 
 impl Default for LiveBroadcast {
     fn default() -> Self {
-        let sender = Some(broadcast::channel(BEHIND).0);
-        Self { running: false, showing: None, idle: false, sender }
+        let sender = Some(broadcast::channel(BROADCAST_CAPACITY).0);
+        Self { running: false, current: None, idle: false, sender }
     }
 }
 
@@ -58,23 +58,23 @@ impl LiveBroadcast {
         self.sender = None;
     }
 
-    /// What is shown now, and all that follows it. Nothing once the gallery is closed.
+    /// The current film, and a receiver for all later updates. `None` once live viewing has ended.
     pub(super) fn subscribe(&mut self) -> Option<(Receiver<LiveUpdate>, Option<LiveUpdate>)> {
         let receiver = self.sender.as_ref()?.subscribe();
-        let now = self.showing.as_mut().map(CurrentFilm::update).or(self.idle.then_some(LiveUpdate::Idle));
+        let now = self.current.as_mut().map(CurrentFilm::update).or(self.idle.then_some(LiveUpdate::Idle));
         Some((receiver, now))
     }
 
-    /// Hands something to everybody.
+    /// Sends an update to all subscribers.
     fn send(&self, update: LiveUpdate) {
         if let Some(sender) = &self.sender {
-            // It fails when nobody follows just now.
+            // Sending fails if there are no subscribers now.
             let _ = sender.send(update);
         }
     }
 
-    fn switch_off(&mut self) {
-        (self.running, self.idle, self.showing) = (false, false, None);
+    fn reset(&mut self) {
+        (self.running, self.idle, self.current) = (false, false, None);
     }
 }
 
@@ -85,42 +85,42 @@ impl CurrentFilm {
     }
 }
 
-/// One more follows; the first one starts the projector.
-pub(super) fn join(board: &Arc<LiveSlot>) -> io::Result<(Receiver<LiveUpdate>, Option<LiveUpdate>)> {
-    let mut screen = board.screen();
-    let closed = || io::Error::other("the gallery is closed");
-    let joined = screen.subscribe().ok_or_else(closed)?;
-    if !screen.running {
-        let projector = LiveFilmRenderer::new(Arc::clone(board));
-        thread::Builder::new().name(format!("board {}", board.number)).spawn(move || projector.run())?;
-        screen.running = true;
+/// Adds a subscriber. The first one starts the renderer.
+pub(super) fn add_subscriber(slot: &Arc<LiveSlot>) -> io::Result<(Receiver<LiveUpdate>, Option<LiveUpdate>)> {
+    let mut broadcast = slot.broadcast();
+    let closed = || io::Error::other("live viewing has ended");
+    let subscription = broadcast.subscribe().ok_or_else(closed)?;
+    if !broadcast.running {
+        let renderer = LiveFilmRenderer::new(Arc::clone(slot));
+        thread::Builder::new().name(format!("live {}", slot.index)).spawn(move || renderer.run())?;
+        broadcast.running = true;
     }
-    board.followers.fetch_add(1, Relaxed);
-    Ok(joined)
+    slot.subscribers.fetch_add(1, Relaxed);
+    Ok(subscription)
 }
 
-/// One less follows; the last one ends the projector.
-pub(super) fn leave(board: &LiveSlot) {
-    // Counted under the lock: a projector that ends and one that is started do not miss each other.
-    let _screen = board.screen();
-    if board.followers.fetch_sub(1, Relaxed) == 1 {
-        board.wake.notify_all();
+/// Removes a subscriber. The last one stops the renderer.
+pub(super) fn remove_subscriber(slot: &LiveSlot) {
+    // The count changes under the lock, so that a stopping renderer and a new subscriber cannot miss each other.
+    let _broadcast = slot.broadcast();
+    if slot.subscribers.fetch_sub(1, Relaxed) == 1 {
+        slot.wake.notify_all();
     }
 }
 
 struct LiveFilmRenderer {
-    board: Arc<LiveSlot>,
+    slot: Arc<LiveSlot>,
     /// The game that is shown.
-    view: Option<View>,
-    /// The number of the game that was shown last.
-    last: u64,
-    /// What was on when the first one came: that is what they came for, however soon it is over.
-    first: Option<Arc<TurnBuffer>>,
+    view: Option<RenderedGame>,
+    /// Sequence number of the game that was shown last.
+    last_sequence: u64,
+    /// The game at the time of the first subscription. It is shown first, even if it ends at once.
+    initial: Option<Arc<TurnBuffer>>,
 }
 
-/// How much of a reading.
+/// Position in a [`TurnCursor`].
 #[derive(Default)]
-struct Place {
+struct CursorPosition {
     bytes: usize,
     times: usize,
     faults: usize,
@@ -128,184 +128,197 @@ struct Place {
 }
 
 /// A game while it is shown.
-struct View {
-    sheet: Arc<TurnBuffer>,
-    reel: Box<dyn Reel>,
+struct RenderedGame {
+    buffer: Arc<TurnBuffer>,
+    replayer: Box<dyn TurnReplayer>,
     game: Arc<LiveGameKey>,
-    reading: TurnCursor,
-    /// How much of the reading was shown.
-    at: Place,
-    /// For how many ticks its end has been shown.
-    ended: Option<u32>,
-    /// Whether what came of the match was told.
-    told: bool,
+    cursor: TurnCursor,
+    /// How much of the cursor's data was shown.
+    position: CursorPosition,
+    /// Number of ticks since the end of the game was shown.
+    ended_ticks: Option<u32>,
+    /// Whether the result of the match was sent.
+    result_sent: bool,
 }
 
 impl LiveFilmRenderer {
-    fn new(board: Arc<LiveSlot>) -> Self {
-        let first = board.slot().sheet.clone();
-        Self { board, view: None, last: 0, first }
+    fn new(slot: Arc<LiveSlot>) -> Self {
+        let initial = slot.current().buffer.clone();
+        Self { slot, view: None, last_sequence: 0, initial }
     }
 
     fn run(mut self) {
-        let _guard = Guard(Arc::clone(&self.board));
+        let _guard = ResetOnPanic(Arc::clone(&self.slot));
         loop {
-            let begun = Instant::now();
+            let started = Instant::now();
             self.step();
-            let next = begun + self.pause(begun.elapsed());
-            let mut screen = self.board.screen();
+            let next = started + self.next_delay(started.elapsed());
+            let mut broadcast = self.slot.broadcast();
             loop {
-                if screen.sender.is_none() || self.board.followers() == 0 {
-                    screen.switch_off();
+                if broadcast.sender.is_none() || self.slot.subscribers() == 0 {
+                    broadcast.reset();
                     return;
                 }
                 let left = next.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     break;
                 }
-                let woken = Condvar::wait_timeout(&self.board.wake, screen, left);
-                screen = woken.unwrap_or_else(PoisonError::into_inner).0;
+                let woken = Condvar::wait_timeout(&self.slot.wake, broadcast, left);
+                broadcast = woken.unwrap_or_else(PoisonError::into_inner).0;
             }
         }
     }
 
-    /// How long after the last step the next one comes, if that one took so long.
-    fn pause(&self, took: Duration) -> Duration {
-        let pace = &self.board.house.pace;
-        let crowd = pace.each.saturating_mul(self.board.followers() as u32);
-        pace.tick.max(crowd).max(took.saturating_mul(pace.rest).min(LONGEST_REST))
+    /// Delay from the start of a step that took this long to the next one.
+    fn next_delay(&self, took: Duration) -> Duration {
+        let pacing = &self.slot.config.pacing;
+        let subscriber_interval =
+            pacing.interval_per_subscriber.saturating_mul(self.slot.subscribers() as u32);
+        pacing
+            .update_interval
+            .max(subscriber_interval)
+            .max(took.saturating_mul(pacing.rest_factor).min(MAX_REST_DELAY))
     }
 
-    /// At most one update.
+    /// Sends at most one update.
     fn step(&mut self) {
-        let board = Arc::clone(&self.board);
-        let pace = &board.house.pace;
+        let slot = Arc::clone(&self.slot);
+        let pacing = &slot.config.pacing;
         match &mut self.view {
-            Some(view) if view.ended.is_none() => view.go_on(&board),
+            Some(view) if view.ended_ticks.is_none() => view.send_new_turns(&slot),
             Some(view) => {
-                if view.tell(&board) || view.hold() < pace.hold {
+                if view.send_result(&slot) || view.count_end_tick() < pacing.hold_ticks {
                     return;
                 }
-                self.next(&board);
+                self.show_latest_game(&slot);
             }
-            None => self.next(&board),
+            None => self.show_latest_game(&slot),
         }
     }
 
-    /// Shows what is on now; what was played since the last game was shown is passed over.
-    fn next(&mut self, board: &LiveSlot) {
-        let (sheet, resting) = {
-            let slot = board.slot();
-            let sheet = self.first.take().or_else(|| slot.sheet.clone());
-            (sheet.filter(|sheet| sheet.number > self.last), slot.resting)
+    /// Shows the current game of the slot. Games that were played in the meantime are skipped.
+    fn show_latest_game(&mut self, slot: &LiveSlot) {
+        let (buffer, idle) = {
+            let current = slot.current();
+            let buffer = self.initial.take().or_else(|| current.buffer.clone());
+            (buffer.filter(|buffer| buffer.sequence > self.last_sequence), current.idle)
         };
-        let catch_up = self.last == 0;
-        if let Some(sheet) = sheet {
-            self.last = sheet.number;
-            // A game that cannot be computed again is not shown.
-            self.view = View::open(board, sheet, catch_up).ok();
-        } else if resting || self.last == 0 {
+        let catch_up = self.last_sequence == 0;
+        if let Some(buffer) = buffer {
+            self.last_sequence = buffer.sequence;
+            // A game that cannot be replayed is not shown.
+            self.view = RenderedGame::open(slot, buffer, catch_up).ok();
+        } else if idle || self.last_sequence == 0 {
             self.view = None;
-            let mut screen = board.screen();
-            if !screen.idle {
-                (screen.idle, screen.showing) = (true, None);
-                screen.send(LiveUpdate::Idle);
+            let mut broadcast = slot.broadcast();
+            if !broadcast.idle {
+                (broadcast.idle, broadcast.current) = (true, None);
+                broadcast.send(LiveUpdate::Idle);
             }
         }
     }
 }
 
-/// Should the projector die, the next follower starts another.
-struct Guard(Arc<LiveSlot>);
+/// Resets the slot if the renderer panics, so that the next subscriber starts a new one.
+struct ResetOnPanic(Arc<LiveSlot>);
 
-impl Drop for Guard {
+impl Drop for ResetOnPanic {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.screen().switch_off();
+            self.0.broadcast().reset();
         }
     }
 }
 
-impl View {
-    /// A game that was not shown before, with what was played of it.
-    fn open(board: &LiveSlot, sheet: Arc<TurnBuffer>, catch_up: bool) -> Result<Self, ReplayError> {
-        let LiveConfig { assets, contributors, pace } = &*board.house;
-        let by = |seat: &agon_league::Entrant| contributors.get(seat.index()).cloned().flatten();
-        let by: Vec<Option<String>> = sheet.seats.iter().map(by).collect();
-        let missing = |_| ReplayError::Differs { turn: 0, what: "there is no such game".to_owned() };
-        let table = agon_engine::table(&sheet.header.game).map_err(missing)?;
-        let (mut film, reel) = table.reel(&sheet.header, &by, assets)?;
+impl RenderedGame {
+    /// Starts to show a game, with the turns played so far.
+    fn open(slot: &LiveSlot, buffer: Arc<TurnBuffer>, catch_up: bool) -> Result<Self, ReplayError> {
+        let LiveConfig { assets, contributors, pacing } = &*slot.config;
+        let author = |seat: &agon_league::Entrant| contributors.get(seat.index()).cloned().flatten();
+        let authors: Vec<Option<String>> = buffer.seats.iter().map(author).collect();
+        let missing = |_| ReplayError::Differs { turn: 0, what: "unknown game".to_owned() };
+        let any_game = agon_engine::any_game(&buffer.header.game).map_err(missing)?;
+        let (mut film, replayer) = any_game.live_film(&buffer.header, &authors, assets)?;
         let game = Arc::new(LiveGameKey {
-            board: board.number,
-            number: sheet.number,
-            key: sheet.key,
-            game: sheet.game,
-            seats: sheet.seats.clone(),
+            slot: slot.index,
+            sequence: buffer.sequence,
+            key: buffer.key,
+            game: buffer.game,
+            seats: buffer.seats.clone(),
         });
-        let reading = TurnCursor::default();
-        let mut view = Self { sheet, reel, game, reading, at: Place::default(), ended: None, told: false };
-        for turn in view.develop(board, if catch_up { pace.catch_up } else { pace.work }) {
+        let cursor = TurnCursor::default();
+        let mut view = Self {
+            buffer,
+            replayer,
+            game,
+            cursor,
+            position: CursorPosition::default(),
+            ended_ticks: None,
+            result_sent: false,
+        };
+        for turn in view.render_turns(slot, if catch_up { pacing.catch_up_time } else { pacing.render_time })
+        {
             film.push(&turn);
         }
         if view.is_at_end() {
-            view.ended = Some(0);
-            if let Some(outcome) = view.reel.outcome() {
+            view.ended_ticks = Some(0);
+            if let Some(outcome) = view.replayer.outcome() {
                 film.end(outcome);
             }
         }
-        let over = view.ended.is_some();
-        let mut showing = CurrentFilm { game: Arc::clone(&view.game), film, bytes: None, over };
-        let update = showing.update();
-        let mut screen = board.screen();
-        (screen.idle, screen.showing) = (false, Some(showing));
-        screen.send(update);
+        let over = view.ended_ticks.is_some();
+        let mut current_film = CurrentFilm { game: Arc::clone(&view.game), film, bytes: None, over };
+        let update = current_film.update();
+        let mut broadcast = slot.broadcast();
+        (broadcast.idle, broadcast.current) = (false, Some(current_film));
+        broadcast.send(update);
         Ok(view)
     }
 
-    /// Shows what was played since.
-    fn go_on(&mut self, board: &LiveSlot) {
-        let from = self.at.turns as usize + 1;
-        let turns = self.develop(board, board.house.pace.work);
+    /// Sends the turns that were played since the last update.
+    fn send_new_turns(&mut self, slot: &LiveSlot) {
+        let from = self.position.turns as usize + 1;
+        let turns = self.render_turns(slot, slot.config.pacing.render_time);
         let over = self.is_at_end();
         if turns.is_empty() && !over {
-            if self.is_abandoned(board) {
-                self.ended = Some(0);
+            if self.is_abandoned(slot) {
+                self.ended_ticks = Some(0);
             }
             return;
         }
-        let outcome = if over { self.reel.outcome() } else { None };
-        let bytes = part(from, &turns, outcome.as_ref()).into();
-        let mut screen = board.screen();
-        if let Some(showing) = &mut screen.showing {
+        let outcome = if over { self.replayer.outcome() } else { None };
+        let bytes = film_part(from, &turns, outcome.as_ref()).into();
+        let mut broadcast = slot.broadcast();
+        if let Some(current_film) = &mut broadcast.current {
             for turn in &turns {
-                showing.film.push(turn);
+                current_film.film.push(turn);
             }
-            showing.bytes = None;
-            showing.over = over;
+            current_film.bytes = None;
+            current_film.over = over;
             if let Some(outcome) = outcome {
-                showing.film.end(outcome);
+                current_film.film.end(outcome);
             }
         }
-        screen.send(LiveUpdate::Part { game: Arc::clone(&self.game), part: bytes, over });
-        drop(screen);
+        broadcast.send(LiveUpdate::Part { game: Arc::clone(&self.game), part: bytes, over });
+        drop(broadcast);
         if over {
-            self.ended = Some(0);
+            self.ended_ticks = Some(0);
         }
     }
 
-    /// Computes turns that were not shown yet, for so long.
-    fn develop(&mut self, board: &LiveSlot, work: Duration) -> Vec<LiveTurn> {
-        let until = Instant::now() + work;
-        self.sheet.read(&mut self.reading);
-        // What is over already is shown bit by bit, so that there is something to see.
-        let spread = board.house.pace.spread.max(1);
-        let most = if self.reading.over { self.reading.count.div_ceil(spread) } else { u32::MAX };
+    /// Replays turns that were not shown yet, for at most this time.
+    fn render_turns(&mut self, slot: &LiveSlot, max_time: Duration) -> Vec<LiveTurn> {
+        let until = Instant::now() + max_time;
+        self.buffer.read(&mut self.cursor);
+        // A finished game is shown in several updates, so that viewers see how it went.
+        let spread = slot.config.pacing.finished_game_updates.max(1);
+        let max_turns = if self.cursor.over { self.cursor.count.div_ceil(spread) } else { u32::MAX };
         let mut turns = Vec::new();
-        while self.at.turns < self.reading.count && turns.len() < most as usize {
-            let Ok(turn) = self.turn() else {
-                // It cannot be computed again, though it was played: there is nothing more to show of it.
-                (self.reading.count, self.reading.over) = (self.at.turns, true);
-                self.ended = Some(0);
+        while self.position.turns < self.cursor.count && turns.len() < max_turns as usize {
+            let Ok(turn) = self.render_next_turn() else {
+                // The turn cannot be replayed. Stop showing this game.
+                (self.cursor.count, self.cursor.over) = (self.position.turns, true);
+                self.ended_ticks = Some(0);
                 break;
             };
             turns.push(turn);
@@ -316,52 +329,52 @@ impl View {
         turns
     }
 
-    fn turn(&mut self) -> Result<LiveTurn, ReplayError> {
-        let Self { reading, at, .. } = self;
-        let rest = reading.answers.get(at.bytes..).unwrap_or_default();
+    fn render_next_turn(&mut self) -> Result<LiveTurn, ReplayError> {
+        let Self { cursor, position, .. } = self;
+        let rest = cursor.answers.get(position.bytes..).unwrap_or_default();
         let line = rest.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let answers = String::from_utf8_lossy(line);
-        let timed = answers.split(' ').filter(|token| *token != SITS_OUT).count();
-        let number = at.turns + 1;
-        let charged = reading.charged.get(at.times..at.times + timed).unwrap_or_default();
+        let answer_count = answers.split(' ').filter(|token| *token != SITS_OUT_TOKEN).count();
+        let number = position.turns + 1;
+        let charged = cursor.charged.get(position.times..position.times + answer_count).unwrap_or_default();
         let of_turn = |fault: &&FaultRecord| fault.turn <= number;
-        let wrong = reading.faults.iter().skip(at.faults).take_while(of_turn).count();
-        let faults = &reading.faults[at.faults..at.faults + wrong];
-        let expired = reading.expired.filter(|expiry| expiry.turn == number);
-        let turn = self.reel.push(&PlayedTurn { answers: &answers, charged, faults, expired })?;
-        at.bytes += line.len() + 1;
-        at.times += timed;
-        at.faults += wrong;
-        at.turns = number;
+        let fault_count = cursor.faults.iter().skip(position.faults).take_while(of_turn).count();
+        let faults = &cursor.faults[position.faults..position.faults + fault_count];
+        let expired = cursor.expired.filter(|expiry| expiry.turn == number);
+        let turn = self.replayer.push(&PlayedTurn { answers: &answers, charged, faults, expired })?;
+        position.bytes += line.len() + 1;
+        position.times += answer_count;
+        position.faults += fault_count;
+        position.turns = number;
         Ok(turn)
     }
 
     fn is_at_end(&self) -> bool {
-        self.reading.over && self.at.turns >= self.reading.count
+        self.cursor.over && self.position.turns >= self.cursor.count
     }
 
-    /// Whether the thread plays something else, or nothing, though the game had no end: the run was broken off.
-    fn is_abandoned(&mut self, board: &LiveSlot) -> bool {
-        let elsewhere = {
-            let slot = board.slot();
-            slot.resting || slot.begun > self.sheet.number
+    /// Whether the thread plays another game or none although this game has no end: the run was aborted.
+    fn is_abandoned(&mut self, slot: &LiveSlot) -> bool {
+        let moved_on = {
+            let current = slot.current();
+            current.idle || current.games_started > self.buffer.sequence
         };
-        self.sheet.read(&mut self.reading);
-        elsewhere && !self.reading.over
+        self.buffer.read(&mut self.cursor);
+        moved_on && !self.cursor.over
     }
 
-    /// Tells what came of the match, once it is known.
-    fn tell(&mut self, board: &LiveSlot) -> bool {
-        let Some(result) = self.sheet.result.get().filter(|_| !self.told) else { return false };
-        self.told = true;
-        board.screen().send(LiveUpdate::Match(Arc::clone(result)));
+    /// Sends the result of the match once it is known. Returns whether it was sent.
+    fn send_result(&mut self, slot: &LiveSlot) -> bool {
+        let Some(result) = self.buffer.result.get().filter(|_| !self.result_sent) else { return false };
+        self.result_sent = true;
+        slot.broadcast().send(LiveUpdate::Match(Arc::clone(result)));
         true
     }
 
-    /// For how many ticks the end has been there.
-    fn hold(&mut self) -> u32 {
-        let ticks = self.ended.map_or(1, |ticks| ticks + 1);
-        self.ended = Some(ticks);
+    /// Counts a tick since the end of the game, and returns their number.
+    fn count_end_tick(&mut self) -> u32 {
+        let ticks = self.ended_ticks.map_or(1, |ticks| ticks + 1);
+        self.ended_ticks = Some(ticks);
         ticks
     }
 }

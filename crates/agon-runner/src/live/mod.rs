@@ -1,16 +1,16 @@
-//! Games as they are played, for any number of spectators, without holding up those who play.
+//! Live viewing: shows games while they are played, to any number of subscribers, without delaying the games.
 //!
-//! The thread that plays writes each turn's answers on a sheet and knows nothing of who reads it (`sheet.rs`). For each board that somebody
-//! follows one projector computes the game again beside it and makes the film, part by part, once for all (`projector.rs`); followers
-//! are handed the same bytes, and one that is slow is given the film so far instead of being waited for (`follower.rs`). Games that
-//! other machines play are seen through the same gallery (`elsewhere.rs`).
+//! - The playing thread writes the answers of each turn into a buffer (`turn_buffer.rs`). It does not know about subscribers.
+//! - One renderer for each watched slot replays the game and makes the film, part by part (`live_film.rs`).
+//! - All subscribers get the same bytes. A slow subscriber gets the film so far instead of the missed parts (`subscriber.rs`).
+//! - Games that workers play are shown in the same way (`remote.rs`).
 
+mod live_film;
 mod remote;
 mod subscriber;
-mod live_film;
-mod turn_buffer;
 #[cfg(test)]
 mod tests;
+mod turn_buffer;
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -18,249 +18,259 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use agon_core::Assets;
-use agon_core::record::Header;
+use agon_core::record::RecordHeader;
 use agon_league::{Entrant, MatchKey};
 
-pub use remote::{RemoteGames, LiveSource};
-pub use subscriber::{LiveSubscriber, SubscribeError, LiveGameKey, LiveUpdate};
 use live_film::LiveBroadcast;
+pub use remote::{LiveSource, RemoteGames};
+pub use subscriber::{LiveGameKey, LiveSubscriber, LiveUpdate, SubscribeError};
 pub use turn_buffer::LiveReporter;
 use turn_buffer::TurnBuffer;
 
-/// How a board is shown.
+/// Timing of live updates.
 #[derive(Clone, Copy, Debug)]
 pub struct LivePacing {
-    /// There is at most one update in this time.
-    pub tick: Duration,
-    /// And in so much time for each follower: however many they are, handing updates to them takes the same share of a core.
-    pub each: Duration,
-    /// A projector computes for so long in each tick. What cannot be shown in that time is shown later.
-    pub work: Duration,
-    /// And rests for so many times as long as it took altogether, at most a second: with 30 a followed board takes no more than a thirtieth of a core from the games.
-    pub rest: u32,
-    /// In place of `work`, for what was played before anybody looked on.
-    pub catch_up: Duration,
-    /// A game that is over before it was shown is shown in so many updates.
-    pub spread: u32,
-    /// The end of a game is shown for so many ticks before the next one.
-    pub hold: u32,
+    /// Minimum time between two updates (a tick).
+    pub update_interval: Duration,
+    /// Minimum time between two updates for each subscriber. Limits the share of a core that sending takes, for any number of subscribers.
+    pub interval_per_subscriber: Duration,
+    /// Maximum time that a renderer computes in each tick. Remaining turns are shown later.
+    pub render_time: Duration,
+    /// Pause after a step, as a multiple of its duration, at most a second. With 30, a watched slot takes at most a thirtieth of a core.
+    pub rest_factor: u32,
+    /// Used instead of `render_time` for the turns played before the first subscription.
+    pub catch_up_time: Duration,
+    /// Number of updates in which a game is shown that ended before it was shown.
+    pub finished_game_updates: u32,
+    /// Number of ticks for which the end of a game is shown before the next game.
+    pub hold_ticks: u32,
 }
 
 impl Default for LivePacing {
     fn default() -> Self {
         Self {
-            tick: Duration::from_millis(250),
-            each: Duration::from_micros(500),
-            work: Duration::from_millis(5),
-            rest: 30,
-            catch_up: Duration::from_millis(100),
-            spread: 12,
-            hold: 6,
+            update_interval: Duration::from_millis(250),
+            interval_per_subscriber: Duration::from_micros(500),
+            render_time: Duration::from_millis(5),
+            rest_factor: 30,
+            catch_up_time: Duration::from_millis(100),
+            finished_game_updates: 12,
+            hold_ticks: 6,
         }
     }
 }
 
-/// The boards of a competition, each with the game that is on. It may outlive a run, and be lent to the next.
+/// The games of a competition that are being played, one per slot. May be used for several runs.
 pub struct LiveGames {
-    boards: Mutex<Vec<Arc<LiveSlot>>>,
-    house: Arc<LiveConfig>,
-    /// What other machines play of it.
-    elsewhere: OnceLock<Arc<dyn RemoteGames>>,
+    slots: Mutex<Vec<Arc<LiveSlot>>>,
+    config: Arc<LiveConfig>,
+    /// Games that workers play.
+    remote: OnceLock<Arc<dyn RemoteGames>>,
 }
 
-/// What all boards have in common.
+/// Configuration shared by all slots.
 struct LiveConfig {
     assets: Assets,
-    /// Who wrote the bots, by entrant.
+    /// Authors of the bots, indexed by entrant.
     contributors: Vec<Option<String>>,
-    pace: LivePacing,
+    pacing: LivePacing,
 }
 
-/// A game that is on.
+/// A game that is being played.
 #[derive(Clone, Debug)]
 pub struct LiveGame {
-    /// Which board, from 0.
-    pub board: usize,
-    /// Which match.
+    /// Slot number, from 0.
+    pub slot: usize,
+    /// The match.
     pub key: MatchKey,
-    /// Which game of the match, from 0.
+    /// Game of the match, from 0.
     pub game: u32,
-    /// By whom, in seat order.
+    /// Entrants, in seat order.
     pub seats: Vec<Entrant>,
-    /// Since when it is played.
+    /// Start time of the game.
     pub since: Instant,
-    /// How many turns were played.
+    /// Number of turns played.
     pub turn: u32,
-    /// How many follow this board.
-    pub followers: usize,
+    /// Number of subscribers of this slot.
+    pub subscribers: usize,
 }
 
 impl LiveGames {
-    /// Without boards; those come with the games. `contributors` are those who wrote the bots, by entrant, as far as they are named.
+    /// Creates an empty set. Slots are added when games start. `contributors` are the authors of the bots, indexed by entrant, if known.
     pub fn new(assets: Assets, contributors: Vec<Option<String>>) -> Arc<Self> {
-        Self::paced(assets, contributors, LivePacing::default())
+        Self::with_pacing(assets, contributors, LivePacing::default())
     }
 
-    /// The same at another pace.
-    pub fn paced(assets: Assets, contributors: Vec<Option<String>>, pace: LivePacing) -> Arc<Self> {
-        let house = Arc::new(LiveConfig { assets, contributors, pace });
-        Arc::new(Self { boards: Mutex::default(), house, elsewhere: OnceLock::new() })
+    /// Same as [`Self::new`], with another timing.
+    pub fn with_pacing(assets: Assets, contributors: Vec<Option<String>>, pacing: LivePacing) -> Arc<Self> {
+        let config = Arc::new(LiveConfig { assets, contributors, pacing });
+        Arc::new(Self { slots: Mutex::default(), config, remote: OnceLock::new() })
     }
 
-    /// Shows the boards of other machines too. Once: a gallery that has some keeps them.
-    pub fn add(&self, elsewhere: Arc<dyn RemoteGames>) {
-        let _ = self.elsewhere.set(elsewhere);
+    /// Adds the games of workers. Only the first call has an effect.
+    pub fn set_remote(&self, remote: Arc<dyn RemoteGames>) {
+        let _ = self.remote.set(remote);
     }
 
-    /// Who wrote the bots, by entrant.
+    /// Authors of the bots, indexed by entrant.
     pub fn contributors(&self) -> &[Option<String>] {
-        &self.house.contributors
+        &self.config.contributors
     }
 
-    /// What is being played.
-    pub fn boards(&self) -> Vec<LiveGame> {
-        let mut boards: Vec<LiveGame> = self.all().iter().filter_map(|board| board.now()).collect();
-        boards.extend(self.elsewhere.get().into_iter().flat_map(|there| there.boards()));
-        boards
+    /// Games being played.
+    pub fn games(&self) -> Vec<LiveGame> {
+        let mut games: Vec<LiveGame> = self.lock_slots().iter().filter_map(|slot| slot.live_game()).collect();
+        games.extend(self.remote.get().into_iter().flat_map(|remote_games| remote_games.games()));
+        games
     }
 
-    /// Follows a board: its games one after the other.
-    pub fn follow(&self, board: usize) -> Result<LiveSubscriber, SubscribeError> {
-        let here = self.all().get(board).cloned();
-        match (here, self.elsewhere.get()) {
-            (Some(board), _) => LiveSubscriber::here(&board, None),
-            (None, Some(there)) => LiveSubscriber::there(there.window(board)?, None),
-            (None, None) => Err(SubscribeError::NotThere),
+    /// Subscribes to a slot: shows its games one after the other.
+    pub fn subscribe(&self, slot: usize) -> Result<LiveSubscriber, SubscribeError> {
+        let local = self.lock_slots().get(slot).cloned();
+        match (local, self.remote.get()) {
+            (Some(slot), _) => LiveSubscriber::local(&slot, None),
+            (None, Some(remote_games)) => LiveSubscriber::remote(remote_games.source(slot)?, None),
+            (None, None) => Err(SubscribeError::NotPlaying),
         }
     }
 
-    /// Follows a match that is being played, to its end. Where matches take milliseconds and others look on already, it may be passed over: then
-    /// there is nothing to see.
-    pub fn follow_match(&self, key: MatchKey) -> Result<LiveSubscriber, SubscribeError> {
-        let playing = |board: &Arc<LiveSlot>| {
-            let slot = board.slot();
-            let sheet = slot.sheet.as_ref().filter(|sheet| sheet.key == key && !slot.resting)?;
-            Some((Arc::clone(board), sheet.number))
+    /// Subscribes to a match that is being played, until its end. If matches take milliseconds and the slot already has subscribers, the match may
+    /// be skipped. Then the subscriber gets no film.
+    pub fn subscribe_match(&self, key: MatchKey) -> Result<LiveSubscriber, SubscribeError> {
+        let playing = |slot: &Arc<LiveSlot>| {
+            let current = slot.current();
+            let buffer = current.buffer.as_ref().filter(|buffer| buffer.key == key && !current.idle)?;
+            Some((Arc::clone(slot), buffer.sequence))
         };
-        let here = self.all().iter().find_map(playing);
-        if let Some((board, number)) = here {
-            return LiveSubscriber::here(&board, Some((key, number)));
+        let local = self.lock_slots().iter().find_map(playing);
+        if let Some((slot, number)) = local {
+            return LiveSubscriber::local(&slot, Some((key, number)));
         }
-        let there = self.elsewhere.get().ok_or(SubscribeError::NotThere)?;
-        let now = there.boards().into_iter().find(|now| now.key == key).ok_or(SubscribeError::NotThere)?;
-        LiveSubscriber::there(there.window(now.board)?, Some(key))
+        let remote_games = self.remote.get().ok_or(SubscribeError::NotPlaying)?;
+        let live_game = remote_games
+            .games()
+            .into_iter()
+            .find(|live_game| live_game.key == key)
+            .ok_or(SubscribeError::NotPlaying)?;
+        LiveSubscriber::remote(remote_games.source(live_game.slot)?, Some(key))
     }
 
-    /// The board of a thread, from 0.
-    pub fn board(&self, thread: usize) -> Arc<LiveSlot> {
-        let mut boards = self.all();
-        while boards.len() <= thread {
-            let board = LiveSlot::new(boards.len(), Arc::clone(&self.house));
-            boards.push(Arc::new(board));
+    /// Slot of a thread, from 0.
+    pub fn slot(&self, thread: usize) -> Arc<LiveSlot> {
+        let mut slots = self.lock_slots();
+        while slots.len() <= thread {
+            let slot = LiveSlot::new(slots.len(), Arc::clone(&self.config));
+            slots.push(Arc::new(slot));
         }
-        Arc::clone(&boards[thread])
+        Arc::clone(&slots[thread])
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<Arc<LiveSlot>>> {
-        self.boards.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_slots(&self) -> MutexGuard<'_, Vec<Arc<LiveSlot>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for LiveGames {
-    /// Whoever still follows is told that this was all.
+    /// Ends all subscriptions.
     fn drop(&mut self) {
-        for board in self.all().iter() {
-            board.close();
+        for slot in self.lock_slots().iter() {
+            slot.close();
         }
     }
 }
 
 impl fmt::Debug for LiveGames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.boards()).finish()
+        f.debug_list().entries(self.games()).finish()
     }
 }
 
-/// Where one thread plays.
+/// The place where one thread plays its games.
 pub struct LiveSlot {
-    number: usize,
-    house: Arc<LiveConfig>,
-    /// For the thread that plays: never locked for longer than a few copies.
-    slot: Mutex<CurrentGame>,
-    followers: AtomicUsize,
-    /// For those who look on; the thread that plays never takes it.
-    screen: Mutex<LiveBroadcast>,
-    /// The projector waits for it between two ticks.
+    index: usize,
+    config: Arc<LiveConfig>,
+    /// Used by the playing thread. Never locked for longer than a few copies.
+    current: Mutex<CurrentGame>,
+    subscribers: AtomicUsize,
+    /// Used by subscribers and the renderer. The playing thread never locks it.
+    broadcast: Mutex<LiveBroadcast>,
+    /// Wakes the renderer between two ticks.
     wake: Condvar,
 }
 
 #[derive(Default)]
 struct CurrentGame {
-    /// The game that is on, or the last one.
-    sheet: Option<Arc<TurnBuffer>>,
-    /// How many games were begun.
-    begun: u64,
-    /// Nothing is played here any more.
-    resting: bool,
+    /// The current game, or the last one.
+    buffer: Option<Arc<TurnBuffer>>,
+    /// Number of games started.
+    games_started: u64,
+    /// Whether no game is being played.
+    idle: bool,
 }
 
 impl LiveSlot {
-    fn new(number: usize, house: Arc<LiveConfig>) -> Self {
-        let (slot, screen, wake) = (Mutex::default(), Mutex::default(), Condvar::new());
-        Self { number, house, slot, followers: AtomicUsize::new(0), screen, wake }
+    fn new(index: usize, config: Arc<LiveConfig>) -> Self {
+        let (current, broadcast, wake) = (Mutex::default(), Mutex::default(), Condvar::new());
+        Self { index, config, current, subscribers: AtomicUsize::new(0), broadcast, wake }
     }
 
-    fn slot(&self) -> MutexGuard<'_, CurrentGame> {
-        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    fn current(&self) -> MutexGuard<'_, CurrentGame> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn screen(&self) -> MutexGuard<'_, LiveBroadcast> {
-        self.screen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn broadcast(&self) -> MutexGuard<'_, LiveBroadcast> {
+        self.broadcast.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn now(&self) -> Option<LiveGame> {
-        let sheet = {
-            let slot = self.slot();
-            slot.sheet.clone().filter(|_| !slot.resting)?
+    fn live_game(&self) -> Option<LiveGame> {
+        let buffer = {
+            let current = self.current();
+            current.buffer.clone().filter(|_| !current.idle)?
         };
         Some(LiveGame {
-            board: self.number,
-            key: sheet.key,
-            game: sheet.game,
-            seats: sheet.seats.clone(),
-            since: sheet.since,
-            turn: sheet.turn(),
-            followers: self.followers(),
+            slot: self.index,
+            key: buffer.key,
+            game: buffer.game,
+            seats: buffer.seats.clone(),
+            since: buffer.since,
+            turn: buffer.turn_count(),
+            subscribers: self.subscribers(),
         })
     }
 
-    /// A game begins. The sheet of the last one is used again unless somebody still reads it.
-    fn begin(&self, key: MatchKey, game: u32, seats: &[Entrant], header: &Header) -> Arc<TurnBuffer> {
+    /// Starts a game. The buffer of the last game is reused unless a renderer still reads it.
+    fn start_game(
+        &self,
+        key: MatchKey,
+        game: u32,
+        seats: &[Entrant],
+        header: &RecordHeader,
+    ) -> Arc<TurnBuffer> {
         let since = Instant::now();
-        let mut slot = self.slot();
-        slot.begun += 1;
-        slot.resting = false;
-        let number = slot.begun;
-        if let Some(sheet) = slot.sheet.as_mut().and_then(Arc::get_mut) {
-            sheet.reuse(number, key, game, seats, since, header);
+        let mut current = self.current();
+        current.games_started += 1;
+        current.idle = false;
+        let number = current.games_started;
+        if let Some(buffer) = current.buffer.as_mut().and_then(Arc::get_mut) {
+            buffer.reuse(number, key, game, seats, since, header);
         } else {
-            slot.sheet = None;
+            current.buffer = None;
         }
-        let fresh = || Arc::new(TurnBuffer::new(number, key, game, seats, since, header));
-        Arc::clone(slot.sheet.get_or_insert_with(fresh))
+        let new_buffer = || Arc::new(TurnBuffer::new(number, key, game, seats, since, header));
+        Arc::clone(current.buffer.get_or_insert_with(new_buffer))
     }
 
-    /// The thread has nothing more to play.
-    pub fn rest(&self) {
-        self.slot().resting = true;
+    /// Marks the slot as idle: its thread has no more matches to play.
+    pub fn set_idle(&self) {
+        self.current().idle = true;
     }
 
-    fn followers(&self) -> usize {
-        self.followers.load(Relaxed)
+    fn subscribers(&self) -> usize {
+        self.subscribers.load(Relaxed)
     }
 
     fn close(&self) {
-        self.screen().close();
+        self.broadcast().close();
         self.wake.notify_all();
     }
 }

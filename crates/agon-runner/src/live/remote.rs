@@ -1,49 +1,49 @@
-//! Boards of other machines, in the same gallery: whoever looks on does not know where a game is played.
+//! Games on other machines. Subscribers do not need to know where a game is played.
 
 use std::sync::Arc;
 
 use tokio::sync::broadcast::Receiver;
 
-use super::subscriber::{SubscribeError, LiveUpdate};
-use super::{LiveSlot, LiveGame, live_film};
+use super::subscriber::{LiveUpdate, SubscribeError};
+use super::{LiveGame, LiveSlot, live_film};
 
-/// Boards that are not on this machine.
+/// Games that are played on other machines.
 pub trait RemoteGames: Send + Sync {
-    /// What is being played there. A board keeps its number; none has one of a board that is here.
-    fn boards(&self) -> Vec<LiveGame>;
+    /// Games being played there. A slot keeps its number. Slot numbers differ from those of local slots.
+    fn games(&self) -> Vec<LiveGame>;
 
-    /// A window on one of these boards.
-    fn window(&self, board: usize) -> Result<Box<dyn LiveSource>, SubscribeError>;
+    /// Opens the source of a remote slot.
+    fn source(&self, slot: usize) -> Result<Box<dyn LiveSource>, SubscribeError>;
 }
 
-/// Through which a board is seen. Dropping it is enough to leave.
+/// Source of the updates of a slot. Dropping it unsubscribes.
 pub trait LiveSource: Send + Sync {
-    /// What is shown now, and all that follows it. Nothing when there will be no more.
-    fn tune_in(&self) -> Option<(Receiver<LiveUpdate>, Option<LiveUpdate>)>;
+    /// The current film, and a receiver for all later updates. `None` if there will be no more updates.
+    fn subscribe(&self) -> Option<(Receiver<LiveUpdate>, Option<LiveUpdate>)>;
 }
 
-/// A window on a board of this machine: its projector runs as long as there is one.
+/// Source of a local slot. The renderer runs while there is at least one source.
 pub(super) struct LocalSource(Arc<LiveSlot>);
 
 impl LocalSource {
-    /// The window, and what [`LiveSource::subscribe`] says in the same moment.
-    #[allow(clippy::type_complexity, reason = "what tune_in gives, once")]
+    /// Opens a source. Also returns the first result of [`LiveSource::subscribe`], so that no update is missed.
+    #[allow(clippy::type_complexity, reason = "the result of subscribe, used once")]
     pub(super) fn open(
-        board: &Arc<LiveSlot>,
+        slot: &Arc<LiveSlot>,
     ) -> Result<(Self, (Receiver<LiveUpdate>, Option<LiveUpdate>)), SubscribeError> {
-        let joined = live_film::join(board)?;
-        Ok((Self(Arc::clone(board)), joined))
+        let subscription = live_film::add_subscriber(slot)?;
+        Ok((Self(Arc::clone(slot)), subscription))
     }
 }
 
 impl LiveSource for LocalSource {
-    fn tune_in(&self) -> Option<(Receiver<LiveUpdate>, Option<LiveUpdate>)> {
-        self.0.screen().subscribe()
+    fn subscribe(&self) -> Option<(Receiver<LiveUpdate>, Option<LiveUpdate>)> {
+        self.0.broadcast().subscribe()
     }
 }
 
 impl Drop for LocalSource {
     fn drop(&mut self) {
-        live_film::leave(&self.0);
+        live_film::remove_subscriber(&self.0);
     }
 }

@@ -1,4 +1,4 @@
-//! Somebody who looks on.
+//! A subscriber of live updates.
 
 use std::io;
 use std::sync::Arc;
@@ -8,98 +8,104 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::LiveSlot;
-use super::remote::{LocalSource, LiveSource};
+use super::remote::{LiveSource, LocalSource};
 
-/// A game that is shown.
+/// Identity of a live game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LiveGameKey {
-    /// On which board, from 0.
-    pub board: usize,
-    /// How many games were begun on this board, this one included: a later game has a larger number.
-    pub number: u64,
-    /// Of which match.
+    /// Slot number, from 0.
+    pub slot: usize,
+    /// Number of games started in this slot, including this one. Later games have larger numbers.
+    pub sequence: u64,
+    /// The match.
     pub key: MatchKey,
-    /// Which game of the match, from 0.
+    /// Game of the match, from 0.
     pub game: u32,
-    /// By whom, in seat order.
+    /// Entrants, in seat order.
     pub seats: Vec<Entrant>,
 }
 
-/// What there is to see. The same bytes for all who follow: cloning one costs nothing.
+/// A live update. All subscribers share the same bytes, so cloning is cheap.
 #[derive(Clone, Debug)]
 pub enum LiveUpdate {
-    /// A game, as far as it was shown: another one, or the same for somebody who came late or was too slow. Whatever was
-    /// shown before makes room for it.
+    /// A film of the turns shown so far. Replaces everything shown before. Sent for a new game, and to a subscriber that came late or was
+    /// too slow.
     Film {
-        /// Which.
+        /// The game.
         game: Arc<LiveGameKey>,
-        /// A film (`docs/film.md`), live unless the game is over.
+        /// A film (`docs/film.md`), live unless the game has ended.
         film: Arc<[u8]>,
-        /// Whether it has its end.
+        /// Whether the film includes the end of the game.
         over: bool,
     },
-    /// The same game goes on.
+    /// More turns of the same game.
     Part {
-        /// Which.
+        /// The game.
         game: Arc<LiveGameKey>,
-        /// To be appended to the film.
+        /// Part to append to the film.
         part: Arc<[u8]>,
-        /// Whether it is the last, with the outcome.
+        /// Whether this is the last part, with the outcome.
         over: bool,
     },
-    /// The match of the game that was shown is over.
+    /// The match of the shown game has ended.
     Match(Arc<MatchResult>),
-    /// Nothing is played on this board. It may be, later.
+    /// No game is being played in this slot. Games may follow later.
     Idle,
 }
 
-/// Why nobody can follow that.
+/// Why a subscription failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SubscribeError {
-    /// Over, not begun, or never heard of.
-    #[error("this is not being played")]
-    NotThere,
-    /// The machine has no room for another projector.
-    #[error("the game cannot be shown: {0}")]
-    Projector(#[from] io::Error),
+    /// The game or match has ended, has not started, or does not exist.
+    #[error("not being played now")]
+    NotPlaying,
+    /// The renderer could not be started.
+    #[error("cannot show the game: {0}")]
+    Renderer(#[from] io::Error),
 }
 
-/// Games of other matches that somebody who waits for one lets pass, where it is not known which comes when.
-const PASSED: u32 = 3;
+/// Maximum number of games of other matches that a subscriber of a remote match skips before it gives up.
+const MAX_SKIPPED_GAMES: u32 = 3;
 
-/// Follows a board, or a match. Dropping it is enough to leave.
+/// Receives the updates of a slot or of a match. Dropping it unsubscribes.
 pub struct LiveSubscriber {
-    window: Box<dyn LiveSource>,
+    source: Box<dyn LiveSource>,
     receiver: Receiver<LiveUpdate>,
-    /// To be seen before anything else.
+    /// Update to return before all others.
     next: Option<LiveUpdate>,
-    only: Option<MatchFilterState>,
+    filter: Option<MatchFilterState>,
 }
 
-/// One match, and no other.
+/// Limits a subscription to one match.
 struct MatchFilterState {
     key: MatchKey,
-    /// The number of the game by which it was found, or was first seen.
-    number: Option<u64>,
-    /// How many games of others went by before its number was known.
-    passed: u32,
+    /// Sequence number of the match's game, once known.
+    sequence: Option<u64>,
+    /// Number of games of other matches skipped before the sequence number was known.
+    skipped: u32,
 }
 
 impl LiveSubscriber {
-    pub(super) fn here(board: &Arc<LiveSlot>, only: Option<(MatchKey, u64)>) -> Result<Self, SubscribeError> {
-        let (window, (receiver, next)) = LocalSource::open(board)?;
-        let only = only.map(|(key, number)| MatchFilterState { key, number: Some(number), passed: 0 });
-        Ok(Self { window: Box::new(window), receiver, next, only })
+    pub(super) fn local(
+        slot: &Arc<LiveSlot>,
+        filter: Option<(MatchKey, u64)>,
+    ) -> Result<Self, SubscribeError> {
+        let (source, (receiver, next)) = LocalSource::open(slot)?;
+        let filter = filter.map(|(key, number)| MatchFilterState { key, sequence: Some(number), skipped: 0 });
+        Ok(Self { source: Box::new(source), receiver, next, filter })
     }
 
-    pub(super) fn there(window: Box<dyn LiveSource>, only: Option<MatchKey>) -> Result<Self, SubscribeError> {
-        let (receiver, next) = window.tune_in().ok_or(SubscribeError::NotThere)?;
-        let only = only.map(|key| MatchFilterState { key, number: None, passed: 0 });
-        Ok(Self { window, receiver, next, only })
+    pub(super) fn remote(
+        source: Box<dyn LiveSource>,
+        filter: Option<MatchKey>,
+    ) -> Result<Self, SubscribeError> {
+        let (receiver, next) = source.subscribe().ok_or(SubscribeError::NotPlaying)?;
+        let filter = filter.map(|key| MatchFilterState { key, sequence: None, skipped: 0 });
+        Ok(Self { source, receiver, next, filter })
     }
 
-    /// The next thing to see, as soon as there is one. `None` when there will be none: the match is over, or the gallery is closed.
-    /// Nothing is lost if it is not waited for to the end (it may stand in a `select!` or under a timeout).
+    /// Waits for the next update. `None` when there will be no more: the match has ended, or live viewing has.
+    /// Cancel safe: no update is lost if the future is dropped (in a `select!` or by a timeout).
     pub async fn next(&mut self) -> Option<LiveUpdate> {
         loop {
             let update = match self.next.take() {
@@ -107,47 +113,47 @@ impl LiveSubscriber {
                 None => match self.receiver.recv().await {
                     Ok(update) => update,
                     Err(RecvError::Lagged(_)) => {
-                        (self.receiver, self.next) = self.window.tune_in()?;
+                        (self.receiver, self.next) = self.source.subscribe()?;
                         continue;
                     }
                     Err(RecvError::Closed) => return None,
                 },
             };
-            let Some(only) = &mut self.only else { return Some(update) };
-            match only.look(&update) {
-                Look::Show => return Some(update),
-                Look::Skip => {}
-                Look::End => return None,
+            let Some(filter) = &mut self.filter else { return Some(update) };
+            match filter.check(&update) {
+                FilterDecision::Show => return Some(update),
+                FilterDecision::Skip => {}
+                FilterDecision::End => return None,
             }
         }
     }
 }
 
-enum Look {
+enum FilterDecision {
     Show,
     Skip,
     End,
 }
 
 impl MatchFilterState {
-    fn look(&mut self, update: &LiveUpdate) -> Look {
+    fn check(&mut self, update: &LiveUpdate) -> FilterDecision {
         match update {
             LiveUpdate::Film { game, .. } | LiveUpdate::Part { game, .. } if game.key == self.key => {
-                self.number.get_or_insert(game.number);
-                Look::Show
+                self.sequence.get_or_insert(game.sequence);
+                FilterDecision::Show
             }
-            // The projector may still be at a game before the match; once it is past it, there is no more.
-            LiveUpdate::Film { game, .. } | LiveUpdate::Part { game, .. } => match self.number {
-                Some(number) if game.number > number => Look::End,
-                Some(_) => Look::Skip,
+            // The renderer may still show an earlier game. Once it is past the match, there are no more updates.
+            LiveUpdate::Film { game, .. } | LiveUpdate::Part { game, .. } => match self.sequence {
+                Some(number) if game.sequence > number => FilterDecision::End,
+                Some(_) => FilterDecision::Skip,
                 None => {
-                    self.passed += u32::from(matches!(update, LiveUpdate::Film { .. }));
-                    if self.passed > PASSED { Look::End } else { Look::Skip }
+                    self.skipped += u32::from(matches!(update, LiveUpdate::Film { .. }));
+                    if self.skipped > MAX_SKIPPED_GAMES { FilterDecision::End } else { FilterDecision::Skip }
                 }
             },
-            LiveUpdate::Match(result) if result.key != self.key => Look::Skip,
-            LiveUpdate::Match(_) => Look::Show,
-            LiveUpdate::Idle => Look::End,
+            LiveUpdate::Match(result) if result.key != self.key => FilterDecision::Skip,
+            LiveUpdate::Match(_) => FilterDecision::Show,
+            LiveUpdate::Idle => FilterDecision::End,
         }
     }
 }

@@ -1,72 +1,72 @@
-//! What is written down of the game on a board: by the thread that plays it, for whoever looks on.
+//! Buffer between the playing thread, which writes the turns of a game, and the renderer, which reads them.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use agon_core::record::{Expiry, FaultRecord, Header};
-use agon_engine::{Deeds, Event, Reporter};
+use agon_core::record::{ClockExpiry, FaultRecord, RecordHeader};
+use agon_engine::{GameEvent, Reporter, TurnAnswers};
 use agon_league::{Entrant, MatchKey, MatchResult};
 
 use super::LiveSlot;
 
-/// Nobody holds up the thread that plays for longer than copying so many bytes takes.
-const AT_ONCE: usize = 1 << 16;
+/// Maximum number of bytes that a reader copies while it holds the lock, so that the playing thread never waits long.
+const MAX_COPY_BYTES: usize = 1 << 16;
 
-/// A game as far as it was played.
+/// The turns of a game so far.
 pub(super) struct TurnBuffer {
-    /// How many games were begun on this board, this one included.
-    pub(super) number: u64,
+    /// Number of games started in this slot, including this one.
+    pub(super) sequence: u64,
     pub(super) key: MatchKey,
-    /// Its number in its match, from 0.
+    /// Game of the match, from 0.
     pub(super) game: u32,
     pub(super) seats: Vec<Entrant>,
     pub(super) since: Instant,
-    pub(super) header: Header,
-    turns: Mutex<Turns>,
-    /// What came of its match, if it was the last game of it and somebody looked on.
+    pub(super) header: RecordHeader,
+    turns: Mutex<TurnData>,
+    /// Result of the match. Set if this was its last game and there were subscribers.
     pub(super) result: OnceLock<Arc<MatchResult>>,
 }
 
-/// The part that grows.
+/// The data that grows with each turn.
 #[derive(Default)]
-struct Turns {
-    /// A line for each turn.
+struct TurnData {
+    /// One line per turn.
     answers: Vec<u8>,
     charged: Vec<Duration>,
     faults: Vec<FaultRecord>,
     count: u32,
-    expired: Option<Expiry>,
+    expired: Option<ClockExpiry>,
     over: bool,
 }
 
-/// What somebody has read of a sheet, and has not shown yet.
+/// A reader's copy of the turns.
 #[derive(Default)]
 pub(super) struct TurnCursor {
     pub(super) answers: Vec<u8>,
     pub(super) charged: Vec<Duration>,
     pub(super) faults: Vec<FaultRecord>,
-    pub(super) expired: Option<Expiry>,
-    /// How many turns there are.
+    pub(super) expired: Option<ClockExpiry>,
+    /// Number of turns.
     pub(super) count: u32,
-    /// Whether there will be no more.
+    /// Whether the game has ended.
     pub(super) over: bool,
 }
 
 impl TurnBuffer {
     pub(super) fn new(
-        number: u64,
+        sequence: u64,
         key: MatchKey,
         game: u32,
         seats: &[Entrant],
         since: Instant,
-        header: &Header,
+        header: &RecordHeader,
     ) -> Self {
         let (seats, header) = (seats.to_vec(), header.clone());
         let (turns, result) = (Mutex::default(), OnceLock::new());
-        Self { number, key, game, seats, since, header, turns, result }
+        Self { sequence, key, game, seats, since, header, turns, result }
     }
 
-    /// The same sheet for another game: what need not be allocated again is not.
+    /// Reuses the buffer and its allocations for another game.
     pub(super) fn reuse(
         &mut self,
         number: u64,
@@ -74,9 +74,9 @@ impl TurnBuffer {
         game: u32,
         seats: &[Entrant],
         since: Instant,
-        header: &Header,
+        header: &RecordHeader,
     ) {
-        (self.number, self.key, self.game, self.since) = (number, key, game, since);
+        (self.sequence, self.key, self.game, self.since) = (number, key, game, since);
         self.seats.clear();
         self.seats.extend_from_slice(seats);
         self.header.seed = header.seed;
@@ -91,15 +91,15 @@ impl TurnBuffer {
         (turns.count, turns.expired, turns.over) = (0, None, false);
     }
 
-    pub(super) fn turn(&self) -> u32 {
+    pub(super) fn turn_count(&self) -> u32 {
         self.turns().count
     }
 
-    fn turns(&self) -> MutexGuard<'_, Turns> {
+    fn turns(&self) -> MutexGuard<'_, TurnData> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, deeds: &Deeds<'_>) {
+    fn add(&self, deeds: &TurnAnswers<'_>) {
         let mut turns = self.turns();
         turns.answers.extend_from_slice(deeds.answers());
         turns.answers.push(b'\n');
@@ -108,69 +108,69 @@ impl TurnBuffer {
         turns.expired = deeds.expired;
     }
 
-    /// Reads on, bit by bit: the thread that plays must never wait for long.
-    pub(super) fn read(&self, reading: &mut TurnCursor) {
+    /// Copies new turns to the reader, in small steps: the playing thread must never wait long.
+    pub(super) fn read(&self, cursor: &mut TurnCursor) {
         loop {
             let turns = self.turns();
-            let copied = copy(&turns.answers, &mut reading.answers)
-                + copy(&turns.charged, &mut reading.charged)
-                + copy(&turns.faults, &mut reading.faults);
-            (reading.count, reading.expired, reading.over) = (turns.count, turns.expired, turns.over);
-            if copied < AT_ONCE {
+            let copied = copy(&turns.answers, &mut cursor.answers)
+                + copy(&turns.charged, &mut cursor.charged)
+                + copy(&turns.faults, &mut cursor.faults);
+            (cursor.count, cursor.expired, cursor.over) = (turns.count, turns.expired, turns.over);
+            if copied < MAX_COPY_BYTES {
                 return;
             }
         }
     }
 }
 
-/// Copies on from where the last copy ended, but not too much at once; how many bytes, nearly.
+/// Copies new elements, up to the limit. Returns the limit in bytes if there may be more, otherwise 0.
 fn copy<T: Clone>(from: &[T], to: &mut Vec<T>) -> usize {
-    let most = AT_ONCE / size_of::<T>();
+    let most = MAX_COPY_BYTES / size_of::<T>();
     let new = from.get(to.len()..).unwrap_or_default();
     let new = &new[..new.len().min(most)];
     to.extend_from_slice(new);
-    if new.len() == most { AT_ONCE } else { 0 }
+    if new.len() == most { MAX_COPY_BYTES } else { 0 }
 }
 
-/// Writes down the games of one match, as the reporter of whoever plays them.
+/// Reporter that writes the games of one match into the buffer of a slot.
 pub struct LiveReporter<'p> {
-    board: &'p LiveSlot,
+    slot: &'p LiveSlot,
     key: MatchKey,
     seats: &'p [Entrant],
-    sheet: Option<Arc<TurnBuffer>>,
+    buffer: Option<Arc<TurnBuffer>>,
 }
 
 impl<'p> LiveReporter<'p> {
-    /// For a match that is about to begin there, between these (in seat order).
-    pub fn new(board: &'p LiveSlot, key: MatchKey, seats: &'p [Entrant]) -> Self {
-        Self { board, key, seats, sheet: None }
+    /// Creates a reporter for a match that is about to start in `slot`. `seats` are its entrants, in seat order.
+    pub fn new(slot: &'p LiveSlot, key: MatchKey, seats: &'p [Entrant]) -> Self {
+        Self { slot, key, seats, buffer: None }
     }
 
-    /// The match is over.
-    pub fn finished(&self, result: &MatchResult) {
-        if let Some(sheet) = &self.sheet
-            && self.board.followers() > 0
+    /// Stores the result of the match for the subscribers.
+    pub fn match_finished(&self, result: &MatchResult) {
+        if let Some(buffer) = &self.buffer
+            && self.slot.subscribers() > 0
         {
-            // Set once: a match is finished once.
-            let _ = sheet.result.set(Arc::new(result.clone()));
+            // Fails only if it was set before, and a match ends once.
+            let _ = buffer.result.set(Arc::new(result.clone()));
         }
     }
 }
 
 impl Reporter for LiveReporter<'_> {
-    fn event(&mut self, event: &Event<'_>) {
-        if let Event::Started { game, header, .. } = event {
-            // Not ours any more: the board may use it again.
-            self.sheet = None;
-            self.sheet = Some(self.board.begin(self.key, *game, self.seats, header));
+    fn event(&mut self, event: &GameEvent<'_>) {
+        if let GameEvent::Started { game, header, .. } = event {
+            // Release the old buffer, so that the slot can reuse it.
+            self.buffer = None;
+            self.buffer = Some(self.slot.start_game(self.key, *game, self.seats, header));
             return;
         }
-        let Some(sheet) = &self.sheet else { return };
+        let Some(buffer) = &self.buffer else { return };
         match event {
-            Event::Turn { deeds: Some(deeds), .. } => sheet.add(deeds),
-            Event::Fault { fault, .. } => sheet.turns().faults.push((*fault).clone()),
-            Event::Over { .. } => sheet.turns().over = true,
-            Event::Started { .. } | Event::Turn { .. } => {}
+            GameEvent::Turn { answers: Some(deeds), .. } => buffer.add(deeds),
+            GameEvent::Fault { fault, .. } => buffer.turns().faults.push((*fault).clone()),
+            GameEvent::Over { .. } => buffer.turns().over = true,
+            GameEvent::Started { .. } | GameEvent::Turn { .. } => {}
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The session's cookie and the other secrets that people carry.
+//! Session cookie, bearer tokens and other random secrets.
 
 use agon_core::record::Digest;
 use agon_store::site_db::token_hash;
@@ -7,25 +7,25 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult};
 
-/// As long as a session can last at most: seconds. When it really ends the server says.
-const AGE: i64 = agon_store::site_db::SESSION_ABSOLUTE / 1000;
+/// `Max-Age` of the cookie in seconds: the longest life of a session. The server may end the session earlier.
+const MAX_AGE_SECONDS: i64 = agon_store::site_db::SESSION_TOTAL_TIMEOUT_MS / 1000;
 
-/// 256 bits by chance, as text that fits a header and an address.
-pub fn secret() -> ApiResult<String> {
+/// 256 random bits as text that fits in a header and a URL.
+pub fn random_secret() -> ApiResult<String> {
     let (mut one, mut other) = ([0; 16], [0; 16]);
-    getrandom::fill(&mut one).map_err(ApiError::broke)?;
-    getrandom::fill(&mut other).map_err(ApiError::broke)?;
+    getrandom::fill(&mut one).map_err(ApiError::internal)?;
+    getrandom::fill(&mut other).map_err(ApiError::internal)?;
     Ok(format!("{:032x}{:032x}", u128::from_be_bytes(one), u128::from_be_bytes(other)))
 }
 
-/// The cookie's name. With `__Host-` browsers take it only from this very host and by TLS.
-pub fn name(config: &Config) -> &'static str {
-    if config.secure() { "__Host-agon_session" } else { "agon_session" }
+/// Name of the cookie. With the prefix `__Host-`, browsers accept it only from this host and over TLS.
+pub fn cookie_name(config: &Config) -> &'static str {
+    if config.uses_https() { "__Host-agon_session" } else { "agon_session" }
 }
 
-/// What the request's cookie says the session is, as it is kept.
-pub fn session(config: &Config, headers: &HeaderMap) -> Option<Digest> {
-    let name = name(config);
+/// Hash of the request's session cookie, as stored in the site database.
+pub fn session_hash(config: &Config, headers: &HeaderMap) -> Option<Digest> {
+    let name = cookie_name(config);
     headers
         .get_all(header::COOKIE)
         .iter()
@@ -36,25 +36,26 @@ pub fn session(config: &Config, headers: &HeaderMap) -> Option<Digest> {
         .map(|(_, value)| token_hash(value))
 }
 
-/// The token of `Authorization: Bearer TOKEN`, as it is kept.
-pub fn bearer(headers: &HeaderMap) -> Option<Digest> {
+/// Hash of the token in `Authorization: Bearer TOKEN`, as stored in the site database.
+pub fn bearer_hash(headers: &HeaderMap) -> Option<Digest> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token_hash(token.trim()))
 }
 
-/// The header that gives a browser its session, or takes it away.
-pub fn set(config: &Config, token: Option<&str>) -> ApiResult<HeaderValue> {
-    let (value, age) = token.map_or(("", 0), |token| (token, AGE));
-    let secure = if config.secure() { "; Secure" } else { "" };
-    let text = format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}", name(config));
-    let mut header = HeaderValue::try_from(text).map_err(ApiError::broke)?;
+/// The `Set-Cookie` value that sets the session, or deletes it.
+pub fn set_cookie(config: &Config, token: Option<&str>) -> ApiResult<HeaderValue> {
+    let (value, age) = token.map_or(("", 0), |token| (token, MAX_AGE_SECONDS));
+    let secure = if config.uses_https() { "; Secure" } else { "" };
+    let text =
+        format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}", cookie_name(config));
+    let mut header = HeaderValue::try_from(text).map_err(ApiError::internal)?;
     header.set_sensitive(true);
     Ok(header)
 }
 
-/// Whether two texts are the same, in a time that does not tell where they differ.
-pub fn same(one: &str, other: &str) -> bool {
+/// Compares two texts in constant time.
+pub fn constant_time_eq(one: &str, other: &str) -> bool {
     one.len() == other.len()
         && std::hint::black_box(one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b))) == 0
 }

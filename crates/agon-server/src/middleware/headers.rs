@@ -1,4 +1,4 @@
-//! What every answer carries: what a browser may do with it.
+//! Security and cache headers of every response.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
@@ -7,13 +7,13 @@ use axum::response::Response;
 
 use crate::state::AppState;
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+const SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-/// Replays that other sites show in a frame.
-const EMBEDDED: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
+/// Policy for embedded replays: other sites may frame them.
+const EMBED_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors *";
 
-const ALWAYS: [(HeaderName, &str); 5] = [
+const DEFAULT_HEADERS: [(HeaderName, &str); 5] = [
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::REFERRER_POLICY, "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
@@ -24,31 +24,31 @@ const ALWAYS: [(HeaderName, &str); 5] = [
     (header::VARY, "Accept-Encoding"),
 ];
 
-/// Puts them on.
-pub async fn put(State(app): State<AppState>, request: Request, next: Next) -> Response {
+/// Adds the headers to a response.
+pub async fn add_headers(State(app): State<AppState>, request: Request, next: Next) -> Response {
     let path = request.uri().path();
     let (embedded, api) = (path.starts_with("/embed/"), path.starts_with("/api/"));
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
-    let policy = HeaderValue::from_static(if embedded { EMBEDDED } else { POLICY });
+    let policy = HeaderValue::from_static(if embedded { EMBED_SECURITY_POLICY } else { SECURITY_POLICY });
     headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     if !embedded {
         headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     }
-    for (name, value) in ALWAYS {
+    for (name, value) in DEFAULT_HEADERS {
         if !headers.contains_key(&name) {
             headers.insert(name, HeaderValue::from_static(value));
         }
     }
-    if app.config.secure() {
+    if app.config.uses_https() {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
     }
-    keeping(headers, api);
+    set_cache_control(headers, api);
     response
 }
 
-/// What comes from the API may be somebody's own: nobody keeps it, or with an `ETag` only to ask again.
-fn keeping(headers: &mut HeaderMap, api: bool) {
+/// API responses may be private: they are not cached, or with an `ETag` only after revalidation.
+fn set_cache_control(headers: &mut HeaderMap, api: bool) {
     if api && !headers.contains_key(header::CACHE_CONTROL) {
         let tagged = headers.contains_key(header::ETAG);
         let value = if tagged { "private, no-cache" } else { "no-store" };

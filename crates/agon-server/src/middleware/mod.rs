@@ -1,14 +1,14 @@
-//! The gate: everything passes it before it reaches a handler.
+//! Checks that every request passes before it reaches a handler.
 //!
-//! What changes something must come from our own pages or from a program ([`origin`]); if a cookie says who it is, it must bring the
-//! session's CSRF token too; and nobody may do it too often ([`limits`]). On a private site, nobody sees anything before signing in.
-//! Who asks is found out when it is needed: a handler that takes no [`Caller`] costs no look into the office.
+//! A request that changes something must come from the site's own pages or from a program ([`origin`]). With a session cookie it must also
+//! carry the session's CSRF token. It is limited in rate ([`rate_limit`]). On a private site, callers must sign in before they can read.
+//! The caller is looked up on demand: a handler that takes no [`Caller`] does not query the site database for it.
 
 pub mod address;
 pub mod cookie;
 pub mod headers;
-pub mod rate_limit;
 pub mod origin;
+pub mod rate_limit;
 
 use std::time::Duration;
 
@@ -19,71 +19,71 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-use crate::caller::{Caller, CurrentUser, AuthMethod};
+use crate::caller::{AuthMethod, Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
-use rate_limit::{LimitedAction, LimitKey};
+use rate_limit::{LimitKey, LimitedAction};
 
-/// A request is answered within this, or told that it will not be. Streams are answered when they begin.
+/// Timeout for the start of a response. Streams may go on afterwards.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same for uploads.
 const UPLOAD_TIMEOUT: Duration = Duration::from_mins(10);
 
-/// Where a request comes from, for handlers that limit by it.
+/// IP address of the client, for handlers that limit by it.
 #[derive(Clone, Copy, Debug)]
 pub struct ClientIp(pub std::net::IpAddr);
 
-/// Lets a request in, or refuses it.
+/// Passes a request on, or rejects it.
 pub async fn authorize(State(app): State<AppState>, mut request: Request, next: Next) -> Response {
-    match admit(&app, &mut request).await {
+    match check_request(&app, &mut request).await {
         Ok(()) => next.run(request).await,
         Err(error) => error.into_response(),
     }
 }
 
-/// Gives up on what takes too long.
+/// Gives up on a request that takes too long.
 pub async fn time_limit(request: Request, next: Next) -> Response {
-    let patience = if is_upload(request.headers()) { UPLOAD_TIMEOUT } else { REQUEST_TIMEOUT };
-    match tokio::time::timeout(patience, next.run(request)).await {
+    let limit = if is_upload(request.headers()) { UPLOAD_TIMEOUT } else { REQUEST_TIMEOUT };
+    match tokio::time::timeout(limit, next.run(request)).await {
         Ok(response) => response,
-        Err(_) => ApiError::busy("this took too long and was given up", 5).into_response(),
+        Err(_) => ApiError::busy("the request took too long", 5).into_response(),
     }
 }
 
-async fn admit(app: &AppState, request: &mut Request) -> ApiResult<()> {
-    let address = address::address(app.config.proxies, request.headers(), request.extensions());
+async fn check_request(app: &AppState, request: &mut Request) -> ApiResult<()> {
+    let address = address::client_ip(app.config.proxies, request.headers(), request.extensions());
     request.extensions_mut().insert(ClientIp(address));
     let path = request.uri().path();
     if request.method().is_safe() {
-        if app.config.private && !is_open(path) {
-            let caller = known(app, request.headers()).await?;
+        if app.config.private && !is_public_path(path) {
+            let caller = identify(app, request.headers()).await?;
             caller.signed_in()?;
             request.extensions_mut().insert(caller);
         }
         return Ok(());
     }
     origin::check(&app.config, request.headers())?;
-    let caller = if comes_in(request.method(), path) {
-        // Whoever signs in or up is nobody until then, whatever an old cookie says.
-        Caller::nobody()
+    let caller = if is_sign_in_or_up(request.method(), path) {
+        // A sign-in or sign-up is always anonymous, even with an old cookie.
+        Caller::anonymous()
     } else {
-        known(app, request.headers()).await?
+        identify(app, request.headers()).await?
     };
-    if let Some(AuthMethod::Session { csrf }) = caller.proof() {
+    if let Some(AuthMethod::Session { csrf }) = caller.auth_method() {
         check_csrf(csrf, request.headers())?;
     }
-    if app.config.private && !comes_in(request.method(), path) {
+    if app.config.private && !is_sign_in_or_up(request.method(), path) {
         caller.signed_in()?;
     }
-    let who = caller.me().map_or_else(|| LimitKey::address(address), |me| LimitKey::Account(me.id));
-    let kind = if is_upload(request.headers()) { LimitedAction::Upload } else { LimitedAction::Change };
-    app.limiter.take(kind, who)?;
+    let key = caller.user().map_or_else(|| LimitKey::address(address), |me| LimitKey::Account(me.id));
+    let action = if is_upload(request.headers()) { LimitedAction::Upload } else { LimitedAction::Change };
+    app.limiter.take(action, key)?;
     request.extensions_mut().insert(caller);
     Ok(())
 }
 
-/// What anybody may read on a private site: the pages themselves, and what they need to let somebody in.
-fn is_open(path: &str) -> bool {
+/// Paths that a private site shows to everyone: the pages themselves, and what they need for signing in and up.
+fn is_public_path(path: &str) -> bool {
     if matches!(path, "/api/v1/site" | "/healthz") {
         return true;
     }
@@ -93,8 +93,8 @@ fn is_open(path: &str) -> bool {
     !path.starts_with("/api") && path != "/metrics"
 }
 
-/// Whether it is a sign-in or a sign-up.
-fn comes_in(method: &Method, path: &str) -> bool {
+/// Whether the request is a sign-in or a sign-up.
+fn is_sign_in_or_up(method: &Method, path: &str) -> bool {
     *method == Method::POST && matches!(path, "/api/v1/session" | "/api/v1/accounts")
 }
 
@@ -102,37 +102,40 @@ fn is_upload(headers: &HeaderMap) -> bool {
     headers
         .get(header::CONTENT_TYPE)
         .and_then(|value| value.to_str().ok())
-        .is_some_and(|kind| kind.to_ascii_lowercase().starts_with("multipart/form-data"))
+        .is_some_and(|content_type| content_type.to_ascii_lowercase().starts_with("multipart/form-data"))
 }
 
 fn check_csrf(secret: &str, headers: &HeaderMap) -> ApiResult<()> {
-    let brought = headers.get("x-csrf-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if cookie::same(secret, brought) {
+    let sent = headers.get("x-csrf-token").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if cookie::constant_time_eq(secret, sent) {
         return Ok(());
     }
-    Err(ApiError::new(StatusCode::FORBIDDEN, "csrf", "the header X-CSRF-Token does not fit the session")
-        .hint("take `csrf` from GET /api/v1/site"))
+    Err(ApiError::new(StatusCode::FORBIDDEN, "csrf", "the header X-CSRF-Token does not match the session")
+        .hint("use `csrf` from GET /api/v1/site"))
 }
 
-/// Who asks, by what the request carries. A cookie that is no good any more is nobody's; a token that is no good is refused, since a
-/// program that brought one wants to be somebody.
-async fn known(app: &AppState, headers: &HeaderMap) -> ApiResult<Caller> {
+/// Finds the caller by the credentials of a request. An invalid cookie means anonymous. An invalid token is an error, because a program
+/// that sends one expects to be signed in.
+async fn identify(app: &AppState, headers: &HeaderMap) -> ApiResult<Caller> {
     let now = Timestamp::now();
-    if let Some(token) = cookie::bearer(headers) {
+    if let Some(token) = cookie::bearer_hash(headers) {
         let Some((token, account)) = app.office.find_token(token, now).await? else {
             return Err(ApiError::new(
                 StatusCode::UNAUTHORIZED,
                 "bad_token",
                 "the token is unknown, revoked or expired",
             )
-            .hint("make a new one on your page"));
+            .hint("create a new one on your account page"));
         };
-        return Ok(Caller::known(CurrentUser::of(&account), AuthMethod::Token { id: token.id.0 }));
+        return Ok(Caller::authenticated(CurrentUser::of(&account), AuthMethod::Token { id: token.id.0 }));
     }
-    let Some(session) = cookie::session(&app.config, headers) else { return Ok(Caller::nobody()) };
+    let Some(session) = cookie::session_hash(&app.config, headers) else { return Ok(Caller::anonymous()) };
     let found = app.office.find_session(session, now).await?;
-    Ok(found.map_or_else(Caller::nobody, |(session, account)| {
-        Caller::known(CurrentUser::of(&account), AuthMethod::Session { csrf: session.csrf.expose().to_owned() })
+    Ok(found.map_or_else(Caller::anonymous, |(session, account)| {
+        Caller::authenticated(
+            CurrentUser::of(&account),
+            AuthMethod::Session { csrf: session.csrf.expose().to_owned() },
+        )
     }))
 }
 
@@ -143,7 +146,7 @@ impl FromRequestParts<AppState> for Caller {
         if let Some(caller) = parts.extensions.get::<Self>() {
             return Ok(caller.clone());
         }
-        let caller = known(app, &parts.headers).await?;
+        let caller = identify(app, &parts.headers).await?;
         parts.extensions.insert(caller.clone());
         Ok(caller)
     }
@@ -153,6 +156,10 @@ impl<S: Sync> FromRequestParts<S> for ClientIp {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
-        parts.extensions.get().copied().ok_or_else(|| ApiError::broke("a request that did not pass the gate"))
+        parts
+            .extensions
+            .get()
+            .copied()
+            .ok_or_else(|| ApiError::internal("a request that did not pass the middleware"))
     }
 }

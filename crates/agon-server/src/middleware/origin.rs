@@ -1,15 +1,15 @@
-//! Whether a request that changes something comes from our own pages, or from no page at all.
+//! Checks that a request that changes something comes from the site's own pages, or from no page at all.
 
 use axum::http::{HeaderMap, StatusCode, header};
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult};
 
-/// Refuses what a browser sends for a page of another site. Programs send neither header.
+/// Rejects a request that a browser sends for a page of another site. Programs send neither header.
 pub fn check(config: &Config, headers: &HeaderMap) -> ApiResult<()> {
     let foreign = || {
-        ApiError::new(StatusCode::FORBIDDEN, "cross_site", "another site's page asked for this")
-            .hint("open this site itself; if it is behind a proxy, start it with --public-url")
+        ApiError::new(StatusCode::FORBIDDEN, "cross_site", "the request comes from another site's page")
+            .hint("open this site directly; if it is behind a proxy, start the server with --public-url")
     };
     if let Some(site) = headers.get("sec-fetch-site")
         && !matches!(site.as_bytes(), b"same-origin" | b"none")
@@ -19,21 +19,21 @@ pub fn check(config: &Config, headers: &HeaderMap) -> ApiResult<()> {
     let Some(origin) = headers.get(header::ORIGIN) else { return Ok(()) };
     let origin = origin.to_str().map_err(|_| foreign())?;
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    if is_ours(config, origin, host) { Ok(()) } else { Err(foreign()) }
+    if is_own_origin(config, origin, host) { Ok(()) } else { Err(foreign()) }
 }
 
-/// The public address's, or that of the host the browser connected to: a foreign page cannot choose the latter.
-fn is_ours(config: &Config, origin: &str, host: Option<&str>) -> bool {
+/// Whether the origin is the public URL, or the host the browser connected to. Another site's page cannot choose the latter.
+fn is_own_origin(config: &Config, origin: &str, host: Option<&str>) -> bool {
     let ours = config.url();
-    if origin.eq_ignore_ascii_case(root(&ours)) {
+    if origin.eq_ignore_ascii_case(origin_of(&ours)) {
         return true;
     }
     let Some((scheme, authority)) = origin.split_once("://") else { return false };
     matches!(scheme, "http" | "https") && host.is_some_and(|host| host.eq_ignore_ascii_case(authority))
 }
 
-/// Scheme and host of an address.
-fn root(url: &str) -> &str {
+/// Scheme and host of a URL.
+fn origin_of(url: &str) -> &str {
     let from = url.find("://").map_or(0, |at| at + 3);
     url.get(from..).and_then(|rest| rest.find('/')).map_or(url, |end| &url[..from + end])
 }
@@ -42,15 +42,15 @@ fn root(url: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn allowed(public: Option<&str>, said: &[(&'static str, &str)]) -> bool {
+    fn allowed(public: Option<&str>, sent: &[(&'static str, &str)]) -> bool {
         let mut config = Config::new("data");
         config.public_url = public.map(str::to_owned);
-        let headers = said.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        let headers = sent.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
         check(&config, &headers.collect()).is_ok()
     }
 
     #[test]
-    fn other_sites_are_refused() {
+    fn check_rejects_requests_from_other_sites() {
         let host = ("host", "agon.test:8080");
         assert!(allowed(None, &[host]), "a program");
         assert!(allowed(

@@ -1,4 +1,4 @@
-//! How often somebody may do what: a bucket of tokens for each account, address and name, in bounded memory.
+//! Rate limiting with a token bucket per account, address or name. Memory is bounded.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -9,37 +9,37 @@ use std::time::{Duration, Instant};
 use crate::config::{Limits, Rate};
 use crate::error::{ApiError, ApiResult};
 
-/// So many buckets at most; what a bucket more would take is an attacker's doing.
-const MOST: usize = 50_000;
+/// Maximum number of buckets. Only an attack needs more.
+const MAX_BUCKETS: usize = 50_000;
 
-/// What is limited.
+/// Kinds of actions that are limited.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LimitedAction {
     /// Failed sign-ins from one address.
     SignInAddress,
     /// Failed sign-ins to one name.
     SignInName,
-    /// New accounts.
+    /// Sign-ups from one address.
     SignUp,
-    /// Bots handed in.
+    /// Uploads of bots.
     Upload,
-    /// Everything else that changes something.
+    /// All other changes.
     Change,
 }
 
-/// Who is limited.
+/// Who is counted together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum LimitKey {
     /// An account.
     Account(i64),
-    /// An address; of IPv6 the first half, which is what one household has.
+    /// An IP address. IPv6 is counted by its /64 prefix, which is what one household has.
     Address(IpAddr),
-    /// A name, hashed.
+    /// A hashed account name.
     Name(u64),
 }
 
 impl LimitKey {
-    /// An address.
+    /// Key of an address.
     pub fn address(address: IpAddr) -> Self {
         Self::Address(match address.to_canonical() {
             IpAddr::V6(whole) => {
@@ -54,59 +54,61 @@ impl LimitKey {
 #[derive(Clone, Copy)]
 struct Bucket {
     tokens: f64,
-    at: Instant,
+    updated: Instant,
 }
 
 impl Bucket {
-    fn filled(self, rate: Rate, now: Instant) -> f64 {
-        let come = now.saturating_duration_since(self.at).as_secs_f64() / rate.every.as_secs_f64().max(1e-9);
-        (self.tokens + come).min(f64::from(rate.burst))
+    fn tokens_at(self, rate: Rate, now: Instant) -> f64 {
+        let refilled =
+            now.saturating_duration_since(self.updated).as_secs_f64() / rate.every.as_secs_f64().max(1e-9);
+        (self.tokens + refilled).min(f64::from(rate.burst))
     }
 }
 
-/// All buckets.
-pub struct Limiter {
+/// All token buckets.
+pub struct RateLimiter {
     limits: Limits,
-    names: RandomState,
+    name_hasher: RandomState,
     buckets: Mutex<HashMap<(LimitedAction, LimitKey), Bucket>>,
 }
 
-impl Limiter {
-    /// None taken yet.
+impl RateLimiter {
+    /// With all buckets full.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, names: RandomState::new(), buckets: Mutex::default() }
+        Self { limits, name_hasher: RandomState::new(), buckets: Mutex::default() }
     }
 
-    /// A name, whatever its case.
-    pub fn name(&self, name: &str) -> LimitKey {
-        LimitKey::Name(self.names.hash_one(name.trim().to_lowercase()))
+    /// Key of a name, ignoring case.
+    pub fn name_key(&self, name: &str) -> LimitKey {
+        LimitKey::Name(self.name_hasher.hash_one(name.trim().to_lowercase()))
     }
 
-    /// Takes one, or refuses with when to come back.
-    pub fn take(&self, kind: LimitedAction, who: LimitKey) -> ApiResult<()> {
-        self.take_at(kind, who, Instant::now()).map_err(|wait| {
+    /// Takes a token, or fails with the time after which the client may retry.
+    pub fn take(&self, action: LimitedAction, key: LimitKey) -> ApiResult<()> {
+        self.take_at(action, key, Instant::now()).map_err(|wait| {
             let seconds = wait.as_secs_f64().ceil().max(1.0) as u64;
-            ApiError::too_often(format!("{}: try again in {seconds} s", kind.words()), seconds)
+            ApiError::too_many_requests(format!("{}: try again in {seconds} s", action.describe()), seconds)
         })
     }
 
-    /// It was none of what is limited: a sign-in that succeeded.
-    pub fn give_back(&self, kind: LimitedAction, who: LimitKey) {
+    /// Returns a token: a successful sign-in does not count.
+    pub fn refund(&self, action: LimitedAction, key: LimitKey) {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bucket) = buckets.get_mut(&(kind, who)) {
-            bucket.tokens = (bucket.tokens + 1.0).min(f64::from(self.rate(kind).burst));
+        if let Some(bucket) = buckets.get_mut(&(action, key)) {
+            bucket.tokens = (bucket.tokens + 1.0).min(f64::from(self.rate(action).burst));
         }
     }
 
-    fn take_at(&self, kind: LimitedAction, who: LimitKey, now: Instant) -> Result<(), Duration> {
-        let rate = self.rate(kind);
+    fn take_at(&self, action: LimitedAction, key: LimitKey, now: Instant) -> Result<(), Duration> {
+        let rate = self.rate(action);
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= MOST && !buckets.contains_key(&(kind, who)) {
-            self.make_room(&mut buckets, now);
+        if buckets.len() >= MAX_BUCKETS && !buckets.contains_key(&(action, key)) {
+            self.evict(&mut buckets, now);
         }
-        let bucket = buckets.entry((kind, who)).or_insert(Bucket { tokens: f64::from(rate.burst), at: now });
-        let tokens = bucket.filled(rate, now);
-        *bucket = Bucket { tokens, at: now };
+        let bucket =
+            buckets.entry((action, key)).or_insert(Bucket { tokens: f64::from(rate.burst), updated: now });
+        let tokens = bucket.tokens_at(rate, now);
+        *bucket = Bucket { tokens, updated: now };
         if tokens < 1.0 {
             return Err(rate.every.mul_f64(1.0 - tokens));
         }
@@ -114,15 +116,15 @@ impl Limiter {
         Ok(())
     }
 
-    /// Full buckets say nothing. If there is none, half of the others go: forgetting lets somebody try a little more often, while
-    /// refusing whoever is new would shut everybody out.
-    fn make_room(&self, buckets: &mut HashMap<(LimitedAction, LimitKey), Bucket>, now: Instant) {
-        buckets.retain(|(kind, _), bucket| {
-            let rate = self.rate(*kind);
-            bucket.filled(rate, now) < f64::from(rate.burst)
+    /// Removes full buckets, which hold no information. If too many remain, removes half of them. Their owners may then try a little more
+    /// often, but rejecting new clients instead would lock out everyone.
+    fn evict(&self, buckets: &mut HashMap<(LimitedAction, LimitKey), Bucket>, now: Instant) {
+        buckets.retain(|(action, _), bucket| {
+            let rate = self.rate(*action);
+            bucket.tokens_at(rate, now) < f64::from(rate.burst)
         });
-        if buckets.len() > MOST / 2 {
-            let mut left = MOST / 2;
+        if buckets.len() > MAX_BUCKETS / 2 {
+            let mut left = MAX_BUCKETS / 2;
             buckets.retain(|_, _| {
                 left = left.saturating_sub(1);
                 left > 0
@@ -130,8 +132,8 @@ impl Limiter {
         }
     }
 
-    const fn rate(&self, kind: LimitedAction) -> Rate {
-        match kind {
+    const fn rate(&self, action: LimitedAction) -> Rate {
+        match action {
             LimitedAction::SignInAddress => self.limits.sign_in_address,
             LimitedAction::SignInName => self.limits.sign_in_name,
             LimitedAction::SignUp => self.limits.sign_up,
@@ -142,7 +144,7 @@ impl Limiter {
 }
 
 impl LimitedAction {
-    const fn words(self) -> &'static str {
+    const fn describe(self) -> &'static str {
         match self {
             Self::SignInAddress | Self::SignInName => "too many attempts to sign in",
             Self::SignUp => "too many new accounts from this address",
@@ -156,14 +158,14 @@ impl LimitedAction {
 mod tests {
     use super::*;
 
-    fn limiter() -> Limiter {
-        Limiter::new(Limits::default())
+    fn limiter() -> RateLimiter {
+        RateLimiter::new(Limits::default())
     }
 
     #[test]
-    fn a_burst_then_one_every_so_often_and_each_for_itself() {
+    fn take_allows_a_burst_then_one_per_interval_for_each_key() {
         let (limiter, start) = (limiter(), Instant::now());
-        let (one, other) = (limiter.name("One"), limiter.name("other"));
+        let (one, other) = (limiter.name_key("One"), limiter.name_key("other"));
         for _ in 0..5 {
             assert!(limiter.take_at(LimitedAction::SignInName, one, start).is_ok());
         }
@@ -173,28 +175,30 @@ mod tests {
         assert!(limiter.take_at(LimitedAction::SignInAddress, one, start).is_ok());
         assert!(limiter.take_at(LimitedAction::SignInName, one, start + Duration::from_secs(59)).is_err());
         assert!(
-            limiter.take_at(LimitedAction::SignInName, limiter.name(" oNE"), start + Duration::from_secs(61)).is_ok()
+            limiter
+                .take_at(LimitedAction::SignInName, limiter.name_key(" oNE"), start + Duration::from_secs(61))
+                .is_ok()
         );
         assert!(limiter.take_at(LimitedAction::SignInName, one, start + Duration::from_secs(62)).is_err());
-        limiter.give_back(LimitedAction::SignInName, one);
+        limiter.refund(LimitedAction::SignInName, one);
         assert!(limiter.take_at(LimitedAction::SignInName, one, start + Duration::from_secs(62)).is_ok());
     }
 
     #[test]
-    fn addresses_count_by_household() {
-        let who = |text: &str| LimitKey::address(text.parse().unwrap());
-        assert_eq!(who("2001:db8:1:2::1"), who("2001:db8:1:2:ffff::9"));
-        assert_ne!(who("2001:db8:1:2::1"), who("2001:db8:1:3::1"));
-        assert_eq!(who("::ffff:192.0.2.1"), who("192.0.2.1"));
-        assert_ne!(who("192.0.2.1"), who("192.0.2.2"));
+    fn ipv6_addresses_share_a_key_per_64_bit_prefix() {
+        let key = |text: &str| LimitKey::address(text.parse().unwrap());
+        assert_eq!(key("2001:db8:1:2::1"), key("2001:db8:1:2:ffff::9"));
+        assert_ne!(key("2001:db8:1:2::1"), key("2001:db8:1:3::1"));
+        assert_eq!(key("::ffff:192.0.2.1"), key("192.0.2.1"));
+        assert_ne!(key("192.0.2.1"), key("192.0.2.2"));
     }
 
     #[test]
-    fn memory_is_bounded_however_many_come() {
+    fn bucket_count_stays_bounded_with_many_keys() {
         let (limiter, start) = (limiter(), Instant::now());
-        for number in 0..(3 * MOST as i64) {
+        for number in 0..(3 * MAX_BUCKETS as i64) {
             assert!(limiter.take_at(LimitedAction::Upload, LimitKey::Account(number), start).is_ok());
         }
-        assert!(limiter.buckets.lock().unwrap().len() <= MOST);
+        assert!(limiter.buckets.lock().unwrap().len() <= MAX_BUCKETS);
     }
 }

@@ -1,19 +1,19 @@
-//! Competitions, open for reading: the file, the ledger, and what happens in them. Who plays them is [`crate::running`].
+//! Read side of the competitions: their file, their ledger and their events. [`crate::runs`] plays them.
 //!
-//! What is shown is computed from the ledger when somebody asks for it, and kept for as long as nothing changes ([`CompetitionHandle::revision`]):
-//! [`overview`] what a competition is and how far, [`figures`] a phase's tables, [`ratings`] how they came about, [`planned`] what is
-//! to be played. [`shelf`] keeps it, [`ready`] has the bytes that are sent, [`wire`] those of events.
+//! Responses are computed from the ledger on demand and cached until something changes ([`CompetitionHandle::revision`]). [`overview`]
+//! computes state and entrants, [`standings`] the tables of a phase, [`ratings`] the ratings over time, [`schedule`] the stages.
+//! [`response_cache`] caches them, [`encoded_json`] holds the serialised responses, [`sse`] serialises events.
 
-pub mod standings;
+pub mod encoded_json;
 pub mod film_cache;
 mod open;
 pub mod overview;
-pub mod schedule;
 pub mod ratings;
-pub mod encoded_json;
-mod visible;
 pub mod response_cache;
+pub mod schedule;
 pub mod sse;
+pub mod standings;
+mod visible;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 
 use agon_runner::LiveGames;
 use agon_store::Ledger;
-use agon_store::site_db::{HostedCompetition, SiteDb, CompetitionState};
-use agon_venue::Sitting;
-use agon_venue::competing::Where;
+use agon_store::site_db::{CompetitionState, HostedCompetition, SiteDb};
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::LedgerLocation;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, broadcast};
@@ -34,67 +34,67 @@ use crate::error::{ApiError, ApiResult, StartError};
 use film_cache::FilmCache;
 use response_cache::ResponseCache;
 
-pub use open::{free_id, reopen, show};
-pub use visible::{VisibleCompetition, is_shown};
+pub use open::{free_id, load, reopen};
+pub use visible::{VisibleCompetition, is_public};
 
-/// Events that wait for a slow reader; whoever is slower than that misses some.
-const WAITING: usize = 64;
-/// What the office says of a competition is looked up at most so often, unless it is known to have changed.
-const ROW: Duration = Duration::from_secs(1);
-/// So many things are computed at once, for all who look on.
-const AT_ONCE: usize = 4;
+/// Number of events buffered for a slow subscriber. A subscriber that is slower misses some.
+const EVENT_QUEUE_CAPACITY: usize = 64;
+/// Interval at which the row of the site database is read again, unless the revision shows that it changed.
+const SITE_ROW_REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+/// Maximum number of responses computed at the same time, for all clients.
+const MAX_PARALLEL_COMPUTATIONS: usize = 4;
 
-/// Something happened in a competition: for its page's stream.
+/// An event of a competition, for its event stream.
 #[derive(Clone, Debug)]
 pub enum FeedEvent {
-    /// How far it is, and what is being played (`Progress` of the API, as JSON).
+    /// Progress and the games being played (`Progress` of the API, as JSON).
     Progress(Bytes),
-    /// The table of this phase (from 0) has changed.
+    /// The table of a phase has changed.
     Table {
-        /// From 0.
+        /// The phase, from 0.
         phase: u32,
-        /// The arena's revision since.
+        /// The new revision of the competition.
         revision: u64,
     },
-    /// Its state has changed.
+    /// The state has changed.
     State {
-        /// To this.
+        /// The new state.
         state: CompetitionState,
-        /// Why, if it failed.
+        /// Why the competition failed, if it did.
         message: Option<String>,
     },
 }
 
-/// A competition.
+/// A competition, with its caches.
 pub struct CompetitionHandle {
-    /// Its id, as in addresses.
+    /// The id, as in URLs.
     pub id: String,
     /// The game's id.
     pub game: &'static str,
-    sitting: RwLock<Option<Arc<Sitting>>>,
+    loaded: RwLock<Option<Arc<LoadedCompetition>>>,
     ledger: RwLock<Option<Arc<dyn Ledger>>>,
-    /// Where its ledger is kept.
-    pub ledgers: Where,
-    gallery: RwLock<Option<Arc<LiveGames>>>,
+    /// Where the ledger is stored.
+    pub ledgers: LedgerLocation,
+    live_games: RwLock<Option<Arc<LiveGames>>>,
     revision: AtomicU64,
-    feed: broadcast::Sender<Bytes>,
-    /// How many events there were.
-    told: AtomicU64,
-    /// The latest progress, for who comes between two.
+    events: broadcast::Sender<Bytes>,
+    /// Number of events published so far.
+    event_count: AtomicU64,
+    /// The latest progress event, for new subscribers.
     progress: RwLock<Option<Bytes>>,
-    row: RwLock<Option<Row>>,
+    row: RwLock<Option<CachedSiteRow>>,
     tables: ResponseCache<u32, standings::PhaseStandings>,
     overviews: ResponseCache<(), overview::Overview>,
     plans: ResponseCache<u32, schedule::StageProgress>,
     histories: ResponseCache<u32, encoded_json::EncodedJson>,
-    /// Eliminations, drawn.
+    /// Brackets of elimination phases.
     pub brackets: ResponseCache<u32, encoded_json::EncodedJson>,
-    /// Whether somebody will be told that the table they got is an old one.
-    reminding: AtomicBool,
+    /// Whether a delayed table event is scheduled.
+    reminder_pending: AtomicBool,
 }
 
-struct Row {
-    says: Arc<HostedCompetition>,
+struct CachedSiteRow {
+    competition: Arc<HostedCompetition>,
     revision: u64,
     at: Instant,
 }
@@ -108,17 +108,17 @@ fn write<T>(lock: &RwLock<T>, value: T) {
 }
 
 impl CompetitionHandle {
-    fn new(id: String, game: &'static str, ledgers: Where) -> Self {
+    fn new(id: String, game: &'static str, ledgers: LedgerLocation) -> Self {
         Self {
             id,
             game,
             ledgers,
-            sitting: RwLock::default(),
+            loaded: RwLock::default(),
             ledger: RwLock::default(),
-            gallery: RwLock::default(),
+            live_games: RwLock::default(),
             revision: AtomicU64::new(1),
-            feed: broadcast::Sender::new(WAITING),
-            told: AtomicU64::new(0),
+            events: broadcast::Sender::new(EVENT_QUEUE_CAPACITY),
+            event_count: AtomicU64::new(0),
             progress: RwLock::default(),
             row: RwLock::default(),
             tables: ResponseCache::default(),
@@ -126,176 +126,176 @@ impl CompetitionHandle {
             plans: ResponseCache::default(),
             histories: ResponseCache::default(),
             brackets: ResponseCache::default(),
-            reminding: AtomicBool::new(false),
+            reminder_pending: AtomicBool::new(false),
         }
     }
 
-    /// Its file, read and checked; `None` while it is a draft whose file is not whole yet.
-    pub fn sitting(&self) -> Option<Arc<Sitting>> {
-        read(&self.sitting)
+    /// The loaded competition; `None` while the file of a draft is incomplete.
+    pub fn loaded(&self) -> Option<Arc<LoadedCompetition>> {
+        read(&self.loaded)
     }
 
-    /// Its ledger, for reading; `None` before it was started.
+    /// The ledger for reading; `None` before the start.
     pub fn ledger(&self) -> Option<Arc<dyn Ledger>> {
         read(&self.ledger)
     }
 
-    /// File and ledger of a competition that was started, or 409.
-    pub fn started(&self) -> ApiResult<(Arc<Sitting>, Arc<dyn Ledger>)> {
-        match (self.sitting(), self.ledger()) {
-            (Some(sitting), Some(ledger)) => Ok((sitting, ledger)),
-            _ => Err(ApiError::conflict("not_started", "the competition was not started yet")),
+    /// File and ledger of a started competition, or 409.
+    pub fn started(&self) -> ApiResult<(Arc<LoadedCompetition>, Arc<dyn Ledger>)> {
+        match (self.loaded(), self.ledger()) {
+            (Some(loaded), Some(ledger)) => Ok((loaded, ledger)),
+            _ => Err(ApiError::conflict("not_started", "the competition has not started yet")),
         }
     }
 
-    /// The same, and which phase (from 0) this is of those that people count from 1; 404 if there is none.
-    pub fn phase(&self, number: u32) -> ApiResult<(Arc<Sitting>, Arc<dyn Ledger>, u32)> {
-        let (sitting, ledger) = self.started()?;
-        let phase = number.checked_sub(1).filter(|at| (*at as usize) < sitting.competition.phases.len());
-        Ok((sitting, ledger, phase.ok_or_else(|| ApiError::not_found("phase"))?))
+    /// The same, with the index of a phase (from 0) for its number (from 1); 404 if there is no such phase.
+    pub fn phase(&self, number: u32) -> ApiResult<(Arc<LoadedCompetition>, Arc<dyn Ledger>, u32)> {
+        let (loaded, ledger) = self.started()?;
+        let phase = number.checked_sub(1).filter(|at| (*at as usize) < loaded.competition.phases.len());
+        Ok((loaded, ledger, phase.ok_or_else(|| ApiError::not_found("phase"))?))
     }
 
-    /// The games that are being played, while it runs.
-    pub fn gallery(&self) -> Option<Arc<LiveGames>> {
-        read(&self.gallery)
+    /// The games being played, while the competition runs.
+    pub fn live_games(&self) -> Option<Arc<LiveGames>> {
+        read(&self.live_games)
     }
 
-    /// The run begins or ends.
-    pub fn show(&self, gallery: Option<Arc<LiveGames>>) {
-        if gallery.is_none() {
+    /// Sets the games being played when a run starts, and `None` when it ends.
+    pub fn show(&self, live_games: Option<Arc<LiveGames>>) {
+        if live_games.is_none() {
             write(&self.progress, None);
         }
-        write(&self.gallery, gallery);
+        write(&self.live_games, live_games);
     }
 
-    /// The file was written anew, or the ledger was made.
-    pub fn replace(&self, sitting: Option<Arc<Sitting>>, ledger: Option<Arc<dyn Ledger>>) {
-        write(&self.sitting, sitting);
+    /// Sets file and ledger after the file was rewritten or the ledger was created.
+    pub fn replace(&self, loaded: Option<Arc<LoadedCompetition>>, ledger: Option<Arc<dyn Ledger>>) {
+        write(&self.loaded, loaded);
         write(&self.ledger, ledger);
         self.changed();
     }
 
-    /// Rises whenever something that is shown may have changed: caches are valid for one revision.
+    /// Increases with every visible change. Cached responses are valid for one revision.
     pub fn revision(&self) -> u64 {
         self.revision.load(Ordering::Acquire)
     }
 
-    /// Something that is shown has changed (in the ledger, or in what the office says of it); gives the new revision.
+    /// Notes a visible change in the ledger or in the site database. Returns the new revision.
     pub fn changed(&self) -> u64 {
         self.revision.fetch_add(1, Ordering::AcqRel) + 1
     }
 
-    /// Tells whoever listens. Nobody is waited for.
-    #[allow(clippy::needless_pass_by_value, reason = "it is over with what is told")]
+    /// Sends an event to all subscribers, without waiting for them.
+    #[allow(clippy::needless_pass_by_value, reason = "the event is not needed afterwards")]
     pub fn publish(&self, event: FeedEvent) {
         if matches!(event, FeedEvent::State { .. }) {
             self.changed();
         }
-        let id = self.told.fetch_add(1, Ordering::Relaxed) + 1;
-        let wire = sse::feed(id, &event);
+        let id = self.event_count.fetch_add(1, Ordering::Relaxed) + 1;
+        let bytes = sse::competition_event(id, &event);
         if matches!(event, FeedEvent::Progress(_)) {
-            write(&self.progress, Some(wire.clone()));
+            write(&self.progress, Some(bytes.clone()));
         }
-        // No listener is no error.
-        let _ = self.feed.send(wire);
+        // Having no subscribers is not an error.
+        let _ = self.events.send(bytes);
     }
 
-    /// Everything that happens from now on, as it goes into a stream; and before that how far it is.
+    /// The latest progress event, and all events from now on.
     pub fn subscribe(&self) -> (Option<Bytes>, broadcast::Receiver<Bytes>) {
-        let feed = self.feed.subscribe();
+        let feed = self.events.subscribe();
         (read(&self.progress), feed)
     }
 
-    /// What the office says of it, as it was at most a second ago.
-    pub async fn site_row(&self, office: &SiteDb) -> ApiResult<Arc<HostedCompetition>> {
+    /// The row of the site database, at most one second old.
+    pub async fn site_row(&self, site_db: &SiteDb) -> ApiResult<Arc<HostedCompetition>> {
         let revision = self.revision();
         {
-            let kept = self.row.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(kept) =
-                kept.as_ref().filter(|kept| kept.revision == revision && kept.at.elapsed() < ROW)
-            {
-                return Ok(Arc::clone(&kept.says));
+            let cached = self.row.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(cached) = cached.as_ref().filter(|cached| {
+                cached.revision == revision && cached.at.elapsed() < SITE_ROW_REFRESH_INTERVAL
+            }) {
+                return Ok(Arc::clone(&cached.competition));
             }
         }
-        let row = Arc::new(office.competition(&self.id).await?);
-        write(&self.row, Some(Row { says: Arc::clone(&row), revision, at: Instant::now() }));
+        let row = Arc::new(site_db.competition(&self.id).await?);
+        write(&self.row, Some(CachedSiteRow { competition: Arc::clone(&row), revision, at: Instant::now() }));
         Ok(row)
     }
 
-    /// Whoever got a table of an older revision learns a little later that there is another: the last change of a run is missed
-    /// by nobody.
-    fn remind(self: &Arc<Self>, phase: u32, after: Duration) {
-        if self.reminding.swap(true, Ordering::AcqRel) {
+    /// Publishes a table event a little later. A client that got a table of an older revision then learns of the newer one, even after the
+    /// last change of a run.
+    fn publish_table_later(self: &Arc<Self>, phase: u32, after: Duration) {
+        if self.reminder_pending.swap(true, Ordering::AcqRel) {
             return;
         }
-        let arena = Arc::clone(self);
+        let competition_handle = Arc::clone(self);
         tokio::spawn(async move {
             tokio::time::sleep(after + Duration::from_millis(50)).await;
-            arena.reminding.store(false, Ordering::Release);
-            arena.publish(FeedEvent::Table { phase, revision: arena.revision() });
+            competition_handle.reminder_pending.store(false, Ordering::Release);
+            competition_handle.publish(FeedEvent::Table { phase, revision: competition_handle.revision() });
         });
     }
 }
 
-/// All competitions the server knows.
+/// All competitions of the server.
 pub struct CompetitionRegistry {
-    known: RwLock<BTreeMap<String, Arc<CompetitionHandle>>>,
-    ledgers: Where,
-    room: Arc<Semaphore>,
-    /// Films that were asked for lately.
+    by_id: RwLock<BTreeMap<String, Arc<CompetitionHandle>>>,
+    ledgers: LedgerLocation,
+    compute_permits: Arc<Semaphore>,
+    /// Recently used films.
     pub films: FilmCache,
 }
 
 impl CompetitionRegistry {
-    /// Those of the office, and the files it was started with.
-    pub async fn open(config: &Config, office: &SiteDb) -> Result<Self, StartError> {
-        let arenas = Self {
-            known: RwLock::default(),
+    /// Opens the competitions of the site database and those given on the command line.
+    pub async fn open(config: &Config, site_db: &SiteDb) -> Result<Self, StartError> {
+        let registry = Self {
+            by_id: RwLock::default(),
             ledgers: config.ledgers.clone(),
-            room: Arc::new(Semaphore::new(AT_ONCE)),
+            compute_permits: Arc::new(Semaphore::new(MAX_PARALLEL_COMPUTATIONS)),
             films: FilmCache::default(),
         };
-        open::files(config, office).await?;
-        open::known(office, &arenas).await?;
-        Ok(arenas)
+        open::register_files(config, site_db).await?;
+        open::open_all(site_db, &registry).await?;
+        Ok(registry)
     }
 
-    /// One of them, or 404.
+    /// The competition with this id, or 404.
     pub fn get(&self, id: &str) -> ApiResult<Arc<CompetitionHandle>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(id).cloned().ok_or_else(|| ApiError::not_found("competition"))
+        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        by_id.get(id).cloned().ok_or_else(|| ApiError::not_found("competition"))
     }
 
-    /// A new one, or one that is known already.
+    /// Adds a competition, or returns it if it is already there.
     pub fn add(&self, id: &str, game: &'static str) -> Arc<CompetitionHandle> {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known
+        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        by_id
             .entry(id.to_owned())
             .or_insert_with(|| Arc::new(CompetitionHandle::new(id.to_owned(), game, self.ledgers.clone())))
             .clone()
     }
 
-    /// One that was deleted.
+    /// Removes a deleted competition.
     pub fn remove(&self, id: &str) {
-        self.known.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
-    /// All of them, by id.
+    /// All competitions, ordered by id.
     pub fn all(&self) -> Vec<Arc<CompetitionHandle>> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+        self.by_id.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Computes something away from the threads that answer, a few at once. The ledger is asked through the handle.
-    pub async fn work<T: Send + 'static>(
+    /// Runs a slow computation on a blocking thread, a few at a time. It queries the ledger through the tokio handle.
+    pub async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Handle) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let room = Arc::clone(&self.room).acquire_owned().await.map_err(ApiError::broke)?;
+        let permit = Arc::clone(&self.compute_permits).acquire_owned().await.map_err(ApiError::internal)?;
         let handle = Handle::current();
         let done = tokio::task::spawn_blocking(move || {
-            let _room = room;
+            let _permit = permit;
             work(&handle)
         });
-        done.await.map_err(ApiError::broke)?
+        done.await.map_err(ApiError::internal)?
     }
 }

@@ -1,25 +1,26 @@
-//! From the office's rows, and from files, to arenas.
+//! Opens competitions from rows of the site database and from files.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use agon_league::config::BotSource;
 use agon_store::site_db::{
-    HostedCompetition, UploadLimits, NewCompetition, NewEntrant, SiteDb, SiteDbError, Origin, PageRequest, CompetitionFilter, CompetitionState,
+    CompetitionFilter, CompetitionState, HostedCompetition, NewCompetition, NewEntrant, Origin, PageRequest,
+    SiteDb, SiteDbError, UploadLimits,
 };
 use agon_store::{PhaseState, Timestamp};
-use agon_venue::competing::Where;
-use agon_venue::{Failure, Sitting};
+use agon_venue::competition::LedgerLocation;
+use agon_venue::{Failure, LoadedCompetition};
 
 use super::{CompetitionHandle, CompetitionRegistry};
 use crate::config::Config;
 use crate::error::StartError;
 
-/// Every competition of the office.
-async fn every(office: &SiteDb) -> Result<Vec<HostedCompetition>, StartError> {
+/// All competitions of the site database.
+async fn all_competitions(site_db: &SiteDb) -> Result<Vec<HostedCompetition>, StartError> {
     let (mut all, mut page) = (Vec::new(), PageRequest { after: None, limit: 100 });
     loop {
-        let listed = office.competitions(CompetitionFilter::All, page).await?;
+        let listed = site_db.competitions(CompetitionFilter::All, page).await?;
         all.extend(listed.items);
         match listed.next {
             Some(after) => page.after = Some(after),
@@ -28,120 +29,129 @@ async fn every(office: &SiteDb) -> Result<Vec<HostedCompetition>, StartError> {
     }
 }
 
-/// Opens them all. One whose file cannot be read is known all the same: its state says what is wrong.
-pub async fn known(office: &SiteDb, arenas: &CompetitionRegistry) -> Result<(), StartError> {
-    for one in every(office).await? {
-        let Ok(info) = agon_engine::table(&one.game).map(|table| table.info()) else { continue };
-        let arena = arenas.add(&one.id, info.id);
-        // A draft has no file yet, or one that is not whole: that is no failure.
-        if let Err(words) = reopen(&arena, Path::new(&one.file)).await
-            && !matches!(one.state, CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed)
+/// Opens all competitions. One whose file cannot be read is opened too: its message says what is wrong.
+pub async fn open_all(site_db: &SiteDb, registry: &CompetitionRegistry) -> Result<(), StartError> {
+    for one in all_competitions(site_db).await? {
+        let Ok(info) = agon_engine::any_game(&one.game).map(|any_game| any_game.info()) else { continue };
+        let competition_handle = registry.add(&one.id, info.id);
+        // A draft may have no file yet, or an incomplete one. That is not an error.
+        if let Err(message) = reopen(&competition_handle, Path::new(&one.file)).await
+            && !matches!(
+                one.state,
+                CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
+            )
         {
-            office.set_message(&one.id, Some(&words)).await?;
+            site_db.set_message(&one.id, Some(&message)).await?;
         }
     }
     Ok(())
 }
 
-/// Reads an arena's file and opens its ledger, if there is one. In words what is wrong.
-pub async fn reopen(arena: &CompetitionHandle, file: &Path) -> Result<(), String> {
+/// Reads the file of a competition and opens its ledger, if there is one. Fails with a message.
+pub async fn reopen(competition_handle: &CompetitionHandle, file: &Path) -> Result<(), String> {
     let path = file.to_owned();
-    let read = tokio::task::spawn_blocking(move || Sitting::read(&path)).await;
-    let sitting = read.map_err(|error| error.to_string())?.map_err(|failure| failure.message)?;
-    show(arena, Arc::new(sitting)).await
+    let read = tokio::task::spawn_blocking(move || LoadedCompetition::read(&path)).await;
+    let loaded = read.map_err(|error| error.to_string())?.map_err(|failure| failure.message)?;
+    load(competition_handle, Arc::new(loaded)).await
 }
 
-/// The same, of a file that was read.
-pub async fn show(arena: &CompetitionHandle, sitting: Arc<Sitting>) -> Result<(), String> {
-    let words = |failure: Failure| failure.message;
-    let ledger = if sitting.is_begun_at(&arena.ledgers).await.map_err(words)? {
-        Some(sitting.ledger_to_read_at(&arena.ledgers).await.map_err(words)?)
+/// The same for a file that is already loaded.
+pub async fn load(
+    competition_handle: &CompetitionHandle,
+    loaded: Arc<LoadedCompetition>,
+) -> Result<(), String> {
+    let message = |failure: Failure| failure.message;
+    let ledger = if loaded.is_begun_at(&competition_handle.ledgers).await.map_err(message)? {
+        Some(loaded.ledger_to_read_at(&competition_handle.ledgers).await.map_err(message)?)
     } else {
         None
     };
-    arena.replace(Some(sitting), ledger);
+    competition_handle.replace(Some(loaded), ledger);
     Ok(())
 }
 
-/// The files the server was started with become rows of the office, entrants and all, if they are not yet.
-pub async fn files(config: &Config, office: &SiteDb) -> Result<(), StartError> {
-    let mut known = if config.files.is_empty() { Vec::new() } else { every(office).await? };
+/// Adds the competition files of the command line to the site database, with their entrants, unless they are there already.
+pub async fn register_files(config: &Config, site_db: &SiteDb) -> Result<(), StartError> {
+    let mut registered = if config.files.is_empty() { Vec::new() } else { all_competitions(site_db).await? };
     for file in &config.files {
-        let whole = file.canonicalize().unwrap_or_else(|_| file.clone());
-        let sitting = Sitting::read(&whole).map_err(|failure| StartError::Other(failure.message))?;
-        if known.iter().any(|one| Path::new(&one.file) == whole) {
+        let path = file.canonicalize().unwrap_or_else(|_| file.clone());
+        let loaded = LoadedCompetition::read(&path).map_err(|failure| StartError::Other(failure.message))?;
+        if registered.iter().any(|one| Path::new(&one.file) == path) {
             continue;
         }
-        let id = id_of(office, &whole).await?;
-        let competition = &sitting.competition;
+        let id = unused_id(site_db, &path).await?;
+        let competition = &loaded.competition;
         let new = NewCompetition {
             id: id.clone(),
             name: competition.name.clone(),
             game: competition.game.to_owned(),
-            file: whole.display().to_string(),
+            file: path.display().to_string(),
             origin: Origin::File,
-            state: state(&sitting, &config.ledgers).await?,
+            state: initial_state(&loaded, &config.ledgers).await?,
             public: true,
             limits: UploadLimits::default(),
-            preset: sitting.text.clone(),
+            preset: loaded.text.clone(),
             by: None,
             at: Timestamp::now(),
         };
-        known.push(office.create_competition(&new).await?);
+        registered.push(site_db.create_competition(&new).await?);
         for entrant in &competition.entrants {
             let one = NewEntrant {
                 competition: id.clone(),
                 account: None,
                 name: entrant.name.clone(),
                 role: entrant.role.map(str::to_owned),
-                bot: Some(spec(&entrant.bot)),
+                bot: Some(bot_spec(&entrant.bot)),
                 at: Timestamp::now(),
             };
-            office.add_entrant(&one, CompetitionState::ALL).await?;
+            site_db.add_entrant(&one, CompetitionState::ALL).await?;
         }
-        office.assign_numbers(&id, Timestamp::now()).await?;
+        site_db.assign_numbers(&id, Timestamp::now()).await?;
     }
     Ok(())
 }
 
-/// As a row of the office has it.
-fn spec(bot: &BotSource) -> String {
+/// The bot as stored in the site database.
+fn bot_spec(bot: &BotSource) -> String {
     match bot {
-        BotSource::Given(bot) => bot.clone(),
+        BotSource::Spec(bot) => bot.clone(),
         BotSource::Git { repository, .. } => repository.clone(),
     }
 }
 
-/// How far a competition is that was run before, or not.
-async fn state(sitting: &Sitting, ledgers: &Where) -> Result<CompetitionState, StartError> {
+/// State of a competition when its file is added: it may have been run before.
+async fn initial_state(
+    loaded: &LoadedCompetition,
+    ledgers: &LedgerLocation,
+) -> Result<CompetitionState, StartError> {
     let failed = |failure: Failure| StartError::Other(failure.message);
-    if !sitting.is_begun_at(ledgers).await.map_err(failed)? {
+    if !loaded.is_begun_at(ledgers).await.map_err(failed)? {
         return Ok(CompetitionState::Closed);
     }
     let other = |error: agon_store::StoreError| StartError::Other(error.to_string());
-    let ledger = sitting.ledger_to_read_at(ledgers).await.map_err(failed)?;
+    let ledger = loaded.ledger_to_read_at(ledgers).await.map_err(failed)?;
     if ledger.competition().await.map_err(other)?.revealed.is_some() {
-        return Ok(CompetitionState::Over);
+        return Ok(CompetitionState::Finished);
     }
     let begun = ledger.phases().await.map_err(other)?.iter().any(|phase| phase.state > PhaseState::Waiting);
     Ok(if begun { CompetitionState::Paused } else { CompetitionState::Closed })
 }
 
-/// From the file's name; with a number behind it if another has that.
-async fn id_of(office: &SiteDb, file: &Path) -> Result<String, StartError> {
+/// An unused id from the file's name, with a number appended if needed.
+async fn unused_id(site_db: &SiteDb, file: &Path) -> Result<String, StartError> {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy().to_lowercase();
     let slug: String =
         stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-    let free = free_id(office, slug.trim_matches('-'), 10_000).await?;
-    free.ok_or_else(|| StartError::Other(format!("no id is free for {}", file.display())))
+    let free = free_id(site_db, slug.trim_matches('-'), 10_000).await?;
+    free.ok_or_else(|| StartError::Other(format!("no unused id for {}", file.display())))
 }
 
-/// The first that is free of `slug`, `slug-2`, ... before `slug-end`; `cup` in place of nothing.
-pub async fn free_id(office: &SiteDb, slug: &str, end: u32) -> Result<Option<String>, SiteDbError> {
+/// The first unused id of `slug`, `slug-2`, ... before `slug-end`. An empty slug becomes `cup`.
+pub async fn free_id(site_db: &SiteDb, slug: &str, end: u32) -> Result<Option<String>, SiteDbError> {
     let slug = if slug.is_empty() { "cup" } else { slug };
     for number in 1..end {
         let id = if number == 1 { slug.to_owned() } else { format!("{slug}-{number}") };
-        match office.competition(&id).await {
+        match site_db.competition(&id).await {
             Ok(_) => {}
             Err(SiteDbError::NotFound { .. }) => return Ok(Some(id)),
             Err(error) => return Err(error),

@@ -1,4 +1,4 @@
-//! How the ratings of a phase came about: what they were after each thirtieth of it, in the order matches were finished.
+//! Ratings of a phase over time: at about 30 points, in the order in which matches finished.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use agon_league::MatchKey;
 use agon_league::standings;
 use agon_league::tally::Tally;
 use agon_runner::phase_results;
-use agon_store::{Ledger, MatchFilter, Order, RulingKind};
-use agon_venue::Sitting;
+use agon_store::{Ledger, MatchFilter, MatchOrder, RulingKind};
+use agon_venue::LoadedCompetition;
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -18,76 +18,79 @@ use super::encoded_json::EncodedJson;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// At so many places.
-const POINTS: u64 = 30;
+/// Maximum number of points.
+const MAX_POINTS: u64 = 30;
 
-/// How ratings came about.
+/// Ratings over time.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RatingHistory {
-    /// The first first.
+    /// Points, oldest first.
     pub points: Vec<RatingPoint>,
 }
 
-/// What ratings were at some time.
+/// Ratings at one point in time.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RatingPoint {
-    /// After so many matches.
+    /// Number of matches played by then.
     pub matches: u64,
-    /// Of everybody who had played.
-    pub ratings: Vec<RatingThen>,
+    /// Ratings of all entrants that had played.
+    pub ratings: Vec<PastRating>,
 }
 
-/// What a rating was.
+/// Rating of an entrant at one point in time.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct RatingThen {
-    /// Whose.
+pub struct PastRating {
+    /// The entrant.
     pub entrant: u32,
-    /// On the scale of Elo.
+    /// Rating on the Elo scale.
     pub rating: f64,
 }
 
 impl VisibleCompetition {
-    /// Of a phase, from 1.
+    /// Ratings of a phase (from 1) over time.
     pub async fn ratings(&self, app: &AppState, number: u32) -> ApiResult<EncodedJson> {
-        let (sitting, ledger, phase) = self.arena.phase(number)?;
+        let (loaded, ledger, phase) = self.handle.phase(number)?;
         let make = || {
-            app.arenas.work(move |handle: &Handle| {
-                let history = handle.block_on(history(&sitting, &*ledger, phase))?;
-                EncodedJson::json(&history)
+            app.arenas.compute(move |handle: &Handle| {
+                let history = handle.block_on(compute(&loaded, &*ledger, phase))?;
+                EncodedJson::from_value(&history)
             })
         };
-        let kept = self.arena.histories.get(phase, self.arena.revision(), self.is_running(), make).await?;
-        Ok((*kept.value).clone())
+        let cached =
+            self.handle.histories.get(phase, self.handle.revision(), self.is_running(), make).await?;
+        Ok((*cached.value).clone())
     }
 }
 
-async fn history(sitting: &Sitting, ledger: &dyn Ledger, phase: u32) -> ApiResult<RatingHistory> {
-    let (competition, info) = (&sitting.competition, sitting.table.info());
-    let asked = phase_results::standings_request(competition, info, &competition.phases[phase as usize], &[]);
+async fn compute(loaded: &LoadedCompetition, ledger: &dyn Ledger, phase: u32) -> ApiResult<RatingHistory> {
+    let (competition, info) = (&loaded.competition, loaded.table.info());
+    let request =
+        phase_results::standings_request(competition, info, &competition.phases[phase as usize], &[]);
     let void: HashSet<MatchKey> = ledger
         .rulings()
         .await
-        .map_err(ApiError::broke)?
+        .map_err(ApiError::internal)?
         .into_iter()
         .filter_map(|one| match one.kind {
             RulingKind::Void(key) if key.phase == phase && one.lifted.is_none() => Some(key),
             _ => None,
         })
         .collect();
-    let played = ledger.counts(phase).await.map_err(ApiError::broke)?.matches;
+    let played = ledger.counts(phase).await.map_err(ApiError::internal)?.matches;
     let total = played.saturating_sub(void.len() as u64);
     let (mut tally, mut points) = (Tally::new(info), Vec::new());
-    let mut matches = ledger.matches(phase, MatchFilter { order: Order::Appended, ..MatchFilter::default() });
+    let mut matches =
+        ledger.matches(phase, MatchFilter { order: MatchOrder::Appended, ..MatchFilter::default() });
     while let Some(one) = matches.next().await {
-        let one = one.map_err(ApiError::broke)?.result;
+        let one = one.map_err(ApiError::internal)?.result;
         if void.contains(&one.key) {
             continue;
         }
         tally.add(&one);
-        // Each thirtieth; each match where there are fewer.
-        if tally.matches * POINTS / total.max(1) > (tally.matches - 1) * POINTS / total.max(1) {
-            let ratings = standings::ratings(&tally, &asked);
-            let then = |one: &agon_league::rating::Rating| RatingThen {
+        // A point after each thirtieth of the matches, or after each match if there are fewer.
+        if tally.matches * MAX_POINTS / total.max(1) > (tally.matches - 1) * MAX_POINTS / total.max(1) {
+            let ratings = standings::ratings(&tally, &request);
+            let then = |one: &agon_league::rating::Rating| PastRating {
                 entrant: one.entrant.0,
                 rating: (one.rating * 10.0).round() / 10.0,
             };

@@ -1,4 +1,4 @@
-//! A phase's tables: computed from the ledger, kept as the bytes that are sent.
+//! Standings of a phase: computed from the ledger and cached as serialised JSON.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,282 +10,289 @@ use serde::{Serialize, Serializer};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::overview::{Entrant, Overview, Ruling};
 use super::encoded_json::EncodedJson;
+use super::overview::{Entrant, Overview, Ruling};
 use super::{VisibleCompetition, overview};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
 /// The tables of a phase.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Table {
+pub struct PhaseTableBody {
     /// The competition's name.
     pub competition: String,
     /// The phase's name.
     pub phase: String,
-    /// The game.
+    /// The game's id.
     pub game: &'static str,
     /// Matches counted.
     pub matches: u64,
     /// Games counted.
     pub games: u64,
-    /// Who takes part.
+    /// Entrants of the phase.
     pub entrants: Vec<Entrant>,
-    /// The official tables first.
-    pub sheets: Vec<StandingsTableBody>,
-    /// Any two who met; empty in fields too large to look at.
+    /// The tables, official ones first.
+    #[serde(rename = "sheets")]
+    pub tables: Vec<StandingsTableBody>,
+    /// Results of each pair that met; empty if the field is too large.
     pub head_to_head: Vec<HeadToHead>,
-    /// How often each score came.
+    /// Distribution of the scores.
     pub histogram: Option<Histogram>,
-    /// How good they are, by who beat whom.
+    /// Ratings computed from pairwise results.
     pub ratings: Vec<Rating>,
-    /// Whose order to a neighbour is not settled.
+    /// Entrants whose order relative to a neighbour is not settled.
     pub open: Vec<u32>,
-    /// What was decided, in the whole competition.
+    /// Rulings of the whole competition.
     pub rulings: Vec<Ruling>,
-    /// Rises with every change, as in `table` events.
+    /// Increases with every change, as in `table` events.
     pub revision: u64,
 }
 
 /// One table.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StandingsTableBody {
-    /// `score`, `efficiency`, `confidence`.
+    /// `score`, `efficiency` or `confidence`.
     pub id: String,
-    /// For people.
+    /// Title of the table.
     pub title: String,
-    /// Whether this is what the competition's document calls its table.
+    /// Whether it is the table that the competition's rules define.
     pub official: bool,
-    /// From left to right.
+    /// Columns from left to right.
     pub columns: Vec<Column>,
-    /// From top to bottom.
-    pub rows: Vec<SheetRow>,
-    /// What is to be said below it.
+    /// Rows from top to bottom.
+    pub rows: Vec<StandingsRowBody>,
+    /// Notes shown below the table.
     pub notes: Vec<String>,
 }
 
-/// What stands in a column.
+/// A column of a table.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Column {
-    /// The name of its cells in the rows.
+    /// Key of its cells in the rows.
     pub id: String,
-    /// For people.
+    /// Title of the column.
     pub title: String,
-    /// Whether it goes to the right.
+    /// Whether it is right-aligned.
     pub right: bool,
     /// Whether it holds measured times.
     pub time: bool,
-    /// What its cells are.
+    /// Kind of its cells.
     pub kind: ColumnKind,
-    /// So many digits after the point.
+    /// Number of decimal places.
     pub decimals: usize,
-    /// `%`, or nothing.
+    /// `%` or empty.
     pub unit: &'static str,
 }
 
-/// What cells are.
+/// Kind of the cells of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ColumnKind {
-    /// Words.
+    /// Text.
     Text,
     /// A number.
     Number,
-    /// From where to where.
+    /// An interval.
     Interval,
     /// Microseconds.
     Time,
 }
 
-/// An entrant's row: beside what is named here a cell for each column, by the column's id.
+/// A row: besides the named fields, one cell per column under the column's id.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SheetRow {
-    /// Whose.
+pub struct StandingsRowBody {
+    /// The entrant.
     pub entrant: u32,
-    /// What it has won, if that.
+    /// The entrant's medal, if any.
     pub medal: Option<Medal>,
-    /// By the column's id.
+    /// Cells by column id.
     #[serde(flatten)]
     pub cells: BTreeMap<String, Cell>,
 }
 
-/// For the first three.
+/// Medal of the first three.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Medal {
-    /// For the first.
+    /// First place.
     Gold,
-    /// For the second.
+    /// Second place.
     Silver,
-    /// For the third.
+    /// Third place.
     Bronze,
 }
 
-/// What stands in a cell: nothing, words, a number, or from where to where.
+/// Content of a cell.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum Cell {
-    /// Words.
+    /// Text.
     Text(String),
-    /// A number, or nothing.
-    Number(#[serde(serialize_with = "plainly")] Option<f64>),
-    /// From where to where.
+    /// A number, or empty.
+    Number(#[serde(serialize_with = "serialize_number")] Option<f64>),
+    /// An interval.
     Interval {
-        /// From here.
+        /// Lower bound.
         low: Option<f64>,
-        /// To here.
+        /// Upper bound.
         high: Option<f64>,
     },
 }
 
-/// What came of the games of two.
+/// Results of two entrants against each other.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct HeadToHead {
-    /// Who.
+    /// The first entrant.
     pub one: u32,
-    /// Against whom.
+    /// The second entrant.
     pub other: u32,
-    /// How many games.
+    /// Number of games.
     pub games: u64,
-    /// Won by the one.
+    /// Games won by the first.
     pub won: u64,
-    /// By nobody.
+    /// Games drawn.
     pub drawn: u64,
-    /// By the other.
+    /// Games won by the second.
     pub lost: u64,
-    /// Their points, where a match gives some.
+    /// Points of both, if matches give points.
     pub points: Option<[f64; 2]>,
-    /// Their mean scores.
+    /// Mean scores of both.
     pub scores: [f64; 2],
 }
 
-/// How often each score came.
+/// Distribution of the scores.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Histogram {
-    /// What the score is called.
+    /// Name of the score.
     pub score: String,
-    /// `%`, or nothing.
+    /// `%` or empty.
     pub unit: String,
-    /// Where the first class begins.
+    /// Lower bound of the first bin.
     pub from: f64,
-    /// How wide each class is.
+    /// Width of a bin.
     pub width: f64,
-    /// For each entrant how many in each class.
-    pub entrants: Vec<HistogramLine>,
+    /// Counts per bin for each entrant.
+    pub entrants: Vec<EntrantHistogram>,
 }
 
-/// Of one entrant.
+/// Counts of one entrant.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct HistogramLine {
-    /// Whose.
+pub struct EntrantHistogram {
+    /// The entrant.
     pub entrant: u32,
-    /// How many in each class.
+    /// Number of scores in each bin.
     pub counts: Vec<u64>,
 }
 
-/// How good one is, by who beat whom.
+/// Rating of an entrant, computed from pairwise results.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Rating {
-    /// Whose.
+    /// The entrant.
     pub entrant: u32,
-    /// On the scale of Elo; null if nothing is known.
+    /// Rating on the Elo scale; null if unknown.
     pub rating: Option<f64>,
-    /// Its standard error.
+    /// Standard error of the rating.
     pub error: Option<f64>,
 }
 
-/// What an entrant did in a phase.
+/// Statistics of an entrant in a phase.
 #[derive(Clone, Copy, Debug)]
 pub struct EntrantStats {
-    /// Games it sat in.
+    /// Games played.
     pub games: u64,
-    /// In the order of [`agon_core::Fault::ALL`].
+    /// Faults, in the order of [`agon_core::Fault::ALL`].
     pub faults: [u64; 4],
-    /// How often it was asked.
+    /// Number of requests.
     pub answers: u64,
-    /// Time charged, all answers together.
-    pub thought_ns: u64,
-    /// The longest answer.
+    /// Charged time of all answers.
+    pub thinking_ns: u64,
+    /// Time of the longest answer.
     pub longest_ns: u64,
 }
 
-/// What is known of a phase.
+/// Standings of a phase.
 pub struct PhaseStandings {
-    /// The table, ready to be sent.
-    pub ready: EncodedJson,
-    /// The same as it was computed.
+    /// The tables as serialised JSON.
+    pub encoded: EncodedJson,
+    /// The standings they were built from.
     pub standings: Standings,
-    /// What each did.
-    pub deeds: BTreeMap<u32, EntrantStats>,
+    /// Statistics by entrant number.
+    pub stats: BTreeMap<u32, EntrantStats>,
 }
 
 impl PhaseStandings {
-    /// An entrant's place in the official tables, and of how many.
-    pub fn place(&self, entrant: u32) -> (Option<u64>, u64) {
-        let own = self.standings.sheets.iter().filter(|sheet| sheet.official).find_map(|sheet| {
-            let row = sheet.rows.iter().find(|row| row.entrant == Some(Number(entrant)))?;
-            Some((rank(sheet, row), sheet.rows.len() as u64))
+    /// An entrant's rank in its official table, and the number of rows.
+    pub fn rank_of(&self, entrant: u32) -> (Option<u64>, u64) {
+        let own = self.standings.tables.iter().filter(|table| table.official).find_map(|table| {
+            let row = table.rows.iter().find(|row| row.entrant == Some(Number(entrant)))?;
+            Some((rank(table, row), table.rows.len() as u64))
         });
         own.unwrap_or((None, 0))
     }
 
-    /// The first few of the official table.
+    /// The first few entrants of the official table, with their ranks.
     pub fn leaders(&self, most: usize) -> Vec<(u32, u64)> {
-        let Some(sheet) = self.standings.sheets.iter().find(|sheet| sheet.official) else {
+        let Some(table) = self.standings.tables.iter().find(|table| table.official) else {
             return Vec::new();
         };
-        let placed = sheet.rows.iter().filter_map(|row| Some((row.entrant?.0, rank(sheet, row)?)));
+        let placed = table.rows.iter().filter_map(|row| Some((row.entrant?.0, rank(table, row)?)));
         placed.take(most).collect()
     }
 }
 
 impl VisibleCompetition {
-    /// The figures of a phase, from 1.
-    pub async fn figures(&self, app: &AppState, number: u32) -> ApiResult<Arc<PhaseStandings>> {
-        let (_, _, phase) = self.arena.phase(number)?;
-        let revision = self.arena.revision();
-        let kept = self
-            .arena
+    /// Standings of a phase (from 1), from the cache if possible.
+    pub async fn standings(&self, app: &AppState, number: u32) -> ApiResult<Arc<PhaseStandings>> {
+        let (_, _, phase) = self.handle.phase(number)?;
+        let revision = self.handle.revision();
+        let cached = self
+            .handle
             .tables
-            .get(phase, revision, self.is_running(), || make(app, self, number, phase, revision))
+            .get(phase, revision, self.is_running(), || compute(app, self, number, phase, revision))
             .await?;
-        if kept.revision != revision {
-            self.arena.remind(phase, kept.good_for);
+        if cached.revision != revision {
+            self.handle.publish_table_later(phase, cached.reusable_for);
         }
-        Ok(kept.value)
+        Ok(cached.value)
     }
 }
 
-async fn make(app: &AppState, seen: &VisibleCompetition, number: u32, phase: u32, revision: u64) -> ApiResult<PhaseStandings> {
-    let (sitting, ledger, _) = seen.arena.phase(number)?;
-    let overview = overview::of(app, &seen.arena, &seen.row).await?.value;
+async fn compute(
+    app: &AppState,
+    visible: &VisibleCompetition,
+    number: u32,
+    phase: u32,
+    revision: u64,
+) -> ApiResult<PhaseStandings> {
+    let (loaded, ledger, _) = visible.handle.phase(number)?;
+    let overview = overview::load(app, &visible.handle, &visible.site_row).await?.value;
     let work = move |handle: &Handle| {
-        let (competition, info) = (&sitting.competition, sitting.table.info());
+        let (competition, info) = (&loaded.competition, loaded.table.info());
         let read = async {
-            let played = phase_results::played(&*ledger, info, phase).await?;
-            let rulings = agon_runner::rulings::Rulings::of(&*ledger).await?;
+            let played = phase_results::counted_results(&*ledger, info, phase).await?;
+            let rulings = agon_runner::rulings::Rulings::load(&*ledger).await?;
             let standings =
                 phase_results::standings_from(&*ledger, competition, info, phase, &played, &rulings).await?;
             Ok::<_, agon_runner::RunError>((played, standings))
         };
-        let (played, standings) = handle.block_on(read).map_err(ApiError::broke)?;
-        let deeds = played.tally.entrants().map(|(entrant, sums)| {
-            let deeds = EntrantStats {
+        let (played, standings) = handle.block_on(read).map_err(ApiError::internal)?;
+        let stats = played.tally.entrants().map(|(entrant, sums)| {
+            let stats = EntrantStats {
                 games: sums.games,
                 faults: sums.faults,
                 answers: sums.answers,
-                thought_ns: sums.thought_ns,
+                thinking_ns: sums.thought_ns,
                 longest_ns: sums.longest_ns,
             };
-            (entrant.0, deeds)
+            (entrant.0, stats)
         });
-        let ready = EncodedJson::json(&table(&standings, &overview, phase, revision))?;
-        Ok(PhaseStandings { ready, deeds: deeds.collect(), standings })
+        let encoded = EncodedJson::from_value(&phase_table(&standings, &overview, phase, revision))?;
+        Ok(PhaseStandings { encoded, stats: stats.collect(), standings })
     };
-    app.arenas.work(work).await
+    app.arenas.compute(work).await
 }
 
-fn table(standings: &Standings, overview: &Overview, phase: u32, revision: u64) -> Table {
+fn phase_table(standings: &Standings, overview: &Overview, phase: u32, revision: u64) -> PhaseTableBody {
     let meeting = |met: &standings::PairStanding| HeadToHead {
         one: met.one.0,
         other: met.other.0,
@@ -293,31 +300,31 @@ fn table(standings: &Standings, overview: &Overview, phase: u32, revision: u64) 
         won: met.won.into(),
         drawn: met.drawn.into(),
         lost: met.lost.into(),
-        points: met.points.map(|(one, other)| [short(one), short(other)]),
-        scores: [short(met.scores.0), short(met.scores.1)],
+        points: met.points.map(|(one, other)| [round_to_millionths(one), round_to_millionths(other)]),
+        scores: [round_to_millionths(met.scores.0), round_to_millionths(met.scores.1)],
     };
     let histogram = standings.histogram.as_ref().map(|all| Histogram {
         score: all.score.to_string(),
         unit: all.unit.to_string(),
-        from: short(all.from),
-        width: short(all.width),
+        from: round_to_millionths(all.from),
+        width: round_to_millionths(all.width),
         entrants: all
             .counts
             .iter()
-            .map(|(entrant, counts)| HistogramLine { entrant: entrant.0, counts: counts.clone() })
+            .map(|(entrant, counts)| EntrantHistogram { entrant: entrant.0, counts: counts.clone() })
             .collect(),
     });
-    let mut entrants: Vec<Entrant> = overview.takers.iter().map(|one| one.shown.clone()).collect();
+    let mut entrants: Vec<Entrant> = overview.entrant_owners.iter().map(|one| one.body.clone()).collect();
     entrants.retain(|one| one.entrant.is_some());
-    Table {
+    PhaseTableBody {
         competition: standings.competition.clone(),
         phase: overview.phases.get(phase as usize).map_or_else(String::new, |phase| phase.name.clone()),
         game: standings.game,
         matches: standings.matches,
         games: standings.games,
         entrants,
-        // Rulings are listed apart, with whom they are about.
-        sheets: standings.sheets.iter().filter(|one| one.id != "rulings").map(sheet).collect(),
+        // Rulings are listed separately, with their subjects.
+        tables: standings.tables.iter().filter(|one| one.id != "rulings").map(standings_table).collect(),
         head_to_head: standings.head_to_head.iter().map(meeting).collect(),
         histogram,
         ratings: standings.ratings.iter().map(rating).collect(),
@@ -327,74 +334,76 @@ fn table(standings: &Standings, overview: &Overview, phase: u32, revision: u64) 
     }
 }
 
-/// As it is sent.
+/// Converts a rating for the API.
 pub fn rating(one: &agon_league::rating::Rating) -> Rating {
-    let known = |x: f64| x.is_finite().then(|| short(x));
+    let known = |x: f64| x.is_finite().then(|| round_to_millionths(x));
     Rating { entrant: one.entrant.0, rating: known(one.rating), error: known(one.error) }
 }
 
-fn sheet(sheet: &standings::StandingsTable) -> StandingsTableBody {
-    let column = |(at, column): (usize, &standings::Column)| {
-        let (kind, decimals, unit) = kind(sheet, at);
+fn standings_table(table: &standings::StandingsTable) -> StandingsTableBody {
+    let column = |(at, column): (usize, &standings::TableColumn)| {
+        let (kind, decimals, unit) = column_kind(table, at);
         Column {
             id: column.id.clone(),
             title: column.title.clone(),
-            right: column.right,
-            time: column.time,
+            right: column.right_aligned,
+            time: column.has_times,
             kind,
             decimals,
             unit,
         }
     };
-    let row = |row: &standings::Row| {
-        // A row's medal is a field of its own.
-        let cells = sheet.columns.iter().zip(&row.cells).filter(|(column, _)| column.id != "medal");
-        Some(SheetRow {
+    let row = |row: &standings::TableRow| {
+        // The medal is a separate field of the row.
+        let cells = table.columns.iter().zip(&row.cells).filter(|(column, _)| column.id != "medal");
+        Some(StandingsRowBody {
             entrant: row.entrant?.0,
-            medal: medal(sheet, row),
-            cells: cells.map(|(column, own)| (column.id.clone(), cell(own))).collect(),
+            medal: medal(table, row),
+            cells: cells.map(|(column, own)| (column.id.clone(), cell_body(own))).collect(),
         })
     };
     StandingsTableBody {
-        id: sheet.id.clone(),
-        title: sheet.title.clone(),
-        official: sheet.official,
-        columns: sheet.columns.iter().enumerate().map(column).collect(),
-        rows: sheet.rows.iter().filter_map(row).collect(),
-        notes: sheet.notes.clone(),
+        id: table.id.clone(),
+        title: table.title.clone(),
+        official: table.official,
+        columns: table.columns.iter().enumerate().map(column).collect(),
+        rows: table.rows.iter().filter_map(row).collect(),
+        notes: table.notes.clone(),
     }
 }
 
-/// By the first cell of the column that has something in it.
-fn kind(sheet: &standings::StandingsTable, at: usize) -> (ColumnKind, usize, &'static str) {
-    let cells = sheet.rows.iter().filter_map(|row| row.cells.get(at));
+/// Kind, decimals and unit of a column, from its first non-empty cell.
+fn column_kind(table: &standings::StandingsTable, at: usize) -> (ColumnKind, usize, &'static str) {
+    let cells = table.rows.iter().filter_map(|row| row.cells.get(at));
     let known = cells.filter_map(|cell| match cell {
-        standings::Cell::Empty => None,
-        standings::Cell::Text(_) => Some((ColumnKind::Text, 0, "")),
-        standings::Cell::Int(_) => Some((ColumnKind::Number, 0, "")),
-        standings::Cell::Real(_, decimals, unit) => Some((ColumnKind::Number, *decimals, *unit)),
-        standings::Cell::Interval(_, _, decimals) => Some((ColumnKind::Interval, *decimals, "")),
-        standings::Cell::Time(_) => Some((ColumnKind::Time, 1, "")),
+        standings::TableCell::Empty => None,
+        standings::TableCell::Text(_) => Some((ColumnKind::Text, 0, "")),
+        standings::TableCell::Int(_) => Some((ColumnKind::Number, 0, "")),
+        standings::TableCell::Real(_, decimals, unit) => Some((ColumnKind::Number, *decimals, *unit)),
+        standings::TableCell::Interval(_, _, decimals) => Some((ColumnKind::Interval, *decimals, "")),
+        standings::TableCell::Time(_) => Some((ColumnKind::Time, 1, "")),
     });
-    let right = sheet.columns.get(at).is_some_and(|column| column.right);
+    let right = table.columns.get(at).is_some_and(|column| column.right_aligned);
     known.into_iter().next().unwrap_or((if right { ColumnKind::Number } else { ColumnKind::Text }, 0, ""))
 }
 
-fn cell(cell: &standings::Cell) -> Cell {
-    let number = |x: f64| x.is_finite().then(|| short(x));
+fn cell_body(cell: &standings::TableCell) -> Cell {
+    let number = |x: f64| x.is_finite().then(|| round_to_millionths(x));
     match cell {
-        standings::Cell::Empty => Cell::Number(None),
-        standings::Cell::Text(text) => Cell::Text(text.clone()),
-        standings::Cell::Int(n) => Cell::Number(Some(*n as f64)),
-        standings::Cell::Real(x, ..) => Cell::Number(number(*x)),
-        standings::Cell::Interval(low, high, _) => Cell::Interval { low: number(*low), high: number(*high) },
-        standings::Cell::Time(ns) => Cell::Number(number(ns / 1000.0)),
+        standings::TableCell::Empty => Cell::Number(None),
+        standings::TableCell::Text(text) => Cell::Text(text.clone()),
+        standings::TableCell::Int(n) => Cell::Number(Some(*n as f64)),
+        standings::TableCell::Real(x, ..) => Cell::Number(number(*x)),
+        standings::TableCell::Interval(low, high, _) => {
+            Cell::Interval { low: number(*low), high: number(*high) }
+        }
+        standings::TableCell::Time(ns) => Cell::Number(number(ns / 1000.0)),
     }
 }
 
-/// Whole numbers without `.0`.
-#[allow(clippy::trivially_copy_pass_by_ref, clippy::ref_option, reason = "serde hands it over so")]
-fn plainly<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+/// Serialises whole numbers without `.0`.
+#[allow(clippy::trivially_copy_pass_by_ref, clippy::ref_option, reason = "signature required by serde")]
+fn serialize_number<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
     match number {
         None => to.serialize_none(),
         Some(x) if x.fract() == 0.0 && x.abs() < 1e15 => to.serialize_i64(*x as i64),
@@ -402,19 +411,19 @@ fn plainly<S: Serializer>(number: &Option<f64>, to: S) -> Result<S::Ok, S::Error
     }
 }
 
-fn rank(sheet: &standings::StandingsTable, row: &standings::Row) -> Option<u64> {
-    let at = sheet.columns.iter().position(|column| matches!(&*column.id, "rank" | "place"))?;
+fn rank(table: &standings::StandingsTable, row: &standings::TableRow) -> Option<u64> {
+    let at = table.columns.iter().position(|column| matches!(&*column.id, "rank" | "place"))?;
     match row.cells.get(at)? {
-        standings::Cell::Int(rank) => u64::try_from(*rank).ok(),
+        standings::TableCell::Int(rank) => u64::try_from(*rank).ok(),
         _ => None,
     }
 }
 
-fn medal(sheet: &standings::StandingsTable, row: &standings::Row) -> Option<Medal> {
-    if !sheet.official || sheet.time {
+fn medal(table: &standings::StandingsTable, row: &standings::TableRow) -> Option<Medal> {
+    if !table.official || table.ranked_by_time {
         return None;
     }
-    match rank(sheet, row)? {
+    match rank(table, row)? {
         1 => Some(Medal::Gold),
         2 => Some(Medal::Silver),
         3 => Some(Medal::Bronze),
@@ -422,9 +431,9 @@ fn medal(sheet: &standings::StandingsTable, row: &standings::Row) -> Option<Meda
     }
 }
 
-/// Six digits after the point: more is noise, and looks like knowledge.
-fn short(x: f64) -> f64 {
+/// Rounds to six decimal places. More would only look precise.
+fn round_to_millionths(x: f64) -> f64 {
     let rounded = (x * 1e6).round() / 1e6;
-    // No minus before nothing.
+    // Avoids -0.
     if rounded == 0.0 { 0.0 } else { rounded }
 }

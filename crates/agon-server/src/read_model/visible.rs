@@ -1,8 +1,8 @@
-//! A competition, as a handler gets it: only if whoever asks may see it.
+//! Extractor for a competition that the caller may see.
 
 use std::sync::Arc;
 
-use agon_store::site_db::{HostedCompetition, CompetitionState};
+use agon_store::site_db::{CompetitionState, HostedCompetition};
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 
@@ -11,25 +11,25 @@ use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// The competition whose `{id}` stands in the path. A draft, and one that is not public, is there for organisers only. Who asks is found
-/// out only where that matters: for everybody else a table costs no look into the office.
+/// The competition whose `{id}` is in the path. Drafts and non-public competitions are visible to organisers only. The caller is looked up
+/// only for those, so that reading a public table does not query the site database for it.
 pub struct VisibleCompetition {
-    /// What is shown of it.
-    pub arena: Arc<CompetitionHandle>,
-    /// What the office says of it.
-    pub row: Arc<HostedCompetition>,
+    /// The competition.
+    pub handle: Arc<CompetitionHandle>,
+    /// Its row in the site database.
+    pub site_row: Arc<HostedCompetition>,
 }
 
 impl VisibleCompetition {
-    /// Whether its tables change all the time.
+    /// Whether the competition is running, so that its tables change all the time.
     pub fn is_running(&self) -> bool {
-        self.row.state == CompetitionState::Running
+        self.site_row.state == CompetitionState::Running
     }
 }
 
-/// Whether everybody may see it.
-pub fn is_shown(row: &HostedCompetition) -> bool {
-    row.public && row.state != CompetitionState::Draft
+/// Whether everyone may see the competition.
+pub fn is_public(site_row: &HostedCompetition) -> bool {
+    site_row.public && site_row.state != CompetitionState::Draft
 }
 
 impl FromRequestParts<AppState> for VisibleCompetition {
@@ -37,15 +37,15 @@ impl FromRequestParts<AppState> for VisibleCompetition {
 
     async fn from_request_parts(parts: &mut Parts, app: &AppState) -> ApiResult<Self> {
         let missing = || ApiError::not_found("competition");
-        let arena = {
+        let handle = {
             let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| missing())?;
             let id = params.iter().find(|(name, _)| *name == "id").map(|(_, id)| id);
             app.arenas.get(id.ok_or_else(missing)?)?
         };
-        let row = arena.site_row(&app.office).await?;
-        if !is_shown(&row) && !Caller::from_request_parts(parts, app).await?.is_organiser() {
+        let site_row = handle.site_row(&app.office).await?;
+        if !is_public(&site_row) && !Caller::from_request_parts(parts, app).await?.is_organiser() {
             return Err(missing());
         }
-        Ok(Self { arena, row })
+        Ok(Self { handle, site_row })
     }
 }

@@ -1,23 +1,23 @@
-//! What the API answers, one file for each part of it.
+//! Handlers of the API, one file per topic.
 
 pub mod accounts;
+pub mod admin;
 pub mod audit;
 pub mod bots;
-mod repro_bundle;
 pub mod competitions;
-pub mod admin;
 pub mod downloads;
 pub mod games;
 pub mod invitations;
 pub mod live;
-pub mod system;
 pub mod matches;
 pub mod my_bots;
 pub mod phases;
+mod repro_bundle;
 pub mod rulings;
 pub mod session;
 pub mod site;
 pub mod submissions;
+pub mod system;
 pub mod tokens;
 pub mod workers;
 
@@ -25,7 +25,7 @@ use utoipa_axum::router::OpenApiRouter;
 
 use crate::state::AppState;
 
-/// All of them.
+/// All routes of the API.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .merge(site::router())

@@ -1,4 +1,4 @@
-//! One's own bots.
+//! The caller's own bots.
 
 use std::collections::BTreeMap;
 
@@ -9,49 +9,49 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::submissions::{Submission, latest_of, shown};
+use super::submissions::{Submission, latest_submissions, submission_body};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::Json;
-use crate::uploads;
 use crate::paging::PageBody;
 use crate::state::AppState;
+use crate::uploads;
 
-/// At most so many bots are listed.
-const MOST: usize = 200;
+/// Maximum number of bots in the list.
+const MAX_BOTS: usize = 200;
 
-/// Its routes.
+/// Routes of this module.
 pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(my_bots))
 }
 
-/// A bot of one's own.
+/// A bot of the caller.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MyBot {
-    /// The id of its page.
+    /// Id of the bot's page.
     pub bot: i64,
-    /// As `entrant` in tables; null before the start.
+    /// Entrant number in tables; null before the start.
     pub entrant: Option<u32>,
-    /// Its name.
+    /// The bot's name.
     pub name: String,
-    /// Who wrote it: oneself.
+    /// The bot's author: the caller.
     pub contributor: Option<String>,
-    /// Its role, in games that have different ones.
+    /// The bot's role, in a game with roles.
     pub role: Option<String>,
-    /// Never: house bots are nobody's.
+    /// Always false: house bots have no owner.
     pub house: bool,
-    /// Always.
+    /// Always true.
     pub mine: bool,
-    /// The latest version that was accepted.
+    /// The latest accepted version.
     pub version: Option<u32>,
-    /// None: marks are for entrants of a file.
+    /// Always empty: only entrants of a file have marks.
     #[schema(value_type = Vec<Object>)]
     pub marks: Vec<BTreeMap<String, String>>,
-    /// It takes no part: withdrawn, or its first version was refused.
+    /// Whether it takes no part: it was withdrawn, or its first version was rejected.
     pub withdrawn: bool,
     /// Why it was disqualified.
     pub disqualified: Option<String>,
-    /// In which competition.
+    /// Id of the competition.
     pub competition: String,
     /// The competition's name.
     pub competition_name: String,
@@ -59,24 +59,24 @@ pub struct MyBot {
     pub game: String,
     /// The competition's state.
     pub state: String,
-    /// Whether a new version can be handed in now.
+    /// Whether a new version can be submitted now.
     pub accepts: bool,
-    /// The latest that was handed in.
+    /// The latest submission.
     pub latest: Option<Submission>,
 }
 
-/// One's own bots, in all competitions, those handed in last first.
+/// The caller's bots in all competitions, most recently submitted first.
 #[utoipa::path(
     get, path = "/me/bots", tag = "submissions", operation_id = "my_bots",
-    responses((status = 200, description = "All of them.", body = PageBody<MyBot>)),
+    responses((status = 200, description = "All bots of the caller.", body = PageBody<MyBot>)),
 )]
 async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<PageBody<MyBot>>> {
     let me = caller.signed_in()?;
     let mut seen: Vec<EntrantId> = Vec::new();
     let mut items = Vec::new();
-    let submissions = latest_of(&app, me).await?;
+    let submissions = latest_submissions(&app, me).await?;
     for one in &submissions {
-        if seen.contains(&one.entrant) || items.len() >= MOST {
+        if seen.contains(&one.entrant) || items.len() >= MAX_BOTS {
             continue;
         }
         seen.push(one.entrant);
@@ -100,21 +100,21 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             version,
             marks: Vec::new(),
             withdrawn: entrant.withdrawn.is_some(),
-            disqualified: disqualified(&app, &competition.id, entrant.number).await?,
-            accepts: plays && uploads::accepts(&app, &competition).await,
+            disqualified: disqualification_reason(&app, &competition.id, entrant.number).await?,
+            accepts: plays && uploads::accepts_bots(&app, &competition).await,
             competition: competition.id,
             competition_name: competition.name,
             game: competition.game,
             state: competition.state.name().to_owned(),
-            latest: Some(shown(&app, one).await?),
+            latest: Some(submission_body(&app, one).await?),
         });
     }
     Ok(Json(PageBody { items, next: None }))
 }
 
-async fn disqualified(app: &AppState, id: &str, number: Option<u32>) -> ApiResult<Option<String>> {
-    let (Some(number), Ok(arena)) = (number, app.arenas.get(id)) else { return Ok(None) };
-    let Some(ledger) = arena.ledger() else { return Ok(None) };
-    let out = agon_runner::rulings::disqualified(&*ledger).await.map_err(ApiError::broke)?;
+async fn disqualification_reason(app: &AppState, id: &str, number: Option<u32>) -> ApiResult<Option<String>> {
+    let (Some(number), Ok(handle)) = (number, app.arenas.get(id)) else { return Ok(None) };
+    let Some(ledger) = handle.ledger() else { return Ok(None) };
+    let out = agon_runner::rulings::disqualified(&*ledger).await.map_err(ApiError::internal)?;
     Ok(out.into_iter().find(|(entrant, _)| entrant.0 == number).map(|(_, reason)| reason))
 }

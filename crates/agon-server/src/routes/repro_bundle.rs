@@ -1,76 +1,79 @@
-//! A crash capsule: all that an author needs to have a fault happen again at home.
+//! Repro bundle: a zip with which an author can reproduce a fault.
 
 use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 use std::sync::Arc;
 
-use agon_core::Lifetime;
+use agon_core::BotLifetime;
 use agon_core::record::read;
-use agon_core::settings::Kind;
+use agon_core::settings::SettingKind;
 use agon_store::{BotOutput, StoredFault};
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use zip::write::SimpleFileOptions;
 
 use super::matches::GameLookup;
-use crate::read_model::overview::match_name;
 use crate::error::{ApiError, ApiResult};
+use crate::read_model::overview::match_name;
 use crate::state::AppState;
 
-const RECORD: &str = "game.agon";
+const RECORD_FILE: &str = "game.agon";
 
-/// The capsule of a fault. `name` is that of the folder in it.
-pub async fn pack(
+/// Builds the bundle of a fault. `name` is the name of the folder in the zip.
+pub async fn build(
     app: &AppState,
-    played: Arc<GameLookup>,
+    lookup: Arc<GameLookup>,
     bot: &str,
     fault: &StoredFault,
     name: &str,
 ) -> ApiResult<Bytes> {
-    let info = played.sitting.table.info();
-    // A bot that lives for a match has seen the games before this one, and must see them again.
-    let first = if info.lifetime == Lifetime::Match { 0 } else { played.game };
+    let info = lookup.loaded.table.info();
+    // A bot that lives for a whole match has seen the earlier games, so they must be replayed too.
+    let first = if info.lifetime == BotLifetime::Match { 0 } else { lookup.game };
     let mut records = Vec::new();
-    for game in first..=played.game {
-        let bytes = played.ledger.record(played.key(), game).await.map_err(ApiError::broke)?;
-        let missing = || ApiError::not_found("record").hint("this competition keeps no records");
+    for game in first..=lookup.game {
+        let bytes = lookup.ledger.record(lookup.key(), game).await.map_err(ApiError::internal)?;
+        let missing = || ApiError::not_found("record").hint("this competition does not store records");
         records.push(bytes.ok_or_else(missing)?);
     }
-    let log =
-        played.ledger.log(played.key(), played.game, fault.fault.seat).await.map_err(ApiError::broke)?;
+    let log = lookup
+        .ledger
+        .bot_output(lookup.key(), lookup.game, fault.fault.seat)
+        .await
+        .map_err(ApiError::internal)?;
     let (bot, fault, name) = (bot.to_owned(), fault.clone(), name.to_owned());
     let work = move |_: &Handle| {
-        let assets = assets(&played, records.last().map(Vec::as_slice).unwrap_or_default())?;
-        let readme = readme(&played, &bot, &fault, records.len(), &assets);
+        let assets = assets(&lookup, records.last().map(Vec::as_slice).unwrap_or_default())?;
+        let readme = readme(&lookup, &bot, &fault, records.len(), &assets);
         let mut files =
-            vec![("README.txt".to_owned(), readme.into_bytes()), (RECORD.to_owned(), records.concat())];
+            vec![("README.txt".to_owned(), readme.into_bytes()), (RECORD_FILE.to_owned(), records.concat())];
         if let Some(log) = &log {
             files.push(("log.txt".to_owned(), log_text(log).into_bytes()));
         }
         files.extend(assets.into_iter().map(|(setting, content)| (format!("{setting}.txt"), content)));
-        zipped(&name, files)
+        zip_files(&name, files)
     };
-    app.arenas.work(work).await
+    app.arenas.compute(work).await
 }
 
-fn zipped(folder: &str, files: Vec<(String, Vec<u8>)>) -> ApiResult<Bytes> {
+fn zip_files(folder: &str, files: Vec<(String, Vec<u8>)>) -> ApiResult<Bytes> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, content) in files {
         let options = SimpleFileOptions::default().unix_permissions(0o644);
-        zip.start_file(format!("{folder}/{path}"), options).map_err(ApiError::broke)?;
-        zip.write_all(&content).map_err(ApiError::broke)?;
+        zip.start_file(format!("{folder}/{path}"), options).map_err(ApiError::internal)?;
+        zip.write_all(&content).map_err(ApiError::internal)?;
     }
-    Ok(zip.finish().map_err(ApiError::broke)?.into_inner().into())
+    Ok(zip.finish().map_err(ApiError::internal)?.into_inner().into())
 }
 
-/// Files of the competition's own that the game was played with, by the setting that names them.
-fn assets(played: &GameLookup, record: &[u8]) -> ApiResult<Vec<(&'static str, Vec<u8>)>> {
-    let (record, _) = read(record, 1).map_err(ApiError::broke)?;
+/// The competition's own asset files that the game was played with, by setting.
+fn assets(lookup: &GameLookup, record: &[u8]) -> ApiResult<Vec<(&'static str, Vec<u8>)>> {
+    let (record, _) = read(record, 1).map_err(ApiError::internal)?;
     let mut files = Vec::new();
-    for spec in played.sitting.table.info().settings.iter().filter(|spec| spec.kind == Kind::Asset) {
+    for spec in lookup.loaded.table.info().settings.iter().filter(|spec| spec.kind == SettingKind::Asset) {
         let named = record.header.settings.get(spec.name).and_then(serde_json::Value::as_str);
         let named = named.filter(|word| *word != "built-in");
-        if let Some(content) = named.and_then(|word| played.sitting.assets.get(word)) {
+        if let Some(content) = named.and_then(|word| lookup.loaded.assets.get(word)) {
             files.push((spec.name, content.to_vec()));
         }
     }
@@ -80,7 +83,7 @@ fn assets(played: &GameLookup, record: &[u8]) -> ApiResult<Vec<(&'static str, Ve
 fn log_text(log: &BotOutput) -> String {
     let mut text = String::new();
     let mut turn = None;
-    for one in &log.printed {
+    for one in &log.pieces {
         if turn != Some(one.turn) {
             let new_line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             let _ = writeln!(text, "{new_line}--- turn {}", one.turn);
@@ -91,30 +94,30 @@ fn log_text(log: &BotOutput) -> String {
     text
 }
 
-/// One line, whatever a bot says.
+/// Replaces control characters, so that a bot's text stays on one line.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 fn readme(
-    played: &GameLookup,
+    lookup: &GameLookup,
     bot: &str,
     fault: &StoredFault,
     games: usize,
     assets: &[(&'static str, Vec<u8>)],
 ) -> String {
-    let (key, own) = (played.key(), &fault.fault);
-    let mut command = format!("agon debug {RECORD} --seat {}", own.seat);
+    let (key, own) = (lookup.key(), &fault.fault);
+    let mut command = format!("agon debug {RECORD_FILE} --seat {}", own.seat);
     if games > 1 {
         let _ = write!(command, " --game {games}");
     }
     for (setting, _) in assets {
         let _ = write!(command, " --set {setting}={setting}.txt");
     }
-    // A fault while it was started has no turn to go to.
+    // A fault during the start has no turn.
     let at_turn = if own.turn > 0 { format!(" --turn {}", own.turn) } else { String::new() };
     let before = if games > 1 {
-        format!(", and before it the {} games of its match that the bot had played by then", games - 1)
+        format!(", after the {} earlier games of the match that the bot played", games - 1)
     } else {
         String::new()
     };
@@ -122,23 +125,23 @@ fn readme(
         "{title}: {kind} of {bot}\n\
          {competition}, phase {phase}, match {name}, game {game}, turn {turn}\n\
          \n    {says}\n\n\
-         {RECORD} holds the game as it was played{before}. log.txt, if it is there, is what the bot printed.\n\
+         {RECORD_FILE} contains the recorded game{before}. log.txt, if present, contains the bot's output.\n\
          \n\
-         To have it happen again, with your bot in place of BOT (its folder, its file, or what you entered):\n\
+         To reproduce the fault, replace BOT by your bot (its folder or file, or the bot spec you submitted):\n\
          \n    {command} --bot BOT{at_turn}\n\n\
-         shows what it saw in that turn, what it answers now, and whether that is what was recorded. Without --turn\n\
-         all of its answers are compared. A Python bot can be stopped in that turn, in its own code:\n\
+         This shows the bot's input in that turn, its answer now, and whether it matches the record. Without --turn\n\
+         all answers are compared. To stop a Python bot in that turn with the debugger:\n\
          \n    {command} --bot BOT{at_turn} --pdb\n\n\
-         To see the game:\n\
-         \n    agon replay {RECORD} --watch\n",
-        title = played.sitting.table.info().title,
+         To watch the game:\n\
+         \n    agon replay {RECORD_FILE} --watch\n",
+        title = lookup.loaded.table.info().title,
         kind = own.report.fault.name(),
         bot = one_line(bot),
-        competition = one_line(&played.sitting.competition.name),
+        competition = one_line(&lookup.loaded.competition.name),
         phase = key.phase + 1,
         name = match_name(key),
         game = own.game + 1,
         turn = own.turn,
-        says = one_line(&own.report.says),
+        says = one_line(&own.report.message),
     )
 }

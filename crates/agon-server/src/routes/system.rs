@@ -1,4 +1,4 @@
-//! The machine, for organisers: how busy it is, and what stands between bots and the rest of it.
+//! Status of the machine, for organisers: load, memory, disk and sandbox.
 
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -14,113 +14,113 @@ use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// Its routes.
+/// Routes of this module.
 pub fn router() -> OpenApiRouter<AppState> {
-    OpenApiRouter::default().routes(routes!(machine))
+    OpenApiRouter::default().routes(routes!(system))
 }
 
-/// The machine.
+/// Status of the machine.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SystemInfo {
-    /// Agon's version.
+    /// Version of Agon.
     pub version: String,
-    /// Since when the server runs.
+    /// Time since the server started.
     pub uptime_ms: u64,
-    /// Cores there are.
+    /// Number of cores.
     pub cores: usize,
-    /// Over 1, 5 and 15 minutes.
+    /// Load average over 1, 5 and 15 minutes.
     #[schema(min_items = 3, max_items = 3)]
     pub load: Vec<f64>,
-    /// In bytes.
+    /// Memory, in bytes.
     pub memory: Memory,
-    /// In bytes: where the data is.
+    /// Disk of the data folder, in bytes.
     pub disk: Disk,
-    /// The layers between bots and the machine.
+    /// Layers of the sandbox.
     pub sandbox: Vec<SandboxLayer>,
-    /// Bots that wait for their check, and that are being checked.
+    /// Submissions waiting for their check, and those being checked.
     pub queue: QueueLength,
-    /// Who watches something live.
+    /// Open live streams.
     pub watchers: i64,
-    /// What is played.
-    pub running: Vec<RunningNow>,
+    /// Competitions being played.
+    pub running: Vec<RunningCompetition>,
 }
 
 /// Memory, in bytes.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Memory {
-    /// Of the machine.
+    /// Memory of the machine.
     pub total: u64,
-    /// Free to be used.
+    /// Available memory.
     pub available: u64,
-    /// The server's own.
+    /// Memory of this process.
     pub own: u64,
 }
 
 /// A disk, in bytes.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Disk {
-    /// All of it.
+    /// Size of the disk.
     pub total: u64,
-    /// Free to be used.
+    /// Free space.
     pub free: u64,
 }
 
 /// A layer of the sandbox.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct SandboxLayer {
-    /// Its name.
+    /// Name of the layer.
     pub layer: String,
-    /// Whether it works here.
+    /// Whether it is active on this machine.
     pub active: bool,
-    /// How, or why not.
+    /// Details, or why it is not active.
     pub about: String,
 }
 
-/// How many wait.
+/// Number of submissions in the check queue.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct QueueLength {
-    /// For their check.
+    /// Submissions waiting for their check.
     pub submissions: u64,
-    /// Being checked.
+    /// Submissions being checked.
     pub checking: usize,
 }
 
-/// A competition that is being played.
+/// A competition being played.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct RunningNow {
-    /// Its id.
+pub struct RunningCompetition {
+    /// Id of the competition.
     pub competition: String,
-    /// Its name.
+    /// Name of the competition.
     pub name: String,
-    /// Games at this moment.
+    /// Games being played now.
     pub games: u64,
-    /// Games a second.
+    /// Games per second.
     pub games_per_second: f64,
-    /// Games at once, at most.
+    /// Maximum number of parallel games.
     pub jobs: usize,
 }
 
-/// How the machine does. For organisers.
+/// Status of the machine. For organisers.
 #[utoipa::path(
     get, path = "/machine", tag = "desk", operation_id = "machine",
-    responses((status = 200, description = "As it is now.", body = SystemInfo), (status = 403, description = "It is for organisers.", body = ErrorBody)),
+    responses((status = 200, description = "The current state.", body = SystemInfo), (status = 403, description = "Only for organisers.", body = ErrorBody)),
 )]
-async fn machine(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<SystemInfo>> {
+async fn system(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<SystemInfo>> {
     caller.organiser()?;
     let mut running = Vec::new();
-    for (id, figures) in app.running.all() {
+    for (id, stats) in app.runs.all() {
         let name = app.office.competition(&id).await.map_or_else(|_| id.clone(), |found| found.name);
-        running.push(RunningNow {
+        running.push(RunningCompetition {
             name,
-            games: figures.games.load(Ordering::Relaxed),
-            games_per_second: figures.speed.load(Ordering::Relaxed) as f64 / 1000.0,
-            jobs: app.running.shares.held(&id),
+            games: stats.games.load(Ordering::Relaxed),
+            games_per_second: stats.speed.load(Ordering::Relaxed) as f64 / 1000.0,
+            jobs: app.runs.core_pool.held(&id),
             competition: id,
         });
     }
     let data = app.config.data.clone();
     let measured = tokio::task::spawn_blocking(move || (memory(), load(), disk(&data), layers()));
-    let (memory, load, disk, sandbox) = measured.await.map_err(ApiError::broke)?;
+    let (memory, load, disk, sandbox) = measured.await.map_err(ApiError::internal)?;
     Ok(Json(SystemInfo {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         uptime_ms: app.started.elapsed().as_millis() as u64,
@@ -129,7 +129,10 @@ async fn machine(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
         memory,
         disk,
         sandbox,
-        queue: QueueLength { submissions: app.office.count_queued().await?, checking: app.intake.checking() },
+        queue: QueueLength {
+            submissions: app.office.count_queued().await?,
+            checking: app.check_queue.checking(),
+        },
         watchers: app.meters.watchers.load(Ordering::Relaxed).max(0),
         running,
     }))
@@ -164,7 +167,7 @@ fn disk(data: &std::path::Path) -> Disk {
     }
 }
 
-/// Asked once: it does not change while the server runs.
+/// The layers of the sandbox, probed once: they do not change while the server runs.
 fn layers() -> Vec<SandboxLayer> {
     static FOUND: OnceLock<Vec<SandboxLayer>> = OnceLock::new();
     FOUND

@@ -1,104 +1,104 @@
-//! How running competitions share the machine: never more games at once than it has places, everybody as many as the next.
+//! Divides the cores of the machine evenly among the running competitions.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use agon_runner::StopFlag;
 
-/// Who runs, in the order they came.
+/// Running competitions in the order they started.
 #[derive(Default)]
-struct Table {
-    runs: Vec<Entry>,
+struct PoolState {
+    runs: Vec<PoolEntry>,
 }
 
-struct Entry {
+struct PoolEntry {
     id: String,
-    /// Places it holds just now.
-    holds: usize,
+    /// Number of cores it holds now.
+    held: usize,
     stop: Option<Arc<StopFlag>>,
 }
 
-/// The places of a machine.
+/// The cores of the machine, as slots for parallel games.
 pub struct CorePool {
-    places: usize,
-    table: Mutex<Table>,
+    cores: usize,
+    state: Mutex<PoolState>,
     changed: Condvar,
 }
 
 impl CorePool {
-    /// So many games at once.
-    pub fn new(places: usize) -> Self {
-        Self { places: places.max(1), table: Mutex::default(), changed: Condvar::new() }
+    /// A pool for this many parallel games.
+    pub fn new(cores: usize) -> Self {
+        Self { cores: cores.max(1), state: Mutex::default(), changed: Condvar::new() }
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_state(&self) -> MutexGuard<'_, PoolState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Somebody comes. Those who have more than their share now are asked to give it back: they stop, and go on with less.
-    pub fn enter(&self, id: &str) {
-        let mut table = self.table();
-        table.runs.push(Entry { id: id.to_owned(), holds: 0, stop: None });
-        self.rebalance(&table);
+    /// Adds a competition. Those that hold more than their new share are stopped, and continue with fewer cores.
+    pub fn join(&self, id: &str) {
+        let mut state = self.lock_state();
+        state.runs.push(PoolEntry { id: id.to_owned(), held: 0, stop: None });
+        self.rebalance(&state);
     }
 
-    /// Somebody goes; the others may take more.
+    /// Removes a competition. The others may take more cores.
     pub fn leave(&self, id: &str) {
-        let mut table = self.table();
-        table.runs.retain(|one| one.id != id);
-        self.rebalance(&table);
+        let mut state = self.lock_state();
+        state.runs.retain(|one| one.id != id);
+        self.rebalance(&state);
         self.changed.notify_all();
     }
 
-    /// Waits until there is room and takes it: as many places as are its share. 0 when `gone` says that it is not wanted any more.
-    pub fn take(&self, id: &str, stop: &Arc<StopFlag>, gone: impl Fn() -> bool) -> usize {
-        let mut table = self.table();
+    /// Waits until the competition's share of cores is free and takes it. Returns 0 when `gone` says that the competition must not run.
+    pub fn acquire(&self, id: &str, stop: &Arc<StopFlag>, gone: impl Fn() -> bool) -> usize {
+        let mut state = self.lock_state();
         loop {
             if gone() {
                 return 0;
             }
-            let share = self.share(&table, id);
-            let held: usize = table.runs.iter().map(|one| one.holds).sum();
-            if share > 0 && held + share <= self.places {
-                if let Some(entry) = table.runs.iter_mut().find(|one| one.id == id) {
-                    entry.holds = share;
+            let share = self.share(&state, id);
+            let held: usize = state.runs.iter().map(|one| one.held).sum();
+            if share > 0 && held + share <= self.cores {
+                if let Some(entry) = state.runs.iter_mut().find(|one| one.id == id) {
+                    entry.held = share;
                     entry.stop = Some(Arc::clone(stop));
                 }
                 return share;
             }
-            let waited = self.changed.wait_timeout(table, std::time::Duration::from_millis(500));
-            table = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.changed.wait_timeout(state, std::time::Duration::from_millis(500));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Gives its places back, for now.
-    pub fn give_back(&self, id: &str) {
-        let mut table = self.table();
-        if let Some(entry) = table.runs.iter_mut().find(|one| one.id == id) {
-            entry.holds = 0;
+    /// Releases the cores of a competition for now.
+    pub fn release(&self, id: &str) {
+        let mut state = self.lock_state();
+        if let Some(entry) = state.runs.iter_mut().find(|one| one.id == id) {
+            entry.held = 0;
             entry.stop = None;
         }
         self.changed.notify_all();
     }
 
-    /// Places each holds: for who looks at the machine.
+    /// Number of cores that a competition holds.
     pub fn held(&self, id: &str) -> usize {
-        self.table().runs.iter().find(|one| one.id == id).map_or(0, |one| one.holds)
+        self.lock_state().runs.iter().find(|one| one.id == id).map_or(0, |one| one.held)
     }
 
-    /// What is fair: the first of `n` get one more where it does not go up; who finds no place waits.
-    fn share(&self, table: &Table, id: &str) -> usize {
-        let Some(place) = table.runs.iter().position(|one| one.id == id) else { return 0 };
-        let playing = table.runs.len().min(self.places);
-        if place >= playing {
+    /// The fair share of a competition. The remainder goes to the first ones. Competitions beyond the number of cores wait.
+    fn share(&self, state: &PoolState, id: &str) -> usize {
+        let Some(index) = state.runs.iter().position(|one| one.id == id) else { return 0 };
+        let playing = state.runs.len().min(self.cores);
+        if index >= playing {
             return 0;
         }
-        self.places / playing + usize::from(place < self.places % playing)
+        self.cores / playing + usize::from(index < self.cores % playing)
     }
 
-    fn rebalance(&self, table: &Table) {
-        for one in &table.runs {
-            let share = self.share(table, &one.id);
-            if let Some(stop) = one.stop.as_ref().filter(|_| one.holds > 0 && one.holds != share) {
+    fn rebalance(&self, state: &PoolState) {
+        for one in &state.runs {
+            let share = self.share(state, &one.id);
+            if let Some(stop) = one.stop.as_ref().filter(|_| one.held > 0 && one.held != share) {
                 stop.request();
             }
         }
@@ -114,31 +114,31 @@ mod tests {
     }
 
     #[test]
-    fn places_are_shared_evenly_and_never_exceeded() {
-        let shares = CorePool::new(3);
+    fn cores_are_shared_evenly_and_never_exceeded() {
+        let pool = CorePool::new(3);
         let (one, two) = (stop(), stop());
-        shares.enter("a");
-        assert_eq!(shares.take("a", &one, || false), 3);
-        shares.enter("b");
-        assert!(one.is_requested(), "the first is asked to give some back");
-        assert_eq!(shares.take("b", &two, || true), 0, "there is no room yet");
-        shares.give_back("a");
-        assert_eq!(shares.take("a", &stop(), || false), 2);
-        assert_eq!(shares.take("b", &two, || false), 1);
-        shares.leave("a");
-        assert!(two.is_requested(), "the second may have all now");
-        shares.give_back("b");
-        assert_eq!(shares.take("b", &stop(), || false), 3);
+        pool.join("a");
+        assert_eq!(pool.acquire("a", &one, || false), 3);
+        pool.join("b");
+        assert!(one.is_requested(), "the first must release cores");
+        assert_eq!(pool.acquire("b", &two, || true), 0, "no core is free yet");
+        pool.release("a");
+        assert_eq!(pool.acquire("a", &stop(), || false), 2);
+        assert_eq!(pool.acquire("b", &two, || false), 1);
+        pool.leave("a");
+        assert!(two.is_requested(), "the second may take all cores");
+        pool.release("b");
+        assert_eq!(pool.acquire("b", &stop(), || false), 3);
     }
 
     #[test]
-    fn who_finds_no_place_waits_for_one() {
-        let shares = CorePool::new(1);
-        shares.enter("a");
-        assert_eq!(shares.take("a", &stop(), || false), 1);
-        shares.enter("b");
-        assert_eq!(shares.take("b", &stop(), || true), 0);
-        shares.leave("a");
-        assert_eq!(shares.take("b", &stop(), || false), 1);
+    fn acquire_waits_while_all_cores_are_taken() {
+        let pool = CorePool::new(1);
+        pool.join("a");
+        assert_eq!(pool.acquire("a", &stop(), || false), 1);
+        pool.join("b");
+        assert_eq!(pool.acquire("b", &stop(), || true), 0);
+        pool.leave("a");
+        assert_eq!(pool.acquire("b", &stop(), || false), 1);
     }
 }

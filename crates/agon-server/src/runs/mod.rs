@@ -1,102 +1,106 @@
-//! Competitions as they are played: each in a thread of its own, all of them on the machine's cores together.
+//! Runs competitions: each in its own thread, all on the same cores.
 //!
-//! How far a competition is stands in the office and is moved on by compare-and-set; what was played stands in its ledger. So a server
-//! that was killed goes on with whatever was `running`. [`cup`] is a competition's file, [`shares`] who gets how many cores, [`run`] the
-//! thread, [`feed`] what it tells the pages.
+//! The state of a competition is stored in the site database and changed by compare-and-set. Its matches are stored in its ledger. So a
+//! server that was killed resumes all competitions in state `running`. [`competition_file`] handles the file, [`core_pool`] divides the
+//! cores, [`run`] is the thread, [`events`] publishes progress.
 
 pub mod competition_file;
-pub mod events;
-pub mod entrants;
-pub mod run;
 pub mod core_pool;
+pub mod entrants;
+pub mod events;
+pub mod run;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use agon_runner::StopFlag;
-use agon_store::site_db::{Origin, PageRequest, CompetitionFilter, CompetitionState};
+use agon_store::site_db::{CompetitionFilter, CompetitionState, Origin, PageRequest};
 
 use crate::config::Config;
 use crate::error::StartError;
 use crate::state::AppState;
-use events::RunStats;
 use core_pool::CorePool;
+use events::RunStats;
 
-/// What is played just now.
+/// Competitions being played.
 pub struct RunManager {
-    runs: Mutex<BTreeMap<String, ActiveRun>>,
-    /// The places games are played at.
-    pub shares: CorePool,
+    active: Mutex<BTreeMap<String, ActiveRun>>,
+    /// Divides the cores among the runs.
+    pub core_pool: CorePool,
 }
 
-/// A competition that runs.
+/// A competition being played.
 struct ActiveRun {
     stop: Arc<StopFlag>,
-    figures: Arc<RunStats>,
-    /// It was asked to go on while it was stopping.
-    again: bool,
+    stats: Arc<RunStats>,
+    /// Whether it was resumed while it was stopping.
+    restart: bool,
 }
 
 impl RunManager {
-    /// Nothing yet.
+    /// Without any runs.
     pub fn new(config: &Config) -> Self {
-        Self { runs: Mutex::default(), shares: CorePool::new(config.jobs) }
+        Self { active: Mutex::default(), core_pool: CorePool::new(config.jobs) }
     }
 
-    fn runs(&self) -> MutexGuard<'_, BTreeMap<String, ActiveRun>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_active(&self) -> MutexGuard<'_, BTreeMap<String, ActiveRun>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What runs, and its figures.
+    /// All runs with their statistics.
     pub fn all(&self) -> Vec<(String, Arc<RunStats>)> {
-        self.runs().iter().map(|(id, now)| (id.clone(), Arc::clone(&now.figures))).collect()
+        self.lock_active().iter().map(|(id, run)| (id.clone(), Arc::clone(&run.stats))).collect()
     }
 
-    /// Asks a run to stop after the games that are being played.
+    /// Stops a run after the games being played.
     pub fn stop(&self, id: &str) {
-        if let Some(now) = self.runs().get_mut(id) {
-            now.again = false;
-            now.stop.request();
+        if let Some(run) = self.lock_active().get_mut(id) {
+            run.restart = false;
+            run.stop.request();
         }
     }
 }
 
-/// Plays a competition whose state is `running`. One that is just stopping goes on.
+/// Plays a competition in state `running`. One that is stopping continues.
 pub fn play(app: &AppState, id: &str) {
-    let mut runs = app.running.runs();
-    if let Some(now) = runs.get_mut(id) {
-        now.again = true;
+    let mut active = app.runs.lock_active();
+    if let Some(run) = active.get_mut(id) {
+        run.restart = true;
         return;
     }
-    let now = ActiveRun { stop: Arc::default(), figures: Arc::default(), again: false };
-    runs.insert(id.to_owned(), now);
-    drop(runs);
-    app.running.shares.enter(id);
+    let run = ActiveRun { stop: Arc::default(), stats: Arc::default(), restart: false };
+    active.insert(id.to_owned(), run);
+    drop(active);
+    app.runs.core_pool.join(id);
     let (app, id) = (app.clone(), id.to_owned());
     let handle = tokio::runtime::Handle::current();
     let name = format!("run {id}");
     let spawned = std::thread::Builder::new().name(name).spawn({
         let (app, id) = (app.clone(), id.clone());
-        move || run::thread(&app, &id, &handle)
+        move || run::run_thread(&app, &id, &handle)
     });
     if let Err(error) = spawned {
-        let _ = crate::error::ApiError::broke(error);
-        app.running.shares.leave(&id);
-        app.running.runs().remove(&id);
+        let _ = crate::error::ApiError::internal(error);
+        app.runs.core_pool.leave(&id);
+        app.runs.lock_active().remove(&id);
     }
 }
 
-/// The server has started: what was cut off goes on (checks, competitions).
-pub async fn begin(app: &AppState) -> Result<(), StartError> {
-    crate::uploads::begin(app).await?;
+/// Resumes checks and competitions that were interrupted when the server stopped.
+pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
+    crate::uploads::start(app).await?;
     let mut page = PageRequest { after: None, limit: 100 };
     loop {
         let listed = app.office.competitions(CompetitionFilter::All, page).await?;
         for one in listed.items {
-            if one.origin == Origin::Hosted && matches!(one.state, CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed)
+            if one.origin == Origin::Hosted
+                && matches!(
+                    one.state,
+                    CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
+                )
             {
-                // One that cannot be read is shown without its phases: its organiser mends it.
+                // One whose file cannot be parsed is shown without its phases until an organiser fixes it.
                 let _ = entrants::rewrite_file(app, &one).await;
             }
             if one.state == CompetitionState::Running {
@@ -110,17 +114,16 @@ pub async fn begin(app: &AppState) -> Result<(), StartError> {
     }
 }
 
-/// The server stops (`app.is_stopping()` is true by now): asks everything that runs to end and comes back when it has. Whoever
-/// calls it waits no longer than `config.grace`.
+/// Stops all runs and returns when they have ended. `app.is_stopping()` must be true. The caller waits at most `config.grace`.
 pub async fn shut_down(app: &AppState) {
-    app.intake.wake();
+    app.check_queue.wake();
     loop {
         {
-            let runs = app.running.runs();
-            for now in runs.values().filter(|now| !now.stop.is_requested()) {
-                now.stop.request();
+            let active = app.runs.lock_active();
+            for run in active.values().filter(|run| !run.stop.is_requested()) {
+                run.stop.request();
             }
-            if runs.is_empty() && app.intake.is_idle() {
+            if active.is_empty() && app.check_queue.is_idle() {
                 return;
             }
         }

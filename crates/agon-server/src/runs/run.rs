@@ -1,4 +1,4 @@
-//! A competition's thread: plays until it is over, waits, is stopped or fails, and says so in the office.
+//! Thread of a competition: plays until it is finished, waits, is stopped or fails, and stores the new state in the site database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -8,194 +8,214 @@ use std::sync::atomic::Ordering;
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
 use agon_league::config::CompetitionConfig;
-use agon_runner::{ActiveMatches, RunOutcome, Executor, LiveGames, LocalExecutor, StopFlag};
+use agon_runner::{ActiveMatches, Executor, LiveGames, LocalExecutor, RunOutcome, StopFlag};
 use agon_store::PhaseState;
 use agon_store::site_db::CompetitionState;
-use agon_venue::competing::play::{Means, carry_out};
-use agon_venue::{Failure, Sitting};
+use agon_venue::competition::run::{RunContext, run_competition};
+use agon_venue::{Failure, LoadedCompetition};
 use tokio::runtime::Handle;
 
-use super::events::RunEvents;
 use super::entrants;
-use crate::read_model::{FeedEvent, show};
+use super::events::RunEvents;
 use crate::grid::{GridClient, WorkerStats};
+use crate::read_model::{FeedEvent, load};
 use crate::state::AppState;
 
-/// How a turn of playing ended.
+/// How a stretch of playing ended.
 enum RunSlice {
-    /// The competition's own end.
+    /// The run ended with this outcome.
     Ended(RunOutcome),
-    /// It is not wanted any more.
-    Gone,
+    /// The competition is no longer in state `running`.
+    NotRunning,
 }
 
-/// What the thread does. Nothing that happens in it ends the server.
-pub fn thread(app: &AppState, id: &str, handle: &Handle) {
+/// Body of the thread. Errors and panics in it do not affect the server.
+pub fn run_thread(app: &AppState, id: &str, handle: &Handle) {
     loop {
         let stop: Arc<StopFlag> = Arc::default();
-        if let Some(now) = app.running.runs().get_mut(id) {
-            now.stop = Arc::clone(&stop);
+        if let Some(active_run) = app.runs.lock_active().get_mut(id) {
+            active_run.stop = Arc::clone(&stop);
         }
-        let turn = if app.is_stopping() {
-            Ok(RunSlice::Gone)
+        let slice = if app.is_stopping() {
+            Ok(RunSlice::NotRunning)
         } else {
-            let turn = catch_unwind(AssertUnwindSafe(|| turn(app, id, handle, &stop)));
-            turn.unwrap_or_else(|panic| Err(panicked(&*panic)))
+            let slice = catch_unwind(AssertUnwindSafe(|| play_slice(app, id, handle, &stop)));
+            slice.unwrap_or_else(|panic| Err(panic_failure(&*panic)))
         };
-        app.running.shares.give_back(id);
-        let again = settle(app, id, handle, turn);
-        let mut runs = app.running.runs();
-        let asked = runs.get_mut(id).is_some_and(|now| std::mem::take(&mut now.again));
+        app.runs.core_pool.release(id);
+        let again = store_outcome(app, id, handle, slice);
+        let mut runs = app.runs.lock_active();
+        let asked = runs.get_mut(id).is_some_and(|active_run| std::mem::take(&mut active_run.restart));
         if !(again || asked) || app.is_stopping() {
             runs.remove(id);
             break;
         }
     }
-    app.running.shares.leave(id);
-    count(app);
+    app.runs.core_pool.leave(id);
+    update_game_count(app);
 }
 
-/// Who plays.
+/// Where the games are played.
 enum ExecutorChoice<'p> {
-    /// This machine.
-    Here(LocalExecutor),
-    /// Others; and what was seen of them in earlier runs.
-    There(&'p GridClient, Box<Coordinator>, WorkerStats),
+    /// On this machine.
+    Local(LocalExecutor),
+    /// On workers; with their statistics from earlier runs.
+    Grid(&'p GridClient, Box<Coordinator>, WorkerStats),
 }
 
 impl ExecutorChoice<'_> {
     fn executor(&self) -> &dyn Executor {
         match self {
-            Self::Here(local) => local,
-            Self::There(_, fleet, _) => &**fleet,
+            Self::Local(local) => local,
+            Self::Grid(_, coordinator, _) => &**coordinator,
         }
     }
 
-    /// What others came to is kept for who looks at the desk.
-    fn look(&self, id: &str) {
-        let Self::There(grid, fleet, before) = self else { return };
-        let aside = fleet.unplayable().into_iter().map(|one| (one.key, one.errors)).collect();
-        let run = fleet.figures();
-        let seen = WorkerStats {
-            cup: fleet.cup().to_owned(),
-            aside,
+    /// Stores the statistics of the workers, for the dashboard.
+    fn update_worker_stats(&self, id: &str) {
+        let Self::Grid(grid, coordinator, before) = self else { return };
+        let unplayable = coordinator.unplayable().into_iter().map(|one| (one.key, one.errors)).collect();
+        let run = coordinator.stats();
+        let stats = WorkerStats {
+            cup: coordinator.competition_id().to_owned(),
+            unplayable,
             checked: before.checked + run.checked,
             unchecked: before.unchecked + run.unchecked,
             disagreed: before.disagreed + run.disagreed,
-            barred: before.barred + run.barred,
+            banned: before.banned + run.banned,
         };
-        grid.saw(id, seen);
+        grid.saw(id, stats);
     }
 }
 
-/// Plays for as long as it has its places.
-fn turn(app: &AppState, id: &str, handle: &Handle, stop: &Arc<StopFlag>) -> Result<RunSlice, Failure> {
-    let competition = handle.block_on(app.office.competition(id)).map_err(broke)?;
+/// Plays until the run ends or must give up its cores.
+fn play_slice(app: &AppState, id: &str, handle: &Handle, stop: &Arc<StopFlag>) -> Result<RunSlice, Failure> {
+    let competition = handle.block_on(app.office.competition(id)).map_err(internal_error)?;
     if competition.state != CompetitionState::Running {
-        return Ok(RunSlice::Gone);
+        return Ok(RunSlice::NotRunning);
     }
-    let arena = app.arenas.get(id).map_err(|error| broke(error.message()))?;
+    let competition_handle = app.arenas.get(id).map_err(|error| internal_error(error.message()))?;
     let file = Path::new(&competition.file);
-    let sitting = Arc::new(Sitting::read(file)?);
-    // With a thread of its own: a ledger on a server answers to whoever asks, in whichever runtime that is.
+    let loaded = Arc::new(LoadedCompetition::read(file)?);
+    // A runtime with its own thread: the PostgreSQL ledger must make progress for callers in any runtime.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let ledger = runtime.block_on(sitting.ledger_at(&app.config.ledgers))?;
-    handle.block_on(show(&arena, Arc::clone(&sitting))).map_err(broke)?;
-    let allowed = handle.block_on(entrants::next_open_phase(app, id)).map_err(broke)?;
-    if let Some(phase) = waits(&sitting.competition, &runtime.block_on(ledger.phases())?, allowed) {
+    let ledger = runtime.block_on(loaded.ledger_at(&app.config.ledgers))?;
+    handle.block_on(load(&competition_handle, Arc::clone(&loaded))).map_err(internal_error)?;
+    let allowed = handle.block_on(entrants::next_open_phase(app, id)).map_err(internal_error)?;
+    if let Some(phase) = phase_waited_for(&loaded.competition, &runtime.block_on(ledger.phases())?, allowed) {
         return Ok(RunSlice::Ended(RunOutcome::Waiting(phase)));
     }
     let contributors: Vec<Option<String>> =
-        sitting.competition.entrants.iter().map(|one| one.contributor.clone()).collect();
-    let gallery = LiveGames::new(sitting.assets.clone(), contributors.clone());
-    let players = match &app.grid {
+        loaded.competition.entrants.iter().map(|one| one.contributor.clone()).collect();
+    let live_games = LiveGames::new(loaded.assets.clone(), contributors.clone());
+    let executor = match &app.grid {
         Some(grid) => {
-            let fleet =
-                Coordinator::open(grid.link.clone(), handle.clone(), &sitting, &*ledger, CoordinatorOptions::default())?;
-            let mirror = RemoteLiveGames::open(grid.link.clone(), handle, fleet.cup(), contributors, 0);
-            gallery.add(mirror);
-            ExecutorChoice::There(grid, Box::new(fleet), grid.seen(id))
+            let coordinator = Coordinator::open(
+                grid.link.clone(),
+                handle.clone(),
+                &loaded,
+                &*ledger,
+                CoordinatorOptions::default(),
+            )?;
+            let remote = RemoteLiveGames::open(
+                grid.link.clone(),
+                handle,
+                coordinator.competition_id(),
+                contributors,
+                0,
+            );
+            live_games.set_remote(remote);
+            ExecutorChoice::Grid(grid, Box::new(coordinator), grid.stats(id))
         }
-        None => match app.running.shares.take(id, stop, || stop.is_requested() || app.is_stopping()) {
+        None => match app.runs.core_pool.acquire(id, stop, || stop.is_requested() || app.is_stopping()) {
             0 => return Ok(RunSlice::Ended(RunOutcome::Stopped)),
-            jobs => ExecutorChoice::Here(LocalExecutor { jobs, pin: app.config.pin }),
+            jobs => ExecutorChoice::Local(LocalExecutor { jobs, pin: app.config.pin }),
         },
     };
-    arena.show(Some(Arc::clone(&gallery)));
-    let figures = app.running.runs().get(id).map(|now| Arc::clone(&now.figures)).unwrap_or_default();
-    let info = sitting.table.info();
-    let feed = RunEvents::new(arena.clone(), &sitting.competition, info, Arc::clone(&gallery), figures);
-    let mut feed = feed.beside(|| players.look(id));
-    let means = Means {
+    competition_handle.show(Some(Arc::clone(&live_games)));
+    let stats =
+        app.runs.lock_active().get(id).map(|active_run| Arc::clone(&active_run.stats)).unwrap_or_default();
+    let info = loaded.table.info();
+    let events =
+        RunEvents::new(competition_handle.clone(), &loaded.competition, info, Arc::clone(&live_games), stats);
+    let mut events = events.with_on_progress(|| executor.update_worker_stats(id));
+    let context = RunContext {
         runtime: &runtime,
-        executor: players.executor(),
+        executor: executor.executor(),
         stop,
-        boards: ActiveMatches::with_gallery(gallery),
+        boards: ActiveMatches::with_live_games(live_games),
     };
-    count(app);
-    let ended = carry_out(&sitting, &*ledger, means, &mut feed, &mut |_| {});
-    drop(feed);
-    players.look(id);
-    arena.show(None);
-    arena.changed();
+    update_game_count(app);
+    let ended = run_competition(&loaded, &*ledger, context, &mut events, &mut |_| {});
+    drop(events);
+    executor.update_worker_stats(id);
+    competition_handle.show(None);
+    competition_handle.changed();
     let closed = runtime.block_on(ledger.disconnect());
     let ended = ended?;
     closed?;
     Ok(RunSlice::Ended(ended))
 }
 
-/// The phase before which it waits, if nobody has said `next`: a run that was stopped between two phases does not know it.
-fn waits(competition: &CompetitionConfig, phases: &[agon_store::PhaseStatus], allowed: u32) -> Option<u32> {
+/// The phase before which the competition waits, if no organiser allowed it to start. A run that was stopped between two phases does not
+/// know it.
+fn phase_waited_for(
+    competition: &CompetitionConfig,
+    phases: &[agon_store::PhaseStatus],
+    allowed: u32,
+) -> Option<u32> {
     let next = phases.iter().find(|phase| phase.state < PhaseState::Published)?;
     let resubmit = competition.phases.get(next.phase as usize).is_some_and(|phase| phase.resubmit);
     let waits = next.phase > allowed && next.state == PhaseState::Waiting && resubmit;
     waits.then_some(next.phase)
 }
 
-/// Says in the office what came of it. Whether it is to go on.
-fn settle(app: &AppState, id: &str, handle: &Handle, turn: Result<RunSlice, Failure>) -> bool {
-    let (state, message) = match turn {
-        Ok(RunSlice::Gone) => return false,
-        // Asked to give places back, or to pause: the state knows.
+/// Stores the outcome in the site database. Returns whether to continue playing.
+fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSlice, Failure>) -> bool {
+    let (state, message) = match slice {
+        Ok(RunSlice::NotRunning) => return false,
+        // It was stopped to release cores, or paused: the state tells which.
         Ok(RunSlice::Ended(RunOutcome::Stopped)) => {
             let found = handle.block_on(app.office.competition(id));
             return found.is_ok_and(|found| found.state == CompetitionState::Running);
         }
-        Ok(RunSlice::Ended(RunOutcome::Over)) => (CompetitionState::Over, None),
+        Ok(RunSlice::Ended(RunOutcome::Finished)) => (CompetitionState::Finished, None),
         Ok(RunSlice::Ended(RunOutcome::Waiting(_))) => (CompetitionState::Waiting, None),
-        Err(failure) => (CompetitionState::Failed, Some(plain(app, &failure.message))),
+        Err(failure) => (CompetitionState::Failed, Some(hide_data_path(app, &failure.message))),
     };
-    // One that was paused in its last game is over all the same.
+    // One that was paused during its last game is finished all the same.
     let from = [CompetitionState::Running, CompetitionState::Paused];
     match handle.block_on(app.office.set_state(id, &from, state, message.as_deref())) {
         Ok(_) => {
-            if let Ok(arena) = app.arenas.get(id) {
-                arena.changed();
-                arena.publish(FeedEvent::State { state, message });
+            if let Ok(competition_handle) = app.arenas.get(id) {
+                competition_handle.changed();
+                competition_handle.publish(FeedEvent::State { state, message });
             }
         }
-        Err(error) => drop(crate::error::ApiError::broke(format!("competition {id}: {error}"))),
+        Err(error) => drop(crate::error::ApiError::internal(format!("competition {id}: {error}"))),
     }
     false
 }
 
-/// Without the way to the data folder: that is nobody's business.
-fn plain(app: &AppState, words: &str) -> String {
+/// Removes the path of the data folder from a message, which users must not see.
+fn hide_data_path(app: &AppState, message: &str) -> String {
     let data = app.config.data.canonicalize().unwrap_or_else(|_| app.config.data.clone());
-    words.replace(&format!("{}/", data.display()), "")
+    message.replace(&format!("{}/", data.display()), "")
 }
 
-/// Games that are played just now, in all competitions.
-fn count(app: &AppState) {
-    let places: usize = app.running.all().iter().map(|(id, _)| app.running.shares.held(id)).sum();
-    app.meters.games.store(places as i64, Ordering::Relaxed);
+/// Updates the metric of games being played in all competitions.
+fn update_game_count(app: &AppState) {
+    let cores: usize = app.runs.all().iter().map(|(id, _)| app.runs.core_pool.held(id)).sum();
+    app.meters.games.store(cores as i64, Ordering::Relaxed);
 }
 
-fn broke(error: impl std::fmt::Display) -> Failure {
-    Failure { code: agon_venue::failure::BROKE, message: error.to_string() }
+fn internal_error(error: impl std::fmt::Display) -> Failure {
+    Failure { code: agon_venue::error::BROKE, message: error.to_string() }
 }
 
-fn panicked(panic: &(dyn std::any::Any + Send)) -> Failure {
-    let words = crate::error::panic_words(panic);
-    broke(format!("the run broke: {words}\nhint: resume it; if it breaks again, it is a bug of Agon's"))
+fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {
+    let message = crate::error::panic_message(panic);
+    internal_error(format!(
+        "the run failed with an internal error: {message}\nhint: resume the competition; if it fails again, report a bug in Agon"
+    ))
 }

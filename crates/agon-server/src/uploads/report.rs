@@ -1,58 +1,60 @@
-//! What a check found, as clients get it.
+//! Result of a check, as sent to clients.
 
-use agon_host::intake::Refusal;
-use agon_venue::check::{Checked, Outcome};
+use agon_host::bot_source::BotRejection;
+use agon_venue::check::{CheckResult, StepOutcome};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CheckReport {
     /// Whether the bot is accepted.
     pub accepted: bool,
-    /// What it is called, if it was found.
+    /// Name of the bot, if it was found.
     pub name: Option<String>,
-    /// What it is made of, if it was found.
+    /// Hash of the bot's files, if it was found.
     pub hash: Option<String>,
-    /// What was looked at, in order.
+    /// Steps of the check, in order.
     pub steps: Vec<CheckStep>,
 }
 
 /// A step of a check.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct CheckStep {
-    /// In one word: `found`, `source`, `loads`, `plays`.
+    /// Name of the step: `found`, `source`, `loads` or `plays`.
     pub name: String,
     /// `yes`, `no` or `skipped`.
     pub outcome: String,
-    /// What there is to say about it.
-    pub says: String,
-    /// What is to be mended.
-    pub bad: Vec<Finding>,
-    /// What would be better otherwise.
-    pub advice: Vec<Finding>,
+    /// Summary of the step.
+    #[serde(rename = "says")]
+    pub message: String,
+    /// Problems that must be fixed.
+    #[serde(rename = "bad")]
+    pub problems: Vec<CheckFinding>,
+    /// Suggestions that need not be followed.
+    pub advice: Vec<CheckFinding>,
 }
 
-/// Something a check found.
+/// A problem or a suggestion.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct Finding {
-    /// In which file.
+pub struct CheckFinding {
+    /// The file it is in.
     pub file: Option<String>,
-    /// On which line, from 1.
+    /// Line, from 1.
     pub line: Option<u32>,
-    /// What.
+    /// What was found.
     pub what: String,
-    /// What to do.
+    /// What to do about it.
     pub hint: String,
-    /// The bot's own words on the way there.
+    /// The bot's traceback or output.
     pub trace: String,
 }
 
 impl CheckReport {
-    /// Of a check. `hide` is cut out of every text: where the machine keeps things is nobody's business.
-    pub fn of(checked: &Checked, hide: &[String]) -> Self {
+    /// Converts the result of a check. The paths in `hide` are removed from every text, because users must not see them.
+    pub fn from_check(checked: &CheckResult, hide: &[String]) -> Self {
         let tidy = |text: &str| hide.iter().fold(text.to_owned(), |text, hidden| text.replace(hidden, ""));
-        let finding = |one: &Refusal| Finding {
+        let finding = |one: &BotRejection| CheckFinding {
             file: one.file.as_deref().map(tidy),
             line: one.line,
             what: tidy(&one.what),
@@ -62,13 +64,13 @@ impl CheckReport {
         let steps = checked.steps.iter().map(|step| CheckStep {
             name: step.name.to_owned(),
             outcome: match step.outcome {
-                Outcome::Yes => "yes",
-                Outcome::No => "no",
-                Outcome::Skipped => "skipped",
+                StepOutcome::Yes => "yes",
+                StepOutcome::No => "no",
+                StepOutcome::Skipped => "skipped",
             }
             .to_owned(),
-            says: tidy(&step.says),
-            bad: step.bad.iter().map(finding).collect(),
+            message: tidy(&step.says),
+            problems: step.bad.iter().map(finding).collect(),
             advice: step.advice.iter().map(finding).collect(),
         });
         Self {
@@ -79,9 +81,9 @@ impl CheckReport {
         }
     }
 
-    /// One that was refused before it could be looked at.
-    pub fn refused(step: &str, refusal: &Refusal) -> Self {
-        let bad = vec![Finding {
+    /// A report for a bot that was rejected before the check proper.
+    pub fn rejected(step: &str, refusal: &BotRejection) -> Self {
+        let bad = vec![CheckFinding {
             file: refusal.file.clone(),
             line: refusal.line,
             what: refusal.what.clone(),
@@ -91,8 +93,8 @@ impl CheckReport {
         let step = CheckStep {
             name: step.to_owned(),
             outcome: "no".to_owned(),
-            says: String::new(),
-            bad,
+            message: String::new(),
+            problems: bad,
             advice: Vec::new(),
         };
         Self { accepted: false, name: None, hash: None, steps: vec![step] }

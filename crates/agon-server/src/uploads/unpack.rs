@@ -1,43 +1,43 @@
-//! From files that came in to a bot's folder, by the rules of archives.
+//! Turns uploaded files into a bot's folder, by the rules for archives.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use agon_host::intake::Refusal;
-use agon_host::intake::archive::{gather_into, unpack_into};
-use agon_host::intake::private::show_to_all;
+use agon_host::bot_source::BotRejection;
+use agon_host::bot_source::archive::{unpack_into, write_files};
+use agon_host::bot_source::scratch_dir::show_to_all;
 
 use super::SubmissionMeta;
 use super::upload::Upload;
 use crate::error::{ApiError, ApiResult};
 
-/// Makes the bot's folder inside the upload's own. What is wrong with it is the sender's to mend: 422.
+/// Creates the bot's folder inside the upload's folder. Problems with the files are the author's to fix: 422.
 pub fn unpack(upload: &Upload) -> ApiResult<SubmissionMeta> {
     let folder = upload.folder();
-    let mut slip = SubmissionMeta { class: upload.class.clone(), ..SubmissionMeta::default() };
+    let mut meta = SubmissionMeta { class: upload.class.clone(), ..SubmissionMeta::default() };
     let done = match &upload.files[..] {
         [one]
             if !one.name.contains(['/', '\\'])
-                && is_archive(&one.name, &one.at).map_err(ApiError::broke)? =>
+                && is_archive(&one.name, &one.at).map_err(ApiError::internal)? =>
         {
-            let bytes = fs::read(&one.at).map_err(ApiError::broke)?;
+            let bytes = fs::read(&one.at).map_err(ApiError::internal)?;
             unpack_into(&bytes, &folder, "the archive")
         }
         [one] if !one.name.contains('/') => {
-            let (name, done) = single(&one.name, &one.at, &folder);
-            slip.single = name;
+            let (name, done) = keep_single_file(&one.name, &one.at, &folder);
+            meta.single_file = name;
             done
         }
-        files => gather_into(files, &folder),
+        files => write_files(files, &folder),
     };
-    done.map_err(|refusal| refused(&refusal))?;
-    show_to_all(&folder).and_then(|()| let_run(&folder)).map_err(ApiError::broke)?;
-    Ok(slip)
+    done.map_err(|refusal| rejection_error(&refusal))?;
+    show_to_all(&folder).and_then(|()| make_programs_executable(&folder)).map_err(ApiError::internal)?;
+    Ok(meta)
 }
 
-/// By its name, or by how it begins.
+/// Whether the file is an archive, by its name or its first bytes.
 fn is_archive(name: &str, at: &Path) -> io::Result<bool> {
     use std::io::Read as _;
     let ends = |ending: &str| name.to_lowercase().ends_with(ending);
@@ -46,35 +46,42 @@ fn is_archive(name: &str, at: &Path) -> io::Result<bool> {
     Ok(ends(".zip") || (!ends(".py") && start[..read] == *b"PK\x03\x04"))
 }
 
-/// One file: a Python bot. It keeps its name where that is plain.
-fn single(name: &str, at: &Path, folder: &Path) -> (Option<String>, Result<(), Refusal>) {
+/// Keeps a single file: a Python bot. Its name is kept if it is simple, else replaced by `bot.py`.
+fn keep_single_file(name: &str, at: &Path, folder: &Path) -> (Option<String>, Result<(), BotRejection>) {
     let shown: String = name.chars().take(100).collect();
     if !name.to_lowercase().ends_with(".py") {
-        let hint = "hand in a .py, a .zip, or a folder (a program of your own needs an agon.toml beside it)";
-        return (None, Err(Refusal::new("this is no bot that can be read", hint).in_file(shown)));
+        let hint = "submit a .py, a .zip or a folder (a program needs an agon.toml in its folder)";
+        return (None, Err(BotRejection::new("this is not a bot file", hint).in_file(shown)));
     }
     let stem = &name[..name.len() - 3];
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+');
-    let kept = if (1..=80).contains(&stem.len()) && stem.chars().all(plain) { stem } else { "bot" };
-    let kept = format!("{kept}.py");
+    let file_name = if (1..=80).contains(&stem.len()) && stem.chars().all(plain) { stem } else { "bot" };
+    let file_name = format!("{file_name}.py");
     match fs::metadata(at) {
         Ok(about) if about.len() == 0 => {
-            return (None, Err(Refusal::new("the file is empty", "hand in the bot").in_file(shown)));
+            return (
+                None,
+                Err(BotRejection::new("the file is empty", "submit the bot's file").in_file(shown)),
+            );
         }
         _ => {}
     }
-    let moved = fs::rename(at, folder.join(&kept))
-        .map_err(|error| Refusal::new(format!("cannot be kept: {error}"), "is there room for it?"));
-    (Some(kept), moved)
+    let moved = fs::rename(at, folder.join(&file_name)).map_err(|error| {
+        BotRejection::new(
+            format!("cannot be stored: {error}"),
+            "ask an organiser to check the server's disk space",
+        )
+    });
+    (Some(file_name), moved)
 }
 
-/// Archives do not always say what is to be run: programs and scripts can be.
-fn let_run(folder: &Path) -> io::Result<()> {
+/// Makes programs and scripts executable, because archives do not always store the permission.
+fn make_programs_executable(folder: &Path) -> io::Result<()> {
     use std::io::Read as _;
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            let_run(&entry.path())?;
+            make_programs_executable(&entry.path())?;
             continue;
         }
         let mut start = [0; 4];
@@ -86,8 +93,8 @@ fn let_run(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// In an answer's words.
-pub fn refused(refusal: &Refusal) -> ApiError {
+/// Converts a rejection into an API error.
+pub fn rejection_error(refusal: &BotRejection) -> ApiError {
     let place = refusal.place();
     let colon = if place.is_empty() { "" } else { ": " };
     let message = format!("{place}{colon}{}", refusal.what);

@@ -1,9 +1,9 @@
-//! A form with files, taken to the disk as it comes: never more of it than is allowed.
+//! Receives an upload form and writes its files to disk while they arrive, up to the size limit.
 
 use std::path::PathBuf;
 
 use agon_core::record::Digest;
-use agon_host::intake::archive::{ENTRIES, Loose};
+use agon_host::bot_source::archive::{ENTRIES, UploadedFile};
 use agon_store::site_db::SubmissionId;
 use axum::extract::Multipart;
 use axum::extract::multipart::{Field, MultipartError};
@@ -14,38 +14,38 @@ use tokio::io::AsyncWriteExt as _;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// The longest text of a form's field: bytes.
-const TEXT: usize = 400;
-/// The longest name of a file that is looked at: bytes.
-const NAME: usize = 4096;
+/// Maximum length of a text field in bytes.
+const MAX_TEXT_BYTES: usize = 400;
+/// Maximum length of a file name in bytes.
+const MAX_FILE_NAME_BYTES: usize = 4096;
 
-/// What a form brought. Its folder is gone when this is dropped.
+/// A received form. Dropping it deletes its folder.
 pub struct Upload {
-    /// The submission it becomes.
+    /// Id of the submission it becomes.
     pub id: SubmissionId,
     /// The bot's name.
     pub name: Option<String>,
-    /// Its role.
+    /// The bot's role.
     pub role: Option<String>,
-    /// The class that is the bot.
+    /// Name of the bot's class.
     pub class: Option<String>,
-    /// The files, as they were called.
-    pub files: Vec<Loose>,
-    /// All of them together.
+    /// The files with their names.
+    pub files: Vec<UploadedFile>,
+    /// Total size of the files.
     pub bytes: u64,
-    /// SHA-256 of them: of the file, if there is one; else of names and contents.
+    /// SHA-256 of the file, or of all names and contents if there are several.
     pub hash: Digest,
     folder: PathBuf,
 }
 
 impl Upload {
-    /// Where its files may be put together.
+    /// Folder in which the bot is put together.
     pub fn folder(&self) -> PathBuf {
         self.folder.join("bot")
     }
 
-    /// What it is called where it is shown: harmless, short.
-    pub fn shown(&self) -> String {
+    /// Short name for display, without control characters and invisible characters.
+    pub fn display_name(&self) -> String {
         let name = match &self.files[..] {
             [one] => one.name.clone(),
             files => format!("{} files", files.len()),
@@ -62,11 +62,11 @@ impl Drop for Upload {
     }
 }
 
-/// Takes a form in. `most` is how many bytes its files may have together.
-pub async fn receive(app: &AppState, form: &mut Multipart, most: u64) -> ApiResult<Upload> {
-    let id = SubmissionId::random().map_err(ApiError::broke)?;
-    let folder = super::incoming(&app.config).join(id.as_str());
-    fs::create_dir_all(folder.join("bot")).await.map_err(ApiError::broke)?;
+/// Receives a form. `max_bytes` is the maximum total size of its files in bytes.
+pub async fn receive(app: &AppState, form: &mut Multipart, max_bytes: u64) -> ApiResult<Upload> {
+    let id = SubmissionId::random().map_err(ApiError::internal)?;
+    let folder = super::incoming_folder(&app.config).join(id.as_str());
+    fs::create_dir_all(folder.join("bot")).await.map_err(ApiError::internal)?;
     let mut upload = Upload {
         id,
         name: None,
@@ -79,30 +79,29 @@ pub async fn receive(app: &AppState, form: &mut Multipart, most: u64) -> ApiResu
     };
     let mut hash = Sha256::new();
     let mut first = None;
-    while let Some(field) = form.next_field().await.map_err(|error| unreadable(&error))? {
+    while let Some(field) = form.next_field().await.map_err(|error| form_error(&error))? {
         let name = field.name().unwrap_or_default().to_owned();
         match name.as_str() {
             "file" => {
-                let one = file(&mut upload, field, most).await?;
+                let one = receive_file(&mut upload, field, max_bytes).await?;
                 hash.update(upload.files.last().map_or("", |file| &file.name));
                 hash.update([0]);
                 hash.update(one);
                 first.get_or_insert(one);
             }
-            "name" => upload.name = text("name", field).await?,
-            "role" => upload.role = text("role", field).await?,
-            "class" => upload.class = text("class", field).await?,
+            "name" => upload.name = read_text("name", field).await?,
+            "role" => upload.role = read_text("role", field).await?,
+            "class" => upload.class = read_text("class", field).await?,
             other => {
-                let what = format!("there is no field `{}`", other.chars().take(40).collect::<String>());
-                return Err(ApiError::invalid("form", what).hint("name, role, class and file are known"));
+                let what = format!("unknown field `{}`", other.chars().take(40).collect::<String>());
+                return Err(ApiError::invalid("form", what).hint("use only name, role, class and file"));
             }
         }
     }
     upload.hash = match (upload.files.len(), first) {
         (0, _) => {
-            return Err(
-                ApiError::invalid("file", "no file came").hint("send the bot's file in the field `file`")
-            );
+            return Err(ApiError::invalid("file", "the form has no file")
+                .hint("send the bot's file in the field `file`"));
         }
         (1, Some(one)) => Digest(one),
         _ => Digest(hash.finalize().into()),
@@ -110,40 +109,43 @@ pub async fn receive(app: &AppState, form: &mut Multipart, most: u64) -> ApiResu
     Ok(upload)
 }
 
-/// A file, as it comes; its SHA-256.
-async fn file(upload: &mut Upload, mut field: Field<'_>, most: u64) -> ApiResult<[u8; 32]> {
+/// Writes a file to disk while it arrives. Returns its SHA-256.
+async fn receive_file(upload: &mut Upload, mut field: Field<'_>, max_bytes: u64) -> ApiResult<[u8; 32]> {
     let name = field.file_name().unwrap_or_default().to_owned();
-    if name.len() > NAME {
-        return Err(ApiError::invalid("file", format!("a name of more than {NAME} bytes")));
+    if name.len() > MAX_FILE_NAME_BYTES {
+        return Err(ApiError::invalid(
+            "file",
+            format!("a file name has more than {MAX_FILE_NAME_BYTES} bytes"),
+        ));
     }
     if upload.files.len() >= ENTRIES {
         return Err(ApiError::invalid("file", format!("more than {ENTRIES} files"))
-            .hint("leave out what the bot does not need"));
+            .hint("remove files that the bot does not need"));
     }
     let at = upload.folder.join(upload.files.len().to_string());
-    let mut kept = File::create(&at).await.map_err(ApiError::broke)?;
+    let mut target = File::create(&at).await.map_err(ApiError::internal)?;
     let mut hash = Sha256::new();
-    while let Some(chunk) = field.chunk().await.map_err(|error| unreadable(&error))? {
+    while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error))? {
         upload.bytes += chunk.len() as u64;
-        if upload.bytes > most {
-            return Err(ApiError::too_large(format!("the upload is larger than {most} bytes"))
-                .hint("leave out what the bot does not need"));
+        if upload.bytes > max_bytes {
+            return Err(ApiError::too_large(format!("the upload is larger than {max_bytes} bytes"))
+                .hint("remove files that the bot does not need"));
         }
         hash.update(&chunk);
-        kept.write_all(&chunk).await.map_err(ApiError::broke)?;
+        target.write_all(&chunk).await.map_err(ApiError::internal)?;
     }
-    kept.sync_all().await.map_err(ApiError::broke)?;
-    upload.files.push(Loose { name, at });
+    target.sync_all().await.map_err(ApiError::internal)?;
+    upload.files.push(UploadedFile { name, at });
     Ok(hash.finalize().into())
 }
 
-/// A short text; nothing if it is empty.
-async fn text(name: &str, mut field: Field<'_>) -> ApiResult<Option<String>> {
+/// Reads a short text field; `None` if it is empty.
+async fn read_text(name: &str, mut field: Field<'_>) -> ApiResult<Option<String>> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = field.chunk().await.map_err(|error| unreadable(&error))? {
+    while let Some(chunk) = field.chunk().await.map_err(|error| form_error(&error))? {
         bytes.extend_from_slice(&chunk);
-        if bytes.len() > TEXT {
-            return Err(ApiError::invalid(name, format!("{name}: it is longer than {TEXT} bytes")));
+        if bytes.len() > MAX_TEXT_BYTES {
+            return Err(ApiError::invalid(name, format!("{name}: must have at most {MAX_TEXT_BYTES} bytes")));
         }
     }
     let text =
@@ -151,11 +153,11 @@ async fn text(name: &str, mut field: Field<'_>) -> ApiResult<Option<String>> {
     Ok(Some(text).filter(|text| !text.is_empty()))
 }
 
-fn unreadable(error: &MultipartError) -> ApiError {
+fn form_error(error: &MultipartError) -> ApiError {
     if error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {
-        return ApiError::too_large("the form is larger than an upload may be")
-            .hint("leave out what the bot does not need");
+        return ApiError::too_large("the form exceeds the maximum upload size")
+            .hint("remove files that the bot does not need");
     }
     ApiError::bad_request("form", format!("the form cannot be read: {}", error.body_text()))
-        .hint("send it as multipart/form-data, whole")
+        .hint("send the complete form as multipart/form-data")
 }

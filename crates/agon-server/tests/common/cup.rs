@@ -6,29 +6,34 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use agon_runner::{ActiveMatches, RunOutcome, LiveGames, Listener, LocalExecutor, StopFlag};
+use agon_runner::{ActiveMatches, LiveGames, LocalExecutor, RunListener, RunOutcome, StopFlag};
 use agon_server::read_model::reopen;
 use agon_store::site_db::{
-    SubmissionVerdict, UploadLimits, NewCompetition, NewEntrant, NewSubmission, Origin, CompetitionState, SubmissionId, SubmissionState,
-    token_hash,
+    CompetitionState, NewCompetition, NewEntrant, NewSubmission, Origin, SubmissionId, SubmissionState,
+    SubmissionVerdict, UploadLimits, token_hash,
 };
 use agon_store::{SqliteLedger, Timestamp};
-use agon_venue::Sitting;
-use agon_venue::competing::play::{Means, carry_out};
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::run::{RunContext, run_competition};
 use tokio::runtime::Builder;
 
 use super::Site;
 
 /// Plays on from its ledger until it is over or waits.
-pub fn play(file: &Path, listener: &mut dyn Listener, gallery: Option<Arc<LiveGames>>, stop: &StopFlag) -> RunOutcome {
+pub fn play(
+    file: &Path,
+    listener: &mut dyn RunListener,
+    gallery: Option<Arc<LiveGames>>,
+    stop: &StopFlag,
+) -> RunOutcome {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
+    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
     let ledger: SqliteLedger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
     // One board, so that who follows it misses nothing.
     let jobs = if gallery.is_some() { 1 } else { 2 };
-    let boards = gallery.map_or_else(ActiveMatches::default, ActiveMatches::with_gallery);
-    let means = Means { runtime: &runtime, executor: &LocalExecutor { jobs, pin: false }, stop, boards };
-    let ended = carry_out(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
+    let boards = gallery.map_or_else(ActiveMatches::default, ActiveMatches::with_live_games);
+    let means = RunContext { runtime: &runtime, executor: &LocalExecutor { jobs, pin: false }, stop, boards };
+    let ended = run_competition(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
     runtime.block_on(ledger.disconnect()).unwrap();
     ended.map_err(|failure| failure.message).unwrap()
 }
@@ -79,7 +84,7 @@ impl Site {
     /// name.
     pub async fn host(&self, id: &str, state: CompetitionState, owners: &[(&str, i64)]) {
         let file = self.cup_file(id);
-        let sitting = Sitting::read(&file).map_err(|failure| failure.message).unwrap();
+        let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.message).unwrap();
         let office = &self.app.office;
         let new = NewCompetition {
             id: id.to_owned(),
@@ -104,7 +109,7 @@ impl Site {
                 name: entrant.name.clone(),
                 role: entrant.role.map(str::to_owned),
                 bot: account.is_none().then(|| match &entrant.bot {
-                    agon_league::config::BotSource::Given(bot) => bot.clone(),
+                    agon_league::config::BotSource::Spec(bot) => bot.clone(),
                     agon_league::config::BotSource::Git { repository, .. } => repository.clone(),
                 }),
                 at: Timestamp::now(),
@@ -136,7 +141,7 @@ impl Site {
             office.assign_numbers(id, Timestamp::now()).await.unwrap();
         }
         office.set_state(id, &[CompetitionState::Open], state, None).await.unwrap();
-        let game = agon_engine::table(&new.game).unwrap().info().id;
+        let game = agon_engine::any_game(&new.game).unwrap().info().id;
         let arena = self.app.arenas.add(id, game);
         reopen(&arena, &file).await.unwrap();
     }

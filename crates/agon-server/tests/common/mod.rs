@@ -7,7 +7,9 @@ pub mod cup;
 use agon_server::config::Limits;
 use agon_server::{AppState, Config, router};
 use agon_store::Timestamp;
-use agon_store::site_db::{Account, SignUpGrant, SecretString, NewAccount, NewSession, NewToken, Role, token_hash};
+use agon_store::site_db::{
+    Account, NewAccount, NewSession, NewToken, Role, SecretString, SignUpGrant, token_hash,
+};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
@@ -53,7 +55,7 @@ impl Site {
         let new = NewAccount {
             name: name.to_owned(),
             password_hash: SecretString::new(NO_PASSWORD),
-            by: SignUpGrant::Open(role),
+            grant: SignUpGrant::Open(role),
             at: Timestamp::now(),
         };
         self.app.office.create_account(&new).await.unwrap()
@@ -67,8 +69,10 @@ impl Site {
 
     /// Somebody who is signed in from another browser.
     pub async fn signed_in(&self, account: &Account) -> Client {
-        let (token, csrf) =
-            (format!("session of {} {:?}", account.name, Timestamp::now()), format!("csrf of {}", account.name));
+        let (token, csrf) = (
+            format!("session of {} {:?}", account.name, Timestamp::now()),
+            format!("csrf of {}", account.name),
+        );
         let session = NewSession {
             token: token_hash(&token.replace(' ', "-")),
             account: account.id,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use agon_store::Timestamp;
-use agon_store::site_db::{Account, AccountId, Role, CompetitionState};
+use agon_store::site_db::{Account, AccountId, CompetitionState, Role};
 use serde_json::{Value, json};
 
 use super::common::cup::played;
@@ -120,7 +120,7 @@ impl World {
         for (id, text) in over() {
             lay(&site, id, &text);
             played(&site.cup_file(id));
-            site.host(id, CompetitionState::Over, &[("broken", author), ("left", author)]).await;
+            site.host(id, CompetitionState::Finished, &[("broken", author), ("left", author)]).await;
         }
         let seed = format!("seed = \"{SECRET}\"\n[settings]\nsteps = 40");
         let two = "format = \"cross\"\nboards = 1\n\n[[phase]]\nname = \"Second\"\nresubmit = true\nformat = \"cross\"\nboards = 1";

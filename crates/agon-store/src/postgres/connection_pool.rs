@@ -1,4 +1,4 @@
-//! Connections to the server, and patience with it: whatever is asked is asked again while the server is away.
+//! Connection pool with retries: every operation is retried while the server is unreachable.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,56 +14,56 @@ use super::database_url::DatabaseUrl;
 use super::db_error::{self, AttemptError};
 use crate::{Result, StoreError};
 
-/// How long a server may take to let us in.
-pub const CONNECT: Duration = Duration::from_secs(10);
-/// How long an answer may take, unless all that is kept is looked at.
+/// Timeout for connecting.
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout for one operation that does not read the whole ledger.
 pub const QUERY_TIMEOUT: Duration = Duration::from_mins(1);
-/// The same for looking at everything.
+/// Timeout for an operation that reads the whole ledger.
 pub const FULL_SCAN_TIMEOUT: Duration = Duration::from_hours(6);
-/// For how long a server that was there may be away.
+/// How long operations are retried after the server became unreachable.
 pub const RECONNECT_TIMEOUT: Duration = Duration::from_mins(1);
-/// Connections at the same time.
-const LANES: usize = 4;
-/// Pauses between tries grow from the first to the second.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+/// Maximum number of parallel connections.
+const MAX_CONNECTIONS: usize = 4;
+/// First and longest delay between retries.
+const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
-/// Some connections, made when they are needed.
+/// A pool of connections, opened on demand.
 #[derive(Debug)]
 pub struct ConnectionPool {
     pub target: DatabaseUrl,
-    /// For people.
+    /// Location for messages.
     pub place: String,
     options: PgConnectOptions,
     idle: Mutex<Vec<PgConnection>>,
     permits: Semaphore,
-    /// So many are kept while nobody uses them: a site may show many competitions, and a server has a hundred connections for all.
-    keep: usize,
-    /// How often a connection was lost.
-    losses: AtomicU64,
-    pub patience: Duration,
+    /// Maximum number of idle connections. A site may show many competitions, and a server allows 100 connections by default.
+    max_idle: usize,
+    /// Number of connections lost so far.
+    lost_connections: AtomicU64,
+    pub reconnect_timeout: Duration,
 }
 
 impl ConnectionPool {
-    pub fn new(target: DatabaseUrl, place: String, options: PgConnectOptions, keep: usize) -> Self {
-        let permits = Semaphore::new(LANES);
+    pub fn new(target: DatabaseUrl, place: String, options: PgConnectOptions, max_idle: usize) -> Self {
+        let permits = Semaphore::new(MAX_CONNECTIONS);
         Self {
             target,
             place,
             options,
             idle: Mutex::default(),
             permits,
-            keep,
-            losses: AtomicU64::new(0),
-            patience: RECONNECT_TIMEOUT,
+            max_idle,
+            lost_connections: AtomicU64::new(0),
+            reconnect_timeout: RECONNECT_TIMEOUT,
         }
     }
 
-    /// The right to one of them.
+    /// Waits until another connection may be used.
     pub async fn permit(&self) -> Option<SemaphorePermit<'_>> {
         self.permits.acquire().await.ok()
     }
 
-    /// One that nobody uses, or a new one. Whoever is content gives it back; one that something went wrong on is dropped.
+    /// An idle or a new connection. The caller returns it with [`Self::give_back`] after success and drops it after an error.
     pub async fn take(&self) -> Result<PgConnection, AttemptError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         match idle {
@@ -74,30 +74,30 @@ impl ConnectionPool {
 
     pub fn give_back(&self, connection: PgConnection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < self.keep {
+        if idle.len() < self.max_idle {
             idle.push(connection);
         }
     }
 
-    /// How often a connection was lost so far.
-    pub fn losses(&self) -> u64 {
-        self.losses.load(Ordering::Relaxed)
+    /// Number of connections lost so far.
+    pub fn lost_connections(&self) -> u64 {
+        self.lost_connections.load(Ordering::Relaxed)
     }
 
-    /// One was lost: the others are, too, or will be soon.
-    fn lost(&self) {
-        self.losses.fetch_add(1, Ordering::Relaxed);
+    /// Records a lost connection and closes the idle ones, which are lost too.
+    fn connection_lost(&self) {
+        self.lost_connections.fetch_add(1, Ordering::Relaxed);
         self.clear();
     }
 
-    /// Lets go of all that are idle.
+    /// Closes all idle connections.
     pub fn clear(&self) {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Begins to try something.
-    pub const fn trying(&self) -> Retry<'_> {
-        Retry { lanes: self, failing: None, pause: PAUSES.0 }
+    /// Starts an operation that may be retried.
+    pub const fn start_retry(&self) -> Retry<'_> {
+        Retry { pool: self, failing_since: None, delay: RETRY_DELAY_RANGE.0 }
     }
 
     pub fn explain(&self, error: &sqlx::Error) -> StoreError {
@@ -105,21 +105,25 @@ impl ConnectionPool {
     }
 }
 
-/// A new connection, or what is wrong, in time.
+/// Opens a connection within [`CONNECT_TIMEOUT`].
 pub async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
-    tokio::time::timeout(CONNECT, options.connect()).await.unwrap_or_else(|_| {
-        let what = format!("nobody let us in within {} s", CONNECT.as_secs());
+    tokio::time::timeout(CONNECT_TIMEOUT, options.connect()).await.unwrap_or_else(|_| {
+        let what = format!("no connection within {} s", CONNECT_TIMEOUT.as_secs());
         Err(sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, what)))
     })
 }
 
-/// The first connection: a server that is not there is told at once, one that is just starting is waited for.
-pub async fn connect_first(target: &DatabaseUrl, place: &str, options: &PgConnectOptions) -> Result<PgConnection> {
+/// Opens the first connection. Waits for a server that is starting; fails at once if there is no server.
+pub async fn connect_first(
+    target: &DatabaseUrl,
+    place: &str,
+    options: &PgConnectOptions,
+) -> Result<PgConnection> {
     let begun = Instant::now();
     loop {
         match connect(options).await {
             Ok(connection) => return Ok(connection),
-            Err(error) if db_error::is_starting(&error) && begun.elapsed() < CONNECT => {
+            Err(error) if db_error::is_starting(&error) && begun.elapsed() < CONNECT_TIMEOUT => {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
             Err(error) => {
@@ -129,90 +133,93 @@ pub async fn connect_first(target: &DatabaseUrl, place: &str, options: &PgConnec
     }
 }
 
-/// Something that is tried until it works, cannot work, or the server was away for too long.
+/// An operation that is retried until it succeeds, fails permanently, or the server was unreachable for too long.
 pub struct Retry<'l> {
-    lanes: &'l ConnectionPool,
-    /// Since when it does not work.
-    failing: Option<Instant>,
-    pause: Duration,
+    pool: &'l ConnectionPool,
+    /// Time of the first failed attempt.
+    failing_since: Option<Instant>,
+    delay: Duration,
 }
 
 impl Retry<'_> {
-    /// Whether it was tried before: it may have been done, and the answer lost.
-    pub const fn again(&self) -> bool {
-        self.failing.is_some()
+    /// Whether an attempt failed before. That attempt may have succeeded on the server.
+    pub const fn is_retry(&self) -> bool {
+        self.failing_since.is_some()
     }
 
-    /// What came of a try; `None`, after a pause: once more.
-    pub async fn judge<T>(&mut self, tried: Result<Result<T, AttemptError>, Elapsed>) -> Option<Result<T>> {
-        let error = match tried {
+    /// Outcome of an attempt. Returns `None`, after a delay, if the caller must try again.
+    pub async fn handle_attempt<T>(
+        &mut self,
+        attempt: Result<Result<T, AttemptError>, Elapsed>,
+    ) -> Option<Result<T>> {
+        let error = match attempt {
             Ok(Ok(done)) => return Some(Ok(done)),
             Ok(Err(AttemptError::Store(error))) => return Some(Err(error)),
             Ok(Err(AttemptError::Sql(error))) if !db_error::is_transient(&error) => {
-                return Some(Err(self.lanes.explain(&error)));
+                return Some(Err(self.pool.explain(&error)));
             }
             Ok(Err(AttemptError::Sql(error))) => error,
-            Err(_) => {
-                sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "an answer did not come in time"))
-            }
+            Err(_) => sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no response in time")),
         };
-        self.lanes.lost();
-        let away = self.failing.get_or_insert_with(Instant::now).elapsed();
-        if away >= self.lanes.patience {
-            let lanes = self.lanes;
-            return Some(Err(db_error::explain(&lanes.target, &lanes.place, &error, away.as_secs())));
+        self.pool.connection_lost();
+        let away = self.failing_since.get_or_insert_with(Instant::now).elapsed();
+        if away >= self.pool.reconnect_timeout {
+            let pool = self.pool;
+            return Some(Err(db_error::explain(&pool.target, &pool.place, &error, away.as_secs())));
         }
-        tokio::time::sleep(self.pause.min(self.lanes.patience.saturating_sub(away))).await;
-        self.pause = (self.pause * 2).min(PAUSES.1);
+        tokio::time::sleep(self.delay.min(self.pool.reconnect_timeout.saturating_sub(away))).await;
+        self.delay = (self.delay * 2).min(RETRY_DELAY_RANGE.1);
         None
     }
 }
 
-/// Reads: `reads!(ledger, limit, |connection| a future of Result<T, Halt>)`. A macro because no bound says that what a closure gives can be sent.
-macro_rules! reads {
+/// Runs a read: `run_read!(ledger, timeout, |connection| future)` with a future of `Result<T, AttemptError>`. A macro, because no trait bound
+/// can say that the future of a closure is `Send`.
+macro_rules! run_read {
     ($ledger:expr, $limit:expr, |$connection:ident| $work:expr) => {{
-        let _permit = $ledger.lanes.permit().await;
-        let mut trying = $ledger.lanes.trying();
+        let _permit = $ledger.pool.permit().await;
+        let mut retry = $ledger.pool.start_retry();
         loop {
-            let once = async {
-                let mut own = $ledger.lanes.take().await?;
-                let $connection = &mut own;
+            let attempt_once = async {
+                let mut pooled = $ledger.pool.take().await?;
+                let $connection = &mut pooled;
                 let done = $work.await?;
-                $ledger.lanes.give_back(own);
+                $ledger.pool.give_back(pooled);
                 Ok::<_, $crate::postgres::db_error::AttemptError>(done)
             };
-            let tried = tokio::time::timeout($limit, once).await;
-            if let Some(outcome) = trying.judge(tried).await {
+            let attempt = tokio::time::timeout($limit, attempt_once).await;
+            if let Some(outcome) = retry.handle_attempt(attempt).await {
                 break outcome;
             }
         }
     }};
 }
 
-/// Writes, in one transaction: `changes!(ledger, |change, again| a future of Result<T, Halt>)`.
-macro_rules! changes {
-    ($ledger:expr, |$change:ident, $again:ident| $work:expr) => {{
-        let _writing = $ledger.writing().await?;
-        let _permit = $ledger.lanes.permit().await;
-        let mut trying = $ledger.lanes.trying();
+/// Runs a write in one transaction: `run_write!(ledger, |change, is_retry| future)` with a future of `Result<T, AttemptError>`.
+macro_rules! run_write {
+    ($ledger:expr, |$change:ident, $is_retry:ident| $work:expr) => {{
+        let _write_guard = $ledger.lock_for_writing().await?;
+        let _permit = $ledger.pool.permit().await;
+        let mut retry = $ledger.pool.start_retry();
         loop {
-            let $again = trying.again();
-            let once = async {
-                $ledger.hold_on().await?;
-                let mut own = $ledger.lanes.take().await?;
-                let mut change = $ledger.begin(&mut own).await?;
+            let $is_retry = retry.is_retry();
+            let attempt_once = async {
+                $ledger.ensure_run_lock().await?;
+                let mut pooled = $ledger.pool.take().await?;
+                let mut change = $ledger.begin(&mut pooled).await?;
                 let $change = &mut *change;
                 let done = $work.await?;
                 change.commit().await?;
-                $ledger.lanes.give_back(own);
+                $ledger.pool.give_back(pooled);
                 Ok::<_, $crate::postgres::db_error::AttemptError>(done)
             };
-            let tried = tokio::time::timeout($crate::postgres::connection_pool::QUERY_TIMEOUT, once).await;
-            if let Some(outcome) = trying.judge(tried).await {
+            let attempt =
+                tokio::time::timeout($crate::postgres::connection_pool::QUERY_TIMEOUT, attempt_once).await;
+            if let Some(outcome) = retry.handle_attempt(attempt).await {
                 break outcome;
             }
         }
     }};
 }
 
-pub(super) use {changes, reads};
+pub(super) use {run_read, run_write};

@@ -1,4 +1,4 @@
-//! Which server and which database: a URL, read so that no mistake in it is passed over and no password is shown.
+//! Parsing of database URLs. Every mistake is reported, and no password is shown.
 
 use std::str::FromStr as _;
 
@@ -7,11 +7,11 @@ use sqlx::postgres::{PgConnectOptions, PgSslMode};
 
 use crate::{Result, StoreError};
 
-/// What a URL may say behind the `?`.
-const KNOWN: [&str; 8] =
+/// Allowed query parameters of a URL.
+const KNOWN_PARAMETERS: [&str; 8] =
     ["sslmode", "sslrootcert", "sslcert", "sslkey", "host", "port", "application_name", "hostaddr"];
-/// A session that holds a lock and whose machine is gone is ended by the server after about a minute.
-const SETTINGS: [(&str, &str); 6] = [
+/// Settings of each session. With these keepalives the server ends a session about a minute after its machine disappears.
+const SESSION_SETTINGS: [(&str, &str); 6] = [
     ("tcp_keepalives_idle", "30"),
     ("tcp_keepalives_interval", "10"),
     ("tcp_keepalives_count", "3"),
@@ -19,61 +19,63 @@ const SETTINGS: [(&str, &str); 6] = [
     ("lock_timeout", "30s"),
     ("client_min_messages", "warning"),
 ];
-/// How long another session may hold what we want to write: `lock_timeout` above.
-pub const LOCK_SECONDS: u64 = 30;
+/// Maximum wait for a lock of another session: `lock_timeout` above.
+pub const LOCK_TIMEOUT_SECONDS: u64 = 30;
 
-/// A database on a server.
+/// A parsed database URL.
 #[derive(Clone, Debug)]
 pub struct DatabaseUrl {
     options: PgConnectOptions,
 }
 
 impl DatabaseUrl {
-    /// Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=...`. What is not there is taken from the environment (`PGHOST`,
-    /// `PGUSER`, `PGPASSWORD`, ...) and from `~/.pgpass`, as `psql` does.
-    pub fn read(url: &str) -> Result<Self> {
-        // Whatever is wrong with it, its text is not shown: there may be a password in it.
-        let refused = |what: &str, hint: &str| StoreError::Refused {
-            place: "the database's URL".to_owned(),
+    /// Parses `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=...`. Missing parts come from the environment (`PGHOST`,
+    /// `PGUSER`, `PGPASSWORD`, ...) and from `~/.pgpass`, as with `psql`.
+    pub fn parse(url: &str) -> Result<Self> {
+        // Errors never contain the URL itself, because it may contain a password.
+        let refused = |what: &str, hint: &str| StoreError::ServerRefused {
+            place: "the database URL".to_owned(),
             what: what.to_owned(),
             hint: hint.to_owned(),
-            wrong_use: true,
+            is_usage_error: true,
         };
-        let shape = "it has the form postgres://USER@HOST:PORT/DATABASE; the password is best in PGPASSWORD or ~/.pgpass";
+        let format_hint =
+            "use the form postgres://USER@HOST:PORT/DATABASE; put the password into PGPASSWORD or ~/.pgpass";
         let Some(rest) = url.strip_prefix("postgres://").or_else(|| url.strip_prefix("postgresql://")) else {
-            return Err(refused("it does not begin with postgres://", shape));
+            return Err(refused("it does not begin with postgres://", format_hint));
         };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let behind = &rest[authority.len()..];
-        if behind.contains(['@', '#']) {
+        let path_and_query = &rest[authority.len()..];
+        if path_and_query.contains(['@', '#']) {
             return Err(refused(
-                "there is a `@` or `#` where none can be",
-                "a special character in a name or password is written as % and two digits: / is %2F, @ is %40, # is %23, ? is %3F",
+                "unexpected `@` or `#`",
+                "write special characters in a name or password as % and two digits: / is %2F, @ is %40, # is %23, ? is %3F",
             ));
         }
-        if let Some((_, query)) = behind.split_once('?') {
+        if let Some((_, query)) = path_and_query.split_once('?') {
             for pair in query.split('&').filter(|pair| !pair.is_empty()) {
                 let key = pair.split('=').next().unwrap_or_default();
-                if !KNOWN.contains(&key) {
-                    let what = format!("`{key}` is not known");
-                    return Err(refused(&what, &format!("known are {}", KNOWN.join(", "))));
+                if !KNOWN_PARAMETERS.contains(&key) {
+                    let what = format!("unknown parameter `{key}`");
+                    return Err(refused(&what, &format!("use one of {}", KNOWN_PARAMETERS.join(", "))));
                 }
             }
         }
-        let options = PgConnectOptions::from_str(url).map_err(|error| refused(&error.to_string(), shape))?;
+        let options =
+            PgConnectOptions::from_str(url).map_err(|error| refused(&error.to_string(), format_hint))?;
         if options.get_database().is_none_or(|name| name.is_empty() || name.contains('/')) {
-            return Err(refused("it names no database", shape));
+            return Err(refused("it does not name a database", format_hint));
         }
         Ok(Self { options: options.disable_statement_logging() })
     }
 
-    /// Sessions in this schema (none: to look for one); `to_read` ones cannot write.
-    pub fn session(&self, schema: Option<&str>, to_read: bool) -> PgConnectOptions {
-        let mut options = self.options.clone().options(SETTINGS);
+    /// Options of a session in this schema (`None`: no schema yet). A `read_only` session cannot write.
+    pub fn session(&self, schema: Option<&str>, read_only: bool) -> PgConnectOptions {
+        let mut options = self.options.clone().options(SESSION_SETTINGS);
         if let Some(schema) = schema {
             options = options.options([("search_path", schema)]);
         }
-        if to_read {
+        if read_only {
             options = options.options([("default_transaction_read_only", "on")]);
         }
         if options.get_application_name().is_none() {
@@ -82,7 +84,7 @@ impl DatabaseUrl {
         options
     }
 
-    /// For people: everything but the password.
+    /// URL without the password, for messages.
     pub fn place(&self) -> String {
         let host = match self.options.get_socket() {
             Some(socket) => socket.display().to_string(),
@@ -91,7 +93,7 @@ impl DatabaseUrl {
         format!("postgres://{}@{host}/{}", self.user(), self.database())
     }
 
-    /// The same, with the competition.
+    /// [`Self::place`] with the name of the competition.
     pub fn place_of(&self, slug: &str) -> String {
         format!("{} ({slug})", self.place())
     }
@@ -104,8 +106,8 @@ impl DatabaseUrl {
         self.options.get_database().unwrap_or_default()
     }
 
-    /// How TLS was asked for, as in the URL.
-    pub fn tls(&self) -> &'static str {
+    /// Value of `sslmode`.
+    pub fn ssl_mode(&self) -> &'static str {
         match self.options.get_ssl_mode() {
             PgSslMode::Disable => "disable",
             PgSslMode::Allow => "allow",
@@ -123,24 +125,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_read_whole_and_its_password_never_shown() {
-        let target = DatabaseUrl::read("postgres://ada:se%40cret@db.example:5433/cups?sslmode=require").unwrap();
+    fn parse_reports_every_mistake_and_never_shows_the_password() {
+        let target =
+            DatabaseUrl::parse("postgres://ada:se%40cret@db.example:5433/cups?sslmode=require").unwrap();
         assert_eq!(target.place(), "postgres://ada@db.example:5433/cups");
-        assert_eq!((target.tls(), target.database()), ("require", "cups"));
-        for (url, says) in [
+        assert_eq!((target.ssl_mode(), target.database()), ("require", "cups"));
+        for (url, expected) in [
             ("mysql://ada:hush@h/d", "postgres://"),
             ("cup.ledger", "postgres://"),
             ("postgres://ada:hush/x@h/d", "%2F"),
             ("postgres://ada:12#hush@h/d", "%23"),
             ("postgres://ada:12?hush@h/d", "%3F"),
-            ("postgres://ada:hush@h/d?sslmod=require", "`sslmod` is not known"),
+            ("postgres://ada:hush@h/d?sslmod=require", "unknown parameter `sslmod`"),
             ("postgres://ada:hush@h/d?sslmode=maybe", "maybe"),
             ("postgres://ada:hush@h:port/d", "port"),
-            ("postgres://ada:hush@h/d/e", "names no database"),
+            ("postgres://ada:hush@h/d/e", "does not name a database"),
         ] {
-            let told = DatabaseUrl::read(url).unwrap_err();
-            let text = told.to_string();
-            assert!(text.contains(says) && text.contains("\nhint: ") && told.is_wrong_use(), "{text}");
+            let error = DatabaseUrl::parse(url).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains(expected) && text.contains("\nhint: ") && error.is_usage_error(), "{text}");
             assert!(!text.contains("hush"), "{text}");
         }
     }

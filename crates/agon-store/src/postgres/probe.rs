@@ -1,19 +1,19 @@
-//! A database server as it answers.
+//! Checks of a database server, for `agon doctor`.
 
 use std::time::{Duration, Instant};
 
 use sqlx::{Connection as _, Row as _};
 
 use super::database_url::DatabaseUrl;
-use super::{connection_pool, open, db_error};
+use super::{connection_pool, db_error, open};
 use crate::Result;
 
-/// What was looked at, and what was found or is wrong.
-pub type Answers = Vec<(String, Result<String, String>)>;
+/// Name of each check, and its result or problem.
+pub type ProbeResults = Vec<(String, Result<String, String>)>;
 
-/// Looks at a server, for whoever sets one up: reachable, version, TLS, rights, how far away. An error if it does not let us in.
-pub async fn probe(url: &str) -> Result<Answers> {
-    let target = DatabaseUrl::read(url)?;
+/// Checks reachability, version, TLS, permissions and latency of a server. Fails if it cannot connect.
+pub async fn probe(url: &str) -> Result<ProbeResults> {
+    let target = DatabaseUrl::parse(url)?;
     let place = target.place();
     let options = target.session(None, false);
     let begun = Instant::now();
@@ -29,7 +29,7 @@ pub async fn probe(url: &str) -> Result<Answers> {
     .fetch_one(&mut connection)
     .await
     .map_err(failed)?;
-    let ledgers = open::look(&mut connection, None).await.map_err(failed)?.len();
+    let ledgers = open::find_ledgers(&mut connection, None).await.map_err(failed)?.len();
     let mut fastest = Duration::MAX;
     for _ in 0..5 {
         let begun = Instant::now();
@@ -45,7 +45,7 @@ fn answers(
     ledgers: usize,
     connected: Duration,
     round_trip: Duration,
-) -> Result<Answers, sqlx::Error> {
+) -> Result<ProbeResults, sqlx::Error> {
     let (version, number, encoding): (String, i64, String) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
     let (tls, how): (bool, String) = (row.try_get(3)?, row.try_get(4)?);
@@ -68,11 +68,11 @@ fn answers(
         (
             "TLS",
             Ok(if tls {
-                format!("{how}, sslmode={}", target.tls())
+                format!("{how}, sslmode={}", target.ssl_mode())
             } else {
                 format!(
                     "not used (sslmode={}): fine on one machine; across a network use sslmode=verify-full",
-                    target.tls()
+                    target.ssl_mode()
                 )
             }),
         ),
@@ -81,7 +81,7 @@ fn answers(
             must(
                 encoding == "UTF8",
                 encoding.clone(),
-                format!("make the database anew: createdb -E UTF8 -T template0 {database}"),
+                format!("create a new database: createdb -E UTF8 -T template0 {database}"),
             ),
         ),
         (

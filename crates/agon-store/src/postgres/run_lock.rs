@@ -1,6 +1,6 @@
-//! The right to play a competition, where it is kept on a server: an advisory lock that a connection of its own holds. Who holds it stands in
-//! the table `running`, with a turn that grows with each new holder: whoever lost the lock with the server, and finds another turn than
-//! its own, writes nothing any more.
+//! Run lock of a ledger in a database: an advisory lock held by a separate connection. The table `running` names the holder and contains a
+//! fencing token (`turn`) that increases with each new holder. A process that lost its lock, for example in a server restart, and finds
+//! another token writes nothing more.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,34 +14,34 @@ use tokio::sync::Mutex;
 use super::db_error::AttemptError;
 use super::{PostgresLedger, connection_pool};
 use crate::model::Timestamp;
-use crate::{RunLock, Result, StoreError};
+use crate::{Result, RunLock, StoreError};
 
-/// The server notices within moments that a holder is gone; so long it is asked again.
-const MOMENT: Duration = Duration::from_secs(1);
-/// The same of a holder that is known to be gone: the server may still be busy with its last words.
-const LAST_WORDS: Duration = Duration::from_secs(20);
-/// A connection that is still there answers by then.
-const PING: Duration = Duration::from_secs(5);
+/// How long to retry while a live process holds the lock. The server notices the end of a connection within moments.
+const LIVE_HOLDER_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long to retry if the holder is dead: the server may still be processing its last transaction.
+const DEAD_HOLDER_TIMEOUT: Duration = Duration::from_secs(20);
+/// Timeout for a ping of the connection that holds the lock.
+const PING_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Held: nobody else plays this competition.
+/// The held lock: no other process runs this competition.
 #[derive(Debug)]
 pub struct PgRunLock {
-    turn: i64,
-    /// What holds the lock; `None` while it was lost and could not be taken again.
+    fencing_token: i64,
+    /// Connection that holds the lock; `None` while it is lost and not yet taken again.
     connection: Mutex<Option<PgConnection>>,
-    /// How often connections had been lost when the lock was last known to be held.
-    losses: AtomicU64,
+    /// Number of lost connections when the lock was last known to be held.
+    lost_connections: AtomicU64,
 }
 
-/// Who plays, or played last.
+/// Current or last holder of the lock.
 pub struct LockHolder {
-    turn: i64,
+    fencing_token: i64,
     pid: u32,
     host: String,
 }
 
 impl LockHolder {
-    /// Read from the row, which stays locked if this is part of a change.
+    /// Reads the holder. `for_update` locks the row for the rest of the transaction.
     pub async fn read(connection: &mut PgConnection, for_update: bool) -> Result<Self, sqlx::Error> {
         let sql = if for_update {
             "SELECT turn, pid, host FROM running WHERE id = 1 FOR UPDATE"
@@ -50,80 +50,80 @@ impl LockHolder {
         };
         let row = sqlx::query(sql).fetch_one(connection).await?;
         let pid: i64 = row.try_get(1)?;
-        Ok(Self { turn: row.try_get(0)?, pid: pid as u32, host: row.try_get(2)? })
+        Ok(Self { fencing_token: row.try_get(0)?, pid: pid as u32, host: row.try_get(2)? })
     }
 
-    /// How long to wait for it to be gone.
-    fn patience(&self) -> Duration {
-        let is_gone = self.host == host() && !Path::new(&format!("/proc/{}", self.pid)).exists();
-        if is_gone { LAST_WORDS } else { MOMENT }
+    /// How long to wait for this holder to release the lock.
+    fn wait_timeout(&self) -> Duration {
+        let is_dead = self.host == host() && !Path::new(&format!("/proc/{}", self.pid)).exists();
+        if is_dead { DEAD_HOLDER_TIMEOUT } else { LIVE_HOLDER_TIMEOUT }
     }
 
-    fn refuse(self, ledger: &PostgresLedger) -> StoreError {
-        StoreError::Running { place: ledger.lanes.place.clone(), pid: self.pid, host: self.host }
+    fn into_error(self, ledger: &PostgresLedger) -> StoreError {
+        StoreError::AlreadyRunning { place: ledger.pool.place.clone(), pid: self.pid, host: self.host }
     }
 
-    /// That it is we, if we play.
-    pub fn must_be_us(self, ledger: &PostgresLedger) -> Result<()> {
-        match ledger.held() {
-            Some(held) if held.turn != self.turn => Err(self.refuse(ledger)),
+    /// Fails if this process believes to hold the lock and another process took it.
+    pub fn check_is_us(self, ledger: &PostgresLedger) -> Result<()> {
+        match ledger.current_run_lock() {
+            Some(lock) if lock.fencing_token != self.fencing_token => Err(self.into_error(ledger)),
             _ => Ok(()),
         }
     }
 }
 
-/// This machine's name.
+/// Name of this machine.
 fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// The number of a schema's lock.
-pub fn number(schema: &str) -> i64 {
+/// Id of the advisory lock of a schema.
+pub fn lock_id(schema: &str) -> i64 {
     let hash = Sha256::digest(format!("agon {schema}").as_bytes());
     hash.iter().take(8).fold(0, |number, byte| number << 8 | i64::from(*byte))
 }
 
-async fn lock(connection: &mut PgConnection, schema: &str) -> Result<bool, sqlx::Error> {
-    sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(number(schema)).fetch_one(connection).await
+async fn try_advisory_lock(connection: &mut PgConnection, schema: &str) -> Result<bool, sqlx::Error> {
+    sqlx::query_scalar("SELECT pg_try_advisory_lock($1)").bind(lock_id(schema)).fetch_one(connection).await
 }
 
 impl PostgresLedger {
-    /// What we hold, if we do.
-    pub(super) fn held(&self) -> Option<Arc<PgRunLock>> {
-        self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner).upgrade()
+    /// The lock, if this process holds it.
+    pub(super) fn current_run_lock(&self) -> Option<Arc<PgRunLock>> {
+        self.run_lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner).upgrade()
     }
 
-    pub(super) async fn take_claim(&self) -> Result<RunLock> {
+    pub(super) async fn take_run_lock(&self) -> Result<RunLock> {
         let begun = Instant::now();
-        let mut trying = self.lanes.trying();
+        let mut retry = self.pool.start_retry();
         loop {
-            let tried = tokio::time::timeout(connection_pool::QUERY_TIMEOUT, self.try_claim()).await;
-            match trying.judge(tried).await {
-                Some(Ok(Ok(held))) => {
-                    let held = Arc::new(held);
-                    *self.held.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-                        Arc::downgrade(&held);
-                    return Ok(RunLock::of(held));
+            let attempt = tokio::time::timeout(connection_pool::QUERY_TIMEOUT, self.try_run_lock()).await;
+            match retry.handle_attempt(attempt).await {
+                Some(Ok(Ok(lock))) => {
+                    let lock = Arc::new(lock);
+                    *self.run_lock.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                        Arc::downgrade(&lock);
+                    return Ok(RunLock::holding(lock));
                 }
-                Some(Ok(Err(holder))) if begun.elapsed() < holder.patience() => {
+                Some(Ok(Err(holder))) if begun.elapsed() < holder.wait_timeout() => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
-                Some(Ok(Err(holder))) => return Err(holder.refuse(self)),
+                Some(Ok(Err(holder))) => return Err(holder.into_error(self)),
                 Some(Err(error)) => return Err(error),
                 None => {}
             }
         }
     }
 
-    /// The lock, or who has it.
-    async fn try_claim(&self) -> Result<Result<PgRunLock, LockHolder>, AttemptError> {
-        let losses = self.lanes.losses();
-        let mut connection = connection_pool::connect(&self.to_write).await?;
-        if !lock(&mut connection, &self.schema).await? {
+    /// Takes the lock, or returns its holder.
+    async fn try_run_lock(&self) -> Result<Result<PgRunLock, LockHolder>, AttemptError> {
+        let lost_connections = self.pool.lost_connections();
+        let mut connection = connection_pool::connect(&self.write_options).await?;
+        if !try_advisory_lock(&mut connection, &self.schema).await? {
             return Ok(Err(LockHolder::read(&mut connection, false).await?));
         }
         let mut change = connection.begin().await?;
-        let turn = sqlx::query_scalar(
+        let fencing_token = sqlx::query_scalar(
             "UPDATE running SET turn = turn + 1, pid = $1, host = $2, since = $3 WHERE id = 1 RETURNING turn",
         )
         .bind(i64::from(std::process::id()))
@@ -132,32 +132,36 @@ impl PostgresLedger {
         .fetch_one(&mut *change)
         .await?;
         change.commit().await?;
-        Ok(Ok(PgRunLock { turn, connection: Mutex::new(Some(connection)), losses: AtomicU64::new(losses) }))
+        Ok(Ok(PgRunLock {
+            fencing_token,
+            connection: Mutex::new(Some(connection)),
+            lost_connections: AtomicU64::new(lost_connections),
+        }))
     }
 
-    /// Takes the lock again if it may have been lost with a connection. Where the server still believes in the old one, that one keeps
-    /// everybody else away.
-    pub(super) async fn hold_on(&self) -> Result<(), AttemptError> {
-        let Some(held) = self.held() else { return Ok(()) };
-        let losses = self.lanes.losses();
-        if held.losses.load(Ordering::Relaxed) == losses {
+    /// Takes the lock again if it may have been lost with a connection. If the server still holds the lock for the old connection,
+    /// that lock keeps all other processes out.
+    pub(super) async fn ensure_run_lock(&self) -> Result<(), AttemptError> {
+        let Some(lock) = self.current_run_lock() else { return Ok(()) };
+        let lost_connections = self.pool.lost_connections();
+        if lock.lost_connections.load(Ordering::Relaxed) == lost_connections {
             return Ok(());
         }
-        let mut place = held.connection.lock().await;
-        if let Some(own) = place.as_mut()
-            && matches!(tokio::time::timeout(PING, own.ping()).await, Ok(Ok(())))
+        let mut slot = lock.connection.lock().await;
+        if let Some(connection) = slot.as_mut()
+            && matches!(tokio::time::timeout(PING_TIMEOUT, connection.ping()).await, Ok(Ok(())))
         {
-            held.losses.store(losses, Ordering::Relaxed);
+            lock.lost_connections.store(lost_connections, Ordering::Relaxed);
             return Ok(());
         }
-        *place = None;
-        let mut connection = connection_pool::connect(&self.to_write).await?;
-        let got = lock(&mut connection, &self.schema).await?;
-        // Somebody may have been quicker, and be gone again: then our matches are no longer ours to keep either.
-        LockHolder::read(&mut connection, false).await?.must_be_us(self)?;
+        *slot = None;
+        let mut connection = connection_pool::connect(&self.write_options).await?;
+        let got = try_advisory_lock(&mut connection, &self.schema).await?;
+        // Another process may have held the lock in between. Then this process must not store its matches.
+        LockHolder::read(&mut connection, false).await?.check_is_us(self)?;
         if got {
-            *place = Some(connection);
-            held.losses.store(losses, Ordering::Relaxed);
+            *slot = Some(connection);
+            lock.lost_connections.store(lost_connections, Ordering::Relaxed);
         }
         Ok(())
     }

@@ -1,12 +1,13 @@
-//! Who there is. Accounts are never deleted: what they did stays theirs. They are disabled.
+//! Accounts. They are never deleted, because the records of their actions stay. They can be disabled.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::names::Name;
 use super::{
-    Account, AccountId, SignUpGrant, Credentials, FromSiteRow, SecretString, InvitationId, ResultPage, NewAccount, SiteDb,
-    SiteDbError, PageRequest, Result, Role, account_in, before, error, limit, listed, time, time_if, word,
+    Account, AccountId, Credentials, FromSiteRow, InvitationId, NewAccount, PageRequest, Result, ResultPage,
+    Role, SecretString, SignUpGrant, SiteDb, SiteDbError, account_in, cursor, enum_column, error,
+    optional_time, result_page, row_limit, time,
 };
 use crate::Timestamp;
 use agon_core::record::Digest;
@@ -16,22 +17,22 @@ impl FromSiteRow for Account {
         Ok(Self {
             id: AccountId(row.try_get("id")?),
             name: row.try_get("name")?,
-            role: word(row, "role", Role::by_name)?,
+            role: enum_column(row, "role", Role::by_name)?,
             invitation: row.try_get::<Option<i64>, _>("invitation")?.map(InvitationId),
             created: time(row, "created")?,
-            disabled: time_if(row, "disabled")?,
+            disabled: optional_time(row, "disabled")?,
         })
     }
 }
 
 impl SiteDb {
-    /// Somebody comes. With an invitation: one use of it less, in the same transaction; a refusal leaves it as it was.
-    /// `Taken` if the name is, `NotFound` if there is no such invitation, `Conflict` if it is no good any more.
+    /// Creates an account. With an invitation, the same transaction consumes one use of it; an error consumes none.
+    /// Errors: `Taken` for the name, `NotFound` if there is no such invitation, `Conflict` if the invitation is no longer usable.
     pub async fn create_account(&self, new: &NewAccount) -> Result<Account> {
         let name = Name::new("name", &new.name)?;
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
-        let (role, invitation) = match new.by {
+        let (role, invitation) = match new.grant {
             SignUpGrant::Open(role) => (role, None),
             SignUpGrant::Invited(code) => {
                 let (id, role) = self.use_invitation(&mut change, code, new.at).await?;
@@ -42,7 +43,7 @@ impl SiteDb {
             "INSERT INTO account (name, name_key, password, role, invitation, created) VALUES (?, ?, ?, ?, ?, ?)
              RETURNING *",
         )
-        .bind(&name.shown)
+        .bind(&name.display)
         .bind(&name.key)
         .bind(new.password_hash.expose())
         .bind(role.name())
@@ -55,20 +56,20 @@ impl SiteDb {
         Account::read(&row).map_err(self.failed())
     }
 
-    /// An account by its number.
+    /// The account with this id.
     pub async fn account(&self, id: AccountId) -> Result<Account> {
         let mut reader = self.0.readers.acquire().await.map_err(self.failed())?;
         account_in(&mut reader, id, self.path()).await
     }
 
-    /// An account by its name, however that is written.
+    /// The account with this name, in any spelling.
     pub async fn account_by_name(&self, name: &str) -> Result<Option<Account>> {
         Ok(self.credentials(name).await?.map(|found| found.account))
     }
 
-    /// For signing in: an account by its name, however that is written, with what the password is held against. Disabled ones too.
+    /// For signing in: the account with this name, in any spelling, and its password hash. Includes disabled accounts.
     pub async fn credentials(&self, name: &str) -> Result<Option<Credentials>> {
-        // A name that is not allowed is nobody's; and a huge one costs nothing.
+        // An invalid name belongs to no account. This also rejects very long names cheaply.
         let Ok(name) = Name::new("name", name.trim()) else { return Ok(None) };
         let row = sqlx::query("SELECT * FROM account WHERE name_key = ?")
             .bind(&name.key)
@@ -83,7 +84,7 @@ impl SiteDb {
         .map_err(self.failed())
     }
 
-    /// What the password of an account is held against.
+    /// Password hash of an account.
     pub async fn password_hash(&self, id: AccountId) -> Result<SecretString> {
         sqlx::query_scalar::<_, String>("SELECT password FROM account WHERE id = ?")
             .bind(id.0)
@@ -97,27 +98,27 @@ impl SiteDb {
     /// All accounts, newest first.
     pub async fn accounts(&self, page: PageRequest) -> Result<ResultPage<Account>> {
         let rows = sqlx::query("SELECT * FROM account WHERE id < ? ORDER BY id DESC LIMIT ?")
-            .bind(before(page))
-            .bind(limit(page))
+            .bind(cursor(page))
+            .bind(row_limit(page))
             .fetch_all(&self.0.readers)
             .await
             .map_err(self.failed())?;
-        listed(page, &rows, "id").map_err(self.failed())
+        result_page(page, &rows, "id").map_err(self.failed())
     }
 
-    /// How many organisers there are that may sign in.
+    /// Number of enabled organisers.
     pub async fn count_organisers(&self) -> Result<u64> {
         let mut reader = self.0.readers.acquire().await.map_err(self.failed())?;
-        organisers(&mut reader).await.map_err(self.failed())
+        count_enabled_organisers(&mut reader).await.map_err(self.failed())
     }
 
-    /// What somebody may do from now on. The last organiser stays one (`Conflict`).
+    /// Changes the role of an account. Fails with `Conflict` for the last organiser.
     pub async fn set_role(&self, id: AccountId, role: Role) -> Result<Account> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let mut account = account_in(&mut change, id, self.path()).await?;
         if role != Role::Organiser {
-            self.not_the_last(&mut change, &account).await?;
+            self.check_other_organiser(&mut change, &account).await?;
         }
         sqlx::query("UPDATE account SET role = ? WHERE id = ?")
             .bind(role.name())
@@ -130,8 +131,8 @@ impl SiteDb {
         Ok(account)
     }
 
-    /// Disables an account, which ends its sessions and tokens, or enables it again, which brings neither back. The last
-    /// organiser cannot be disabled (`Conflict`).
+    /// Disables an account, which ends its sessions and revokes its tokens, or enables it again, which restores neither. Fails with
+    /// `Conflict` for the last organiser.
     pub async fn set_disabled(&self, id: AccountId, disabled: bool, at: Timestamp) -> Result<Account> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -140,7 +141,7 @@ impl SiteDb {
             return Ok(account);
         }
         account.disabled = if disabled {
-            self.not_the_last(&mut change, &account).await?;
+            self.check_other_organiser(&mut change, &account).await?;
             sqlx::query("DELETE FROM session WHERE account = ?")
                 .bind(id.0)
                 .execute(&mut *change)
@@ -166,12 +167,12 @@ impl SiteDb {
         Ok(account)
     }
 
-    /// A new password. Ends all sessions of the account but the one whose token has the hash `stays`.
+    /// Sets a new password. Ends all sessions of the account except the one whose token has the hash `kept_session`.
     pub async fn set_password_hash(
         &self,
         id: AccountId,
         password_hash: &SecretString,
-        stays: Option<Digest>,
+        kept_session: Option<Digest>,
     ) -> Result<()> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -186,24 +187,24 @@ impl SiteDb {
         }
         sqlx::query("DELETE FROM session WHERE account = ? AND token IS NOT ?")
             .bind(id.0)
-            .bind(stays.as_ref().map(|token| &token.0[..]))
+            .bind(kept_session.as_ref().map(|token| &token.0[..]))
             .execute(&mut *change)
             .await
             .map_err(self.failed())?;
         change.commit().await.map_err(self.failed())
     }
 
-    /// Refuses if nobody would be left who may do everything.
-    async fn not_the_last(&self, change: &mut SqliteConnection, account: &Account) -> Result<()> {
+    /// Fails if this is the last enabled organiser.
+    async fn check_other_organiser(&self, change: &mut SqliteConnection, account: &Account) -> Result<()> {
         let counts = account.role == Role::Organiser && account.disabled.is_none();
-        if counts && organisers(change).await.map_err(self.failed())? == 1 {
+        if counts && count_enabled_organisers(change).await.map_err(self.failed())? == 1 {
             return Err(SiteDbError::conflict(format!("{} is the last organiser", account.name)));
         }
         Ok(())
     }
 }
 
-async fn organisers(connection: &mut SqliteConnection) -> Result<u64, sqlx::Error> {
+async fn count_enabled_organisers(connection: &mut SqliteConnection) -> Result<u64, sqlx::Error> {
     let count = sqlx::query_scalar::<_, i64>(
         "SELECT count(*) FROM account WHERE role = 'organiser' AND disabled IS NULL",
     );

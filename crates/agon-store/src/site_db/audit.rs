@@ -1,11 +1,11 @@
-//! The audit log: who did what to whom, and why. It only ever grows.
+//! The audit log: actions with account, subject and reason. Entries are only added.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{QueryBuilder, Row as _, Sqlite};
 
 use super::{
-    AccountId, AuditFilter, AuditId, AuditEntry, FromSiteRow, ResultPage, NewAuditEntry, SiteDb, SiteDbError, PageRequest, Result,
-    account_in, before, limit, listed, names, time,
+    AccountId, AuditEntry, AuditFilter, AuditId, FromSiteRow, NewAuditEntry, PageRequest, Result, ResultPage,
+    SiteDb, SiteDbError, account_in, cursor, names, result_page, row_limit, time,
 };
 
 impl FromSiteRow for AuditEntry {
@@ -19,20 +19,20 @@ impl FromSiteRow for AuditEntry {
             reason: row.try_get("reason")?,
             detail: row.try_get("detail")?,
         };
-        Ok(Self { id: AuditId(row.try_get("id")?), what })
+        Ok(Self { id: AuditId(row.try_get("id")?), entry: what })
     }
 }
 
 impl SiteDb {
-    /// Writes down what was done. A reason is at most 1,000 characters, a subject 200; `detail` must be JSON.
+    /// Adds an entry. A reason has at most 1,000 characters, a subject 200; `detail` must be JSON.
     pub async fn append_audit(&self, new: &NewAuditEntry) -> Result<AuditId> {
         let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.');
         if !(1..=40).contains(&new.action.len()) || !new.action.bytes().all(allowed) {
-            let what = "it must be 1 to 40 small letters (a-z), digits, hyphens, underscores and dots";
+            let what = "it must be 1 to 40 lowercase letters (a-z), digits, hyphens, underscores and dots";
             return Err(SiteDbError::invalid("action", what));
         }
-        names::line("subject", &new.subject, 0, 200)?;
-        names::line("reason", &new.reason, 0, 1_000)?;
+        names::check_line("subject", &new.subject, 0, 200)?;
+        names::check_line("reason", &new.reason, 0, 1_000)?;
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         if let Some(account) = new.account {
@@ -56,11 +56,11 @@ impl SiteDb {
         Ok(AuditId(id))
     }
 
-    /// What was done, newest first.
+    /// Entries, newest first.
     pub async fn audit(&self, filter: &AuditFilter, page: PageRequest) -> Result<ResultPage<AuditEntry>> {
-        // Few texts come of it, so that each of them is parsed once.
+        // Produces only a few different statements, so that SQLite parses each once.
         let mut query: QueryBuilder<Sqlite> = QueryBuilder::new("SELECT * FROM audit WHERE id < ");
-        query.push_bind(before(page));
+        query.push_bind(cursor(page));
         if let Some(account) = filter.account {
             query.push(" AND account = ").push_bind(account.0);
         }
@@ -70,8 +70,8 @@ impl SiteDb {
         if let Some(competition) = &filter.competition {
             query.push(" AND competition = ").push_bind(competition);
         }
-        query.push(" ORDER BY id DESC LIMIT ").push_bind(limit(page));
+        query.push(" ORDER BY id DESC LIMIT ").push_bind(row_limit(page));
         let rows = query.build().fetch_all(&self.0.readers).await.map_err(self.failed())?;
-        listed(page, &rows, "id").map_err(self.failed())
+        result_page(page, &rows, "id").map_err(self.failed())
     }
 }

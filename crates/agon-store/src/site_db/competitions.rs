@@ -1,19 +1,20 @@
-//! The competitions a server hosts. What is played in them is in their ledgers.
+//! Competitions hosted by a server. Their results are in their ledgers.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::{
-    AccountId, HostedCompetition, CompetitionPatch, FromSiteRow, UploadLimits, ResultPage, NewCompetition, SiteDb, SiteDbError, Origin,
-    PageRequest, Result, CompetitionState, account_in, before, error, limit, listed, names, time, time_if, word,
+    AccountId, CompetitionPatch, CompetitionState, FromSiteRow, HostedCompetition, NewCompetition, Origin,
+    PageRequest, Result, ResultPage, SiteDb, SiteDbError, UploadLimits, account_in, cursor, enum_column,
+    error, names, optional_time, result_page, row_limit, time,
 };
 
-/// Of a competition's name, in characters.
-const NAME: usize = 80;
-/// What is kept of a message, in characters.
-const MESSAGE: usize = 4_000;
-/// SQLite counts to 2^63.
-const MOST_BYTES: u64 = i64::MAX as u64;
+/// Maximum length of a competition's name.
+const MAX_NAME_CHARS: usize = 80;
+/// Longer messages are truncated.
+const MAX_MESSAGE_CHARS: usize = 4_000;
+/// SQLite has signed 64-bit integers.
+const MAX_STORED_BYTES: u64 = i64::MAX as u64;
 
 impl FromSiteRow for HostedCompetition {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
@@ -23,8 +24,8 @@ impl FromSiteRow for HostedCompetition {
             name: row.try_get("name")?,
             game: row.try_get("game")?,
             file: row.try_get("file")?,
-            origin: word(row, "origin", Origin::by_name)?,
-            state: word(row, "state", CompetitionState::by_name)?,
+            origin: enum_column(row, "origin", Origin::by_name)?,
+            state: enum_column(row, "state", CompetitionState::by_name)?,
             message: row.try_get("message")?,
             public: row.try_get("public")?,
             limits: UploadLimits {
@@ -34,25 +35,25 @@ impl FromSiteRow for HostedCompetition {
             preset: row.try_get("preset")?,
             by: row.try_get::<Option<i64>, _>("by")?.map(AccountId),
             created: time(row, "created")?,
-            seated: time_if(row, "seated")?,
+            numbers_assigned: optional_time(row, "seated")?,
         })
     }
 }
 
-/// Which competitions a list has.
+/// Selects competitions of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CompetitionFilter {
-    /// All of them.
+    /// All competitions.
     All,
-    /// Those that everybody may see.
+    /// Only public competitions.
     Public,
 }
 
 impl SiteDb {
-    /// Makes a competition. `Taken` if another has the id.
+    /// Creates a competition. Fails with `Taken` if the id exists.
     pub async fn create_competition(&self, new: &NewCompetition) -> Result<HostedCompetition> {
-        names::slug("id", &new.id)?;
-        names::line("name", &new.name, 1, NAME)?;
+        names::check_slug("id", &new.id)?;
+        names::check_line("name", &new.name, 1, MAX_NAME_CHARS)?;
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         if let Some(by) = new.by {
@@ -71,7 +72,7 @@ impl SiteDb {
         .bind(new.state.name())
         .bind(new.public)
         .bind(new.limits.per_contributor)
-        .bind(new.limits.max_bytes.map(|bytes| bytes.min(MOST_BYTES) as i64))
+        .bind(new.limits.max_bytes.map(|bytes| bytes.min(MAX_STORED_BYTES) as i64))
         .bind(&new.preset)
         .bind(new.by.map(|by| by.0))
         .bind(new.at.0)
@@ -82,27 +83,31 @@ impl SiteDb {
         HostedCompetition::read(&row).map_err(self.failed())
     }
 
-    /// A competition by its id.
+    /// The competition with this id.
     pub async fn competition(&self, id: &str) -> Result<HostedCompetition> {
         let mut reader = self.0.readers.acquire().await.map_err(self.failed())?;
         Ok(self.competition_in(&mut reader, id).await?.1)
     }
 
     /// Competitions, newest first.
-    pub async fn competitions(&self, shown: CompetitionFilter, page: PageRequest) -> Result<ResultPage<HostedCompetition>> {
+    pub async fn competitions(
+        &self,
+        filter: CompetitionFilter,
+        page: PageRequest,
+    ) -> Result<ResultPage<HostedCompetition>> {
         let rows =
             sqlx::query("SELECT * FROM competition WHERE seq < ? AND public >= ? ORDER BY seq DESC LIMIT ?")
-                .bind(before(page))
-                .bind(shown == CompetitionFilter::Public)
-                .bind(limit(page))
+                .bind(cursor(page))
+                .bind(filter == CompetitionFilter::Public)
+                .bind(row_limit(page))
                 .fetch_all(&self.0.readers)
                 .await
                 .map_err(self.failed())?;
-        listed(page, &rows, "seq").map_err(self.failed())
+        result_page(page, &rows, "seq").map_err(self.failed())
     }
 
-    /// Moves a competition on, if it is in one of the states `from`: of two organisers who start it, one does, the other gets
-    /// `Conflict`. The message becomes this one.
+    /// Changes the state, if the competition is in one of the states `from`, and replaces the message. If two organisers start a
+    /// competition at the same time, one succeeds and the other gets `Conflict`.
     pub async fn set_state(
         &self,
         id: &str,
@@ -113,10 +118,10 @@ impl SiteDb {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let (seq, found) = self.competition_in(&mut change, id).await?;
-        is_in(&found, from)?;
+        check_state(&found, from)?;
         let row = sqlx::query("UPDATE competition SET state = ?, message = ? WHERE seq = ? RETURNING *")
             .bind(to.name())
-            .bind(message.map(|message| names::cut(message, MESSAGE)))
+            .bind(message.map(|message| names::truncated(message, MAX_MESSAGE_CHARS)))
             .bind(seq)
             .fetch_one(&mut *change)
             .await
@@ -125,12 +130,12 @@ impl SiteDb {
         HostedCompetition::read(&row).map_err(self.failed())
     }
 
-    /// What is said beside the state; it is cut to 4,000 characters.
+    /// Sets the message shown with the state, truncated to 4,000 characters.
     pub async fn set_message(&self, id: &str, message: Option<&str>) -> Result<()> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let done = sqlx::query("UPDATE competition SET message = ? WHERE id = ?")
-            .bind(message.map(|message| names::cut(message, MESSAGE)))
+            .bind(message.map(|message| names::truncated(message, MAX_MESSAGE_CHARS)))
             .bind(id)
             .execute(&mut *change)
             .await
@@ -141,15 +146,20 @@ impl SiteDb {
         change.commit().await.map_err(self.failed())
     }
 
-    /// Changes what is given of a competition, if it is in one of the states `from`.
-    pub async fn edit_competition(&self, id: &str, from: &[CompetitionState], edit: &CompetitionPatch) -> Result<HostedCompetition> {
+    /// Applies a patch, if the competition is in one of the states `from`.
+    pub async fn edit_competition(
+        &self,
+        id: &str,
+        from: &[CompetitionState],
+        edit: &CompetitionPatch,
+    ) -> Result<HostedCompetition> {
         if let Some(name) = &edit.name {
-            names::line("name", name, 1, NAME)?;
+            names::check_line("name", name, 1, MAX_NAME_CHARS)?;
         }
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let (seq, mut found) = self.competition_in(&mut change, id).await?;
-        is_in(&found, from)?;
+        check_state(&found, from)?;
         found.name = edit.name.clone().unwrap_or(found.name);
         found.file = edit.file.clone().unwrap_or(found.file);
         found.public = edit.public.unwrap_or(found.public);
@@ -163,7 +173,7 @@ impl SiteDb {
         .bind(&found.file)
         .bind(found.public)
         .bind(found.limits.per_contributor)
-        .bind(found.limits.max_bytes.map(|bytes| bytes.min(MOST_BYTES) as i64))
+        .bind(found.limits.max_bytes.map(|bytes| bytes.min(MAX_STORED_BYTES) as i64))
         .bind(&found.preset)
         .bind(seq)
         .execute(&mut *change)
@@ -173,20 +183,20 @@ impl SiteDb {
         Ok(found)
     }
 
-    /// Removes a competition and its entrants, if it is a draft and nobody handed anything in.
+    /// Deletes a competition and its entrants, if it is a draft without submissions.
     pub async fn delete_competition(&self, id: &str) -> Result<()> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let (seq, found) = self.competition_in(&mut change, id).await?;
-        is_in(&found, &[CompetitionState::Draft])?;
-        let handed_in: bool =
+        check_state(&found, &[CompetitionState::Draft])?;
+        let has_submissions: bool =
             sqlx::query_scalar("SELECT EXISTS (SELECT 1 FROM submission WHERE competition = ?)")
                 .bind(seq)
                 .fetch_one(&mut *change)
                 .await
                 .map_err(self.failed())?;
-        if handed_in {
-            return Err(SiteDbError::conflict("bots were handed in for the competition"));
+        if has_submissions {
+            return Err(SiteDbError::conflict("the competition has submissions"));
         }
         for removal in ["DELETE FROM entrant WHERE competition = ?", "DELETE FROM competition WHERE seq = ?"]
         {
@@ -195,7 +205,7 @@ impl SiteDb {
         change.commit().await.map_err(self.failed())
     }
 
-    /// A competition and its place in lists, or that there is none.
+    /// The competition and its sequence number, or `NotFound`.
     pub(super) async fn competition_in(
         &self,
         connection: &mut SqliteConnection,
@@ -212,8 +222,8 @@ impl SiteDb {
     }
 }
 
-/// Refuses if it is in none of these states.
-pub(super) fn is_in(competition: &HostedCompetition, states: &[CompetitionState]) -> Result<()> {
+/// Fails if the competition is in none of these states.
+pub(super) fn check_state(competition: &HostedCompetition, states: &[CompetitionState]) -> Result<()> {
     if states.contains(&competition.state) {
         return Ok(());
     }

@@ -1,10 +1,10 @@
-//! How many there are, where nobody needs to see them all.
+//! Counts of rows.
 
-use super::{AccountId, SiteDb, Result};
+use super::{AccountId, Result, SiteDb};
 use crate::Timestamp;
 
 impl SiteDb {
-    /// How many sessions have not ended.
+    /// Number of active sessions.
     pub async fn count_sessions(&self, now: Timestamp) -> Result<u64> {
         let count: i64 = sqlx::query_scalar("SELECT count(*) FROM session WHERE expires > ?")
             .bind(now.0)
@@ -14,7 +14,7 @@ impl SiteDb {
         Ok(count.max(0) as u64)
     }
 
-    /// How many entrants an account has in all competitions, those that withdrew left out.
+    /// Number of entrants of an account in all competitions, without withdrawn ones.
     pub async fn count_entrants_of(&self, account: AccountId) -> Result<u64> {
         let count: i64 =
             sqlx::query_scalar("SELECT count(*) FROM entrant WHERE account = ? AND withdrawn IS NULL")

@@ -1,13 +1,13 @@
-//! Who takes part in a competition.
+//! Entrants of competitions.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::competitions::is_in;
+use super::competitions::check_state;
 use super::names::{self, Name};
 use super::{
-    AccountId, HostedCompetition, Entrant, EntrantId, FromSiteRow, NewEntrant, SiteDb, SiteDbError, Result, CompetitionState,
-    account_in, error, time, time_if,
+    AccountId, CompetitionState, Entrant, EntrantId, FromSiteRow, HostedCompetition, NewEntrant, Result,
+    SiteDb, SiteDbError, account_in, error, optional_time, time,
 };
 use crate::Timestamp;
 
@@ -21,34 +21,38 @@ impl FromSiteRow for Entrant {
             role: row.try_get("role")?,
             bot: row.try_get("bot")?,
             created: time(row, "created")?,
-            withdrawn: time_if(row, "withdrawn")?,
+            withdrawn: optional_time(row, "withdrawn")?,
             number: row.try_get("number")?,
         })
     }
 }
 
 impl SiteDb {
-    /// Somebody enters, if the competition is in one of the states `while_in` and has not started. `TooMany` if the account has
-    /// as many entrants as one may have, `Taken` if another has the name.
-    pub async fn add_entrant(&self, new: &NewEntrant, while_in: &[CompetitionState]) -> Result<Entrant> {
+    /// Adds an entrant, if the competition is in one of the states `allowed_states` and has not started. Fails with `TooMany` if the
+    /// account has reached its limit, with `Taken` if the name exists.
+    pub async fn add_entrant(
+        &self,
+        new: &NewEntrant,
+        allowed_states: &[CompetitionState],
+    ) -> Result<Entrant> {
         let name = Name::new("name", &new.name)?;
         if new.account.is_none() && new.bot.is_none() {
-            return Err(SiteDbError::invalid("bot", "an entrant that is nobody's must have a bot"));
+            return Err(SiteDbError::invalid("bot", "an entrant without an account needs a bot"));
         }
         if let Some(role) = &new.role {
-            names::line("role", role, 1, 40)?;
+            names::check_line("role", role, 1, 40)?;
         }
         if let Some(bot) = &new.bot {
-            names::line("bot", bot, 1, 1_000)?;
+            names::check_line("bot", bot, 1, 1_000)?;
         }
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let (seq, competition) = self.competition_in(&mut change, &new.competition).await?;
-        is_in(&competition, while_in)?;
-        not_seated(&competition)?;
+        check_state(&competition, allowed_states)?;
+        check_not_started(&competition)?;
         if let Some(account) = new.account {
             account_in(&mut change, account, self.path()).await?;
-            self.within_limit(&mut change, seq, &competition, account).await?;
+            self.check_entrant_limit(&mut change, seq, &competition, account).await?;
         }
         let id: i64 = sqlx::query_scalar(
             "INSERT INTO entrant (competition, account, name, name_key, role, bot, created) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -56,7 +60,7 @@ impl SiteDb {
         )
         .bind(seq)
         .bind(new.account.map(|account| account.0))
-        .bind(&name.shown)
+        .bind(&name.display)
         .bind(&name.key)
         .bind(&new.role)
         .bind(&new.bot)
@@ -69,7 +73,7 @@ impl SiteDb {
         Ok(entrant)
     }
 
-    async fn within_limit(
+    async fn check_entrant_limit(
         &self,
         change: &mut SqliteConnection,
         seq: i64,
@@ -88,34 +92,34 @@ impl SiteDb {
         if has >= i64::from(limit) { Err(SiteDbError::TooMany { limit }) } else { Ok(()) }
     }
 
-    /// An entrant by its id.
+    /// The entrant with this id.
     pub async fn entrant(&self, id: EntrantId) -> Result<Entrant> {
         let mut reader = self.0.readers.acquire().await.map_err(self.failed())?;
         self.entrant_in(&mut reader, id).await
     }
 
-    /// An entrant by its name in a competition, however that is written; nobody who withdrew.
+    /// The entrant with this name in a competition, in any spelling. Ignores withdrawn entrants.
     pub async fn entrant_by_name(&self, competition: &str, name: &str) -> Result<Option<Entrant>> {
         let row = sqlx::query(
             "SELECT * FROM entrant_shown WHERE competition_id = ? AND name_key = ? AND withdrawn IS NULL",
         )
         .bind(competition)
-        .bind(names::key(names::cut(name, 4 * super::NAME_LENGTH)))
+        .bind(names::key(names::truncated(name, 4 * super::MAX_NAME_CHARS)))
         .fetch_optional(&self.0.readers)
         .await
         .map_err(self.failed())?;
         row.as_ref().map(Entrant::read).transpose().map_err(self.failed())
     }
 
-    /// Everybody who entered a competition, in the order they came, with those who withdrew.
+    /// All entrants of a competition in the order of entry, including withdrawn ones.
     pub async fn entrants(&self, competition: &str) -> Result<Vec<Entrant>> {
         let mut reader = self.0.readers.begin().await.map_err(self.failed())?;
         let (seq, _) = self.competition_in(&mut reader, competition).await?;
         self.entrants_in(&mut reader, seq).await
     }
 
-    /// An entrant takes no part any more; its name is free again. `Conflict` once the competition has started. A second time
-    /// changes nothing.
+    /// Withdraws an entrant and frees its name. Fails with `Conflict` once the competition has started. Calling it again changes
+    /// nothing.
     pub async fn withdraw(&self, id: EntrantId, at: Timestamp) -> Result<Entrant> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -124,7 +128,7 @@ impl SiteDb {
             return Ok(entrant);
         }
         let (_, competition) = self.competition_in(&mut change, &entrant.competition).await?;
-        not_seated(&competition)?;
+        check_not_started(&competition)?;
         sqlx::query("UPDATE entrant SET withdrawn = ? WHERE id = ?")
             .bind(at.0)
             .bind(id.0)
@@ -136,14 +140,14 @@ impl SiteDb {
         Ok(entrant)
     }
 
-    /// The competition starts: everybody who can play (not withdrawn, and with a bot of its own or an accepted submission) gets a
-    /// number from 0 without a gap, in the order of entry. Gives them. From now on nobody enters or withdraws. A second time
-    /// gives the same.
+    /// Starts the competition for its entrants: every entrant that can play (not withdrawn, with a bot spec or an accepted submission)
+    /// gets a number from 0 without gaps, in the order of entry. Returns them. From then on no entrant can enter or withdraw. Calling it
+    /// again returns the same.
     pub async fn assign_numbers(&self, competition: &str, at: Timestamp) -> Result<Vec<Entrant>> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let (seq, found) = self.competition_in(&mut change, competition).await?;
-        if found.seated.is_none() {
+        if found.numbers_assigned.is_none() {
             sqlx::query(
                 "UPDATE entrant SET number = playing.number FROM (
                     SELECT id, row_number() OVER (ORDER BY id) - 1 AS number FROM entrant e
@@ -168,8 +172,8 @@ impl SiteDb {
         Ok(entrants)
     }
 
-    /// Takes the numbers back, where a start came to nothing: people can enter and withdraw again. Only while nothing was played,
-    /// which the caller knows.
+    /// Removes the numbers after a failed start, so that entrants can enter and withdraw again. The caller must know that nothing was
+    /// played.
     pub async fn clear_numbers(&self, competition: &str) -> Result<()> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -207,9 +211,9 @@ impl SiteDb {
     }
 }
 
-/// Refuses once the entrants have their numbers.
-fn not_seated(competition: &HostedCompetition) -> Result<()> {
-    match competition.seated {
+/// Fails once the entrants have their numbers.
+fn check_not_started(competition: &HostedCompetition) -> Result<()> {
+    match competition.numbers_assigned {
         None => Ok(()),
         Some(_) => Err(SiteDbError::conflict("the competition has started")),
     }

@@ -1,5 +1,5 @@
-//! What can go wrong in the office. The first five are whoever asked's to mend: a server answers them with 4xx, and may show their
-//! words. The others are the server's own trouble.
+//! Errors of the site database. The first five are errors of the request: a server answers them with 4xx and may show their
+//! messages. The others are failures of the server.
 
 use std::path::Path;
 
@@ -8,92 +8,92 @@ use thiserror::Error;
 use crate::StoreError;
 use crate::sqlite::db_error;
 
-/// Why the office did not do what was asked.
+/// Error of a site database operation.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SiteDbError {
-    /// There is none.
+    /// The requested row does not exist.
     #[error("there is no such {what}")]
     NotFound {
-        /// What was asked for: `account`, `competition`, ...
+        /// Kind of row: `account`, `competition`, ...
         what: &'static str,
     },
-    /// Somebody has it already.
+    /// A value that must be unique already exists.
     #[error("this {what} is taken")]
     Taken {
-        /// `name`, `id`, ...
+        /// Kind of value: `name`, `id`, ...
         what: &'static str,
     },
-    /// Not as things are now.
+    /// The current state does not allow the operation.
     #[error("{what}")]
     Conflict {
-        /// How they are.
+        /// Description of the conflict.
         what: String,
     },
-    /// As many as are allowed.
-    #[error("no more than {limit} are allowed here")]
+    /// A limit is reached.
+    #[error("the limit of {limit} is reached")]
     TooMany {
-        /// How many are.
+        /// The limit.
         limit: u32,
     },
-    /// A value that cannot be.
+    /// Invalid value.
     #[error("{field}: {what}")]
     Invalid {
-        /// Which one.
+        /// Name of the field.
         field: &'static str,
-        /// What is wrong with it.
+        /// What is wrong with the value.
         what: String,
     },
-    /// Something else is in its place.
+    /// The file is not a site database.
     #[error(
-        "{place} is no office: {what}\nhint: `agon serve` makes the file by itself; choose another data folder, or move this file away"
+        "{place} is not a site database: {what}\nhint: choose another data folder or move this file away; `agon serve` creates the file"
     )]
-    NotAnOffice {
-        /// Which file.
+    NotASiteDb {
+        /// Path of the file.
         place: String,
-        /// What it is.
+        /// What the file is instead.
         what: String,
     },
-    /// Of a version that is not known here.
+    /// The database has a newer version than this program supports.
     #[error(
-        "{place} was written by a newer Agon (office version {found}, known here: {known})\nhint: update Agon"
+        "{place} was written by a newer Agon (site database version {found}, supported: {known})\nhint: update Agon"
     )]
-    Newer {
-        /// Which file.
+    NewerVersion {
+        /// Path of the file.
         place: String,
-        /// Its version.
+        /// Version of the database.
         found: i64,
-        /// The latest known here.
+        /// Latest supported version.
         known: i64,
     },
-    /// No room.
+    /// The disk is full.
     #[error(
-        "{place}: the disk is full, the last change was not kept\nhint: make room: what was kept is whole"
+        "{place}: the disk is full; the last change was not stored\nhint: free some space; stored data is intact"
     )]
-    Full {
-        /// Which file.
+    DiskFull {
+        /// Path of the file.
         place: String,
     },
-    /// Another server has it.
+    /// Another server uses the database.
     #[error(
-        "{place}: a server runs with it already, process {pid} on {host}\nhint: end that one, or choose another data folder"
+        "{place}: a server already uses it, process {pid} on {host}\nhint: stop that server or choose another data folder"
     )]
-    Running {
-        /// Which file.
+    AlreadyRunning {
+        /// Path of the file.
         place: String,
-        /// Whose process.
+        /// Id of that process.
         pid: u32,
-        /// On which machine.
+        /// Machine of that process.
         host: String,
     },
-    /// The file, the disk or the database: as ledgers have it.
+    /// Error of the file, the disk or the database.
     #[error(transparent)]
     Store(StoreError),
 }
 
 impl SiteDbError {
-    /// Whether whoever asked can mend it (4xx), rather than that something broke (5xx).
-    pub const fn is_wrong_use(&self) -> bool {
+    /// Whether this is an error of the request (4xx) rather than a failure of the server (5xx).
+    pub const fn is_usage_error(&self) -> bool {
         matches!(
             self,
             Self::NotFound { .. }
@@ -113,31 +113,31 @@ impl SiteDbError {
     }
 }
 
-/// Where a ledger's words would say something of ledgers, the office has its own.
+/// Replaces messages that mention ledgers.
 impl From<StoreError> for SiteDbError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::NotALedger { place, what } => Self::NotAnOffice { place, what },
-            StoreError::Newer { place, found, known } => Self::Newer { place, found, known },
-            StoreError::Full { place } => Self::Full { place },
-            StoreError::Running { place, pid, host } => Self::Running { place, pid, host },
+            StoreError::NotALedger { place, what } => Self::NotASiteDb { place, what },
+            StoreError::NewerVersion { place, found, known } => Self::NewerVersion { place, found, known },
+            StoreError::DiskFull { place } => Self::DiskFull { place },
+            StoreError::AlreadyRunning { place, pid, host } => Self::AlreadyRunning { place, pid, host },
             other => Self::Store(other),
         }
     }
 }
 
-/// For `map_err`: what went wrong in this file.
-pub(super) fn at(path: &Path) -> impl Fn(sqlx::Error) -> SiteDbError + '_ {
-    |error| db_error::at(path)(error).into()
+/// Converts errors of this file; for `map_err`.
+pub(super) fn in_file(path: &Path) -> impl Fn(sqlx::Error) -> SiteDbError + '_ {
+    |error| db_error::in_file(path)(error).into()
 }
 
-/// The same, where a value that must be one of its kind may be there already.
+/// Converts errors of this file. A violated unique constraint becomes `Taken`.
 pub(super) fn unless_taken<'p>(
     path: &'p Path,
     what: &'static str,
 ) -> impl Fn(sqlx::Error) -> SiteDbError + 'p {
     move |error| match error.as_database_error() {
-        Some(said) if said.is_unique_violation() => SiteDbError::Taken { what },
-        _ => at(path)(error),
+        Some(database) if database.is_unique_violation() => SiteDbError::Taken { what },
+        _ => in_file(path)(error),
     }
 }

@@ -1,4 +1,4 @@
-//! What the office keeps of competitions, as plain data: the competitions, who enters, what they hand in.
+//! Data types for hosted competitions, entrants and submissions.
 
 use std::fmt;
 use std::fs::File;
@@ -6,182 +6,182 @@ use std::io::{self, Read as _};
 
 use agon_core::record::Digest;
 
-use super::kept::{AccountId, EntrantId, words};
+use super::model::{AccountId, EntrantId, named_enum};
 use crate::Timestamp;
 
-words! {
-    /// Where a competition comes from.
+named_enum! {
+    /// Origin of a competition.
     Origin {
-        /// Made on the organiser's desk.
+        /// Created in the organiser dashboard.
         Hosted = "hosted",
-        /// A competition file the server was given.
+        /// From a competition file given to the server.
         File = "file",
     }
 }
 
-words! {
-    /// How far a competition is.
+named_enum! {
+    /// State of a competition.
     CompetitionState {
-        /// Being made ready; for organisers.
+        /// In preparation; visible to organisers only.
         Draft = "draft",
-        /// Takes entrants.
+        /// Accepts entrants.
         Open = "open",
-        /// Takes no more.
+        /// Accepts no more entrants.
         Closed = "closed",
-        /// Plays.
+        /// Matches are being played.
         Running = "running",
-        /// An organiser holds it.
+        /// Paused by an organiser.
         Paused = "paused",
-        /// A phase is over, the next is not begun.
+        /// Between two phases.
         Waiting = "waiting",
-        /// Everything was played.
-        Over = "over",
-        /// Something broke: the message says what.
+        /// All matches are played.
+        Finished = "over",
+        /// Stopped by an error; the message describes it.
         Failed = "failed",
     }
 }
 
-/// What may be handed in.
+/// Limits for uploads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct UploadLimits {
-    /// Entrants of one account; `None`: any number.
+    /// Maximum number of entrants per account; `None`: unlimited.
     pub per_contributor: Option<u32>,
-    /// Bytes of an upload; `None`: the server's own limit.
+    /// Maximum size of an upload; `None`: the limit of the server.
     pub max_bytes: Option<u64>,
 }
 
-/// A competition on this server. What is played in it is in its ledger.
+/// A competition on this server. Its results are in its ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct HostedCompetition {
-    /// As it stands in addresses.
+    /// Id, used in URLs.
     pub id: String,
-    /// For people.
+    /// Display name.
     pub name: String,
-    /// The game's id.
+    /// Id of the game.
     pub game: String,
-    /// Where its competition file is.
+    /// Path of the competition file.
     pub file: String,
-    /// Where it comes from.
+    /// Origin.
     pub origin: Origin,
-    /// How far it is.
+    /// Current state.
     pub state: CompetitionState,
-    /// Why it failed, or what it waits for.
+    /// Error message, or what the competition waits for.
     pub message: Option<String>,
-    /// Whether everybody may see it.
+    /// Whether it is visible to all visitors.
     pub public: bool,
-    /// What may be handed in.
+    /// Limits for uploads.
     pub limits: UploadLimits,
-    /// What its file is made from.
+    /// Text from which the competition file is generated.
     pub preset: String,
-    /// Who made it; `None`: the system.
+    /// Account that created it; `None`: the system.
     pub by: Option<AccountId>,
-    /// Since when.
+    /// Time of creation.
     pub created: Timestamp,
-    /// When its entrants got their numbers.
-    pub seated: Option<Timestamp>,
+    /// Time at which entrants got their numbers.
+    pub numbers_assigned: Option<Timestamp>,
 }
 
-/// A competition that is made.
+/// A competition to create.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewCompetition {
-    /// 1 to 48 of `a-z`, `0-9` and `-`; no other's.
+    /// Unique id: 1 to 48 of `a-z`, `0-9` and `-`.
     pub id: String,
-    /// 1 to 80 characters.
+    /// Display name, 1 to 80 characters.
     pub name: String,
-    /// The game's id.
+    /// Id of the game.
     pub game: String,
-    /// Where its competition file is.
+    /// Path of the competition file.
     pub file: String,
-    /// Where it comes from.
+    /// Origin.
     pub origin: Origin,
-    /// How far it is.
+    /// Initial state.
     pub state: CompetitionState,
-    /// Whether everybody may see it.
+    /// Whether it is visible to all visitors.
     pub public: bool,
-    /// What may be handed in.
+    /// Limits for uploads.
     pub limits: UploadLimits,
-    /// What its file is made from.
+    /// Text from which the competition file is generated.
     pub preset: String,
-    /// Who makes it; `None`: the system.
+    /// Account that creates it; `None`: the system.
     pub by: Option<AccountId>,
-    /// When.
+    /// Time of creation.
     pub at: Timestamp,
 }
 
-/// What is changed of a competition: what is `None` stays.
+/// Changes to a competition. `None` leaves a value unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CompetitionPatch {
-    /// For people.
+    /// Display name.
     pub name: Option<String>,
-    /// Where its competition file is.
+    /// Path of the competition file.
     pub file: Option<String>,
-    /// Whether everybody may see it.
+    /// Whether it is visible to all visitors.
     pub public: Option<bool>,
-    /// What may be handed in: both of them.
+    /// Limits for uploads; replaces both.
     pub limits: Option<UploadLimits>,
-    /// What its file is made from.
+    /// Text from which the competition file is generated.
     pub preset: Option<String>,
 }
 
-/// Who enters a competition.
+/// An entrant of a competition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Entrant {
-    /// Its number in the office; it stays.
+    /// Permanent id in the site database.
     pub id: EntrantId,
-    /// In which competition.
+    /// Id of the competition.
     pub competition: String,
-    /// Whose; `None` for house bots.
+    /// Owner; `None` for house bots.
     pub account: Option<AccountId>,
-    /// As it was given, letters written in one way (NFC).
+    /// Name as entered, in NFC.
     pub name: String,
-    /// Its role in games that have some.
+    /// Role, in games with roles.
     pub role: Option<String>,
-    /// The BOT, where nobody uploads one.
+    /// Bot spec, if the bot is not uploaded.
     pub bot: Option<String>,
-    /// Since when.
+    /// Time of entry.
     pub created: Timestamp,
-    /// Since when it takes no part.
+    /// Time of withdrawal.
     pub withdrawn: Option<Timestamp>,
-    /// Its number in the competition file, from 0; given when the competition starts.
+    /// Number in the competition file, from 0; assigned when the competition starts.
     pub number: Option<u32>,
 }
 
-/// Somebody who enters.
+/// An entrant to add.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewEntrant {
-    /// In which competition.
+    /// Id of the competition.
     pub competition: String,
-    /// Whose; `None` for house bots, which must have a `bot`.
+    /// Owner; `None` for house bots, which need a `bot`.
     pub account: Option<AccountId>,
-    /// 1 to 40 printable characters; no other's in the competition.
+    /// Name, 1 to 40 printable characters, unique in the competition.
     pub name: String,
-    /// Its role in games that have some.
+    /// Role, in games with roles.
     pub role: Option<String>,
-    /// The BOT, where nobody uploads one.
+    /// Bot spec, if the bot is not uploaded.
     pub bot: Option<String>,
-    /// When.
+    /// Time of entry.
     pub at: Timestamp,
 }
 
-/// A submission: 16 hexadecimal digits drawn by chance, so that nobody guesses another's.
+/// Id of a submission: 16 random hexadecimal digits, so that ids of others cannot be guessed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SubmissionId(String);
 
 impl SubmissionId {
-    /// A new one. Drawn before the upload is written, so that the upload can lie under it.
+    /// A random id. Drawn before the upload is written, because it names the file of the upload.
     pub fn random() -> io::Result<Self> {
         let mut bytes = [0; 8];
         File::open("/dev/urandom")?.read_exact(&mut bytes)?;
         Ok(Self(format!("{:016x}", u64::from_ne_bytes(bytes))))
     }
 
-    /// The one that is written so, if it can be one: safe as a name of a file.
+    /// Parses an id. A valid id is safe as a file name.
     pub fn parse(text: &str) -> Option<Self> {
         let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
         (text.len() == 16 && text.bytes().all(hex)).then(|| Self(text.to_owned()))
     }
 
-    /// Its digits.
+    /// The digits of the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -193,113 +193,113 @@ impl fmt::Display for SubmissionId {
     }
 }
 
-words! {
-    /// How far a submission is.
+named_enum! {
+    /// State of a submission.
     SubmissionState {
         /// Waits for its check.
         Queued = "queued",
         /// Is being checked.
         Checking = "checking",
-        /// Plays.
+        /// Passed its check.
         Accepted = "accepted",
-        /// Does not: the report says why.
+        /// Did not pass; the report says why.
         Refused = "refused",
-        /// The check itself broke.
-        Broke = "broke",
+        /// The check itself failed.
+        CheckFailed = "broke",
     }
 }
 
-/// A bot somebody handed in.
+/// An uploaded bot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Submission {
-    /// Which.
+    /// Id.
     pub id: SubmissionId,
-    /// For which competition.
+    /// Id of the competition.
     pub competition: String,
-    /// For whom it plays.
+    /// Entrant it plays for.
     pub entrant: EntrantId,
-    /// Who uploaded it.
+    /// Account that uploaded it.
     pub account: AccountId,
-    /// Within the entrant, from 1; given when it is accepted.
+    /// Version within the entrant, from 1; assigned when it is accepted.
     pub version: Option<u32>,
-    /// The name of the file, as shown.
+    /// File name, for display.
     pub file: String,
-    /// How long the upload is.
+    /// Size of the upload in bytes.
     pub bytes: u64,
     /// SHA-256 of the upload.
     pub hash: Digest,
-    /// How far it is.
+    /// Current state.
     pub state: SubmissionState,
-    /// What the check found: JSON.
+    /// Report of the check, as JSON.
     pub report: Option<String>,
-    /// Where the unpacked bot lies, below the data folder.
+    /// Folder of the unpacked bot, relative to the data folder.
     pub folder: Option<String>,
-    /// From this phase on it plays, until a newer one does.
+    /// First phase in which it plays. A newer version replaces it.
     pub from_phase: u32,
-    /// How often its check was begun.
+    /// Number of started checks.
     pub attempts: u32,
-    /// When it was handed in.
+    /// Time of the upload.
     pub created: Timestamp,
-    /// When its check began.
+    /// Time at which the check started.
     pub started: Option<Timestamp>,
-    /// When its check was over.
+    /// Time at which the check finished.
     pub finished: Option<Timestamp>,
 }
 
-/// A bot that is handed in. Its upload is on the disk by now.
+/// A submission to add. Its upload is already on disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NewSubmission {
-    /// From [`SubmissionId::random`].
+    /// Id from [`SubmissionId::random`].
     pub id: SubmissionId,
-    /// For whom it plays.
+    /// Entrant it plays for.
     pub entrant: EntrantId,
-    /// Who uploads it.
+    /// Account that uploads it.
     pub account: AccountId,
-    /// The name of the file, for showing; it is cut, never opened.
+    /// File name, for display only; truncated.
     pub file: String,
-    /// How long the upload is.
+    /// Size of the upload in bytes.
     pub bytes: u64,
     /// SHA-256 of the upload.
     pub hash: Digest,
-    /// From this phase on it plays.
+    /// First phase in which it plays.
     pub from_phase: u32,
-    /// When.
+    /// Time of the upload.
     pub at: Timestamp,
 }
 
-/// What became of a check.
+/// Outcome of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SubmissionVerdict {
-    /// Accepted, refused or broke.
+    /// `Accepted`, `Refused` or `CheckFailed`.
     pub state: SubmissionState,
-    /// What was found: JSON.
+    /// Report, as JSON.
     pub report: Option<String>,
-    /// Where the unpacked bot lies, below the data folder. An accepted one must have it.
+    /// Folder of the unpacked bot, relative to the data folder. Required if accepted.
     pub folder: Option<String>,
-    /// Records of the games it was tried in; 2 MiB at most in all.
+    /// Records of the trial games, at most 2 MiB in total.
     pub trials: Vec<Vec<u8>>,
-    /// When.
+    /// Time at which the check finished.
     pub at: Timestamp,
 }
 
-/// Whose submissions.
+/// Selects submissions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SubmissionFilter<'o> {
-    /// Everybody's.
-    Everybody,
-    /// An entrant's.
+    /// All submissions.
+    All,
+    /// Submissions of an entrant.
     Entrant(EntrantId),
-    /// Those somebody uploaded.
+    /// Submissions uploaded by an account.
     Account(AccountId),
-    /// A competition's.
+    /// Submissions of a competition.
     Competition(&'o str),
 }
 
-/// What became of checks that a stop of the server cut off.
+/// What happened to checks that were interrupted by a stop of the server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Requeued {
-    /// Wait again.
+pub struct RequeueCounts {
+    /// Number of submissions that are queued again.
     pub queued: u64,
-    /// Were cut off so often that they are given up.
-    pub broke: u64,
+    /// Number of submissions that reached the maximum number of attempts.
+    pub given_up: u64,
 }

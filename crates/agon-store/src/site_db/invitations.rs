@@ -1,40 +1,41 @@
-//! Invitations: a link that lets so many people in, as what it says.
+//! Invitations: links for a limited number of sign-ups with a given role.
 
 use agon_core::record::Digest;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::{
-    AccountId, FromSiteRow, Invitation, InvitationId, ResultPage, NewInvitation, SiteDb, SiteDbError, PageRequest,
-    Result, Role, account_in, before, error, limit, listed, names, time, time_if, word,
+    AccountId, FromSiteRow, Invitation, InvitationId, NewInvitation, PageRequest, Result, ResultPage, Role,
+    SiteDb, SiteDbError, account_in, cursor, enum_column, error, names, optional_time, result_page,
+    row_limit, time,
 };
 use crate::Timestamp;
 
-/// For so many people at most.
-const USES: u32 = 10_000;
+/// Maximum number of uses of an invitation.
+const MAX_USES: u32 = 10_000;
 
 impl FromSiteRow for Invitation {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
         Ok(Self {
             id: InvitationId(row.try_get("id")?),
-            role: word(row, "role", Role::by_name)?,
+            role: enum_column(row, "role", Role::by_name)?,
             note: row.try_get("note")?,
             by: row.try_get::<Option<i64>, _>("by")?.map(AccountId),
             created: time(row, "created")?,
             expires: time(row, "expires")?,
             uses: row.try_get("uses")?,
             uses_left: row.try_get("uses_left")?,
-            revoked: time_if(row, "revoked")?,
+            revoked: optional_time(row, "revoked")?,
         })
     }
 }
 
 impl SiteDb {
-    /// Makes an invitation.
+    /// Creates an invitation.
     pub async fn create_invitation(&self, new: &NewInvitation) -> Result<Invitation> {
-        names::line("note", &new.note, 0, 200)?;
-        if !(1..=USES).contains(&new.uses) {
-            return Err(SiteDbError::invalid("uses", format!("it must be 1 to {USES}")));
+        names::check_line("note", &new.note, 0, 200)?;
+        if !(1..=MAX_USES).contains(&new.uses) {
+            return Err(SiteDbError::invalid("uses", format!("it must be 1 to {MAX_USES}")));
         }
         if new.expires <= new.at {
             return Err(SiteDbError::invalid("expires", "it is in the past"));
@@ -62,7 +63,7 @@ impl SiteDb {
         Invitation::read(&row).map_err(self.failed())
     }
 
-    /// The invitation whose code has this hash, good or not: [`Invitation::refusal`] says.
+    /// The invitation whose code has this hash, usable or not; see [`Invitation::unusable_reason`].
     pub async fn find_invitation(&self, code: Digest) -> Result<Option<Invitation>> {
         let mut reader = self.0.readers.acquire().await.map_err(self.failed())?;
         by_code(&mut reader, code).await.map_err(self.failed())
@@ -71,15 +72,15 @@ impl SiteDb {
     /// All invitations, newest first.
     pub async fn invitations(&self, page: PageRequest) -> Result<ResultPage<Invitation>> {
         let rows = sqlx::query("SELECT * FROM invitation WHERE id < ? ORDER BY id DESC LIMIT ?")
-            .bind(before(page))
-            .bind(limit(page))
+            .bind(cursor(page))
+            .bind(row_limit(page))
             .fetch_all(&self.0.readers)
             .await
             .map_err(self.failed())?;
-        listed(page, &rows, "id").map_err(self.failed())
+        result_page(page, &rows, "id").map_err(self.failed())
     }
 
-    /// Takes an invitation back. Who came by it stays; a second time changes nothing.
+    /// Revokes an invitation. Accounts created with it stay. Calling it again changes nothing.
     pub async fn revoke_invitation(&self, id: InvitationId, at: Timestamp) -> Result<Invitation> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -95,7 +96,7 @@ impl SiteDb {
         Invitation::read(&row).map_err(self.failed())
     }
 
-    /// One use less.
+    /// Consumes one use.
     pub(super) async fn use_invitation(
         &self,
         change: &mut SqliteConnection,
@@ -106,7 +107,7 @@ impl SiteDb {
             .await
             .map_err(self.failed())?
             .ok_or(SiteDbError::NotFound { what: "invitation" })?;
-        if let Some(why) = found.refusal(now) {
+        if let Some(why) = found.unusable_reason(now) {
             return Err(SiteDbError::conflict(why));
         }
         sqlx::query("UPDATE invitation SET uses_left = uses_left - 1 WHERE id = ?")

@@ -1,10 +1,10 @@
-//! The office: what a server keeps that is not of one competition. Accounts, sessions, API tokens, invitations, the competitions
-//! it hosts with their entrants and submissions, the audit log and settings, in one SQLite file.
+//! Site database: everything that a server stores outside of ledgers. Accounts, sessions, API tokens, invitations, hosted competitions
+//! with entrants and submissions, the audit log and settings, in one SQLite file.
 //!
-//! [`SiteDb`] is a handle: cheap to clone, for any number of tasks at once. One connection writes, a few read, and readers never
-//! wait for the writer. Every change is one short transaction that is on the disk when the call returns. Methods that take a
-//! decision (is the name free, is there a use left, is the limit reached) take it in the transaction that acts on it.
-//! It runs inside a tokio runtime whose timers are enabled.
+//! [`SiteDb`] is a handle that is cheap to clone and can be shared by tasks. One connection writes, a few read, and readers never
+//! wait for the writer. Every change is one short transaction that is on disk when the call returns. Checks (is the name free, has the
+//! invitation uses left, is the limit reached) run in the same transaction as the change that depends on them.
+//! Needs a tokio runtime with timers enabled.
 
 mod accounts;
 mod audit;
@@ -14,7 +14,7 @@ mod entrants;
 mod error;
 mod hosted;
 mod invitations;
-mod kept;
+mod model;
 mod names;
 mod open;
 mod sessions;
@@ -34,66 +34,67 @@ use tokio::sync::{Mutex, MutexGuard};
 pub use competitions::CompetitionFilter;
 pub use error::SiteDbError;
 pub use hosted::{
-    SubmissionVerdict, HostedCompetition, CompetitionPatch, Entrant, UploadLimits, NewCompetition, NewEntrant, NewSubmission, SubmissionFilter, Origin,
-    Requeued, CompetitionState, Submission, SubmissionId, SubmissionState,
+    CompetitionPatch, CompetitionState, Entrant, HostedCompetition, NewCompetition, NewEntrant,
+    NewSubmission, Origin, RequeueCounts, Submission, SubmissionFilter, SubmissionId, SubmissionState,
+    SubmissionVerdict, UploadLimits,
 };
-pub use kept::{
-    Account, AccountId, SignUpGrant, AuditFilter, AuditId, Credentials, EntrantId, AuditEntry, SecretString, Invitation,
-    InvitationId, ResultPage, NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, PageRequest, Role, Session,
-    Token, TokenId, token_hash,
+pub use model::{
+    Account, AccountId, AuditEntry, AuditFilter, AuditId, Credentials, EntrantId, Invitation, InvitationId,
+    NewAccount, NewAuditEntry, NewInvitation, NewSession, NewToken, PageRequest, ResultPage, Role,
+    SecretString, Session, SignUpGrant, Token, TokenId, token_hash,
 };
-pub use names::NAME_LENGTH;
-pub use sessions::{SESSION_ABSOLUTE, SESSION_SLIDING};
-pub use submissions::{MAX_CHECK_ATTEMPTS, TRIALS_BYTES};
-pub use tokens::TOKENS;
+pub use names::MAX_NAME_CHARS;
+pub use sessions::{SESSION_IDLE_TIMEOUT_MS, SESSION_TOTAL_TIMEOUT_MS};
+pub use submissions::{MAX_CHECK_ATTEMPTS, MAX_TRIALS_BYTES};
+pub use tokens::MAX_TOKENS;
 
 use crate::sqlite::Writer;
 use crate::{RunLock, Timestamp, run_lock};
 
-/// What every call gives back.
+/// Result of a site database operation.
 pub type Result<T, E = SiteDbError> = std::result::Result<T, E>;
 
-/// A list's part is never longer.
-const PAGE: u32 = 200;
-/// What is seen or used is written down at most this often: milliseconds.
-const TOUCH: i64 = 60_000;
+/// Maximum number of items per page.
+const MAX_PAGE_ITEMS: u32 = 200;
+/// The time of last use of a session or token is written at most once per interval.
+const TOUCH_INTERVAL_MS: i64 = 60_000;
 
-/// A server's office, in a file.
+/// Handle of a site database.
 #[derive(Clone)]
 pub struct SiteDb(Arc<Inner>);
 
 struct Inner {
     path: PathBuf,
-    /// `None` once it was disconnected.
+    /// `None` after [`SiteDb::disconnect`].
     writer: Mutex<Option<Writer>>,
     readers: SqlitePool,
 }
 
 impl fmt::Debug for SiteDb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Office").field(&self.0.path).finish()
+        f.debug_tuple("SiteDb").field(&self.0.path).finish()
     }
 }
 
 impl SiteDb {
-    /// Opens the office in this file; makes it if there is none, brings it up to date if it is older.
+    /// Opens the database in this file. Creates it if it does not exist, and migrates an older version.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         open::open(path.as_ref()).await
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// The right to be the server of this office, until it is dropped or its process ends. Others may still open it (the command
-    /// line does); whoever would be a second server is told who the first is.
-    pub fn claim(&self) -> Result<RunLock> {
-        Ok(run_lock::file(self.path())?)
+    /// Takes the lock for serving the site. It is released on drop or when the process ends. Other processes, such as the command line,
+    /// may still open the database. The error for a second server names the holder.
+    pub fn acquire_server_lock(&self) -> Result<RunLock> {
+        Ok(run_lock::lock_beside_file(self.path())?)
     }
 
-    /// Lets go of the file in good order, for all handles: everything in one file, nothing beside it. Without it the next one to
-    /// open the office tidies up.
+    /// Closes all connections of all handles and merges the `-wal` file into the database. If this is not called, the next process
+    /// that opens the database does it.
     pub async fn disconnect(&self) -> Result<()> {
         self.0.readers.close().await;
         match self.0.writer.lock().await.take() {
@@ -102,17 +103,17 @@ impl SiteDb {
         }
     }
 
-    /// For `map_err`: what went wrong.
+    /// Converts errors of this file; for `map_err`.
     fn failed(&self) -> impl Fn(sqlx::Error) -> SiteDbError + '_ {
-        error::at(&self.0.path)
+        error::in_file(&self.0.path)
     }
 
-    /// The connection that writes, once nobody else in this process does.
+    /// Waits for the connection that writes.
     async fn writer(&self) -> MutexGuard<'_, Option<Writer>> {
         self.0.writer.lock().await
     }
 
-    /// Begins a change. What is not committed has not happened.
+    /// Begins a transaction. Without a commit it has no effect.
     async fn begin<'w>(&self, writer: &'w mut Option<Writer>) -> Result<Transaction<'w, Sqlite>> {
         match writer {
             Some(writer) => Ok(writer.begin(true, &self.0.path).await?),
@@ -121,59 +122,63 @@ impl SiteDb {
     }
 }
 
-/// Reads what `sqlx` calls a row.
+/// Conversion from a row.
 trait FromSiteRow: Sized {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error>;
 }
 
-/// The next part of a list. `rows` were asked for one more than the page has; `place` is where in the list a row stands.
-fn listed<T: FromSiteRow>(page: PageRequest, rows: &[SqliteRow], place: &str) -> Result<ResultPage<T>, sqlx::Error> {
-    let limit = limit(page) as usize - 1;
+/// Builds a page from `rows`, which has one row more than the page if another page follows. `cursor_column` is the sort key.
+fn result_page<T: FromSiteRow>(
+    page: PageRequest,
+    rows: &[SqliteRow],
+    cursor_column: &str,
+) -> Result<ResultPage<T>, sqlx::Error> {
+    let limit = row_limit(page) as usize - 1;
     let mut items = rows.iter().map(T::read).collect::<Result<Vec<T>, _>>()?;
     let mut next = None;
     if items.len() > limit {
         items.truncate(limit);
-        next = rows.get(limit.saturating_sub(1)).map(|last| last.try_get(place)).transpose()?;
+        next = rows.get(limit.saturating_sub(1)).map(|last| last.try_get(cursor_column)).transpose()?;
     }
     Ok(ResultPage { items, next })
 }
 
-/// How many rows to ask for: one more than the page has.
-fn limit(page: PageRequest) -> i64 {
-    i64::from(page.limit.clamp(1, PAGE)) + 1
+/// Number of rows to read: one more than the page has.
+fn row_limit(page: PageRequest) -> i64 {
+    i64::from(page.limit.clamp(1, MAX_PAGE_ITEMS)) + 1
 }
 
-/// Everything before this place.
-fn before(page: PageRequest) -> i64 {
+/// Exclusive upper bound of the sort key.
+fn cursor(page: PageRequest) -> i64 {
     page.after.unwrap_or(i64::MAX)
 }
 
 fn digest(row: &SqliteRow, column: &str) -> Result<Digest, sqlx::Error> {
     let bytes: &[u8] = row.try_get(column)?;
-    bytes.try_into().map(Digest).map_err(|_| sqlx::Error::Decode("a hash that is not 32 bytes long".into()))
+    bytes.try_into().map(Digest).map_err(|_| sqlx::Error::Decode("hash is not 32 bytes long".into()))
 }
 
 fn time(row: &SqliteRow, column: &str) -> Result<Timestamp, sqlx::Error> {
     row.try_get(column).map(Timestamp)
 }
 
-fn time_if(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, sqlx::Error> {
+fn optional_time(row: &SqliteRow, column: &str) -> Result<Option<Timestamp>, sqlx::Error> {
     row.try_get::<Option<i64>, _>(column).map(|time| time.map(Timestamp))
 }
 
-/// A word that must be one of ours.
-fn word<T>(row: &SqliteRow, column: &str, by_name: fn(&str) -> Option<T>) -> Result<T, sqlx::Error> {
+/// Enum value of a column.
+fn enum_column<T>(row: &SqliteRow, column: &str, by_name: fn(&str) -> Option<T>) -> Result<T, sqlx::Error> {
     let name: &str = row.try_get(column)?;
-    by_name(name).ok_or_else(|| sqlx::Error::Decode(format!("`{name}` as {column}").into()))
+    by_name(name).ok_or_else(|| sqlx::Error::Decode(format!("unknown {column} `{name}`").into()))
 }
 
-/// The account, or that there is none.
+/// The account with this id, or `NotFound`.
 async fn account_in(connection: &mut SqliteConnection, id: AccountId, path: &Path) -> Result<Account> {
     let row = sqlx::query("SELECT * FROM account WHERE id = ?")
         .bind(id.0)
         .fetch_optional(connection)
         .await
-        .map_err(error::at(path))?
+        .map_err(error::in_file(path))?
         .ok_or(SiteDbError::NotFound { what: "account" })?;
-    Account::read(&row).map_err(error::at(path))
+    Account::read(&row).map_err(error::in_file(path))
 }

@@ -1,4 +1,4 @@
-//! Making and opening the file, as ledgers are: what is no office is refused before SQLite has touched it.
+//! Creating and opening the file. A file that is not a site database is rejected before SQLite opens it.
 
 use std::io;
 use std::path::Path;
@@ -8,27 +8,27 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use tokio::sync::Mutex;
 
-use super::{Inner, SiteDb, SiteDbError, Result, error};
+use super::{Inner, Result, SiteDb, SiteDbError, error};
 use crate::StoreError;
 use crate::sqlite::{Writer, open as files};
 
-/// In the file's header: `AgOf`.
-const APPLICATION: u32 = u32::from_be_bytes(*b"AgOf");
-/// Every step from an empty file to the office of today. One that was released never changes.
+/// Application id in the file header: `AgOf`.
+const APPLICATION_ID: u32 = u32::from_be_bytes(*b"AgOf");
+/// All migrations, in order. A released migration never changes.
 const MIGRATIONS: [&str; 1] = [include_str!("../../migrations-office/0001_office.sql")];
-/// The version written: how many steps were taken.
+/// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;
 
 pub async fn open(path: &Path) -> Result<SiteDb> {
-    match files::look(path, APPLICATION) {
+    match files::check_header(path, APPLICATION_ID) {
         Err(StoreError::Missing { .. }) => {
             create(path).await?;
-            files::look(path, APPLICATION)?;
+            files::check_header(path, APPLICATION_ID)?;
         }
         looked => looked?,
     }
-    files::writable(path)?;
-    let failed = error::at(path);
+    files::check_writable(path)?;
+    let failed = error::in_file(path);
     let options =
         files::options(path).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full);
     let mut connection = options.connect().await.map_err(&failed)?;
@@ -40,26 +40,26 @@ pub async fn open(path: &Path) -> Result<SiteDb> {
     Ok(SiteDb(Arc::new(Inner { path: path.to_owned(), writer, readers })))
 }
 
-/// Makes the file: in memory first, then whole under its name.
+/// Creates the file: built in memory, then written under its name as a whole.
 async fn create(path: &Path) -> Result<()> {
-    let image = image().await.map_err(error::at(path))?;
+    let image = database_image().await.map_err(error::in_file(path))?;
     let place = || path.display().to_string();
-    files::write_whole(path, &image).or_else(|error| match error.kind() {
-        // Somebody else was quicker: theirs is as good.
+    files::write_atomically(path, &image).or_else(|error| match error.kind() {
+        // Another process created it first; its file is equal.
         io::ErrorKind::AlreadyExists => Ok(()),
-        io::ErrorKind::StorageFull => Err(SiteDbError::Full { place: place() }),
+        io::ErrorKind::StorageFull => Err(SiteDbError::DiskFull { place: place() }),
         _ => {
             let hint = files::FOLDER_HINT;
-            Err(StoreError::Io { place: place(), doing: "make", error, hint }.into())
+            Err(StoreError::Io { place: place(), doing: "create", error, hint }.into())
         }
     })
 }
 
-/// The bytes of a new office.
-async fn image() -> Result<Vec<u8>, sqlx::Error> {
+/// Bytes of a new database.
+async fn database_image() -> Result<Vec<u8>, sqlx::Error> {
     let mut connection =
         SqliteConnectOptions::new().in_memory(true).disable_statement_logging().connect().await?;
-    let pragma = format!("PRAGMA application_id = {APPLICATION}");
+    let pragma = format!("PRAGMA application_id = {APPLICATION_ID}");
     sqlx::raw_sql(AssertSqlSafe(pragma)).execute(&mut connection).await?;
     files::migrate(&mut connection, &MIGRATIONS).await?;
     let bytes = connection.serialize(None).await?.as_ref().to_vec();

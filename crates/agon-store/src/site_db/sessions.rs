@@ -1,22 +1,22 @@
-//! Who is signed in. Of a session's token only the hash is kept: whoever reads the file can be nobody by it.
+//! Sessions. The database stores only the hash of a session token, so its content cannot be used to sign in.
 
 use agon_core::record::Digest;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use super::{
-    Account, AccountId, FromSiteRow, SecretString, NewSession, SiteDb, SiteDbError, Result, Session, TOUCH,
-    account_in, error, names, time,
+    Account, AccountId, FromSiteRow, NewSession, Result, SecretString, Session, SiteDb, SiteDbError,
+    TOUCH_INTERVAL_MS, account_in, error, names, time,
 };
 use crate::Timestamp;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;
-/// A session ends when it was not used for so long: milliseconds.
-pub const SESSION_SLIDING: i64 = 14 * DAY;
-/// However much it is used, a session ends after so long: milliseconds.
-pub const SESSION_ABSOLUTE: i64 = 90 * DAY;
-/// So much is kept of what a browser calls itself, in characters.
-const AGENT: usize = 200;
+/// A session that is not used for this long ends.
+pub const SESSION_IDLE_TIMEOUT_MS: i64 = 14 * DAY;
+/// Maximum age of a session, however often it is used.
+pub const SESSION_TOTAL_TIMEOUT_MS: i64 = 90 * DAY;
+/// Longer user agents are truncated.
+const MAX_AGENT_CHARS: usize = 200;
 
 impl Session {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
@@ -30,16 +30,18 @@ impl Session {
         })
     }
 
-    /// When it ends if it is used now and never again.
-    const fn end(created: Timestamp, now: Timestamp) -> Timestamp {
-        let (sliding, absolute) =
-            (now.0.saturating_add(SESSION_SLIDING), created.0.saturating_add(SESSION_ABSOLUTE));
+    /// Time at which a session ends if it is not used after `now`.
+    const fn expiry(created: Timestamp, now: Timestamp) -> Timestamp {
+        let (sliding, absolute) = (
+            now.0.saturating_add(SESSION_IDLE_TIMEOUT_MS),
+            created.0.saturating_add(SESSION_TOTAL_TIMEOUT_MS),
+        );
         Timestamp(if sliding < absolute { sliding } else { absolute })
     }
 }
 
 impl SiteDb {
-    /// Somebody signs in. `Conflict` if the account is disabled.
+    /// Creates a session. Fails with `Conflict` if the account is disabled.
     pub async fn create_session(&self, new: &NewSession) -> Result<Session> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -51,8 +53,8 @@ impl SiteDb {
             csrf: new.csrf.clone(),
             created: new.at,
             seen: new.at,
-            expires: Session::end(new.at, new.at),
-            agent: names::cut(&new.agent, AGENT).to_owned(),
+            expires: Session::expiry(new.at, new.at),
+            agent: names::truncated(&new.agent, MAX_AGENT_CHARS).to_owned(),
         };
         sqlx::query(
             "INSERT INTO session (token, account, csrf, created, seen, expires, agent) VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -71,8 +73,8 @@ impl SiteDb {
         Ok(session)
     }
 
-    /// The session whose token has this hash, and whose it is; `None` if there is none, it has expired or its account is disabled.
-    /// That it was seen is written down once a minute.
+    /// The session whose token has this hash, with its account; `None` if it does not exist, has expired or its account is disabled.
+    /// Updates the time of last use at most once a minute.
     pub async fn find_session(&self, token: Digest, now: Timestamp) -> Result<Option<(Session, Account)>> {
         let row = sqlx::query(
             "SELECT session.account AS session_account, csrf, session.created AS session_created, seen, expires, agent, account.*
@@ -87,9 +89,9 @@ impl SiteDb {
         let Some(row) = row else { return Ok(None) };
         let mut session = Session::read(&row).map_err(self.failed())?;
         let account = Account::read(&row).map_err(self.failed())?;
-        if now.0.saturating_sub(session.seen.0) >= TOUCH {
-            (session.seen, session.expires) = (now, Session::end(session.created, now));
-            // A disk that is full is no reason to show nobody anything: who is signed in stays so.
+        if now.0.saturating_sub(session.seen.0) >= TOUCH_INTERVAL_MS {
+            (session.seen, session.expires) = (now, Session::expiry(session.created, now));
+            // A full disk must not sign users out.
             let _ = self.touch_session(token, &session).await;
         }
         Ok(Some((session, account)))
@@ -98,13 +100,13 @@ impl SiteDb {
     async fn touch_session(&self, token: Digest, session: &Session) -> Result<()> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
-        // Many requests of one page come at once: the first of them writes.
+        // A page sends many requests at once: only the first one writes.
         let done =
             sqlx::query("UPDATE session SET seen = ?1, expires = ?2 WHERE token = ?3 AND seen <= ?1 - ?4")
                 .bind(session.seen.0)
                 .bind(session.expires.0)
                 .bind(&token.0[..])
-                .bind(TOUCH)
+                .bind(TOUCH_INTERVAL_MS)
                 .execute(&mut *change)
                 .await
                 .map_err(self.failed())?;
@@ -114,7 +116,7 @@ impl SiteDb {
         Ok(())
     }
 
-    /// Somebody signs out. A session that is not there is ended too.
+    /// Ends a session. Does nothing if it does not exist.
     pub async fn end_session(&self, token: Digest) -> Result<()> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -126,7 +128,7 @@ impl SiteDb {
         change.commit().await.map_err(self.failed())
     }
 
-    /// Signs somebody out everywhere; gives how many sessions that were.
+    /// Ends all sessions of an account and returns their number.
     pub async fn end_sessions_of(&self, account: AccountId) -> Result<u64> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -139,7 +141,7 @@ impl SiteDb {
         Ok(done.rows_affected())
     }
 
-    /// Removes sessions that have expired; gives how many. For now and then: they are of no use before either.
+    /// Deletes expired sessions and returns their number. Run it periodically to free space: expired sessions are never used.
     pub async fn sweep_sessions(&self, now: Timestamp) -> Result<u64> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;

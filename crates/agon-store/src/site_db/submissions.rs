@@ -1,22 +1,23 @@
-//! Bots that are handed in: a queue that a killed server finds again, and what became of each.
+//! Submissions: a check queue that survives a crash of the server, and the results of the checks.
 
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::competitions::is_in;
+use super::competitions::check_state;
 use super::{
-    AccountId, SubmissionVerdict, EntrantId, FromSiteRow, ResultPage, NewSubmission, SubmissionFilter, SiteDb, SiteDbError, PageRequest,
-    Requeued, Result, CompetitionState, Submission, SubmissionId, SubmissionState, account_in, before, digest, error,
-    limit, listed, names, time, time_if, word,
+    AccountId, CompetitionState, EntrantId, FromSiteRow, NewSubmission, PageRequest, RequeueCounts, Result,
+    ResultPage, SiteDb, SiteDbError, Submission, SubmissionFilter, SubmissionId, SubmissionState,
+    SubmissionVerdict, account_in, cursor, digest, enum_column, error, names, optional_time, result_page,
+    row_limit, time,
 };
 use crate::Timestamp;
 
-/// Bytes of a submission's trial records, in all.
-pub const TRIALS_BYTES: usize = 2 * 1024 * 1024;
-/// A check that was cut off so often is not begun again: it may be what ends the server.
+/// Maximum total size of the trial records of a submission.
+pub const MAX_TRIALS_BYTES: usize = 2 * 1024 * 1024;
+/// Maximum number of interrupted checks. More attempts are not made, because the submission may be what stops the server.
 pub const MAX_CHECK_ATTEMPTS: u32 = 3;
-/// What is kept of a file's name, in characters.
-const FILE: usize = 200;
+/// Longer file names are truncated.
+const MAX_FILE_NAME_CHARS: usize = 200;
 
 impl FromSiteRow for Submission {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
@@ -30,22 +31,26 @@ impl FromSiteRow for Submission {
             file: row.try_get("file")?,
             bytes: row.try_get::<i64, _>("bytes")?.max(0) as u64,
             hash: digest(row, "hash")?,
-            state: word(row, "state", SubmissionState::by_name)?,
+            state: enum_column(row, "state", SubmissionState::by_name)?,
             report: row.try_get("report")?,
             folder: row.try_get("folder")?,
             from_phase: row.try_get("from_phase")?,
             attempts: row.try_get("attempts")?,
             created: time(row, "created")?,
-            started: time_if(row, "started")?,
-            finished: time_if(row, "finished")?,
+            started: optional_time(row, "started")?,
+            finished: optional_time(row, "finished")?,
         })
     }
 }
 
 impl SiteDb {
-    /// A bot is handed in and waits for its check, if its competition is in one of the states `while_in`. `Conflict` if the
-    /// entrant withdrew.
-    pub async fn enqueue(&self, new: &NewSubmission, while_in: &[CompetitionState]) -> Result<Submission> {
+    /// Queues a submission for its check, if the competition is in one of the states `allowed_states`. Fails with `Conflict` if the
+    /// entrant has withdrawn.
+    pub async fn enqueue(
+        &self,
+        new: &NewSubmission,
+        allowed_states: &[CompetitionState],
+    ) -> Result<Submission> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         account_in(&mut change, new.account, self.path()).await?;
@@ -54,9 +59,10 @@ impl SiteDb {
             return Err(SiteDbError::conflict(format!("{} has withdrawn", entrant.name)));
         }
         let (seq, competition) = self.competition_in(&mut change, &entrant.competition).await?;
-        is_in(&competition, while_in)?;
-        // Control characters in a file's name are the browser's or a prank: shown they would do harm, and it is only shown.
-        let file: String = names::cut(&new.file, FILE).chars().filter(|c| !c.is_control()).collect();
+        check_state(&competition, allowed_states)?;
+        // The name is only displayed. Control characters in it have no use and could garble the display.
+        let file: String =
+            names::truncated(&new.file, MAX_FILE_NAME_CHARS).chars().filter(|c| !c.is_control()).collect();
         sqlx::query(
             "INSERT INTO submission (id, competition, entrant, account, file, bytes, hash, state, from_phase, created)
              VALUES (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?)",
@@ -78,8 +84,8 @@ impl SiteDb {
         Ok(submission)
     }
 
-    /// The next one to check, which is being checked from now on: each is given once. In the order they came, but never two of
-    /// one entrant at the same time, so that later uploads get later versions.
+    /// Takes the next submission from the queue and marks it as being checked. Each is returned once, in the order of upload. Two
+    /// submissions of one entrant are never checked at the same time, so that later uploads get later versions.
     pub async fn claim_next(&self, at: Timestamp) -> Result<Option<Submission>> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
@@ -101,12 +107,12 @@ impl SiteDb {
         Ok(Some(submission))
     }
 
-    /// For the start of a server, before its first [`SiteDb::claim_next`]: checks that were cut off wait again, at their old place.
-    /// Those that were cut off [`MAX_CHECK_ATTEMPTS`] times are given up. Never while another server runs: [`SiteDb::claim`].
-    pub async fn requeue_checking(&self, at: Timestamp) -> Result<Requeued> {
+    /// Queues interrupted checks again at their old position. Call it when a server starts, before [`SiteDb::claim_next`], and never while
+    /// another server runs ([`SiteDb::acquire_server_lock`]). Gives up submissions that were interrupted [`MAX_CHECK_ATTEMPTS`] times.
+    pub async fn requeue_checking(&self, at: Timestamp) -> Result<RequeueCounts> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
-        let broke = sqlx::query(
+        let given_up = sqlx::query(
             "UPDATE submission SET state = 'broke', finished = ? WHERE state = 'checking' AND attempts >= ?",
         )
         .bind(at.0)
@@ -120,12 +126,12 @@ impl SiteDb {
                 .await
                 .map_err(self.failed())?;
         change.commit().await.map_err(self.failed())?;
-        Ok(Requeued { queued: queued.rows_affected(), broke: broke.rows_affected() })
+        Ok(RequeueCounts { queued: queued.rows_affected(), given_up: given_up.rows_affected() })
     }
 
-    /// A check is over. An accepted bot gets its version. `Conflict` if the submission was not being checked.
-    pub async fn finish(&self, id: &SubmissionId, checked: &SubmissionVerdict) -> Result<Submission> {
-        fits(checked)?;
+    /// Stores the verdict of a check. An accepted bot gets its version. Fails with `Conflict` if the submission was not being checked.
+    pub async fn finish(&self, id: &SubmissionId, verdict: &SubmissionVerdict) -> Result<Submission> {
+        validate_verdict(verdict)?;
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;
         let (seq, found) = self.submission_in(&mut change, id).await?;
@@ -137,15 +143,15 @@ impl SiteDb {
                 (SELECT 1 + coalesce(max(version), 0) FROM submission AS other WHERE other.entrant = submission.entrant), NULL)
              WHERE seq = ?5",
         )
-        .bind(checked.state.name())
-        .bind(&checked.report)
-        .bind(&checked.folder)
-        .bind(checked.at.0)
+        .bind(verdict.state.name())
+        .bind(&verdict.report)
+        .bind(&verdict.folder)
+        .bind(verdict.at.0)
         .bind(seq)
         .execute(&mut *change)
         .await
         .map_err(self.failed())?;
-        for (trial, record) in checked.trials.iter().enumerate() {
+        for (trial, record) in verdict.trials.iter().enumerate() {
             sqlx::query("INSERT INTO trial (submission, trial, record) VALUES (?, ?, ?)")
                 .bind(seq)
                 .bind(trial as i64)
@@ -159,13 +165,13 @@ impl SiteDb {
         Ok(submission)
     }
 
-    /// A submission by its id.
+    /// The submission with this id.
     pub async fn submission(&self, id: &SubmissionId) -> Result<Submission> {
         let mut reader = self.0.readers.acquire().await.map_err(self.failed())?;
         Ok(self.submission_in(&mut reader, id).await?.1)
     }
 
-    /// The records of the games a submission was tried in.
+    /// Records of the trial games of a submission.
     pub async fn trials(&self, id: &SubmissionId) -> Result<Vec<Vec<u8>>> {
         sqlx::query_scalar(
             "SELECT record FROM trial JOIN submission ON submission.seq = trial.submission WHERE id = ? ORDER BY trial",
@@ -177,9 +183,13 @@ impl SiteDb {
     }
 
     /// Submissions, newest first.
-    pub async fn submissions(&self, of: SubmissionFilter<'_>, page: PageRequest) -> Result<ResultPage<Submission>> {
-        let text = match of {
-            SubmissionFilter::Everybody => "SELECT * FROM submission_shown WHERE seq < ?2 ORDER BY seq DESC LIMIT ?3",
+    pub async fn submissions(
+        &self,
+        filter: SubmissionFilter<'_>,
+        page: PageRequest,
+    ) -> Result<ResultPage<Submission>> {
+        let text = match filter {
+            SubmissionFilter::All => "SELECT * FROM submission_shown WHERE seq < ?2 ORDER BY seq DESC LIMIT ?3",
             SubmissionFilter::Entrant(_) => {
                 "SELECT * FROM submission_shown WHERE entrant = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
             }
@@ -191,23 +201,23 @@ impl SiteDb {
                  ORDER BY seq DESC LIMIT ?3"
             }
         };
-        let query = match of {
-            SubmissionFilter::Everybody => sqlx::query(text).bind(0),
+        let query = match filter {
+            SubmissionFilter::All => sqlx::query(text).bind(0),
             SubmissionFilter::Entrant(id) => sqlx::query(text).bind(id.0),
             SubmissionFilter::Account(id) => sqlx::query(text).bind(id.0),
             SubmissionFilter::Competition(id) => sqlx::query(text).bind(id),
         };
         let rows = query
-            .bind(before(page))
-            .bind(limit(page))
+            .bind(cursor(page))
+            .bind(row_limit(page))
             .fetch_all(&self.0.readers)
             .await
             .map_err(self.failed())?;
-        listed(page, &rows, "seq").map_err(self.failed())
+        result_page(page, &rows, "seq").map_err(self.failed())
     }
 
-    /// Who plays with what in a phase: the latest accepted submission, up to that phase, of everybody who did not withdraw; in the
-    /// order of entry. House bots are not among them.
+    /// Bots for a phase: for each entrant that has not withdrawn, its latest accepted submission up to that phase, in the order of
+    /// entry. Does not include house bots.
     pub async fn accepted_for_phase(&self, competition: &str, phase: u32) -> Result<Vec<Submission>> {
         let rows = sqlx::query(
             "SELECT s.* FROM submission_shown s JOIN entrant e ON e.id = s.entrant
@@ -224,7 +234,7 @@ impl SiteDb {
         rows.iter().map(Submission::read).collect::<Result<_, _>>().map_err(self.failed())
     }
 
-    /// How many wait for their check.
+    /// Number of submissions that wait for their check.
     pub async fn count_queued(&self) -> Result<u64> {
         let count: i64 = sqlx::query_scalar("SELECT count(*) FROM submission WHERE state = 'queued'")
             .fetch_one(&self.0.readers)
@@ -233,7 +243,7 @@ impl SiteDb {
         Ok(count.max(0) as u64)
     }
 
-    /// How many wait that came before this one.
+    /// Number of submissions that wait before this one.
     pub async fn count_before(&self, id: &SubmissionId) -> Result<u64> {
         let count: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM submission WHERE state = 'queued' AND seq < (SELECT seq FROM submission WHERE id = ?)",
@@ -245,7 +255,7 @@ impl SiteDb {
         Ok(count.max(0) as u64)
     }
 
-    /// How many of a competition's are not checked yet.
+    /// Number of submissions of a competition whose check is not finished.
     pub async fn count_pending(&self, competition: &str) -> Result<u64> {
         let count: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM submission WHERE state IN ('queued', 'checking')
@@ -258,7 +268,7 @@ impl SiteDb {
         Ok(count.max(0) as u64)
     }
 
-    /// How many records of trial games a submission has.
+    /// Number of trial records of a submission.
     pub async fn count_trials(&self, id: &SubmissionId) -> Result<u64> {
         let count: i64 = sqlx::query_scalar(
             "SELECT count(*) FROM trial WHERE submission = (SELECT seq FROM submission WHERE id = ?)",
@@ -286,20 +296,20 @@ impl SiteDb {
     }
 }
 
-/// Refuses what cannot be the end of a check.
-fn fits(checked: &SubmissionVerdict) -> Result<()> {
-    if matches!(checked.state, SubmissionState::Queued | SubmissionState::Checking) {
-        return Err(SiteDbError::invalid("state", format!("a check does not end {}", checked.state)));
+/// Rejects a verdict that cannot be the outcome of a check.
+fn validate_verdict(verdict: &SubmissionVerdict) -> Result<()> {
+    if matches!(verdict.state, SubmissionState::Queued | SubmissionState::Checking) {
+        return Err(SiteDbError::invalid("state", format!("a check cannot end as {}", verdict.state)));
     }
-    match &checked.folder {
-        Some(folder) => names::below("folder", folder)?,
-        None if checked.state == SubmissionState::Accepted => {
-            return Err(SiteDbError::invalid("folder", "an accepted bot must lie somewhere"));
+    match &verdict.folder {
+        Some(folder) => names::check_relative_path("folder", folder)?,
+        None if verdict.state == SubmissionState::Accepted => {
+            return Err(SiteDbError::invalid("folder", "an accepted bot needs a folder"));
         }
         None => {}
     }
-    if checked.trials.iter().map(Vec::len).sum::<usize>() > TRIALS_BYTES {
-        return Err(SiteDbError::invalid("trials", format!("they are longer than {TRIALS_BYTES} bytes")));
+    if verdict.trials.iter().map(Vec::len).sum::<usize>() > MAX_TRIALS_BYTES {
+        return Err(SiteDbError::invalid("trials", format!("they are longer than {MAX_TRIALS_BYTES} bytes")));
     }
     Ok(())
 }

@@ -1,19 +1,19 @@
-//! API tokens: for programs that act for somebody.
+//! API tokens for programs that act on behalf of an account.
 
 use agon_core::record::Digest;
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use super::{
-    Account, AccountId, NewToken, SiteDb, SiteDbError, Result, TOUCH, Token, TokenId, account_in, error,
-    names, time, time_if,
+    Account, AccountId, NewToken, Result, SiteDb, SiteDbError, TOUCH_INTERVAL_MS, Token, TokenId, account_in,
+    error, names, optional_time, time,
 };
 use crate::Timestamp;
 
-/// So many tokens that were not revoked may an account have.
-pub const TOKENS: u32 = 50;
-/// So many does a list show, newest first.
-const SHOWN: i64 = 200;
+/// Maximum number of tokens of an account that are not revoked.
+pub const MAX_TOKENS: u32 = 50;
+/// Maximum number of tokens in a list, newest first.
+const MAX_TOKENS_LISTED: i64 = 200;
 
 impl Token {
     fn read(row: &SqliteRow) -> Result<Self, sqlx::Error> {
@@ -22,17 +22,17 @@ impl Token {
             account: AccountId(row.try_get("account")?),
             label: row.try_get("label")?,
             created: time(row, "created")?,
-            used: time_if(row, "used")?,
-            expires: time_if(row, "expires")?,
-            revoked: time_if(row, "revoked")?,
+            used: optional_time(row, "used")?,
+            expires: optional_time(row, "expires")?,
+            revoked: optional_time(row, "revoked")?,
         })
     }
 }
 
 impl SiteDb {
-    /// Makes a token. `TooMany` if the account has [`TOKENS`], `Conflict` if it is disabled.
+    /// Creates a token. Fails with `TooMany` if the account has [`MAX_TOKENS`], with `Conflict` if it is disabled.
     pub async fn create_token(&self, new: &NewToken) -> Result<Token> {
-        names::line("label", &new.label, 1, 60)?;
+        names::check_line("label", &new.label, 1, 60)?;
         if new.expires.is_some_and(|end| end <= new.at) {
             return Err(SiteDbError::invalid("expires", "it is in the past"));
         }
@@ -46,8 +46,8 @@ impl SiteDb {
             .fetch_one(&mut *change)
             .await
             .map_err(self.failed())?;
-        if has >= i64::from(TOKENS) {
-            return Err(SiteDbError::TooMany { limit: TOKENS });
+        if has >= i64::from(MAX_TOKENS) {
+            return Err(SiteDbError::TooMany { limit: MAX_TOKENS });
         }
         let row = sqlx::query(
             "INSERT INTO token (account, label, hash, created, expires) VALUES (?, ?, ?, ?, ?) RETURNING *",
@@ -64,8 +64,8 @@ impl SiteDb {
         Token::read(&row).map_err(self.failed())
     }
 
-    /// The token with this hash, and whose it is; `None` if there is none, it has expired, it was revoked or its account is
-    /// disabled. That it was used is written down once a minute.
+    /// The token with this hash, with its account; `None` if it does not exist, has expired, was revoked or its account is
+    /// disabled. Updates the time of last use at most once a minute.
     pub async fn find_token(&self, token: Digest, now: Timestamp) -> Result<Option<(Token, Account)>> {
         let row = sqlx::query(
             "SELECT * FROM token WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)",
@@ -81,9 +81,9 @@ impl SiteDb {
         if account.disabled.is_some() {
             return Ok(None);
         }
-        if found.used.is_none_or(|used| now.0.saturating_sub(used.0) >= TOUCH) {
+        if found.used.is_none_or(|used| now.0.saturating_sub(used.0) >= TOUCH_INTERVAL_MS) {
             found.used = Some(now);
-            // As with sessions: a full disk does not lock anybody out.
+            // A full disk must not lock users out.
             let _ = self.touch_token(found.id, now).await;
         }
         Ok(Some((found, account)))
@@ -96,7 +96,7 @@ impl SiteDb {
             sqlx::query("UPDATE token SET used = ?1 WHERE id = ?2 AND (used IS NULL OR used <= ?1 - ?3)")
                 .bind(now.0)
                 .bind(id.0)
-                .bind(TOUCH)
+                .bind(TOUCH_INTERVAL_MS)
                 .execute(&mut *change)
                 .await
                 .map_err(self.failed())?;
@@ -106,18 +106,18 @@ impl SiteDb {
         Ok(())
     }
 
-    /// The tokens of an account, newest first, revoked ones too.
+    /// Tokens of an account, newest first, including revoked ones.
     pub async fn tokens_of(&self, account: AccountId) -> Result<Vec<Token>> {
         let rows = sqlx::query("SELECT * FROM token WHERE account = ? ORDER BY id DESC LIMIT ?")
             .bind(account.0)
-            .bind(SHOWN)
+            .bind(MAX_TOKENS_LISTED)
             .fetch_all(&self.0.readers)
             .await
             .map_err(self.failed())?;
         rows.iter().map(Token::read).collect::<Result<_, _>>().map_err(self.failed())
     }
 
-    /// From now on the token is no good. Only its account's own; a second time changes nothing.
+    /// Revokes a token of this account. Calling it again changes nothing.
     pub async fn revoke_token(&self, account: AccountId, id: TokenId, at: Timestamp) -> Result<Token> {
         let mut writer = self.writer().await;
         let mut change = self.begin(&mut writer).await?;

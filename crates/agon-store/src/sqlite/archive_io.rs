@@ -1,4 +1,4 @@
-//! A whole ledger, row by row: for archives.
+//! Export and import of all rows, for archives.
 
 use std::path::Path;
 
@@ -6,31 +6,32 @@ use futures_util::TryStreamExt as _;
 use sqlx::sqlite::{SqliteArguments, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{Arguments as _, AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _, SqliteConnection};
 
-use super::{SqliteLedger, open, db_error};
+use super::{SqliteLedger, db_error, open};
 use crate::Result;
-use crate::archive::{Cell, Kind, Reader, STATE, RowSink, TABLES, Table};
+use crate::archive::{ArchiveReader, Cell, ColumnKind, PHASE_STATE_COLUMN, RowSink, TABLES, TableSchema};
 use crate::integrity_checks::INTEGRITY_QUERIES;
 
 impl SqliteLedger {
-    pub(super) async fn hand_over(&self, sink: &mut dyn RowSink) -> Result<()> {
-        let failed = db_error::at(&self.path);
-        // One transaction: everything is of one moment.
+    pub(super) async fn export(&self, sink: &mut dyn RowSink) -> Result<()> {
+        let failed = db_error::in_file(&self.path);
+        // One transaction reads one consistent state.
         let mut reader = self.readers.begin().await.map_err(&failed)?;
         for table in &TABLES {
             sink.table(table)?;
             let key: Vec<&str> = table.columns[..table.key].iter().map(|(name, _)| *name).collect();
-            let text = format!("SELECT {} FROM {} ORDER BY {}", table.list(), table.name, key.join(", "));
+            let text =
+                format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, key.join(", "));
             let mut rows = sqlx::query(AssertSqlSafe(text)).fetch(&mut *reader);
             while let Some(row) = rows.try_next().await.map_err(&failed)? {
-                let cells = table.columns.iter().enumerate().map(|(place, (_, kind))| match kind {
-                    Kind::Number => {
-                        Ok(row.try_get::<Option<i64>, _>(place)?.map_or(Cell::Empty, Cell::Number))
+                let cells = table.columns.iter().enumerate().map(|(index, (_, kind))| match kind {
+                    ColumnKind::Number => {
+                        Ok(row.try_get::<Option<i64>, _>(index)?.map_or(Cell::Empty, Cell::Number))
                     }
-                    Kind::Text => {
-                        Ok(row.try_get::<Option<String>, _>(place)?.map_or(Cell::Empty, Cell::Text))
+                    ColumnKind::Text => {
+                        Ok(row.try_get::<Option<String>, _>(index)?.map_or(Cell::Empty, Cell::Text))
                     }
-                    Kind::Bytes => {
-                        Ok(row.try_get::<Option<Vec<u8>>, _>(place)?.map_or(Cell::Empty, Cell::Bytes))
+                    ColumnKind::Bytes => {
+                        Ok(row.try_get::<Option<Vec<u8>>, _>(index)?.map_or(Cell::Empty, Cell::Bytes))
                     }
                 });
                 let cells: Vec<Cell> = cells.collect::<Result<_, sqlx::Error>>().map_err(&failed)?;
@@ -40,29 +41,33 @@ impl SqliteLedger {
         Ok(())
     }
 
-    /// Makes a ledger of what is read. What was made of it by then is left if that cannot be read.
-    pub(crate) async fn fill(path: &Path, reader: &mut Reader) -> Result<()> {
-        let failed = db_error::at(path);
+    /// Creates a ledger from an archive. An invalid archive leaves an incomplete file behind.
+    pub(crate) async fn import(path: &Path, reader: &mut ArchiveReader) -> Result<()> {
+        let failed = db_error::in_file(path);
         open::create_empty(path).await?;
-        // Nobody has seen it yet: it need not survive anything before it is whole.
+        // Durability is not needed: the file has no final name before it is complete.
         let options =
             open::options(path).journal_mode(SqliteJournalMode::Memory).synchronous(SqliteSynchronous::Off);
         let mut connection = options.connect().await.map_err(&failed)?;
-        let filled = fill(&mut connection, path, reader).await;
+        let filled = import_rows(&mut connection, path, reader).await;
         let closed = connection.close().await.map_err(&failed);
         filled.and(closed)
     }
 }
 
-async fn fill(connection: &mut SqliteConnection, path: &Path, reader: &mut Reader) -> Result<()> {
-    let failed = db_error::at(path);
+async fn import_rows(
+    connection: &mut SqliteConnection,
+    path: &Path,
+    reader: &mut ArchiveReader,
+) -> Result<()> {
+    let failed = db_error::in_file(path);
     let mut change = connection.begin().await.map_err(&failed)?;
     let mut states = Vec::new();
     for table in &TABLES {
         while let Some(mut row) = reader.row(table)? {
             if table.name == "phase" {
-                // It takes matches only while it runs.
-                let state = std::mem::replace(&mut row[STATE], Cell::Text("running".to_owned()));
+                // A phase accepts matches only while it runs.
+                let state = std::mem::replace(&mut row[PHASE_STATE_COLUMN], Cell::Text("running".to_owned()));
                 states.push((row[0].clone(), state));
             }
             insert(&mut change, table, row).await.map_err(&failed)?;
@@ -81,7 +86,7 @@ async fn fill(connection: &mut SqliteConnection, path: &Path, reader: &mut Reade
     for (what, text) in INTEGRITY_QUERIES {
         let rows: i64 = sqlx::query_scalar(text).fetch_one(&mut *change).await.map_err(&failed)?;
         if rows > 0 {
-            return Err(reader.wrong(format!("{what}: {rows}")));
+            return Err(reader.invalid(format!("{what}: {rows}")));
         }
     }
     change.commit().await.map_err(&failed)
@@ -89,11 +94,11 @@ async fn fill(connection: &mut SqliteConnection, path: &Path, reader: &mut Reade
 
 async fn insert(
     change: &mut SqliteConnection,
-    table: &'static Table,
+    table: &'static TableSchema,
     row: Vec<Cell>,
 ) -> Result<(), sqlx::Error> {
-    let places = vec!["?"; row.len()].join(", ");
-    let text = format!("INSERT INTO {} ({}) VALUES ({places})", table.name, table.list());
+    let placeholders = vec!["?"; row.len()].join(", ");
+    let text = format!("INSERT INTO {} ({}) VALUES ({placeholders})", table.name, table.column_list());
     let mut values = SqliteArguments::default();
     row.into_iter().try_for_each(|cell| add(&mut values, cell))?;
     sqlx::query_with(AssertSqlSafe(text), values).execute(change).await?;

@@ -1,4 +1,4 @@
-//! Looking at everything: is the file whole, and does what it says add up?
+//! Integrity check: the file is intact and its rows are consistent.
 
 use futures_util::TryStreamExt as _;
 use sqlx::Row as _;
@@ -8,8 +8,8 @@ use crate::Result;
 use crate::integrity_checks::INTEGRITY_QUERIES;
 
 impl SqliteLedger {
-    pub(super) async fn look_for_damage(&self) -> Result<Vec<String>> {
-        let failed = db_error::at(&self.path);
+    pub(super) async fn find_damage(&self) -> Result<Vec<String>> {
+        let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.begin().await.map_err(&failed)?;
         let mut found = Vec::new();
         let said: Vec<String> =

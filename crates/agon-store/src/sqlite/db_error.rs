@@ -1,14 +1,14 @@
-//! What SQLite says when something is wrong, in the ledger's words.
+//! Conversion of SQLite errors.
 
 use std::path::Path;
 use std::time::Duration;
 
 use crate::StoreError;
 
-/// How long to wait for another program that writes to the same file.
+/// Maximum wait for another program that writes to the same file.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// SQLite's primary result codes that mean something of their own here.
+/// SQLite's primary result codes that have their own error here.
 const BUSY: i32 = 5;
 const LOCKED: i32 = 6;
 const READ_ONLY: i32 = 8;
@@ -18,12 +18,12 @@ const FULL: i32 = 13;
 const CANNOT_OPEN: i32 = 14;
 const NOT_A_DATABASE: i32 = 26;
 
-/// For `map_err`: what went wrong in this file.
-pub fn at(path: &Path) -> impl Fn(sqlx::Error) -> StoreError + '_ {
+/// Converts errors of this file; for `map_err`.
+pub fn in_file(path: &Path) -> impl Fn(sqlx::Error) -> StoreError + '_ {
     |error| explain(path, &error)
 }
 
-/// A row that is not what was written.
+/// Error for a row with invalid content.
 pub fn damaged(path: &Path, what: impl Into<String>) -> StoreError {
     StoreError::Damaged { place: path.display().to_string(), what: what.into() }
 }
@@ -32,7 +32,7 @@ fn explain(path: &Path, error: &sqlx::Error) -> StoreError {
     let place = path.display().to_string();
     let database = match error {
         sqlx::Error::Database(database) => database,
-        // A column that is missing, or of another type, is not of our making.
+        // Agon never writes rows with missing columns or wrong types.
         sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::ColumnNotFound(_) => {
             return StoreError::Damaged { place, what: error.to_string() };
         }
@@ -44,10 +44,10 @@ fn explain(path: &Path, error: &sqlx::Error) -> StoreError {
         BUSY | LOCKED => StoreError::Locked { place, seconds: BUSY_TIMEOUT.as_secs() },
         READ_ONLY => StoreError::ReadOnly { place, what },
         CORRUPT => StoreError::Damaged { place, what },
-        FULL => StoreError::Full { place },
+        FULL => StoreError::DiskFull { place },
         NOT_A_DATABASE => StoreError::NotALedger { place, what },
-        // A full disk can show as a failed write of the memory both sides share.
-        IO if is_full(path) => StoreError::Full { place },
+        // A full disk can appear as a failed write to the shared-memory file.
+        IO if is_full(path) => StoreError::DiskFull { place },
         IO | CANNOT_OPEN => StoreError::Io {
             place,
             doing: "use",
@@ -58,7 +58,7 @@ fn explain(path: &Path, error: &sqlx::Error) -> StoreError {
     }
 }
 
-/// Whether nothing more fits beside this file.
+/// Whether the disk of this file is full.
 fn is_full(path: &Path) -> bool {
     let folder =
         path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));

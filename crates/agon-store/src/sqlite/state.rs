@@ -1,52 +1,60 @@
-//! The competition itself and how far its phases are.
+//! Competition data and the state of phases.
 
 use agon_core::record::Digest;
 use sqlx::{Row as _, Sqlite, SqliteConnection, Transaction};
 
-use super::{SqliteLedger, digest, rulings, db_error};
-use crate::model::{LedgerInfo, Counts, ConfigVersion, NewLedger, PhaseState, PhaseStatus, SecretSeed, Timestamp};
-use crate::{Result, StoreError, ruling, phase_transitions};
+use super::{SqliteLedger, db_error, digest, rulings};
+use crate::model::{
+    ConfigVersion, Counts, LedgerInfo, NewLedger, PhaseState, PhaseStatus, SecretSeed, Timestamp,
+};
+use crate::{Result, StoreError, phase_transitions, ruling};
 
-/// Writes what a new ledger starts with.
-pub async fn found(connection: &mut SqliteConnection, founding: &NewLedger) -> Result<(), sqlx::Error> {
+/// Writes the initial rows of a ledger.
+pub async fn write_initial_rows(
+    connection: &mut SqliteConnection,
+    new_ledger: &NewLedger,
+) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO competition (id, name, game, rules, engine, commitment) VALUES (1, ?, ?, ?, ?, ?)",
     )
-    .bind(&founding.name)
-    .bind(&founding.game)
-    .bind(founding.rules)
-    .bind(&founding.engine)
-    .bind(&founding.secret.commitment().0[..])
+    .bind(&new_ledger.name)
+    .bind(&new_ledger.game)
+    .bind(new_ledger.rules)
+    .bind(&new_ledger.engine)
+    .bind(&new_ledger.secret.commitment().0[..])
     .execute(&mut *connection)
     .await?;
     sqlx::query("INSERT INTO secret (id, seed) VALUES (1, ?)")
-        .bind(founding.secret.expose())
+        .bind(new_ledger.secret.expose())
         .execute(&mut *connection)
         .await?;
-    add_edition(connection, &founding.edition).await?;
-    for phase in 0..founding.phases {
+    insert_config_version(connection, &new_ledger.config).await?;
+    for phase in 0..new_ledger.phases {
         sqlx::query("INSERT INTO phase (phase) VALUES (?)").bind(phase).execute(&mut *connection).await?;
     }
     Ok(())
 }
 
-async fn add_edition(connection: &mut SqliteConnection, edition: &ConfigVersion) -> Result<(), sqlx::Error> {
+async fn insert_config_version(
+    connection: &mut SqliteConnection,
+    config: &ConfigVersion,
+) -> Result<(), sqlx::Error> {
     sqlx::query("INSERT INTO edition (at, file, normal) VALUES (?, ?, ?)")
-        .bind(edition.at.0)
-        .bind(&edition.file)
-        .bind(&edition.normal)
+        .bind(config.at.0)
+        .bind(&config.text)
+        .bind(&config.normalised)
         .execute(connection)
         .await?;
     Ok(())
 }
 
-/// A phase, or that there is none of that number.
+/// The phase with this number, or an error.
 pub async fn phase(
     ledger: &SqliteLedger,
     connection: &mut SqliteConnection,
     phase: u32,
 ) -> Result<PhaseStatus> {
-    phase_transitions::of_number(phases(ledger, connection).await?, phase)
+    phase_transitions::find_phase(phases(ledger, connection).await?, phase)
 }
 
 async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<PhaseStatus>> {
@@ -54,39 +62,42 @@ async fn phases(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Res
         sqlx::query("SELECT phase, state, final, started, published, closed, started_under, published_under FROM phase ORDER BY phase")
             .fetch_all(connection)
             .await
-            .map_err(db_error::at(&ledger.path))?;
+            .map_err(db_error::in_file(&ledger.path))?;
     rows.iter()
         .map(|row| {
             let state: &str = row.try_get(1)?;
             let state = PhaseState::ALL.into_iter().find(|known| known.name() == state);
-            let table: Option<Vec<u8>> = row.try_get(2)?;
+            let table_hash: Option<Vec<u8>> = row.try_get(2)?;
             let numbers = |text| {
-                ruling::read_numbers(text)
-                    .ok_or_else(|| sqlx::Error::Decode("a list of rulings that is none".into()))
+                ruling::parse_ids(text).ok_or_else(|| sqlx::Error::Decode("invalid list of rulings".into()))
             };
             let time = |column: usize| row.try_get::<Option<i64>, _>(column).map(|time| time.map(Timestamp));
             Ok(PhaseStatus {
                 phase: row.try_get(0)?,
-                state: state.ok_or_else(|| sqlx::Error::Decode("an unknown state of a phase".into()))?,
-                table: table.as_deref().map(digest).transpose()?,
+                state: state.ok_or_else(|| sqlx::Error::Decode("unknown phase state".into()))?,
+                table_hash: table_hash.as_deref().map(digest).transpose()?,
                 started: time(3)?,
                 published: time(4)?,
                 closed: time(5)?,
-                started_under: numbers(row.try_get(6)?)?,
-                published_under: numbers(row.try_get(7)?)?,
+                rulings_at_start: numbers(row.try_get(6)?)?,
+                rulings_at_publication: numbers(row.try_get(7)?)?,
             })
         })
         .collect::<Result<_, sqlx::Error>>()
-        .map_err(db_error::at(&ledger.path))
+        .map_err(db_error::in_file(&ledger.path))
 }
 
 impl SqliteLedger {
     pub(super) async fn read_competition(&self) -> Result<LedgerInfo> {
-        let failed = db_error::at(&self.path);
+        let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.begin().await.map_err(&failed)?;
-        let editions = sqlx::query("SELECT at, file, normal FROM edition ORDER BY edition")
+        let config_versions = sqlx::query("SELECT at, file, normal FROM edition ORDER BY edition")
             .try_map(|row: sqlx::sqlite::SqliteRow| {
-                Ok(ConfigVersion { at: Timestamp(row.try_get(0)?), file: row.try_get(1)?, normal: row.try_get(2)? })
+                Ok(ConfigVersion {
+                    at: Timestamp(row.try_get(0)?),
+                    text: row.try_get(1)?,
+                    normalised: row.try_get(2)?,
+                })
             })
             .fetch_all(&mut *reader)
             .await
@@ -105,7 +116,7 @@ impl SqliteLedger {
                 game: row.try_get(1)?,
                 rules: row.try_get(2)?,
                 engine: row.try_get(3)?,
-                editions,
+                config_versions,
                 commitment: digest(row.try_get(4)?)?,
                 revealed: seed.zip(at).map(|(seed, at)| (SecretSeed::new(seed), Timestamp(at))),
             })
@@ -117,7 +128,7 @@ impl SqliteLedger {
         let seed: String = sqlx::query_scalar("SELECT seed FROM secret")
             .fetch_one(&self.readers)
             .await
-            .map_err(db_error::at(&self.path))?;
+            .map_err(db_error::in_file(&self.path))?;
         Ok(SecretSeed::new(seed))
     }
 
@@ -128,12 +139,12 @@ impl SqliteLedger {
             .bind(at.0)
             .execute(&mut *change)
             .await
-            .map_err(db_error::at(&self.path))?;
+            .map_err(db_error::in_file(&self.path))?;
         self.commit(change).await
     }
 
-    pub(super) async fn write_edition(&self, edition: &ConfigVersion) -> Result<()> {
-        let failed = db_error::at(&self.path);
+    pub(super) async fn write_config_version(&self, config: &ConfigVersion) -> Result<()> {
+        let failed = db_error::in_file(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let (file, normal): (String, String) =
@@ -141,14 +152,14 @@ impl SqliteLedger {
                 .fetch_one(&mut *change)
                 .await
                 .map_err(&failed)?;
-        if (&file, &normal) != (&edition.file, &edition.normal) {
-            add_edition(&mut change, edition).await.map_err(&failed)?;
+        if (&file, &normal) != (&config.text, &config.normalised) {
+            insert_config_version(&mut change, config).await.map_err(&failed)?;
         }
         self.commit(change).await
     }
 
     pub(super) async fn read_phases(&self) -> Result<Vec<PhaseStatus>> {
-        let mut reader = self.readers.acquire().await.map_err(db_error::at(&self.path))?;
+        let mut reader = self.readers.acquire().await.map_err(db_error::in_file(&self.path))?;
         phases(self, &mut reader).await
     }
 
@@ -156,46 +167,46 @@ impl SqliteLedger {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        if !phase_transitions::start(&status)? {
+        if !phase_transitions::check_start(&status)? {
             return Ok(());
         }
-        let under = rulings::in_force(self, &mut change).await?;
+        let rulings = rulings::ids_in_force(self, &mut change).await?;
         let sql = "UPDATE phase SET state = 'running', started = ?, started_under = ? WHERE phase = ?";
         sqlx::query(sql)
             .bind(at.0)
-            .bind(ruling::numbers(&under))
+            .bind(ruling::format_ids(&rulings))
             .bind(number)
             .execute(&mut *change)
             .await
-            .map_err(db_error::at(&self.path))?;
+            .map_err(db_error::in_file(&self.path))?;
         self.commit(change).await
     }
 
     pub(super) async fn write_publish(
         &self,
         number: u32,
-        table: Digest,
-        under: &[u64],
+        table_hash: Digest,
+        rulings: &[u64],
         at: Timestamp,
     ) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        if !phase_transitions::publish(&status, table)? {
+        if !phase_transitions::check_publish(&status, table_hash)? {
             return Ok(());
         }
-        if rulings::in_force(self, &mut change).await? != under {
-            return Err(StoreError::Ruled { phase: number });
+        if rulings::ids_in_force(self, &mut change).await? != rulings {
+            return Err(StoreError::RulingsChanged { phase: number });
         }
         let sql = "UPDATE phase SET state = 'published', published = ?, final = ?, published_under = ? WHERE phase = ?";
         sqlx::query(sql)
             .bind(at.0)
-            .bind(&table.0[..])
-            .bind(ruling::numbers(under))
+            .bind(&table_hash.0[..])
+            .bind(ruling::format_ids(rulings))
             .bind(number)
             .execute(&mut *change)
             .await
-            .map_err(db_error::at(&self.path))?;
+            .map_err(db_error::in_file(&self.path))?;
         self.commit(change).await
     }
 
@@ -203,7 +214,7 @@ impl SqliteLedger {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = phase(self, &mut change, number).await?;
-        if !phase_transitions::close(&status)? {
+        if !phase_transitions::check_close(&status)? {
             return Ok(());
         }
         let sql = "UPDATE phase SET state = 'closed', closed = ? WHERE phase = ?";
@@ -212,12 +223,12 @@ impl SqliteLedger {
             .bind(number)
             .execute(&mut *change)
             .await
-            .map_err(db_error::at(&self.path))?;
+            .map_err(db_error::in_file(&self.path))?;
         self.commit(change).await
     }
 
     pub(super) async fn read_counts(&self, number: u32) -> Result<Counts> {
-        let failed = db_error::at(&self.path);
+        let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let sums: Option<(i64, i64, i64)> =
             sqlx::query_as("SELECT matches, games, faults FROM phase WHERE phase = ?")
@@ -226,15 +237,15 @@ impl SqliteLedger {
                 .await
                 .map_err(&failed)?;
         let Some((matches, games, faults)) = sums else {
-            // Says how many there are.
+            // Produces the error that says how many phases exist.
             phase(self, &mut reader, number).await?;
             return Ok(Counts::default());
         };
         Ok(Counts { matches: matches as u64, games: games as u64, faults: faults as u64 })
     }
 
-    /// Ends a transaction; from here on it is kept.
+    /// Commits a transaction.
     pub(super) async fn commit(&self, change: Transaction<'_, Sqlite>) -> Result<()> {
-        change.commit().await.map_err(db_error::at(&self.path))
+        change.commit().await.map_err(db_error::in_file(&self.path))
     }
 }

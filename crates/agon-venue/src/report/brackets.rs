@@ -1,14 +1,14 @@
 //! An elimination as it went: its stages from the plan, its scores from the ledger.
 
 use agon_core::GameInfo;
-use agon_league::format::{PhaseField, PhaseHistory, PhaseSchedule, Stage, MatchVerdict};
+use agon_league::format::{MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule, Stage};
 use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_report::bracket::{Bracket, Round, Side, Tie};
 use agon_report::data::GameList;
 use agon_store::{Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
-use crate::failure::Failure;
+use crate::error::Failure;
 
 /// What the stages that were begun are called; nothing where there is only one.
 pub fn stage_names(plan: &dyn PhaseSchedule, stages: &[Vec<MatchVerdict>], begun: u32) -> Vec<String> {
@@ -90,7 +90,14 @@ pub async fn bracket(
 }
 
 /// The ties of a stage, in its order, the better seeded first in each.
-fn join(ties: &mut Vec<Open>, stage: &dyn Stage, field: &PhaseField, number: u32, is_extra: bool, finished: bool) {
+fn join(
+    ties: &mut Vec<Open>,
+    stage: &dyn Stage,
+    field: &PhaseField,
+    number: u32,
+    is_extra: bool,
+    finished: bool,
+) {
     let seed = |one: Entrant| field.entrants.iter().position(|known| *known == one);
     let fixtures = (0..stage.len()).filter_map(|at| stage.fixture(at));
     for fixture in fixtures {
@@ -128,20 +135,20 @@ fn add(ties: &mut [Open], key: MatchKey, verdict: &MatchVerdict) {
     for (seat, entrant) in verdict.seats.iter().enumerate() {
         let side = usize::from(*entrant != tie.seats[0]);
         tie.points[side] += verdict.points.get(seat).copied().unwrap_or_default();
-        tie.second[side] += verdict.second.get(seat).copied().unwrap_or_default();
+        tie.second[side] += verdict.tie_break.get(seat).copied().unwrap_or_default();
     }
 }
 
 fn closed(tie: &Open, games: &GameList) -> Tie {
     let side = |at: usize| Side {
         entrant: tie.seats[at],
-        points: tie.points[at].real(),
-        second: tie.second[at].real(),
+        points: tie.points[at].to_f64(),
+        second: tie.second[at].to_f64(),
     };
     // Still equal after all extra pairs: the better seeded goes on.
     let worth = |side: usize| (!tie.forfeited[side], tie.points[side], tie.second[side]);
     let second_is_better = worth(1) > worth(0);
-    let shown = games.shown.iter().filter(|game| game.page && tie.stages.contains(&game.key.stage));
+    let shown = games.shown.iter().filter(|game| game.has_page && tie.stages.contains(&game.key.stage));
     let own =
         shown.filter(|game| tie.seats.iter().all(|one| game.seats.iter().any(|seat| seat.entrant == *one)));
     Tie {

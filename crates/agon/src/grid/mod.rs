@@ -1,8 +1,8 @@
 //! One competition on many machines, from the terminal: the words of its commands, the connection to NATS, who is there while it is played.
 
 pub mod cli;
-pub mod company;
-pub mod fleet;
+pub mod coordinator;
+pub mod worker_monitor;
 
 use agon_grid::permissions::{self, Role};
 use agon_grid::{NatsConnection, NatsOptions};

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use agon_core::record::{Digest, Recorder};
-use agon_engine::table::{PlayError, seat_hash};
-use agon_engine::{Reporter, Seating};
+use agon_engine::any_game::{PlayError, bot_hash};
+use agon_engine::{PlayerSpec, Reporter};
 use agon_grid::worker::{MatchBackend, Worker, WorkerOptions};
 use agon_grid::{NatsConnection, NatsOptions};
 use agon_league::{Entrant, MatchKey};
-use agon_runner::{MatchRunner, LoadedEntrant, StopFlag};
+use agon_runner::{LoadedEntrant, MatchRunner, StopFlag};
 use agon_store::{FinishedMatch, StoredGame};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -40,8 +40,8 @@ impl Liar {
         let options = NatsOptions { url: url.to_owned(), name: name.clone(), ..NatsOptions::default() };
         let mut work = WorkerOptions::new(name.clone());
         work.cores = 1;
-        work.cache = folder.join(&name);
-        work.hands = Arc::new(lie);
+        work.cache_folder = folder.join(&name);
+        work.backend = Arc::new(lie);
         let (until, told) = (Arc::clone(&stop), name.clone());
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -98,13 +98,13 @@ impl MatchBackend for Lie {
             }
             Self::Replaced => {
                 let (entrant, right) = members[0];
-                let wrong = LoadedEntrant { seating: Seating::House("random".to_owned()), ..right.clone() };
+                let wrong = LoadedEntrant { player: PlayerSpec::House("random".to_owned()), ..right.clone() };
                 let mut seats = members.to_vec();
                 seats[0] = (entrant, &wrong);
                 let mut finished = bout.play(key, &seats, seed, recorder, reporter)?;
                 let told = |who: &LoadedEntrant| {
-                    let hash = seat_hash(bout.table.info(), &who.seating);
-                    [format!("\"{}\"", who.seating.spec()), format!("\"{hash}\"")]
+                    let hash = bot_hash(bout.game.info(), &who.player);
+                    [format!("\"{}\"", who.player.spec()), format!("\"{hash}\"")]
                 };
                 let (wrong, right) = (told(&wrong), told(right));
                 for game in &mut finished.games {

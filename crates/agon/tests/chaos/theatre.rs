@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_rig::{Database, Nats, Postgres, Program, Proxy, ProgramConfig, ProxyDirection};
+use agon_rig::{Database, Nats, Postgres, Program, ProgramConfig, Proxy, ProxyDirection};
 use tempfile::TempDir;
 
 use crate::cups::{self, Cup};

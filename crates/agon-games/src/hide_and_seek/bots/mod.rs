@@ -1,12 +1,12 @@
 //! The house bots: seekers and hiders, each from trivial to strong.
 
 mod belief;
-mod chart;
 mod hiders;
 mod hunting;
-mod known;
+mod map_knowledge;
+mod map_tables;
 mod pursuit;
-mod regard;
+mod seeker_model;
 mod seekers;
 mod shadow;
 mod tracking;
@@ -21,7 +21,7 @@ const fn seeker(
     thinks: &'static str,
     make: fn() -> Box<dyn Bot<HideAndSeek>>,
 ) -> HouseBot<HideAndSeek> {
-    HouseBot { name, thinks, roles: &["seeker"], make }
+    HouseBot { name, strategy: thinks, roles: &["seeker"], make }
 }
 
 const fn hider(
@@ -29,7 +29,7 @@ const fn hider(
     thinks: &'static str,
     make: fn() -> Box<dyn Bot<HideAndSeek>>,
 ) -> HouseBot<HideAndSeek> {
-    HouseBot { name, thinks, roles: &["hider"], make }
+    HouseBot { name, strategy: thinks, roles: &["hider"], make }
 }
 
 /// All house bots, weakest first, role by role.

@@ -2,7 +2,7 @@
 //! play perfectly. Found backwards from the catch, all hider cells of a seeker cell at once on bitboards.
 
 use super::super::cells::{CELLS, Cell, CellSet};
-use super::chart::Chart;
+use super::map_tables::MapTables;
 
 /// Steps to the catch from every pair of cells.
 pub struct Pursuit {
@@ -12,7 +12,7 @@ pub struct Pursuit {
 }
 
 /// Hider cells from which the catch comes within the steps counted so far, for each seeker cell.
-struct Won {
+struct WonCells {
     odd: Vec<CellSet>,
     even: Vec<CellSet>,
     hider: Vec<CellSet>,
@@ -20,23 +20,23 @@ struct Won {
 
 impl Pursuit {
     /// Solves the pursuit on a map.
-    pub fn solve(chart: &Chart) -> Self {
+    pub fn solve(tables: &MapTables) -> Self {
         let none = || vec![CellSet::EMPTY; CELLS];
-        let mut won = Won { odd: none(), even: none(), hider: none() };
+        let mut won = WonCells { odd: none(), even: none(), hider: none() };
         let far = || vec![u8::MAX; CELLS * CELLS];
         let mut pursuit = Self { odd: far(), even: far(), hider: far() };
         for steps in 1..u8::MAX {
-            let odd = seeker_moves(chart, &won.even);
-            let even = seeker_moves(chart, &won.hider);
-            let hider = hider_moves(chart, &odd);
-            let news = note(&mut pursuit.odd, &won.odd, &odd, steps)
-                | note(&mut pursuit.even, &won.even, &even, steps)
-                | note(&mut pursuit.hider, &won.hider, &hider, steps);
+            let odd = seeker_moves(tables, &won.even);
+            let even = seeker_moves(tables, &won.hider);
+            let hider = hider_moves(tables, &odd);
+            let news = record_new_wins(&mut pursuit.odd, &won.odd, &odd, steps)
+                | record_new_wins(&mut pursuit.even, &won.even, &even, steps)
+                | record_new_wins(&mut pursuit.hider, &won.hider, &hider, steps);
             // Without news twice in a row (a catch at odd and at even steps) there are none to come.
             if !news && steps > 2 {
                 break;
             }
-            won = Won { odd, even, hider };
+            won = WonCells { odd, even, hider };
         }
         pursuit
     }
@@ -60,11 +60,11 @@ fn at(table: &[u8], seeker: Cell, hider: Cell) -> u8 {
 }
 
 /// One step earlier with the seeker to move: some move leads to a hider cell already won, or onto the hider.
-fn seeker_moves(chart: &Chart, then: &[CellSet]) -> Vec<CellSet> {
+fn seeker_moves(tables: &MapTables, then: &[CellSet]) -> Vec<CellSet> {
     let mut won = vec![CellSet::EMPTY; CELLS];
-    for &seeker in &chart.cells {
+    for &seeker in &tables.cells {
         let mut set = CellSet::EMPTY;
-        for &to in chart.near(seeker) {
+        for &to in tables.near(seeker) {
             set = set.union(&then[to.index()]);
             set.insert(to);
         }
@@ -75,10 +75,10 @@ fn seeker_moves(chart: &Chart, then: &[CellSet]) -> Vec<CellSet> {
 }
 
 /// With the hider to move: no move leads to a cell that is not yet won.
-fn hider_moves(chart: &Chart, then: &[CellSet]) -> Vec<CellSet> {
-    let empty = chart.map.empty();
+fn hider_moves(tables: &MapTables, then: &[CellSet]) -> Vec<CellSet> {
+    let empty = tables.map.empty();
     let mut won = vec![CellSet::EMPTY; CELLS];
-    for &seeker in &chart.cells {
+    for &seeker in &tables.cells {
         let mut safe = empty.minus(&then[seeker.index()]);
         safe.remove(seeker);
         let mut set = empty.minus(&safe.grown(empty));
@@ -88,7 +88,7 @@ fn hider_moves(chart: &Chart, then: &[CellSet]) -> Vec<CellSet> {
     won
 }
 
-fn note(table: &mut [u8], before: &[CellSet], now: &[CellSet], steps: u8) -> bool {
+fn record_new_wins(table: &mut [u8], before: &[CellSet], now: &[CellSet], steps: u8) -> bool {
     let mut news = false;
     for (seeker, (before, now)) in before.iter().zip(now).enumerate() {
         for hider in now.minus(before).iter() {
@@ -106,18 +106,18 @@ mod tests {
 
     #[test]
     fn the_times_fit_each_other_on_every_pair_of_cells() {
-        let chart = Chart::new(&Map::generate(42));
-        let pursuit = Pursuit::solve(&chart);
-        for &s in &chart.cells {
-            for &h in chart.cells.iter().filter(|&&h| h != s) {
+        let tables = MapTables::new(&Map::generate(42));
+        let pursuit = Pursuit::solve(&tables);
+        for &s in &tables.cells {
+            for &h in tables.cells.iter().filter(|&&h| h != s) {
                 let best =
-                    |odd| chart.near(s).iter().map(|&to| pursuit.seeker_moved(odd, to, h)).min().unwrap();
+                    |odd| tables.near(s).iter().map(|&to| pursuit.seeker_moved(odd, to, h)).min().unwrap();
                 assert_eq!(pursuit.hider_moved(s, h), best(true) + 1, "{s} {h}");
                 assert_eq!(pursuit.seeker_moved(true, s, h), best(false) + 1, "{s} {h}");
-                let longest = chart.near(h).iter().map(|&to| pursuit.hider_moved(s, to)).max().unwrap();
+                let longest = tables.near(h).iter().map(|&to| pursuit.hider_moved(s, to)).max().unwrap();
                 assert_eq!(pursuit.seeker_moved(false, s, h), longest, "{s} {h}");
                 assert!(
-                    pursuit.hider_moved(s, h) < 2 * chart.distance(s, h).max(1),
+                    pursuit.hider_moved(s, h) < 2 * tables.distance(s, h).max(1),
                     "gains a cell every two steps"
                 );
             }

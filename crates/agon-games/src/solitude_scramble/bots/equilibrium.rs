@@ -2,15 +2,15 @@
 
 use std::sync::OnceLock;
 
-use agon_core::QuickRng;
+use agon_core::FastRng;
 
-use super::habits::draw;
-use super::reckon::{EVEN, Odds, expected};
+use super::expected_value::{EVEN_ODDS, Odds, expected};
+use super::fixed_strategies::draw;
 use crate::solitude_scramble::board::{Move, Side};
 use crate::solitude_scramble::state::{Observation, Scores};
 
 /// Plays the own share of the solution.
-pub(super) fn choose(seen: &Observation<'_>, rng: &mut QuickRng) -> Move {
+pub(super) fn choose(seen: &Observation<'_>, rng: &mut FastRng) -> Move {
     let odds = solution(seen.deal.scores());
     draw(odds[seen.deal.side(seen.seat) as usize], rng)
 }
@@ -26,19 +26,19 @@ pub(super) fn solution(scores: Scores) -> &'static [Odds; 4] {
 /// the power of 2^SHARPNESS.
 const SHARPNESS: u32 = 3;
 /// At most so many steps at each sharpness.
-const STEPS: u32 = 600;
+const MAX_STEPS: u32 = 600;
 /// How far a step goes towards the best answers: further, and neighbours swing to and fro.
-const STEP: f64 = 0.08;
-const CLOSE: f64 = 1e-6;
+const STEP_SIZE: f64 = 0.08;
+const MIN_CHANGE: f64 = 1e-6;
 
 /// A quantal response equilibrium: odds of a move in proportion to a power of its expected points, for all four
 /// at once. Starts from even odds and sharpens step by step, so that equal sides stay equal. Powers are
 /// squarings only: the same bits on every machine.
 fn solve(scores: Scores) -> [Odds; 4] {
-    let mut odds = [EVEN; 4];
+    let mut odds = [EVEN_ODDS; 4];
     for sharpness in 0..=SHARPNESS {
-        for _ in 0..STEPS {
-            if step(scores, &mut odds, sharpness) < CLOSE {
+        for _ in 0..MAX_STEPS {
+            if step(scores, &mut odds, sharpness) < MIN_CHANGE {
                 break;
             }
         }
@@ -51,7 +51,7 @@ fn step(scores: Scores, odds: &mut [Odds; 4], sharpness: u32) -> f64 {
     let wanted = Side::ALL.map(|side| response(expected(scores, side, odds), sharpness));
     let mut largest: f64 = 0.0;
     for (p, wanted) in odds.iter_mut().flatten().zip(wanted.iter().flatten()) {
-        let change = STEP * (wanted - *p);
+        let change = STEP_SIZE * (wanted - *p);
         *p += change;
         largest = largest.max(change.abs());
     }

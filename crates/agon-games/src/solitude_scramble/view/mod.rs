@@ -1,6 +1,6 @@
 //! How a match looks: frames for graphical viewers, pictures for terminals.
 
-use agon_core::{Eye, Ink, Picture, Seat, Style, View};
+use agon_core::{PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::SolitudeScramble;
@@ -13,7 +13,7 @@ mod canvas;
 use canvas::Canvas;
 
 impl View for SolitudeScramble {
-    const STANDING: &'static str = "points";
+    const CHART_LABEL: &'static str = "points";
 
     fn frame(&self, state: &State) -> Json {
         let over = self.is_over(state);
@@ -26,27 +26,27 @@ impl View for SolitudeScramble {
             "totals": state.totals(),
             "alone": count(state, |turn, seat| turn.awards[seat.index()] > 0),
             "collisions": count(state, Turn::collided),
-            "forfeits": count(state, |turn, seat| turn.went(seat).is_none()),
+            "forfeits": count(state, |turn, seat| turn.platform_of(seat).is_none()),
         })
     }
 
-    fn published(&self, state: &State, names: &[String]) -> Option<String> {
+    fn published_json(&self, state: &State, names: &[String]) -> Option<String> {
         Some(history_json(state, names))
     }
 
-    fn standing(&self, state: &State) -> Vec<f64> {
+    fn chart_values(&self, state: &State) -> Vec<f64> {
         state.totals().iter().map(|&total| f64::from(total)).collect()
     }
 
-    fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
+    fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
         let names = four_names(names);
         let mut picture = Picture::new();
         self.draw_title(&mut picture, state, &names);
         picture.line();
         self.draw_boards(&mut picture, state, &names);
         picture.line();
-        draw_table(&mut picture, state, eye, &names);
-        if let Eye::Seat(seat) = eye
+        draw_table(&mut picture, state, viewpoint, &names);
+        if let Viewpoint::Seat(seat) = viewpoint
             && !self.is_over(state)
         {
             picture.line();
@@ -61,7 +61,7 @@ fn deal_json(deal: &Deal) -> Json {
 }
 
 fn turn_json(turn: &Turn) -> Json {
-    let went: Vec<Option<Platform>> = Seat::all(SEATS).map(|seat| turn.went(seat)).collect();
+    let went: Vec<Option<Platform>> = Seat::all(SEATS).map(|seat| turn.platform_of(seat)).collect();
     let collided: Vec<Platform> =
         Platform::ALL.into_iter().filter(|&platform| turn.visitors(platform).count() > 1).collect();
     json!({
@@ -85,12 +85,12 @@ fn letter(seat: Seat) -> char {
 }
 
 /// As much of a name as there is room for, on one line whatever is in it.
-fn short(name: &str, most: usize) -> String {
-    name.chars().take(most).map(|c| if c.is_control() { '?' } else { c }).collect()
+fn truncate_name(name: &str, max_chars: usize) -> String {
+    name.chars().take(max_chars).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-const FAINT: Style = Style::ink(Ink::Faint);
-const STRONG: Style = Style::ink(Ink::Plain).bold();
+const FAINT: Style = Style::color(PaletteColor::Faint);
+const STRONG: Style = Style::color(PaletteColor::Plain).bold();
 
 impl SolitudeScramble {
     fn draw_title(&self, picture: &mut Picture, state: &State, names: &[String; SEATS]) {
@@ -99,7 +99,7 @@ impl SolitudeScramble {
             let best = state.totals().iter().max().copied().unwrap_or(0);
             let mut winners = Seat::all(SEATS).filter(|seat| state.totals()[seat.index()] == best);
             let who = match (winners.next(), winners.count()) {
-                (Some(seat), 0) => short(&names[seat.index()], NAME_ON_BOARD),
+                (Some(seat), 0) => truncate_name(&names[seat.index()], NAME_ON_BOARD),
                 (_, others) => format!("{} share the first place", others + 1),
             };
             picture.text(format!("   over after {} turns: {who} with {best} points", self.turns()));
@@ -162,8 +162,8 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
         };
         let (at, seat) = (x + COLUMNS[column], deal.seat_on(side));
         canvas.center(at, ROWS[row], &format!(" {} ", side.name()), Style::default());
-        let name = short(&names[seat.index()], NAME_ON_BOARD);
-        let who = Style::ink(Ink::Seat(seat.0));
+        let name = truncate_name(&names[seat.index()], NAME_ON_BOARD);
+        let who = Style::color(PaletteColor::Seat(seat.0));
         canvas.center(at, ROWS[row] + 1, &format!("{} {name}", letter(seat)), who);
     }
     for platform in Platform::ALL {
@@ -176,7 +176,7 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
         };
         let at = x + COLUMNS[column];
         let label = format!(" ({} {}) ", platform.name(), deal.scores().of(platform));
-        canvas.center(at, ROWS[row], &label, Style::ink(Ink::Accent).bold());
+        canvas.center(at, ROWS[row], &label, Style::color(PaletteColor::Accent).bold());
         if let Some(turn) = turn {
             let (text, style) = visitors(turn, platform);
             canvas.center(at, ROWS[row] + 1, &text, style);
@@ -193,47 +193,49 @@ fn visitors(turn: &Turn, platform: Platform) -> (String, Style) {
         [] => (String::new(), FAINT),
         [alone] => {
             let text = format!("{} +{}", letter(*alone), turn.awards[alone.index()]);
-            (text, Style::ink(Ink::Seat(alone.0)).bold())
+            (text, Style::color(PaletteColor::Seat(alone.0)).bold())
         }
         met => {
             let letters: Vec<String> = met.iter().map(|seat| letter(*seat).to_string()).collect();
-            (letters.join(" x "), Style::ink(Ink::Bad))
+            (letters.join(" x "), Style::color(PaletteColor::Bad))
         }
     }
 }
 
 /// One row for each seat: total, last move, points turn by turn.
-fn draw_table(picture: &mut Picture, state: &State, eye: Eye, names: &[String; SEATS]) {
+fn draw_table(picture: &mut Picture, state: &State, viewpoint: Viewpoint, names: &[String; SEATS]) {
     let header = format!("  {:<24}{:>6}  {:<18}{}", "bot", "total", "last turn", "points turn by turn");
     picture.line().put(header, FAINT);
     for seat in Seat::all(SEATS) {
-        let name = short(&names[seat.index()], 16);
-        let you = if eye == Eye::Seat(seat) { "(you)" } else { "" };
+        let name = truncate_name(&names[seat.index()], 16);
+        let you = if viewpoint == Viewpoint::Seat(seat) { "(you)" } else { "" };
         let who = format!("  {} {name:<16} {you:<5}", letter(seat));
-        picture.line().put(who, Style::ink(Ink::Seat(seat.0)));
+        picture.line().put(who, Style::color(PaletteColor::Seat(seat.0)));
         picture.put(format!("{:>6}  ", state.totals()[seat.index()]), STRONG);
         let (text, ink) = state.history().last().map_or_else(Default::default, |turn| last_move(turn, seat));
-        picture.put(format!("{text:<18}"), Style::ink(ink));
-        picture.text(strip(state, seat));
+        picture.put(format!("{text:<18}"), Style::color(ink));
+        picture.text(points_strip(state, seat));
     }
     picture.line().put("  a digit: points alone   x: met somebody   -: forfeit", FAINT);
 }
 
-fn last_move(turn: &Turn, seat: Seat) -> (String, Ink) {
+fn last_move(turn: &Turn, seat: Seat) -> (String, PaletteColor) {
     let name = move_name(turn.moves[seat.index()]);
-    match turn.went(seat) {
-        None => (format!("{name:<6} forfeit"), Ink::Bad),
-        Some(platform) if turn.collided(seat) => (format!("{name:<6} {} x", platform.name()), Ink::Bad),
+    match turn.platform_of(seat) {
+        None => (format!("{name:<6} forfeit"), PaletteColor::Bad),
+        Some(platform) if turn.collided(seat) => {
+            (format!("{name:<6} {} x", platform.name()), PaletteColor::Bad)
+        }
         Some(platform) => {
-            (format!("{name:<6} {} +{}", platform.name(), turn.awards[seat.index()]), Ink::Good)
+            (format!("{name:<6} {} +{}", platform.name(), turn.awards[seat.index()]), PaletteColor::Good)
         }
     }
 }
 
 /// The last turns of a seat, one character each.
-fn strip(state: &State, seat: Seat) -> String {
-    const LONGEST: usize = 40;
-    let recent = &state.history()[state.history().len().saturating_sub(LONGEST)..];
+fn points_strip(state: &State, seat: Seat) -> String {
+    const MAX_STRIP_TURNS: usize = 40;
+    let recent = &state.history()[state.history().len().saturating_sub(MAX_STRIP_TURNS)..];
     let mut strip = String::from(if recent.len() < state.history().len() { "..." } else { "" });
     strip.extend(recent.iter().map(|turn| match turn.awards[seat.index()] {
         0 if turn.collided(seat) => 'x',

@@ -1,20 +1,20 @@
 //! Which words fit a pattern: for each length, place and letter the set of words with that letter there.
 
-use agon_core::QuickRng;
+use agon_core::FastRng;
 
 use crate::word_racer::WordList;
 use crate::word_racer::board::SIDE;
 
 /// An index of a word list by pattern, made once for a list and shared.
-pub(in crate::word_racer) struct Index {
-    groups: Vec<Group>,
+pub(in crate::word_racer) struct WordIndex {
+    groups: Vec<WordsOfLength>,
     /// How often each letter stands in the words, in parts of all letters; all lengths count the same.
     pub(super) frequency: [f32; 26],
 }
 
 /// The words of one length.
 #[derive(Default)]
-struct Group {
+struct WordsOfLength {
     words: Vec<[u8; SIDE]>,
     /// Machine words of a set of these words.
     blocks: usize,
@@ -22,11 +22,11 @@ struct Group {
     sets: Vec<u64>,
 }
 
-impl Index {
+impl WordIndex {
     /// Sorts the words of a list by length, place and letter.
     pub(in crate::word_racer) fn new(list: &WordList) -> Self {
-        let mut groups: Vec<Group> = (0..=SIDE).map(|_| Group::default()).collect();
-        list.each(|word| {
+        let mut groups: Vec<WordsOfLength> = (0..=SIDE).map(|_| WordsOfLength::default()).collect();
+        list.for_each_word(|word| {
             let mut codes = [0; SIDE];
             for (code, &letter) in codes.iter_mut().zip(word) {
                 *code = letter;
@@ -49,7 +49,7 @@ impl Index {
     }
 
     /// Draws up to `wanted` words that fit a pattern (codes past `Z` fit every letter), more or less evenly.
-    pub(super) fn draw(&self, pattern: &[u8], wanted: usize, rng: &mut QuickRng, out: &mut Vec<[u8; SIDE]>) {
+    pub(super) fn draw(&self, pattern: &[u8], wanted: usize, rng: &mut FastRng, out: &mut Vec<[u8; SIDE]>) {
         out.clear();
         let Some(group) = self.groups.get(pattern.len()).filter(|group| group.blocks > 0) else { return };
         let sets: Vec<&[u64]> = pattern
@@ -79,7 +79,7 @@ impl Index {
     }
 }
 
-fn frequency(groups: &[Group]) -> [f32; 26] {
+fn frequency(groups: &[WordsOfLength]) -> [f32; 26] {
     let mut frequency = [0.0f32; 26];
     for (length, group) in groups.iter().enumerate() {
         let weight = 1.0 / (length * group.words.len()).max(1) as f32;

@@ -5,15 +5,15 @@
 //! are safe, whatever the other calls. Plans are improved by small random changes that are kept when they do
 //! not make the plan much worse (simulated annealing).
 
-use agon_core::QuickRng;
+use agon_core::FastRng;
 
-use super::index::Index;
+use super::index::WordIndex;
 use crate::word_racer::board::{Board, CELLS, EMPTY, LINES, Line, SIDE, cell_of};
 use crate::word_racer::{WordList, line_points};
 
 /// What a plan may cost and what letters are expected from the other.
 #[derive(Clone)]
-pub(super) struct Terms {
+pub(super) struct PlanCosts {
     /// Own calls left.
     pub(super) calls: f32,
     /// How many of each letter the other is expected to call.
@@ -37,7 +37,7 @@ pub(super) struct Plan {
 }
 
 /// Words drawn for a line at a time.
-const DRAWN: usize = 24;
+const WORDS_PER_DRAW: usize = 24;
 
 /// The cells of a change and what they held before.
 type Undo = Vec<(usize, u8)>;
@@ -83,8 +83,8 @@ impl Plan {
     }
 
     /// What the plan is worth.
-    pub(super) fn value(&self, terms: &Terms) -> f32 {
-        value(self.points, &self.wishes, terms)
+    pub(super) fn value(&self, costs: &PlanCosts) -> f32 {
+        value(self.points, &self.wishes, costs)
     }
 
     /// What letters of the other may add: for each letter the best it can do in a cell without a wish, or the
@@ -149,14 +149,14 @@ impl Plan {
 }
 
 /// Points, less what the calls for the wishes give to the other, less the wishes that must go unfulfilled.
-fn value(points: i32, wishes: &[u8; 26], terms: &Terms) -> f32 {
+fn value(points: i32, wishes: &[u8; 26], costs: &PlanCosts) -> f32 {
     let (mut calls, mut gifts) = (0.0, 0.0);
-    for ((&wished, supply), gift) in wishes.iter().zip(&terms.supply).zip(&terms.gift) {
+    for ((&wished, supply), gift) in wishes.iter().zip(&costs.supply).zip(&costs.gift) {
         let own = (f32::from(wished) - supply).max(0.0);
         calls += own;
         gifts += own * gift;
     }
-    points as f32 - gifts - terms.excess * (calls - terms.calls).max(0.0)
+    points as f32 - gifts - costs.excess * (calls - costs.calls).max(0.0)
 }
 
 /// About `exp(-loss)`, from sums and products alone: the library's `exp` is not the same on every machine.
@@ -168,32 +168,32 @@ fn chance(loss: f32) -> f64 {
 /// Improves plans.
 pub(super) struct Search<'a> {
     words: &'a WordList,
-    index: &'a Index,
-    terms: &'a Terms,
-    rng: &'a mut QuickRng,
+    index: &'a WordIndex,
+    costs: &'a PlanCosts,
+    rng: &'a mut FastRng,
     drawn: Vec<[u8; SIDE]>,
     undo: Undo,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(words: &'a WordList, terms: &'a Terms, rng: &'a mut QuickRng) -> Self {
-        Self { words, index: words.index(), terms, rng, drawn: Vec::new(), undo: Vec::new() }
+    pub(super) fn new(words: &'a WordList, costs: &'a PlanCosts, rng: &'a mut FastRng) -> Self {
+        Self { words, index: words.index(), costs, rng, drawn: Vec::new(), undo: Vec::new() }
     }
 
     /// Anneals a plan for so many steps, from this temperature (in points) down to nearly none; the best plan
     /// on the way is kept.
-    pub(super) fn anneal(&mut self, plan: &mut Plan, steps: u32, hot: f32, lines: &[usize]) {
-        let mut value = plan.value(self.terms);
+    pub(super) fn anneal(&mut self, plan: &mut Plan, steps: u32, start_temperature: f32, lines: &[usize]) {
+        let mut value = plan.value(self.costs);
         let (mut best, mut best_value) = (plan.clone(), value);
         for step in 0..steps {
-            let temperature = hot * (1.0 - step as f32 / steps as f32) + 0.05;
+            let temperature = start_temperature * (1.0 - step as f32 / steps as f32) + 0.05;
             self.undo.clear();
             match self.rng.below(8) {
                 0..=3 => self.set_word(plan, lines),
                 4..=6 => self.set_letter(plan, lines, temperature),
                 _ => self.drop_word(plan, lines),
             }
-            let new = plan.value(self.terms);
+            let new = plan.value(self.costs);
             if new >= value || self.rng.unit() < chance((value - new) / temperature) {
                 value = new;
                 if value > best_value {
@@ -229,7 +229,7 @@ impl<'a> Search<'a> {
             }
         }
         let mut drawn = std::mem::take(&mut self.drawn);
-        self.index.draw(&pattern[..length], DRAWN, self.rng, &mut drawn);
+        self.index.draw(&pattern[..length], WORDS_PER_DRAW, self.rng, &mut drawn);
         if let Some(word) = self.best_word(plan, line, start, length, &drawn) {
             for (i, &code) in word[..length].iter().enumerate() {
                 self.put(plan, cell_of(line, start + i), code);
@@ -270,7 +270,7 @@ impl<'a> Search<'a> {
                 points += i32::from(*known);
             }
             points += line_points(self.words, codes) as i32;
-            let value = value(points, &wishes, self.terms);
+            let value = value(points, &wishes, self.costs);
             if best.is_none_or(|(most, _)| value > most) {
                 best = Some((value, *word));
             }
@@ -300,9 +300,9 @@ impl<'a> Search<'a> {
             column[cell / SIDE] = code;
             let points = line_points(self.words, row) + line_points(self.words, column);
             let wished = plan.wishes.get(usize::from(code)).copied().unwrap_or(0);
-            let supply = self.terms.supply.get(usize::from(code)).copied().unwrap_or(9.0);
+            let supply = self.costs.supply.get(usize::from(code)).copied().unwrap_or(9.0);
             // A letter the other will call anyway is cheaper; a little noise finds other ways.
-            let call = self.terms.gift.get(usize::from(code)).map_or(0.0, |gift| gift.max(0.5));
+            let call = self.costs.gift.get(usize::from(code)).map_or(0.0, |gift| gift.max(0.5));
             let price = if f32::from(wished) + 1.0 > supply { call } else { 0.0 };
             let noise = self.rng.unit() as f32 * (temperature + 0.5);
             let value = points as f32 - price + noise;
@@ -348,8 +348,8 @@ mod tests {
     #[test]
     fn points_and_wishes_stay_in_step_while_a_plan_is_changed() {
         let words = WordList::built_in();
-        let terms =
-            Terms { calls: 24.0, expected: [0.5; 26], supply: [0.1; 26], gift: [0.2; 26], excess: 5.0 };
+        let costs =
+            PlanCosts { calls: 24.0, expected: [0.5; 26], supply: [0.1; 26], gift: [0.2; 26], excess: 5.0 };
         let mut board = Board::EMPTY;
         for (position, letter) in [(24, 'E'), (3, 'Q'), (40, 'S')] {
             board.put(position, Letter::read(letter).unwrap());
@@ -357,7 +357,7 @@ mod tests {
         let mut plan = Plan::new(&words, &board);
         let lines: Vec<usize> = (0..LINES).collect();
         for seed in 0..5 {
-            Search::new(&words, &terms, &mut QuickRng::new(seed)).anneal(&mut plan, 300, 2.0, &lines);
+            Search::new(&words, &costs, &mut FastRng::new(seed)).anneal(&mut plan, 300, 2.0, &lines);
             assert!(plan.is_for(&board));
             let mut wishes = [0; 26];
             let mut whole = board;

@@ -1,15 +1,15 @@
 //! Bots that keep a [`Plan`] for the whole board and bend it to what the other one calls.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
-use super::plan::{Plan, Search, Terms};
+use super::plan::{Plan, PlanCosts, Search};
 use super::simple::answer;
 use crate::word_racer::board::{CELLS, LINES, SIDE};
 use crate::word_racer::{Answer, Letter, Observation, TURNS, WordRacer};
 
 /// How much a planner thinks and what it expects.
 #[derive(Clone, Copy)]
-pub(super) struct Style {
+pub(super) struct PlannerConfig {
     /// Steps for the first plan.
     pub(super) first: u32,
     /// Steps for each call later on.
@@ -26,11 +26,11 @@ pub(super) struct Style {
     pub(super) gift: f32,
     /// What part of the points counts that letters of the other may add to the plan.
     pub(super) upside: f32,
-    /// With fewer own calls left than this, wishes that cannot be called cost [`STRICT`].
+    /// With fewer own calls left than this, wishes that cannot be called cost [`STRICT_EXCESS`].
     pub(super) strict: usize,
 }
 
-impl Style {
+impl PlannerConfig {
     /// Wants safe points and does not mind what its calls do for the other.
     pub(super) const PLANNER: Self = Self {
         first: 2000,
@@ -61,30 +61,30 @@ impl Style {
 }
 
 /// What a wish costs near the end that no own call is left for, in points: about what its letter would add.
-const STRICT: f32 = 4.0;
+const STRICT_EXCESS: f32 = 4.0;
 
 /// What an own call is worth that the other makes unnecessary, in points.
-const SAVED: f32 = 2.0;
+const SAVED_CALL_VALUE: f32 = 2.0;
 
 /// As many calls by the frequency of letters are assumed to precede the other's own.
-const PRIOR: f32 = 12.0;
+const PRIOR_CALLS: f32 = 12.0;
 
 const ALL_LINES: [usize; LINES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
 /// Keeps a plan.
 pub(super) struct Planner {
-    style: Style,
-    rng: QuickRng,
+    config: PlannerConfig,
+    rng: FastRng,
     plan: Option<Plan>,
 }
 
 impl Planner {
-    pub(super) const fn new(style: Style) -> Self {
-        Self { style, rng: QuickRng::new(0), plan: None }
+    pub(super) const fn new(config: PlannerConfig) -> Self {
+        Self { config, rng: FastRng::new(0), plan: None }
     }
 
     /// Own calls left (the one at hand included) and what the other is expected to call.
-    fn terms(&self, seen: &Observation<'_>) -> Terms {
+    fn costs(&self, seen: &Observation<'_>) -> PlanCosts {
         let left = TURNS.saturating_sub(seen.places.len() + usize::from(seen.letter.is_some()));
         // Whether it calls now or places now, the next call is its own.
         let own = left.div_ceil(2);
@@ -97,48 +97,60 @@ impl Planner {
         let frequency = &seen.words.index().frequency;
         let mut expected = [0.0; 26];
         for ((expected, called), usual) in expected.iter_mut().zip(calls).zip(frequency) {
-            *expected = others * (called + PRIOR * usual) / (total + PRIOR);
+            *expected = others * (called + PRIOR_CALLS * usual) / (total + PRIOR_CALLS);
         }
-        Terms {
+        PlanCosts {
             calls: own as f32,
             expected,
-            supply: expected.map(|expected| self.style.trust * expected),
-            gift: frequency.map(|usual| self.style.gift * usual * 26.0),
-            excess: if own < self.style.strict { STRICT } else { self.style.excess },
+            supply: expected.map(|expected| self.config.trust * expected),
+            gift: frequency.map(|usual| self.config.gift * usual * 26.0),
+            excess: if own < self.config.strict { STRICT_EXCESS } else { self.config.excess },
         }
     }
 
-    fn anneal(&mut self, seen: &Observation<'_>, terms: &Terms, plan: &mut Plan, how: (u32, f32, &[usize])) {
-        let (steps, hot, lines) = how;
-        Search::new(seen.words, terms, &mut self.rng).anneal(plan, steps, hot, lines);
+    fn anneal(
+        &mut self,
+        seen: &Observation<'_>,
+        costs: &PlanCosts,
+        plan: &mut Plan,
+        how: (u32, f32, &[usize]),
+    ) {
+        let (steps, start_temperature, lines) = how;
+        Search::new(seen.words, costs, &mut self.rng).anneal(plan, steps, start_temperature, lines);
     }
 
     /// The plan so far, improved before a call; a new one at the start.
-    fn current_plan(&mut self, seen: &Observation<'_>, terms: &Terms) -> Plan {
+    fn current_plan(&mut self, seen: &Observation<'_>, costs: &PlanCosts) -> Plan {
         let known = self.plan.take().filter(|plan| plan.is_for(seen.board));
-        let (steps, hot) = match (&known, seen.letter) {
-            (None, _) => (self.style.first, 3.0),
-            (Some(_), None) => (self.style.call, 1.0),
+        let (steps, start_temperature) = match (&known, seen.letter) {
+            (None, _) => (self.config.first, 3.0),
+            (Some(_), None) => (self.config.call, 1.0),
             (Some(_), Some(_)) => (0, 1.0),
         };
         let mut plan = known.unwrap_or_else(|| Plan::new(seen.words, seen.board));
         if steps > 0 {
-            self.anneal(seen, terms, &mut plan, (steps, hot, &ALL_LINES));
+            self.anneal(seen, costs, &mut plan, (steps, start_temperature, &ALL_LINES));
         }
         plan
     }
 
     /// What a plan is worth with what may be added to it.
-    fn worth(&self, seen: &Observation<'_>, plan: &Plan, terms: &Terms) -> f32 {
-        let value = plan.value(terms);
-        if self.style.upside == 0.0 {
+    fn plan_value(&self, seen: &Observation<'_>, plan: &Plan, costs: &PlanCosts) -> f32 {
+        let value = plan.value(costs);
+        if self.config.upside == 0.0 {
             return value;
         }
-        value + self.style.upside * plan.upside(seen.words, &terms.expected, SAVED)
+        value + self.config.upside * plan.upside(seen.words, &costs.expected, SAVED_CALL_VALUE)
     }
 
     /// Where a letter goes, and the plan after it: the best cells at first sight are looked at closely.
-    fn place(&mut self, seen: &Observation<'_>, plan: &Plan, terms: &Terms, letter: Letter) -> (usize, Plan) {
+    fn place(
+        &mut self,
+        seen: &Observation<'_>,
+        plan: &Plan,
+        costs: &PlanCosts,
+        letter: Letter,
+    ) -> (usize, Plan) {
         let mut cells: Vec<(f32, usize, Plan)> = seen
             .board
             .free()
@@ -146,15 +158,15 @@ impl Planner {
                 let mut next = plan.clone();
                 next.write(seen.words, cell, letter.code());
                 // A hair of chance between equals.
-                (next.value(terms) + self.rng.unit() as f32 * 0.01, cell, next)
+                (next.value(costs) + self.rng.unit() as f32 * 0.01, cell, next)
             })
             .collect();
         cells.sort_by(|a, b| b.0.total_cmp(&a.0));
-        cells.truncate(self.style.cells);
-        for (worth, cell, next) in &mut cells {
+        cells.truncate(self.config.cells);
+        for (plan_value, cell, next) in &mut cells {
             let lines = [*cell / SIDE, SIDE + *cell % SIDE];
-            self.anneal(seen, terms, next, (self.style.place, 1.0, &lines));
-            *worth = self.worth(seen, next, terms);
+            self.anneal(seen, costs, next, (self.config.place, 1.0, &lines));
+            *plan_value = self.plan_value(seen, next, costs);
         }
         let best = cells.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         best.map_or_else(|| (0, plan.clone()), |(_, cell, next)| (cell, next))
@@ -178,13 +190,13 @@ impl Planner {
 
 impl Bot<WordRacer> for Planner {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
+        self.rng = FastRng::new(seed);
         self.plan = None;
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
-        let terms = self.terms(seen);
-        let mut plan = self.current_plan(seen, &terms);
+        let costs = self.costs(seen);
+        let mut plan = self.current_plan(seen, &costs);
         let (letter, cell) = match (seen.letter, Self::wish(seen, &plan)) {
             (None, Some((letter, cell))) => {
                 plan.write(seen.words, cell, letter.code());
@@ -192,7 +204,7 @@ impl Bot<WordRacer> for Planner {
             }
             (called, _) => {
                 let letter = called.unwrap_or_else(|| Self::rarest(seen));
-                let (cell, next) = self.place(seen, &plan, &terms, letter);
+                let (cell, next) = self.place(seen, &plan, &costs, letter);
                 plan = next;
                 (letter, cell)
             }

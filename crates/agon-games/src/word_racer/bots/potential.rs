@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
 use super::simple::answer;
 use crate::word_racer::board::{EMPTY, Line, SIDE};
@@ -11,25 +11,25 @@ use crate::word_racer::words::Prefix;
 use crate::word_racer::{Answer, Letter, Observation, WordList, WordRacer};
 
 /// Words that want more letters than this are not counted on.
-const MISSING: usize = 2;
+const MAX_MISSING: usize = 2;
 
 /// What a word is worth by the number of letters it still wants, in parts of its points.
-const HOPE: [f32; MISSING + 1] = [1.0, 0.45, 0.12];
+const COMPLETION_WEIGHTS: [f32; MAX_MISSING + 1] = [1.0, 0.45, 0.12];
 
 /// Greedy on the potential of rows, or of rows and columns.
 pub(super) struct Potential {
     columns: bool,
-    rng: QuickRng,
-    known: HashMap<Line, f32>,
+    rng: FastRng,
+    cache: HashMap<Line, f32>,
 }
 
 impl Potential {
     pub(super) fn new(columns: bool) -> Self {
-        Self { columns, rng: QuickRng::new(0), known: HashMap::new() }
+        Self { columns, rng: FastRng::new(0), cache: HashMap::new() }
     }
 
-    fn of_line(&mut self, words: &WordList, line: Line) -> f32 {
-        *self.known.entry(line).or_insert_with(|| potential(words, line))
+    fn line_potential(&mut self, words: &WordList, line: Line) -> f32 {
+        *self.cache.entry(line).or_insert_with(|| potential(words, line))
     }
 
     /// By how much the board's potential grows with this letter in this cell.
@@ -43,7 +43,7 @@ impl Potential {
             let before = seen.board.line(line);
             let mut after = before;
             after[index] = letter.code();
-            total += self.of_line(seen.words, after) - self.of_line(seen.words, before);
+            total += self.line_potential(seen.words, after) - self.line_potential(seen.words, before);
         }
         total
     }
@@ -51,7 +51,7 @@ impl Potential {
 
 impl Bot<WordRacer> for Potential {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
+        self.rng = FastRng::new(seed);
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
@@ -80,12 +80,14 @@ fn potential(words: &WordList, line: Line) -> f32 {
         let mut missing = 0;
         for end in start + 1..=SIDE {
             missing += usize::from(line[end - 1] == EMPTY);
-            if fits[end] == 0 || missing > MISSING {
+            if fits[end] == 0 || missing > MAX_MISSING {
                 continue;
             }
             // Many words to choose from are easier to complete than one.
             let choice = if missing == 0 { 1.0 } else { 1.0 + 0.17 * log2(fits[end]) };
-            most = most.max(f32::from(POINTS[end - start]) * (HOPE[missing] * choice).min(1.0) + best[end]);
+            most = most.max(
+                f32::from(POINTS[end - start]) * (COMPLETION_WEIGHTS[missing] * choice).min(1.0) + best[end],
+            );
         }
         best[start] = most;
     }
@@ -115,7 +117,7 @@ fn count(
         if let Some(longer) = words.follow(prefix, code) {
             count(words, line, longer, place + 1, missing, fits);
         }
-    } else if missing < MISSING {
+    } else if missing < MAX_MISSING {
         for code in 0..EMPTY {
             if let Some(longer) = words.follow(prefix, code) {
                 count(words, line, longer, place + 1, missing + 1, fits);

@@ -1,6 +1,6 @@
 //! Bots that hardly think: any cell, the next cell, or what gives points right now.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
 use crate::word_racer::board::{Board, SIDE};
 use crate::word_racer::{Answer, Letter, Observation, WordList, WordRacer, line_points};
@@ -15,17 +15,17 @@ pub(super) const fn answer(seen: &Observation<'_>, letter: Letter, position: usi
 }
 
 /// Any letter, anywhere.
-pub(super) struct Random(QuickRng);
+pub(super) struct Random(FastRng);
 
 impl Default for Random {
     fn default() -> Self {
-        Self(QuickRng::new(0))
+        Self(FastRng::new(0))
     }
 }
 
 impl Bot<WordRacer> for Random {
     fn begin(&mut self, seed: u64) {
-        self.0 = QuickRng::new(seed);
+        self.0 = FastRng::new(seed);
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {

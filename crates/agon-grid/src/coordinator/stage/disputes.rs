@@ -1,4 +1,4 @@
-//! Matches that came to different ends: which of them counts, and what that means for who played them.
+//! Decides between different results of a match, and revokes results.
 
 use std::sync::Arc;
 
@@ -12,93 +12,100 @@ use crate::coordinator::validate;
 use crate::coordinator::{DisputedMatch, Revocation};
 
 impl StageCoordinator<'_> {
-    /// Plays a match's records through the rules, away from here.
+    /// Replays a match's records in the background.
     pub(super) fn replay(&mut self, worker: &str, finished: &FinishedMatch) {
         let records = finished.games.iter().filter_map(|game| game.record.clone()).collect();
-        let replay = self.replaying(worker, finished.result.key);
-        self.shared().runtime.spawn_blocking(move || replay(records));
+        let replay = self.replay_task(worker, finished.result.key);
+        self.context().runtime.spawn_blocking(move || replay(records));
     }
 
-    /// The same with what the ledger has of a match: it may be from before this stage was begun anew, or was not looked at when it came.
-    pub(super) fn replay_kept(&mut self, number: u64) {
-        let Some(worker) = self.checks.first(number).map(str::to_owned) else { return };
-        let (key, runtime) = (self.key(number), self.shared().runtime.clone());
-        let replay = self.replaying(&worker, key);
-        let give = Box::new(move |records| drop(runtime.spawn_blocking(move || replay(records))));
-        self.over |= self.lots.send(ExecutorEvent::RecordsRequested { key, reply: give }).is_err();
+    /// Replays the stored records of a match. They may be from before the stage restarted, or were not replayed when they came.
+    pub(super) fn replay_stored(&mut self, number: u64) {
+        let Some(worker) = self.checks.first_worker(number).map(str::to_owned) else { return };
+        let (key, runtime) = (self.key(number), self.context().runtime.clone());
+        let replay = self.replay_task(&worker, key);
+        let reply_records = Box::new(move |records| drop(runtime.spawn_blocking(move || replay(records))));
+        self.receiver_gone |=
+            self.run_events.send(ExecutorEvent::RecordsRequested { key, reply: reply_records }).is_err();
     }
 
-    /// What replays records of this worker's match, and says what came of it; it is waited for from now on.
-    fn replaying(&mut self, worker: &str, key: MatchKey) -> impl FnOnce(Vec<Vec<u8>>) + Send + use<> {
-        let token = self.fleet.number();
+    /// Returns a function that replays records of this worker's match and sends the outcome as an event. The stage waits for it from now
+    /// on.
+    fn replay_task(&mut self, worker: &str, key: MatchKey) -> impl FnOnce(Vec<Vec<u8>>) + Send + use<> {
+        let token = self.coordinator.next_number();
         self.replaying.insert(token);
-        let (table, assets) = (Arc::clone(&self.fleet.table), self.hall.assets.clone());
-        let (said, worker) = (self.shared().said.clone(), worker.to_owned());
+        let (game, assets) = (Arc::clone(&self.coordinator.game), self.phase_context.assets.clone());
+        let (events, worker) = (self.context().events.clone(), worker.to_owned());
         move |records| {
-            let wrong = validate::replayed(&*table, &assets, &records).err();
-            let wrong = wrong.map(|what| format!("match {key}: {what}"));
-            let _ = said.send(StageEvent::Replayed(worker, token, wrong));
+            let violation = validate::check_replay(&*game, &assets, &records).err();
+            let violation = violation.map(|what| format!("match {key}: {what}"));
+            let _ = events.send(StageEvent::Replayed(worker, token, violation));
         }
     }
 
-    /// Two came to something else than this worker in a match. What they came to counts, whatever becomes of the worker.
-    pub(super) fn handle_outvoted(&mut self, worker: &str, theirs: FinishedMatch, is_kept: bool) {
-        let key = theirs.result.key;
-        let why = format!("two others came to something else in match {key}");
-        if is_kept {
-            self.fleet.memory().settled.push(theirs);
+    /// Two other workers agree on another result. Their result counts, whether or not the worker is banned.
+    pub(super) fn handle_outvoted(&mut self, worker: &str, winning: FinishedMatch, is_stored: bool) {
+        let key = winning.result.key;
+        let why = format!("two other workers agree on another result of match {key}");
+        if is_stored {
+            self.coordinator.state().majority_results.push(winning);
         }
         self.strike(worker, &why);
-        // Of who is barred nothing counts anyway.
-        if is_kept && self.shared().company().barred(worker).is_none() {
-            self.revoke(Revocation::Outvote { key, worker: worker.to_owned(), why });
+        // A ban revokes all results of the worker anyway.
+        if is_stored && self.context().workers().ban_reason(worker).is_none() {
+            self.revoke(Revocation::RevokeMatch { key, worker: worker.to_owned(), why });
         }
     }
 
-    /// Nothing tells which end of a match is right: it stays as it came first, and people are told.
-    pub(super) fn dispute(&mut self, number: u64, workers: Vec<String>) {
+    /// Reports a match without a majority. The first result stays.
+    pub(super) fn report_dispute(&mut self, number: u64, workers: Vec<String>) {
         let key = self.key(number);
-        let mut memory = self.fleet.memory();
-        memory.figures.disputed += 1;
-        memory.disputed.push(DisputedMatch { key, workers: workers.clone() });
-        drop(memory);
-        self.over |= self.lots.send(ExecutorEvent::Disputed { key, workers }).is_err();
+        let mut state = self.coordinator.state();
+        state.stats.disputed += 1;
+        state.disputed.push(DisputedMatch { key, workers: workers.clone() });
+        drop(state);
+        self.receiver_gone |= self.run_events.send(ExecutorEvent::Disputed { key, workers }).is_err();
     }
 
-    /// Hands a sentence on; it is remembered until it was carried out.
-    pub(super) fn revoke(&mut self, sentence: Revocation) {
-        let token = self.fleet.number();
-        self.fleet.memory().sentences.insert(token, sentence.clone());
-        self.carry_out(token, sentence);
+    /// Starts a revocation. It is kept until it is executed.
+    pub(super) fn revoke(&mut self, revocation: Revocation) {
+        let token = self.coordinator.next_number();
+        self.coordinator.state().revocations.insert(token, revocation.clone());
+        self.send_revocation(token, revocation);
     }
 
-    fn carry_out(&mut self, token: u64, sentence: Revocation) {
-        let said = self.shared().said.clone();
-        let then: agon_runner::executor::OnStored = Box::new(move || drop(said.send(StageEvent::Kept(token))));
+    fn send_revocation(&mut self, token: u64, revocation: Revocation) {
+        let events = self.context().events.clone();
+        let then: agon_runner::executor::OnStored =
+            Box::new(move || drop(events.send(StageEvent::Stored(token))));
         let then = Some(then);
-        let lot = match sentence {
-            Revocation::Bar { worker, why } => ExecutorEvent::Barred { worker, why, then },
-            Revocation::Outvote { key, worker, why } => ExecutorEvent::Outvoted { key, worker, why, then },
+        let event = match revocation {
+            Revocation::Ban { worker, why } => ExecutorEvent::Banned { worker, reason: why, on_stored: then },
+            Revocation::RevokeMatch { key, worker, why } => {
+                ExecutorEvent::Outvoted { key, worker, reason: why, on_stored: then }
+            }
         };
-        self.over |= self.lots.send(lot).is_err();
+        self.receiver_gone |= self.run_events.send(event).is_err();
     }
 
-    /// What a stage that was begun anew left: sentences that nobody has carried out, and matches that two have come to the same in.
+    /// Resumes after a restart of the stage: pending revocations, and matches with a majority result.
     pub(super) fn resume_pending(&mut self) {
-        let (phase, stage) = (self.hall.phase, self.stage);
-        let mut memory = self.fleet.memory();
-        let sentences = memory.sentences.clone();
+        let (phase, stage) = (self.phase_context.phase, self.stage);
+        let mut state = self.coordinator.state();
+        let revocations = state.revocations.clone();
         let here = |one: &mut FinishedMatch| (one.result.key.phase, one.result.key.stage) == (phase, stage);
-        let settled: Vec<FinishedMatch> = memory.settled.extract_if(.., here).collect();
-        drop(memory);
-        // Where matches are played in order they are played again: bots may have something else with them by then.
-        let left = settled.into_iter().filter(|one| self.queue.remove(one.result.key.number).is_some());
+        let majority_results: Vec<FinishedMatch> = state.majority_results.extract_if(.., here).collect();
+        drop(state);
+        // Where matches are played in order, they are played again, because the bots' data may have changed since.
+        let left =
+            majority_results.into_iter().filter(|one| self.queue.remove(one.result.key.number).is_some());
         let matches: Vec<FinishedMatch> = left.collect();
         if !matches.is_empty() {
-            self.over |= self.lots.send(ExecutorEvent::Played { matches, kept: None }).is_err();
+            self.receiver_gone |=
+                self.run_events.send(ExecutorEvent::Played { matches, on_stored: None }).is_err();
         }
-        for (token, sentence) in sentences {
-            self.carry_out(token, sentence);
+        for (token, revocation) in revocations {
+            self.send_revocation(token, revocation);
         }
     }
 }

@@ -1,188 +1,197 @@
-//! What workers could not play, and what is in nobody's hands.
+//! Handles failed and lost jobs.
 
 use std::time::Instant;
 
-use super::{AGAIN, StageCoordinator, JobPurpose, PublishedJob, RetryMatch};
+use super::{JobPurpose, PublishedJob, REPUBLISH_DELAY, RetryMatch, StageCoordinator};
 use crate::coordinator::UnplayableMatch;
 use crate::coordinator::listener::ReplyHandle;
-use crate::messages::{ReportAck, JobError, JobErrorKind};
+use crate::messages::{JobError, JobErrorKind, ReportAck};
 
-/// So often a match is tried by those who have not failed at it yet, before it is set aside.
-const ROUNDS: u32 = 3;
+/// Maximum number of retry rounds of a match, each on workers that have not failed at it. Then it is unplayable.
+const MAX_RETRY_ROUNDS: u32 = 3;
 
 impl StageCoordinator<'_> {
-    /// A worker could not play something.
-    pub(super) fn trouble(&mut self, worker: &str, trouble: JobError, answer: ReplyHandle) {
-        let JobError { job, kind, says, .. } = trouble;
+    /// Handles a job error of a worker.
+    pub(super) fn handle_job_error(&mut self, worker: &str, job_error: JobError, reply: ReplyHandle) {
+        let JobError { job, kind, message, .. } = job_error;
         match kind {
             JobErrorKind::Failed => {
-                self.one_less_to_wait_for();
-                self.failed(worker, &job, says);
+                self.count_finished_job();
+                self.handle_failed_job(worker, &job, message);
             }
             JobErrorKind::Missing { hash } => self.upload_again(&hash),
             JobErrorKind::Poison { deliveries } => {
-                if let Some(out) = self.take_job(&job) {
-                    self.handle_poison_job(out, deliveries);
+                if let Some(published) = self.take_job(&job) {
+                    self.handle_poison_job(published, deliveries);
                 }
             }
         }
-        answer.give(&ReportAck::Kept);
+        reply.send(&ReportAck::Stored);
     }
 
-    /// A job failed somewhere. Deliveries of one that is not for everybody say nothing: what counts is how often it failed.
-    fn failed(&mut self, worker: &str, job: &str, says: String) {
-        let tries = self.fleet.options.tries;
-        let Some(out) = self.jobs.get_mut(job) else { return };
-        out.errors.push((worker.to_owned(), says));
-        out.failures += 1;
-        if out.job.excluded_workers.is_empty() || out.failures < tries {
+    /// Counts a failure of a job. For a job that excludes workers the failures count, not the deliveries.
+    fn handle_failed_job(&mut self, worker: &str, job: &str, message: String) {
+        let max_deliveries = self.coordinator.options.max_deliveries;
+        let Some(published) = self.jobs.get_mut(job) else { return };
+        published.errors.push((worker.to_owned(), message));
+        published.failures += 1;
+        if published.job.excluded_workers.is_empty() || published.failures < max_deliveries {
             return;
         }
-        let Some(out) = self.take_job(job) else { return };
-        if let Some(place) = out.place {
-            let line = self.fleet.line.clone();
-            self.shared().runtime.spawn(async move { line.remove(place).await });
+        let Some(published) = self.take_job(job) else { return };
+        if let Some(sequence) = published.sequence {
+            let job_queue = self.coordinator.job_queue.clone();
+            self.context().runtime.spawn(async move { job_queue.remove(sequence).await });
         }
-        let failures = u64::from(out.failures);
-        self.handle_poison_job(out, failures);
+        let failures = u64::from(published.failures);
+        self.handle_poison_job(published, failures);
     }
 
-    /// A job was delivered too often. Its matches are tried one by one; one that is alone in its job by those who have not failed at it yet;
-    /// and when everybody has, it is set aside.
-    fn handle_poison_job(&mut self, mut out: PublishedJob, deliveries: u64) {
-        if out.kind == JobPurpose::Check {
-            for one in &out.job.matches {
-                self.give_up(one.number);
+    /// Handles a job that was delivered too often. Its matches are tried one by one. A single match is retried on workers that have not
+    /// failed at it. If all have, it is unplayable.
+    fn handle_poison_job(&mut self, mut published: PublishedJob, deliveries: u64) {
+        if published.purpose == JobPurpose::Check {
+            for one in &published.job.matches {
+                self.give_up_check(one.number);
             }
             return;
         }
-        out.job.matches.retain(|one| self.asked.get(&one.number).is_some_and(|(_, job)| *job == out.job.id));
-        if out.job.matches.len() > 1 {
-            for one in std::mem::take(&mut out.job.matches) {
-                self.publish_again(vec![one], Vec::new(), 0, out.errors.clone());
+        published
+            .job
+            .matches
+            .retain(|one| self.requested.get(&one.number).is_some_and(|(_, job)| *job == published.job.id));
+        if published.job.matches.len() > 1 {
+            for one in std::mem::take(&mut published.job.matches) {
+                self.republish(vec![one], Vec::new(), 0, published.errors.clone());
             }
             return;
         }
-        let Some(one) = out.job.matches.pop() else { return };
-        self.asked.remove(&one.number);
-        let PublishedJob { errors, round, .. } = out;
-        self.postponed.push(RetryMatch { one, errors, round, deliveries });
-        self.try_postponed();
+        let Some(one) = published.job.matches.pop() else { return };
+        self.requested.remove(&one.number);
+        let PublishedJob { errors, rounds, .. } = published;
+        self.retries.push(RetryMatch { job_match: one, errors, rounds, deliveries });
+        self.retry_on_other_workers();
     }
 
-    /// Has postponed matches tried by somebody who has not failed at them; sets those aside that two have failed at, or that were tried often.
-    pub(super) fn try_postponed(&mut self) {
-        for waiting in std::mem::take(&mut self.postponed) {
-            let failed = waiting.failed();
-            let others = self.shared().company().has_other_than(&failed);
-            if waiting.round + 1 < ROUNDS && others {
-                let RetryMatch { one, errors, round, .. } = waiting;
-                self.publish_again(vec![one], failed, round + 1, errors);
-            } else if waiting.round + 1 < ROUNDS && failed.len() == 1 {
-                self.postponed.push(waiting);
+    /// Publishes failed matches for workers that have not failed at them. A match is unplayable if two workers have failed at it and no
+    /// other is there, or after the maximum number of rounds.
+    pub(super) fn retry_on_other_workers(&mut self) {
+        for retry in std::mem::take(&mut self.retries) {
+            let failed = retry.failed_workers();
+            let others = self.context().workers().has_other_than(&failed);
+            if retry.rounds + 1 < MAX_RETRY_ROUNDS && others {
+                let RetryMatch { job_match: one, errors, rounds, .. } = retry;
+                self.republish(vec![one], failed, rounds + 1, errors);
+            } else if retry.rounds + 1 < MAX_RETRY_ROUNDS && failed.len() == 1 {
+                self.retries.push(retry);
             } else {
-                self.set_aside(waiting);
+                self.mark_unplayable(retry);
             }
         }
     }
 
-    /// Nothing else is left to be played: whoever could play what was postponed is not there. Says whether it was all that was left.
-    pub(super) fn settle_postponed(&mut self) -> bool {
-        self.try_postponed();
-        if self.stopping.is_none() && !self.asked.is_empty() {
+    /// Nothing else is left to play: matches that still wait for another worker become unplayable. Returns whether the stage is finished.
+    pub(super) fn finish_retries(&mut self) -> bool {
+        self.retry_on_other_workers();
+        if self.stopping.is_none() && !self.requested.is_empty() {
             return false;
         }
-        for waiting in std::mem::take(&mut self.postponed) {
-            self.set_aside(waiting);
+        for retry in std::mem::take(&mut self.retries) {
+            self.mark_unplayable(retry);
         }
         true
     }
 
-    fn set_aside(&mut self, waiting: RetryMatch) {
+    fn mark_unplayable(&mut self, retry: RetryMatch) {
         let mut errors: Vec<String> = Vec::new();
-        for (worker, says) in waiting.errors {
-            let error = format!("{worker}: {says}");
+        for (worker, message) in retry.errors {
+            let error = format!("{worker}: {message}");
             if !errors.contains(&error) {
                 errors.push(error);
             }
         }
         if errors.is_empty() {
-            let deliveries = waiting.deliveries;
-            errors
-                .push(format!("whoever took it died or was never heard of again ({deliveries} deliveries)"));
+            let deliveries = retry.deliveries;
+            errors.push(format!("every worker that took it died or was lost ({deliveries} deliveries)"));
         }
-        let key = self.key(waiting.one.number);
-        self.shared().tell(&format!("match {key} is set aside: {}", first_line(&errors[0])));
-        self.aside.push(UnplayableMatch { key, errors });
+        let key = self.key(retry.job_match.number);
+        self.context().notify(&format!("match {key} is unplayable: {}", first_line(&errors[0])));
+        self.unplayable.push(UnplayableMatch { key, errors });
     }
 
-    fn publish_again(
+    fn republish(
         &mut self,
         matches: Vec<crate::messages::JobMatch>,
-        not: Vec<String>,
-        round: u32,
+        excluded: Vec<String>,
+        rounds: u32,
         errors: Vec<(String, String)>,
     ) {
-        let id = self.publish(matches, not, JobPurpose::Play);
-        if let Some(out) = self.jobs.get_mut(&id) {
-            (out.round, out.errors) = (round, errors);
+        let id = self.publish_job(matches, excluded, JobPurpose::Play);
+        if let Some(published) = self.jobs.get_mut(&id) {
+            (published.rounds, published.errors) = (rounds, errors);
         }
     }
 
-    /// A report lacks some of its job's matches: they are published again, in jobs as large as they should be by now.
-    pub(super) fn republish_missing(&mut self, out: &PublishedJob) {
-        if out.kind == JobPurpose::Check {
-            for one in &out.job.matches {
-                self.checks.ask_again(one.number);
+    /// Publishes the matches that a report lacks again, in jobs of the current size.
+    pub(super) fn republish_missing(&mut self, published: &PublishedJob) {
+        if published.purpose == JobPurpose::Check {
+            for one in &published.job.matches {
+                self.checks.retry(one.number);
             }
             return;
         }
-        let missing = |number: &u64| self.asked.get(number).is_some_and(|(_, job)| *job == out.job.id);
-        let matches: Vec<_> = out.job.matches.iter().filter(|one| missing(&one.number)).cloned().collect();
-        let cores = self.shared().company().cores();
-        let size = self.pace.size(matches.len() as u64, cores) as usize;
+        let missing =
+            |number: &u64| self.requested.get(number).is_some_and(|(_, job)| *job == published.job.id);
+        let matches: Vec<_> =
+            published.job.matches.iter().filter(|one| missing(&one.number)).cloned().collect();
+        let cores = self.context().workers().cores();
+        let size = self.batch_sizer.matches_per_job(matches.len() as u64, cores) as usize;
         for some in matches.chunks(size) {
-            self.publish_again(some.to_vec(), out.job.excluded_workers.clone(), out.round, out.errors.clone());
+            self.republish(
+                some.to_vec(),
+                published.job.excluded_workers.clone(),
+                published.rounds,
+                published.errors.clone(),
+            );
         }
     }
 
-    /// A job could not be published: it is tried again.
-    pub(super) fn unpublished(&mut self, id: &str, why: &str) {
-        let Some(out) = self.jobs.get_mut(id) else { return };
-        out.again = Some(Instant::now() + AGAIN);
-        if self.broken.is_none() {
-            self.broken = Some(Instant::now());
-            self.shared()
-                .tell(&format!("work cannot be handed out just now, trying again: {}", first_line(why)));
+    /// Schedules a job again that could not be published.
+    pub(super) fn handle_publish_failure(&mut self, id: &str, why: &str) {
+        let Some(published) = self.jobs.get_mut(id) else { return };
+        published.republish_at = Some(Instant::now() + REPUBLISH_DELAY);
+        if self.last_repair_attempt.is_none() {
+            self.last_repair_attempt = Some(Instant::now());
+            self.context().notify(&format!("cannot publish jobs, retrying: {}", first_line(why)));
         }
     }
 
-    /// Jobs that are in nobody's hands: published again, under another id.
+    /// Publishes lost jobs again, under new ids.
     pub(super) fn republish_lost(&mut self, ids: &[String]) {
         for id in ids {
-            let Some(out) = self.take_job(id) else { continue };
-            match out.kind {
+            let Some(published) = self.take_job(id) else { continue };
+            match published.purpose {
                 JobPurpose::Check => {
-                    for one in &out.job.matches {
-                        self.checks.ask_again(one.number);
+                    for one in &published.job.matches {
+                        self.checks.retry(one.number);
                     }
                 }
-                JobPurpose::Play => self.republish_missing(&out),
+                JobPurpose::Play => self.republish_missing(&published),
             }
         }
     }
 
-    /// Nobody is asked about this match any more.
-    fn give_up(&mut self, number: u64) {
+    /// Gives up the cross-check of a match.
+    fn give_up_check(&mut self, number: u64) {
         if self.checks.give_up(number) {
-            self.fleet.memory().figures.unchecked += 1;
+            self.coordinator.state().stats.unchecked += 1;
         }
     }
 }
 
 impl RetryMatch {
-    /// Who has failed at it.
-    fn failed(&self) -> Vec<String> {
+    /// Workers that have failed at the match.
+    fn failed_workers(&self) -> Vec<String> {
         let mut names: Vec<String> = self.errors.iter().map(|(worker, _)| worker.clone()).collect();
         names.sort();
         names.dedup();
