@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -152,8 +153,9 @@ def counts(results: List[Result]) -> List[int]:
             passed, failed, skipped, told = passed + int(good), failed + int(bad), skipped + int(ignored), told + 1
         ran = re.search(r"^Ran (\d+) tests? in", text, re.M)
         if ran:
-            bad = sum(int(n) for n in re.findall(r"(?:failures|errors)=(\d+)", text))
-            left = sum(int(n) for n in re.findall(r"skipped=(\d+)", text))
+            verdict = re.findall(r"^(?:OK|FAILED)(?: \((.*)\))?$", text, re.M)[-1:] or [""]
+            bad = sum(int(n) for n in re.findall(r"(?<!expected )(?:failures|errors)=(\d+)", verdict[0]))
+            left = sum(int(n) for n in re.findall(r"skipped=(\d+)", verdict[0]))
             passed, failed, skipped, told = passed + int(ran[1]) - bad - left, failed + bad, skipped + left, told + 1
         web = re.search(r"^\s*Tests\s+(.*)$", text, re.M)
         if web:
@@ -163,7 +165,7 @@ def counts(results: List[Result]) -> List[int]:
         # A program without the usual runner is one test; one that broke before it could say so has failed.
         if not told and result.code == 0:
             passed += 1
-        if result.code and not re.search(r"[1-9]\d* failed|(failures|errors)=[1-9]", text):
+        if result.code and not told:
             failed += 1
     return [passed, failed, skipped]
 
@@ -191,7 +193,8 @@ def main() -> int:
     with open(TIMES, "w", encoding="utf-8") as file:
         json.dump(times, file, indent=1, sort_keys=True)
     total = time.monotonic() - begin
-    print(f"\nbuilt in {built:.0f} s, ran {len(results)} suites in {total - built:.0f} s; the longest:")
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"\nbuilt in {built:.0f} s, ran {len(results)} suites in {total - built:.0f} s (processor time: {used.ru_utime + used.ru_stime:.0f} s); the longest:")
     for result in results[:10]:
         print(f"  {result.seconds:6.1f} s  {result.suite.name}")
     bad = [result.suite.name for result in results if result.code]

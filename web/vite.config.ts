@@ -14,6 +14,8 @@ export default defineConfig({
     include: ['tests/**/*.test.ts'],
     testTimeout: TEST_TIMEOUT,
     hookTimeout: TEST_TIMEOUT,
+    // Tests of pages mostly wait: two files at once, also where one core would be left for them.
+    maxWorkers: 2,
     expect: { poll: { timeout: WAIT_TIMEOUT } },
     reporters: ['default', './tests/skipped.ts'],
   },

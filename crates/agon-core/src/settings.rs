@@ -212,7 +212,7 @@ impl Settings {
                     Some(value) => settings.values[i] = value,
                     None => problems.push(SettingProblem {
                         message: format!("setting `{name}`: `{text}` is not {}", specs[i].kind),
-                        hint: format!("{name} is: {}", specs[i].help),
+                        hint: format!("{name}: {}", specs[i].help),
                     }),
                 },
             }

@@ -48,14 +48,12 @@ fn odd<F: Fn(u32) -> Option<PlayError> + Send + Sync>(what: F) -> Arc<Odd<F>> {
 }
 
 /// Plays nothing before it is let go.
-fn held() -> (Arc<Odd<impl Fn(u32) -> Option<PlayError> + Send + Sync>>, Arc<AtomicBool>) {
-    let let_go = Arc::new(AtomicBool::new(false));
-    let is_let_go = Arc::clone(&let_go);
-    let hands = odd(move |_| {
-        until("it is let go", || is_let_go.load(SeqCst));
+fn held(let_go: &Arc<AtomicBool>) -> Arc<Odd<impl Fn(u32) -> Option<PlayError> + Send + Sync + use<>>> {
+    let let_go = Arc::clone(let_go);
+    odd(move |_| {
+        until("it is let go", || let_go.load(SeqCst));
         None
-    });
-    (hands, let_go)
+    })
 }
 
 fn broken() -> PlayError {
@@ -369,7 +367,8 @@ fn a_drained_worker_finishes_hands_in_and_leaves() {
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let (hands, let_go) = held();
+    let let_go = Arc::new(AtomicBool::new(false));
+    let hands = held(&let_go);
     let roster = stage.roster();
     let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "one", 0..1));
@@ -397,7 +396,8 @@ fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let (hands, let_go) = held();
+    let let_go = Arc::new(AtomicBool::new(false));
+    let hands = held(&let_go);
     let roster = stage.roster();
     let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "one", 0..8));

@@ -107,7 +107,7 @@ fn units_are_in_order() {
                 assert!(output.status.success() && !said.contains(name), "{said}");
             }
             Err(error) => {
-                agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("systemd-analyze: {error}"))
+                agon_rig::cannot_run(agon_rig::Lacks::Machine, &format!("systemd-analyze: {error}"));
             }
         }
     }

@@ -34,7 +34,8 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   [server, browser] = await Promise.all([SiteServer.start(), launch()]);
   organiser = await server.signUpOrganiser();
-  await organiser.createCompetition('connect-five', 'cup', '[[phase]]\nname = "League"\nformat = "round-robin"\nparts = [{ games = 3, first_to = 3, seconds = 1 }]', ['random', 'stacker'], 'The <b>Cup</b>');
+  // Of five games the third is always played; of three it is not if one side wins the first two.
+  await organiser.createCompetition('connect-five', 'cup', '[[phase]]\nname = "League"\nformat = "round-robin"\nparts = [{ games = 5, first_to = 5, seconds = 1 }]', ['random', 'stacker'], 'The <b>Cup</b>');
   await organiser.act('cup', 'open');
   ada = await open(browser, server, `/signup?invite=${await organiser.invite('author')}`);
   page = ada.page;

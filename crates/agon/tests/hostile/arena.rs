@@ -16,8 +16,8 @@ use crate::{Bot, Game};
 
 /// No game here takes nearly as long, start-up limit included.
 const LONGEST: Duration = Duration::from_mins(10);
-/// What ends with the engine has so long to be gone: only what stays waits that long.
-const TO_GO: Duration = Duration::from_secs(30);
+/// What ends with the engine has so long to be gone: only what stays waits that long. Less than the daemon that must be found stays.
+const TO_GO: Duration = Duration::from_secs(10);
 
 /// Where everybody can write.
 const SHARED_FOLDERS: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
