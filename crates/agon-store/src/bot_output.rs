@@ -72,11 +72,11 @@ impl PackedOutput {
     }
 
     /// Packs the output of a seat; `None` if there is none.
-    pub fn new(game: u32, seat: u8, log: &BotOutput) -> Option<Self> {
-        if log.pieces.is_empty() {
+    pub fn new(game: u32, seat: u8, output: &BotOutput) -> Option<Self> {
+        if output.pieces.is_empty() {
             return None;
         }
-        Some(Self { game, seat, packed: log.pack() })
+        Some(Self { game, seat, packed: output.pack() })
     }
 }
 
@@ -98,15 +98,15 @@ impl BotOutput {
         let (&FORMAT_VERSION, packed) = packed.split_first()? else { return None };
         let body = zstd::bulk::decompress(packed, MAX_UNPACKED_BYTES).ok()?;
         let mut rest = &body[..];
-        let mut printed = Vec::new();
+        let mut pieces = Vec::new();
         while !rest.is_empty() {
             let turn = u32::try_from(read_varint(&mut rest)?).ok()?;
             let length = usize::try_from(read_varint(&mut rest)?).ok()?;
-            let (text, behind) = rest.split_at_checked(length)?;
-            rest = behind;
-            printed.push(TurnOutput { turn, text: String::from_utf8(text.to_vec()).ok()? });
+            let (text, remaining) = rest.split_at_checked(length)?;
+            rest = remaining;
+            pieces.push(TurnOutput { turn, text: String::from_utf8(text.to_vec()).ok()? });
         }
-        Some(Self { pieces: printed })
+        Some(Self { pieces })
     }
 }
 
@@ -154,13 +154,13 @@ impl OutputWriter {
 
     /// Returns the part that is stored.
     pub fn finish(self) -> BotOutput {
-        let mut printed = self.head;
+        let mut pieces = self.head;
         if self.left_out > 0 {
             let turn = self.tail.front().map_or(0, |first| first.turn);
-            printed.push(TurnOutput { turn, text: format!("\n... {} bytes left out ...\n", self.left_out) });
+            pieces.push(TurnOutput { turn, text: format!("\n... {} bytes left out ...\n", self.left_out) });
         }
-        printed.extend(self.tail);
-        BotOutput { pieces: printed }
+        pieces.extend(self.tail);
+        BotOutput { pieces }
     }
 }
 
@@ -168,8 +168,8 @@ impl OutputWriter {
 mod tests {
     use super::*;
 
-    fn text(log: &BotOutput) -> String {
-        log.pieces.iter().map(|piece| piece.text.as_str()).collect()
+    fn text(output: &BotOutput) -> String {
+        output.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
     #[test]
@@ -179,10 +179,10 @@ mod tests {
         writer.add(7, "thïnking …\n");
         writer.add(7, "");
         writer.add(u32::MAX, "bye");
-        let log = writer.finish();
-        assert_eq!(log.pieces.len(), 3);
-        let packed = PackedOutput::new(2, 1, &log).unwrap().packed;
-        assert_eq!(BotOutput::unpack(&packed), Some(log));
+        let output = writer.finish();
+        assert_eq!(output.pieces.len(), 3);
+        let packed = PackedOutput::new(2, 1, &output).unwrap().packed;
+        assert_eq!(BotOutput::unpack(&packed), Some(output));
         assert_eq!(BotOutput::unpack(&packed[..packed.len() - 1]), None);
         assert_eq!(BotOutput::unpack(&[2, 0]), None);
         assert_eq!(PackedOutput::new(0, 0, &OutputWriter::default().finish()), None);
@@ -194,16 +194,16 @@ mod tests {
         for (lines, left_out) in [(2048, 0), (2049, 8), (100_000, 800_000 - 16_384)] {
             let mut writer = OutputWriter::default();
             (0..lines).for_each(|n| writer.add(n as u32, &line(n)));
-            let log = writer.finish();
-            let whole = text(&log);
+            let output = writer.finish();
+            let whole = text(&output);
             let (first, last) = (line(0), line(lines - 1));
             assert!(whole.starts_with(&first) && whole.ends_with(&last));
             let notice = format!("\n... {left_out} bytes left out ...\n");
             assert_eq!(whole.contains(&notice), left_out > 0, "{lines}");
             assert_eq!(whole.len(), 16_384 + if left_out > 0 { notice.len() } else { 0 });
-            assert_eq!(log.pieces.last().map(|piece| piece.turn), Some(lines as u32 - 1));
-            let packed = PackedOutput::new(0, 0, &log).unwrap().packed;
-            assert!(BotOutput::unpack(&packed) == Some(log));
+            assert_eq!(output.pieces.last().map(|piece| piece.turn), Some(lines as u32 - 1));
+            let packed = PackedOutput::new(0, 0, &output).unwrap().packed;
+            assert!(BotOutput::unpack(&packed) == Some(output));
         }
     }
 
@@ -211,14 +211,14 @@ mod tests {
     fn long_output_is_cut_at_character_boundaries_and_many_small_pieces_fit() {
         let mut writer = OutputWriter::default();
         writer.add(1, &"€".repeat(50_000));
-        let log = writer.finish();
-        let kept: usize =
-            log.pieces.iter().filter(|one| one.text.contains('€')).map(|one| one.text.len()).sum();
-        assert_eq!(kept, 4095 + 12_288);
-        assert!(text(&log).contains(&format!("... {} bytes left out ...", 150_000 - kept)));
+        let output = writer.finish();
+        let stored: usize =
+            output.pieces.iter().filter(|one| one.text.contains('€')).map(|one| one.text.len()).sum();
+        assert_eq!(stored, 4095 + 12_288);
+        assert!(text(&output).contains(&format!("... {} bytes left out ...", 150_000 - stored)));
         let mut writer = OutputWriter::default();
         (0..40_000).for_each(|turn| writer.add(u32::MAX - turn, "x"));
-        let log = writer.finish();
-        assert!(BotOutput::unpack(&log.pack()) == Some(log));
+        let output = writer.finish();
+        assert!(BotOutput::unpack(&output.pack()) == Some(output));
     }
 }

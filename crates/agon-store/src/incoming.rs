@@ -70,7 +70,8 @@ impl<'b> IncomingMatch<'b> {
         entrants.iter().fold(" ".to_owned(), |text, entrant| text + &entrant.0.to_string() + " ")
     }
 
-    /// Whether the match is stored under another id. `id` and `stored` come from the stored row with the same key. Fails if the digests differ.
+    /// Whether the match is stored under another id. `id` and `stored` are id and digest of the stored match with this key. Fails if the
+    /// digests differ.
     pub fn is_already_stored(&self, id: i64, stored: Digest) -> Result<bool> {
         if stored != self.digest {
             return Err(StoreError::Conflict { key: self.key(), stored, given: self.digest });
@@ -92,13 +93,13 @@ fn validate(finished: &FinishedMatch) -> Result<()> {
     if let Some(fault) = finished.faults.iter().find(|fault| fault.game as usize >= result.games.len()) {
         return malformed(format!("a fault in game {}, which does not exist", fault.game + 1));
     }
-    for (index, log) in finished.bot_outputs.iter().enumerate() {
-        if log.game as usize >= result.games.len() {
-            return malformed(format!("output of game {}, which does not exist", log.game + 1));
+    for (index, output) in finished.bot_outputs.iter().enumerate() {
+        if output.game as usize >= result.games.len() {
+            return malformed(format!("output of game {}, which does not exist", output.game + 1));
         }
-        if finished.bot_outputs[..index].iter().any(|other| (other.game, other.seat) == (log.game, log.seat))
+        if finished.bot_outputs[..index].iter().any(|other| (other.game, other.seat) == (output.game, output.seat))
         {
-            return malformed(format!("two outputs of seat {} in game {}", log.seat, log.game + 1));
+            return malformed(format!("two outputs of seat {} in game {}", output.seat, output.game + 1));
         }
     }
     for (index, folder) in finished.data.iter().enumerate() {

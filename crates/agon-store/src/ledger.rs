@@ -31,7 +31,8 @@ pub trait Ledger: Send + Sync {
     /// Makes the seed public. Calling it again changes nothing.
     async fn reveal_seed(&self, at: Timestamp) -> Result<()>;
 
-    /// Stores a new version of the competition file, after a change that leaves results comparable. Storing the latest again changes nothing.
+    /// Stores a new version of the competition file, after a change that leaves results comparable. Storing the latest again changes
+    /// nothing.
     async fn add_config_version(&self, config: &ConfigVersion) -> Result<()>;
 
     /// All phases, in order.

@@ -29,8 +29,8 @@ impl Ranges {
 
     /// Whether the set contains this number.
     pub fn contains(&self, number: u64) -> bool {
-        let behind = self.0.partition_point(|range| range.start <= number);
-        behind > 0 && number < self.0[behind - 1].end
+        let next = self.0.partition_point(|range| range.start <= number);
+        next > 0 && number < self.0[next - 1].end
     }
 
     /// Numbers below `end` that are missing, in order: the matches still to be played.
@@ -42,20 +42,20 @@ impl Ranges {
 
     /// Inserts a number. Returns whether it was new.
     pub fn insert(&mut self, number: u64) -> bool {
-        let behind = self.0.partition_point(|range| range.start <= number);
-        if behind > 0 && number < self.0[behind - 1].end {
+        let next = self.0.partition_point(|range| range.start <= number);
+        if next > 0 && number < self.0[next - 1].end {
             return false;
         }
-        let joins_left = behind > 0 && self.0[behind - 1].end == number;
-        let joins_right = behind < self.0.len() && self.0[behind].start == number + 1;
+        let joins_left = next > 0 && self.0[next - 1].end == number;
+        let joins_right = next < self.0.len() && self.0[next].start == number + 1;
         match (joins_left, joins_right) {
             (true, true) => {
-                self.0[behind - 1].end = self.0[behind].end;
-                self.0.remove(behind);
+                self.0[next - 1].end = self.0[next].end;
+                self.0.remove(next);
             }
-            (true, false) => self.0[behind - 1].end = number + 1,
-            (false, true) => self.0[behind].start = number,
-            (false, false) => self.0.insert(behind, number..number + 1),
+            (true, false) => self.0[next - 1].end = number + 1,
+            (false, true) => self.0[next].start = number,
+            (false, false) => self.0.insert(next, number..number + 1),
         }
         true
     }

@@ -66,16 +66,16 @@ pub(crate) fn lock_beside_file(ledger: &Path) -> Result<RunLock> {
                 // The file is empty for a moment after it was locked.
                 let mut content = String::new();
                 let _ = file.read_to_string(&mut content);
-                let mut content = content.lines();
-                let pid = content.next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
-                let host = content.next().unwrap_or("an unknown machine").to_owned();
+                let mut lines = content.lines();
+                let pid = lines.next().and_then(|pid| pid.parse().ok()).unwrap_or(0);
+                let host = lines.next().unwrap_or("an unknown machine").to_owned();
                 return Err(StoreError::AlreadyRunning { place: ledger.display().to_string(), pid, host });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let held = file.metadata().map_err(failed)?;
         let is_same_file =
-            fs::metadata(&path).is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino()));
+            fs::metadata(&path).is_ok_and(|current| (current.dev(), current.ino()) == (held.dev(), held.ino()));
         if is_same_file {
             let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
             let content = format!("{}\n{host}\n", std::process::id());

@@ -1,4 +1,4 @@
-//! A game in progress: whose move it is, what each player has been told, and when it is over.
+//! State of a game: whose turn it is, what each player knows, and the end of the game.
 
 use agon_core::{FastRng, Fault, IllegalAnswer, Reply, Seat};
 
@@ -7,50 +7,50 @@ use super::cells::{Cell, CellSet, Direction};
 use super::map::{GameStart, Map};
 use super::vision::{field_of_view, see_each_other};
 
-/// The seat of the seeker.
+/// Seat of the seeker.
 pub const SEEKER: Seat = Seat(0);
-/// The seat of the hider.
+/// Seat of the hider.
 pub const HIDER: Seat = Seat(1);
-/// How many cells a trail remembers.
+/// Number of cells in a trail.
 pub const TRAIL_CELLS: usize = 12;
 
-/// The other player's seat.
+/// Seat of the other player.
 pub const fn enemy(seat: Seat) -> Seat {
     if seat.0 == SEEKER.0 { HIDER } else { SEEKER }
 }
 
-/// What a player was told before its last move.
+/// What a player knew about its enemy before its last move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EnemySighting {
-    /// Whether it saw the enemy then.
+    /// Whether the enemy was visible.
     pub enemy_is_visible: bool,
-    /// Where the enemy was: exact if visible, else the last place known.
+    /// Position of the enemy if visible, else its last known position.
     pub enemy_pos: Cell,
-    /// The step at which the enemy was there; 0 for the spawn.
+    /// Step in which the enemy was there; 0 for the spawn.
     pub since: u32,
 }
 
-/// How a game ended.
+/// End of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// Both stand on the same cell.
+    /// Both players stand on the same cell.
     Caught,
-    /// All steps were taken without a catch.
+    /// The hider was not caught in all steps.
     Escaped,
-    /// The clock ran out; this seat thought least and wins.
+    /// The clock ran out. This seat has the least weighted thinking time and wins.
     TimeOver(Seat),
 }
 
-/// What the last turn was.
+/// The last turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LastTurn {
-    /// Who moved.
+    /// Seat that moved.
     pub seat: Seat,
-    /// In which step.
+    /// Step of the turn.
     pub step: u32,
-    /// From here.
+    /// Cell before the move.
     pub from: Cell,
-    /// To here; the same cell for a stay.
+    /// Cell after the move.
     pub to: Cell,
     /// Set when it stayed because of a fault.
     pub fault: Option<Fault>,
@@ -79,23 +79,23 @@ pub struct State {
     pub(crate) start: GameStart,
     /// Where the two stand.
     pub(crate) cells: [Cell; 2],
-    /// What the two know of each other.
+    /// What each player knows about its enemy.
     pub(crate) enemy_sightings: [EnemySighting; 2],
-    /// The step being taken, from 1.
+    /// Current step, from 1.
     pub(crate) step: u32,
-    /// Who moves now.
+    /// Seat to move.
     pub(crate) turn: Seat,
     pub(crate) ending: Option<Ending>,
     pub(crate) last: Option<LastTurn>,
     pub(crate) trails: [Trail; 2],
-    /// Turns taken, turns with the enemy in sight and cells walked, for the statistics.
+    /// Statistics: turns taken, turns with the enemy visible, and cells walked.
     pub(crate) turns: [u32; 2],
     pub(crate) visible_turns: [u32; 2],
     pub(crate) walked: [u32; 2],
 }
 
 impl State {
-    /// The first step, seeker to move.
+    /// State at the first step, with the seeker to move.
     pub fn new(start: GameStart) -> Self {
         let [seeker, hider] = start.spawns;
         let visible = see_each_other(&start.map, seeker, hider);
@@ -117,30 +117,30 @@ impl State {
         state
     }
 
-    /// The room.
+    /// The map.
     #[inline]
     pub const fn map(&self) -> &Map {
         &self.start.map
     }
 
-    /// Where this seat's player stands.
+    /// Position of this seat.
     #[inline]
     pub const fn cell(&self, seat: Seat) -> Cell {
         self.cells[seat.index() & 1]
     }
 
-    /// What this seat was told before its last move.
+    /// What this seat knew about its enemy before its last move.
     #[inline]
     pub const fn enemy_sighting(&self, seat: Seat) -> EnemySighting {
         self.enemy_sightings[seat.index() & 1]
     }
 
-    /// Whether the two see each other right now.
+    /// Whether the players see each other now.
     pub fn see_each_other(&self) -> bool {
         see_each_other(self.map(), self.cells[0], self.cells[1])
     }
 
-    /// The cell an answer leads to, or every reason why it leads nowhere.
+    /// Target cell of an answer. The error lists all reasons why it is illegal.
     pub fn target(&self, seat: Seat, answer: Answer) -> Result<Cell, IllegalAnswer> {
         let mut reasons = Vec::new();
         if self.ending.is_some() {
@@ -157,7 +157,7 @@ impl State {
             Answer::To { x, y } => (x, y),
         };
         let Some(to) = Cell::new(x, y) else {
-            reasons.push(format!("[{x}, {y}] is off the map, x and y go from 0 to 19"));
+            reasons.push(format!("[{x}, {y}] is off the map; x and y must be 0 to 19"));
             if i64::from(x).abs_diff(from.x() as i64) + i64::from(y).abs_diff(from.y() as i64) > 1 {
                 reasons.push(too_far(x, y, from));
             }
@@ -172,7 +172,7 @@ impl State {
         IllegalAnswer::unless_empty(reasons).map(|()| to)
     }
 
-    /// One player's move. Whatever is wrong with it, the player stays where it was.
+    /// Plays one move. With a fault or an illegal answer the player stays on its cell.
     pub fn play(&mut self, reply: Reply<Answer>, steps: u32) {
         if self.ending.is_some() {
             return;
@@ -194,7 +194,7 @@ impl State {
         self.end_or_pass_turn(steps);
     }
 
-    /// Ends the game or passes the move on: the hider moves on every second step, after the seeker.
+    /// Ends the game or passes the turn. The hider moves in every second step, after the seeker.
     fn end_or_pass_turn(&mut self, steps: u32) {
         if self.cells[0] == self.cells[1] {
             self.ending = Some(Ending::Caught);
@@ -217,7 +217,7 @@ impl State {
         self.visible_turns[seat.index() & 1] += u32::from(self.enemy_sighting(seat).enemy_is_visible);
     }
 
-    /// Tells a player what it sees now.
+    /// Updates what a player knows about its enemy.
     fn update_sighting(&mut self, seat: Seat) {
         let enemy_is_visible = self.see_each_other();
         let enemy_pos = self.cell(enemy(seat));
@@ -228,7 +228,7 @@ impl State {
         }
     }
 
-    /// A legal answer, each with the same chance.
+    /// A uniformly random legal answer.
     pub fn sample(&self, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
         if self.ending.is_some() || seat != self.turn {
             return None;
@@ -243,8 +243,8 @@ impl State {
         rng.pick(&legal[..count]).map(Answer::Step)
     }
 
-    /// Another state that this seat cannot tell from this one: an unseen enemy stands elsewhere, on a cell it
-    /// can have reached since it was last seen and that this seat does not see from where it stands.
+    /// Another state that this seat cannot distinguish from this one. An invisible enemy is moved to another cell that it can have
+    /// reached since it was last seen and that this seat does not see.
     #[must_use]
     pub fn resample(&self, seat: Seat, rng: &mut FastRng) -> Self {
         let mut other = self.clone();
@@ -258,20 +258,20 @@ impl State {
         if let Some(cell) = rng.pick(&possible) {
             other.cells[theirs] = cell;
         }
-        // What it did out of sight is hidden too.
+        // Moves of an invisible enemy are hidden too.
         other.trails[theirs] = Trail([None; TRAIL_CELLS]);
         other.last = self.last.filter(|last| last.seat == seat);
-        // How often it saw this player, and how far it walked, say where it was.
+        // These statistics would reveal where the enemy was.
         other.visible_turns[theirs] = 0;
         other.walked[theirs] = 0;
         other.enemy_sightings[theirs].enemy_is_visible = other.see_each_other();
         other
     }
 
-    /// Where the enemy can be after as many moves as it has made since this seat last saw it.
+    /// Cells that the enemy can have reached since this seat last saw it.
     fn reachable_by_enemy(&self, seat: Seat, sight: EnemySighting) -> CellSet {
         let moves = if seat == SEEKER {
-            // The hider has moved at the end of each even step since.
+            // The hider has moved at the end of each even step since then.
             (self.step.saturating_sub(1) / 2).saturating_sub(sight.since.saturating_sub(1) / 2)
         } else {
             self.step.saturating_sub(sight.since)

@@ -1,4 +1,4 @@
-//! How a game looks: frames for the web viewer, the picture for the terminal, the map as text.
+//! Display of a game: frames for the web viewer, pictures for terminals, the map as text.
 
 use std::fmt::Write as _;
 
@@ -94,7 +94,7 @@ impl View for HideAndSeek {
         out.push_str(&matrix(map));
         out.push_str("0 - empty\n1 - wall\n2 - seeker\n3 - hider\n");
         let [seeker, hider] = state.start.spawns;
-        // Writing into a string does not fail.
+        // Writing to a string does not fail.
         let _ = write!(out, "\nseeker spawns at {seeker}\nhider spawns at {hider}\n");
         out
     }
@@ -156,7 +156,7 @@ const fn seat_color(seat: Seat) -> PaletteColor {
     PaletteColor::Seat(seat.0)
 }
 
-/// What stands on the floor, the more important painted over the less.
+/// Marks on the floor. Important marks overwrite others.
 fn marks(state: &State, viewpoint: Viewpoint) -> Marks {
     let mut marks: Marks = vec![None; SIDE * SIDE];
     let mut put = |cell: Cell, text, style| marks[cell.index()] = Some((text, style));
@@ -177,7 +177,7 @@ fn marks(state: &State, viewpoint: Viewpoint) -> Marks {
         }
     }
     for (seat, letter) in [(HIDER, "H "), (SEEKER, "S ")] {
-        // A player's own place, and the enemy's while the player sees it.
+        // The player's own cell, and the enemy's if it is visible.
         let sight = state.enemy_sighting(enemy(seat));
         if shown(seat) {
             put(state.cell(seat), letter, Style::color(seat_color(seat)).bold());
@@ -191,7 +191,7 @@ fn marks(state: &State, viewpoint: Viewpoint) -> Marks {
     marks
 }
 
-/// The cells between the two while they see each other, as far as this eye can know it.
+/// Cells between the players while they see each other, as far as this viewpoint knows.
 fn sight_line(state: &State, viewpoint: Viewpoint) -> CellSet {
     match viewpoint {
         Viewpoint::All if state.see_each_other() => line(state.cell(SEEKER), state.cell(HIDER)),
@@ -202,7 +202,7 @@ fn sight_line(state: &State, viewpoint: Viewpoint) -> CellSet {
     }
 }
 
-/// The notes beside the map.
+/// Notes beside the map.
 fn panel(game: &HideAndSeek, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
     let mut notes = Picture::new();
     for seat in [SEEKER, HIDER] {

@@ -1,9 +1,9 @@
-//! Word Racer: two players fill a hidden 7 x 7 board each with the same 49 letters, called in turn, and
-//! score the words in rows and columns.
+//! Word Racer: two players each fill a hidden 7 x 7 board with the same 49 letters, which they call in turn. Words in rows and
+//! columns score.
 //!
-//! - [`board`]: letters, positions, lines. [`words`]: the word list. [`scoring`]: points and words found.
-//! - [`state`]: the rules, turn by turn. [`answer`]: `Q 17` and `17`.
-//! - [`view`]: frame and picture. [`bots`]: the house bots. [`lines`]: what a program reads on its stdin.
+//! - [`board`]: letters, positions, lines. [`words`]: the word list. [`scoring`]: points and found words.
+//! - [`state`]: the rules. [`answer`]: answers such as `Q 17` and `17`.
+//! - [`view`]: display. [`bots`]: the house bots. [`text_protocol`]: stdin of programs.
 
 pub mod answer;
 pub mod board;
@@ -31,26 +31,26 @@ pub use scoring::{FoundWord, POINTS, board_points, found_words, line_points};
 pub use state::{RequestKind, State, TURNS, other_seat};
 pub use words::{WordList, WordListError};
 
-/// What the `words` setting is called when nobody gives a list.
+/// Value of the setting `words` for the built-in list.
 const BUILT_IN_NAME: &str = "built-in";
 
 static INFO: GameInfo = GameInfo {
     id: "word-racer",
     title: "Word Racer",
-    summary: "fill a hidden 7 x 7 board with letters both players call; words in rows and columns score",
+    summary: "fill a hidden 7 x 7 board with letters that both players call; words in rows and columns score",
     rules_version: 1,
     seats: SeatCount { min: 2, max: 2 },
     roles: &[RoleInfo { name: "player", better: ScoreDirection::Higher }],
     settings: &[
         SettingSpec {
             name: "first",
-            help: "the seat that calls first",
+            help: "seat that calls first",
             kind: SettingKind::Int { min: 0, max: 1 },
             default: SettingDefault::Int(0),
         },
         SettingSpec {
             name: "letter",
-            help: "the first letter, in the centre of both boards",
+            help: "first letter, in the centre of both boards",
             kind: SettingKind::Choice(&[
                 "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R",
                 "S", "T", "U", "V", "W", "X", "Y", "Z",
@@ -59,13 +59,13 @@ static INFO: GameInfo = GameInfo {
         },
         SettingSpec {
             name: "seconds",
-            help: "time for all of a player's answers in a game, in seconds",
+            help: "time for all answers of a player in a game, in seconds",
             kind: SettingKind::Real { min: 0.01, max: 86_400.0 },
             default: SettingDefault::Real(10.0),
         },
         SettingSpec {
             name: "words",
-            help: "the words that give points: a file with one word of 2 to 7 letters a line, or built-in",
+            help: "word list: a file with one word of 2 to 7 letters per line, or built-in",
             kind: SettingKind::Asset,
             default: SettingDefault::Word(BUILT_IN_NAME),
         },
@@ -73,24 +73,24 @@ static INFO: GameInfo = GameInfo {
     requests: &[
         RequestInfo {
             name: "call",
-            asks: "a letter for both to write down, and the position where you write it",
+            asks: "a letter that both players write down, and the position where you write it",
             example: "Q 17",
         },
         RequestInfo {
             name: "place",
-            asks: "the position where you write the letter the other called",
+            asks: "the position where you write the letter that the other player called",
             example: "17",
         },
     ],
     faults: [FaultPenalty::LoseGame; 4],
-    clock: "10 s for all of a player's answers in a game",
+    clock: "10 s for all answers of a player in a game",
     lifetime: BotLifetime::Game,
     names_shown: false,
     score: ScoreInfo { name: "points", unit: "", decimals: 2 },
     stats: &[StatInfo { name: "word points", decimals: 1 }],
 };
 
-/// What stays the same during a game.
+/// Rules of Word Racer with the settings of one game.
 #[derive(Clone, Debug)]
 pub struct WordRacer {
     first: Seat,
@@ -100,33 +100,33 @@ pub struct WordRacer {
 }
 
 impl WordRacer {
-    /// The words that give points.
+    /// The word list.
     pub const fn words(&self) -> &Arc<WordList> {
         &self.words
     }
 
-    /// The word points of both boards, in seat order.
+    /// Word points of both boards, in seat order.
     pub fn points(&self, state: &State) -> [u32; 2] {
         [Seat(0), Seat(1)].map(|seat| board_points(&self.words, state.board(seat)))
     }
 }
 
-/// What one seat may see: its own board and the letters called, not where the other wrote them.
+/// Observation of a seat: its board and the called letters, but not where the other player wrote them.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Observation<'s> {
-    /// The own board, row by row, `.` for an empty cell.
+    /// Own board, row by row, `.` for an empty cell.
     pub board: &'s Board,
     /// Whether this seat calls first.
     pub first: bool,
-    /// The turn, 1 to 48.
+    /// Turn, 1 to 48.
     pub turn: usize,
-    /// The letters called so far, in order; the one to place now is the last. Callers alternate.
+    /// Letters called so far, in order; the last one is to be placed now. Callers alternate.
     pub calls: &'s [Letter],
-    /// Where this seat wrote them.
+    /// Positions where this seat wrote them.
     pub places: &'s [u8],
-    /// The letter to place; `None` when one is to be called.
+    /// Letter to place; `None` if this seat is to call.
     pub letter: Option<Letter>,
-    /// The words that give points.
+    /// The word list.
     #[serde(skip)]
     pub words: &'s WordList,
 }
@@ -150,8 +150,8 @@ impl Game for WordRacer {
     fn new(settings: &Settings, seats: usize, assets: &Assets) -> Result<Self, SettingsError> {
         if !INFO.seats.allows(seats) {
             return Err(SettingsError::one(
-                format!("Word Racer is for 2 players, not {seats}"),
-                "name two bots",
+                format!("Word Racer has 2 seats, not {seats}"),
+                "use exactly two bots",
             ));
         }
         let letter = settings.word("letter").and_then(|word| word.chars().next()).and_then(Letter::read);
@@ -180,7 +180,7 @@ impl Game for WordRacer {
         Some(text_protocol::write_request)
     }
 
-    /// Games 2k and 2k + 1 have the same first letter, with the first move swapped.
+    /// Games 2k and 2k + 1 have the same first letter, with the other seat calling first.
     fn series_game(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
         let mut settings = settings.clone();
         let first = settings.int("first").unwrap_or(0);
@@ -270,21 +270,21 @@ impl Game for WordRacer {
     }
 }
 
-/// The word list a setting names: the project's own, or a file given with its hash.
+/// Word list of a setting: the built-in one, or a file given by its hash.
 fn word_list(name: &str, assets: &Assets) -> Result<Arc<WordList>, SettingsError> {
     if name == BUILT_IN_NAME {
         return Ok(WordList::built_in());
     }
     let content = assets.get(name).ok_or_else(|| {
         SettingsError::one(
-            format!("setting `words`: no word list {name} was given"),
-            "give the file itself, or leave the setting out for the built-in list",
+            format!("setting `words`: the word list {name} is missing"),
+            "give the file itself, or omit the setting to use the built-in list",
         )
     })?;
-    WordList::from_bytes(content).map_err(|bad| {
+    WordList::from_bytes(content).map_err(|error| {
         SettingsError::one(
-            format!("setting `words`: line {} of the word list is `{}`", bad.number, bad.text),
-            "each line holds one word of 2 to 7 letters A to Z",
+            format!("setting `words`: line {} of the word list is `{}`", error.line_number, error.text),
+            "write one word of 2 to 7 letters A to Z on each line",
         )
     })
 }

@@ -1,36 +1,36 @@
-//! A game in progress: two boards, the letters called so far, and whose turn it is.
+//! State of a game: two boards, the letters called so far, and whose turn it is.
 
 use agon_core::{FastRng, Fault, IllegalAnswer, Reply, Seat, SeatSet};
 
 use super::answer::Answer;
 use super::board::{Board, CELLS, CENTRE, Letter};
 
-/// Letters called in a game: every cell but the centre.
+/// Number of letters called in a game: every cell but the centre.
 pub const TURNS: usize = CELLS - 1;
 
-/// What a seat is asked.
+/// Kind of request to a seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RequestKind {
-    /// To call a letter and write it down.
+    /// Call a letter and write it.
     Call,
-    /// To write down the letter the other called.
+    /// Write the letter that the other player called.
     Place(Letter),
 }
 
-/// All of a game in progress.
+/// State of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
     pub(super) first: Seat,
     pub(super) boards: [Board; 2],
-    /// The letters called, in order; the callers alternate.
+    /// Called letters in order; the callers alternate.
     pub(super) calls: Vec<Letter>,
-    /// Where each seat wrote them, in the same order.
+    /// Positions where each seat wrote them, in the same order.
     pub(super) places: [Vec<u8>; 2],
     pub(super) fault: Option<(Seat, Fault)>,
 }
 
 impl State {
-    /// The start: the first letter in the centre of both boards.
+    /// Start of a game: the first letter in the centre of both boards.
     pub fn new(first: Seat, letter: Letter) -> Self {
         Self {
             first: Seat(first.0 & 1),
@@ -41,17 +41,17 @@ impl State {
         }
     }
 
-    /// A seat's board.
+    /// Board of a seat.
     pub fn board(&self, seat: Seat) -> &Board {
         &self.boards[seat.index() & 1]
     }
 
-    /// The letters called so far, in order.
+    /// Letters called so far, in order.
     pub fn calls(&self) -> &[Letter] {
         &self.calls
     }
 
-    /// Where a seat wrote the letters called so far, in the same order.
+    /// Positions where a seat wrote the called letters, in the same order.
     pub fn places(&self, seat: Seat) -> &[u8] {
         &self.places[seat.index() & 1]
     }
@@ -61,22 +61,22 @@ impl State {
         self.first
     }
 
-    /// The fault that ended the game, and whose it was.
+    /// The fault that ended the game, and its seat.
     pub const fn fault(&self) -> Option<(Seat, Fault)> {
         self.fault
     }
 
-    /// Who calls letter `turn`, counted from 0.
+    /// Seat that calls letter `turn`, counted from 0.
     pub const fn caller(&self, turn: usize) -> Seat {
         Seat(self.first.0 ^ (turn as u8 & 1))
     }
 
-    /// Letters that stand in both boards.
+    /// Number of letters on both boards.
     pub fn turns_done(&self) -> usize {
         self.places[0].len().min(self.places[1].len())
     }
 
-    /// Who is asked what now; `None` when the game is over.
+    /// Current request and its seat; `None` when the game is over.
     pub fn request(&self) -> Option<(Seat, RequestKind)> {
         let turn = self.turns_done();
         if self.fault.is_some() || turn >= TURNS {
@@ -94,7 +94,7 @@ impl State {
         self.request().map_or(SeatSet::EMPTY, |(seat, _)| SeatSet::one(seat))
     }
 
-    /// Whether an answer is allowed now, else every reason why not.
+    /// Checks whether an answer is allowed now. The error lists all reasons.
     pub fn check(&self, seat: Seat, answer: Answer) -> Result<(), IllegalAnswer> {
         let Some((mover, request)) = self.request() else {
             return Err(IllegalAnswer::because("the game is over"));
@@ -105,10 +105,10 @@ impl State {
         let mut reasons = Vec::new();
         match (request, answer) {
             (RequestKind::Call, Answer::Place { .. }) => {
-                reasons.push("a letter is to be called: answer LETTER POSITION".to_owned());
+                reasons.push("a call is expected: answer LETTER POSITION".to_owned());
             }
             (RequestKind::Place(letter), Answer::Call { .. }) => {
-                reasons.push(format!("{letter} was called and is to be placed: answer POSITION"));
+                reasons.push(format!("{letter} was called and must be placed: answer POSITION"));
             }
             _ => {}
         }
@@ -159,7 +159,7 @@ impl State {
         })
     }
 
-    /// The same game with the letters on the other board written elsewhere.
+    /// The same game with the letters on the other board at other positions.
     #[must_use]
     pub fn resample(&self, seat: Seat, rng: &mut FastRng) -> Self {
         let mut state = self.clone();
@@ -180,7 +180,7 @@ impl State {
     }
 }
 
-/// The other of the two seats.
+/// The other seat.
 pub const fn other_seat(seat: Seat) -> Seat {
     Seat((seat.0 & 1) ^ 1)
 }

@@ -1,9 +1,9 @@
-//! Word Racer's own line protocol: what a program reads on its stdin. What it writes, [`super::Answer`] reads.
+//! Word Racer's text protocol: the lines that a program reads from stdin. [`super::Answer`] parses what it writes.
 
 use super::{CENTRE, Observation};
 
-/// Writes what a program has to read before it answers: at the start the first letter and whether it calls first
-/// (`1` or `0`), then each letter the other calls. Nothing when it is to call again after it placed a letter.
+/// Writes the lines for the next request. At the start: the first letter, and `1` if the program calls first, else `0`. Later:
+/// each letter that the other player calls. Nothing if the program calls again after placing a letter.
 pub fn write_request(seen: &Observation<'_>, out: &mut Vec<u8>) {
     if seen.places.is_empty() {
         let letter = seen.board.to_string().as_bytes().get(CENTRE).copied().unwrap_or(b'A');
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_programs_read_what_the_rule_book_says() {
+    fn both_programs_read_the_lines_of_the_rule_book() {
         let settings = Settings::parse(WordRacer::info().settings, [("letter", "E")]).unwrap();
         let game = WordRacer::new(&settings, 2, &Assets::none()).unwrap();
         let mut state = game.start(0);

@@ -1,4 +1,4 @@
-//! How to look at a game: the frame for graphical viewers and the picture for terminals.
+//! Display of a game: frames for graphical viewers, pictures for terminals.
 
 use agon_core::{Game as _, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
@@ -8,10 +8,10 @@ use super::scoring::{FoundWord, found_words};
 use super::state::{RequestKind, State, TURNS, other_seat};
 use super::{WordRacer, board_points};
 
-/// The width of one board with the words of its rows, in the picture.
+/// Width of a board in the picture, with the words of its rows.
 const BOARD_WIDTH: usize = 44;
 
-/// The most characters of a name that are shown.
+/// Maximum number of displayed characters of a name.
 const MAX_NAME_CHARS: usize = 20;
 
 const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
@@ -67,7 +67,7 @@ impl View for WordRacer {
     }
 }
 
-/// The last letter called: by whom, and where it stands on each board (`null` where it is not placed yet).
+/// Last called letter: the caller, and its position on each board (`null` if not placed yet).
 fn last_turn(state: &State) -> Json {
     let Some(turn) = state.calls().len().checked_sub(1) else { return Json::Null };
     json!({
@@ -122,7 +122,7 @@ impl WordRacer {
         }
     }
 
-    /// One board: letters of a counted word are joined, with `-` along rows and `|` down columns.
+    /// Draws a board. Letters of a counted word are joined with `-` in rows and `|` in columns.
     fn draw_board(&self, state: &State, seat: Seat, name: &str) -> Picture {
         let board = state.board(seat);
         let found = found_words(self.words(), board);
@@ -220,8 +220,7 @@ fn draw_between(picture: &mut Picture, found: &[FoundWord], row: usize) {
     }
 }
 
-/// The points of the columns under them (every other one a line lower, so that they do not touch), and their
-/// words.
+/// Draws the points below the columns (every other one a line lower, so that they do not touch) and their words.
 fn draw_columns(picture: &mut Picture, found: &[FoundWord]) {
     for odd in [0, 1] {
         picture.line().text("    ");
@@ -261,7 +260,7 @@ fn words_of(found: &[FoundWord], line: usize) -> String {
     found.iter().filter(|f| f.line == line).map(|f| f.word.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Appends blocks next to each other, each [`BOARD_WIDTH`] wide.
+/// Appends blocks side by side, each [`BOARD_WIDTH`] wide.
 fn side_by_side(picture: &mut Picture, blocks: &[Picture]) {
     let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
     for row in 0..height {

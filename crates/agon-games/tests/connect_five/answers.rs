@@ -26,12 +26,12 @@ fn an_illegal_column_is_refused_with_every_reason() {
     let game = game(STILL);
     let state = after(&game, 0, &[2, 2, 2, 2, 2, 2, 2]);
     for (column, seat, reasons) in [
-        (-1, 1, vec!["there is no column -1, only 0 to 8"]),
-        (9, 1, vec!["there is no column 9, only 0 to 8"]),
-        (i64::MAX, 1, vec!["there is no column 9223372036854775807, only 0 to 8"]),
+        (-1, 1, vec!["column -1 does not exist; use 0 to 8"]),
+        (9, 1, vec!["column 9 does not exist; use 0 to 8"]),
+        (i64::MAX, 1, vec!["column 9223372036854775807 does not exist; use 0 to 8"]),
         (2, 1, vec!["column 2 is full"]),
-        (2, 0, vec!["it is not the turn of seat 0", "column 2 is full"]),
-        (9, 0, vec!["it is not the turn of seat 0", "there is no column 9, only 0 to 8"]),
+        (2, 0, vec!["seat 0 is not to move", "column 2 is full"]),
+        (9, 0, vec!["seat 0 is not to move", "column 9 does not exist; use 0 to 8"]),
     ] {
         assert_eq!(game.check(&state, Seat(seat), Column(column)).unwrap_err().reasons, reasons);
     }

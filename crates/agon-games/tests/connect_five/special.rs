@@ -172,7 +172,7 @@ fn settings_that_contradict_each_other_are_refused_with_hints() {
     let text = both.to_string();
     assert!(text.contains("0.7 + 0.4 is more than 1") && text.contains("p + q is at most 1"), "{text}");
     assert!(
-        text.contains("3,3 names one column twice") && text.contains("hint: name two different"),
+        text.contains("3,3 names the same column twice") && text.contains("hint: name two different"),
         "{text}"
     );
     assert!(refuse(&[], 3).to_string().contains("played by 2, not 3"));

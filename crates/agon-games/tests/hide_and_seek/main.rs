@@ -90,7 +90,7 @@ fn a_move_that_breaks_the_rules_leaves_the_player_where_it_was_and_every_reason_
     let cases: [(Answer, &[&str]); 7] = [
         (Answer::Step(R), &["[1, 0] is a wall"]),
         (Answer::To { x: 1, y: 0 }, &["[1, 0] is a wall"]),
-        (Answer::Step(U), &["[0, -1] is off the map, x and y go from 0 to 19"]),
+        (Answer::Step(U), &["[0, -1] is off the map; x and y must be 0 to 19"]),
         (Answer::To { x: 1, y: 1 }, &["[1, 1] is not one cell left, right, up or down of [0, 0]"]),
         (Answer::To { x: 0, y: 2 }, &["[0, 2] is not one cell left, right, up or down of [0, 0]"]),
         (
@@ -100,7 +100,7 @@ fn a_move_that_breaks_the_rules_leaves_the_player_where_it_was_and_every_reason_
         (
             Answer::To { x: i32::MIN, y: i32::MAX },
             &[
-                "[-2147483648, 2147483647] is off the map, x and y go from 0 to 19",
+                "[-2147483648, 2147483647] is off the map; x and y must be 0 to 19",
                 "[-2147483648, 2147483647] is not one cell left, right, up or down of [0, 0]",
             ],
         ),

@@ -24,11 +24,11 @@ fn a_position_off_the_board_or_on_a_letter_is_illegal() {
 fn the_wrong_kind_of_answer_is_illegal_and_all_reasons_are_given() {
     let game = game(&[("letter", "E")]);
     let mut state = game.start(1);
-    let wants_call = "a letter is to be called: answer LETTER POSITION";
+    let wants_call = "a call is expected: answer LETTER POSITION";
     assert_eq!(reasons(&state, 0, place(3)), [wants_call]);
     assert_eq!(reasons(&state, 0, place(24)), [wants_call, "position 24 already holds E"]);
     play(&game, &mut state, call('Q', 17));
-    let wants_place = "Q was called and is to be placed: answer POSITION";
+    let wants_place = "Q was called and must be placed: answer POSITION";
     assert_eq!(reasons(&state, 1, call('Q', 77)), [wants_place, "position 77 is not on the board (0 to 48)"]);
     assert_eq!(reasons(&state, 0, place(1)), ["seat 1 is to move, not seat 0"]);
 }

@@ -189,12 +189,12 @@ mod tests {
         assert!(learning.kept && source.join("data").is_dir() && view.path().join("logs").is_dir());
         drop(view);
         assert!(!source.join("data").exists());
-        let (view, _) = super::with_bot_data(&source, true).unwrap();
+        let (view, _) = with_bot_data(&source, true).unwrap();
         fs::write(view.path().join("data/learnt"), "much").unwrap();
         drop(view);
         assert_eq!(fs::read_to_string(source.join("data/learnt")).unwrap(), "much");
         fs::set_permissions(source.join("data/learnt"), Permissions::from_mode(0o444)).unwrap();
-        let (view, learning) = super::with_bot_data(&source, false).unwrap();
+        let (view, learning) = with_bot_data(&source, false).unwrap();
         assert!(!learning.kept);
         assert_eq!(fs::read_to_string(view.path().join("data/learnt")).unwrap(), "much");
         fs::write(view.path().join("data/learnt"), "more").unwrap();

@@ -1,8 +1,9 @@
 //! Ledger archives: a whole ledger as one file, to move a competition between SQLite and PostgreSQL. The same ledger gives the same bytes
 //! wherever it is stored: every table is in the order of its key, and computed data is left out.
 //!
-//! Format: a magic line with the format version, then zstd of all tables, then their SHA-256. A table has its name, its columns, its rows
-//! (a byte 1 before each) and a byte 0. A cell has a byte for its type, then a zigzag LEB128 number, or length and content of text or bytes.
+//! Format: a magic line with the format version, then zstd of all tables and their SHA-256. A table has its name, its columns, its rows
+//! (a byte 1 before each) and a byte 0. A cell has a byte for its type, then a zigzag LEB128 number, or length and content of text or
+//! bytes.
 
 mod read;
 mod tables;

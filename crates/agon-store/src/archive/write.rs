@@ -29,17 +29,17 @@ pub struct ArchiveWriter<'p> {
 
 impl<'p> ArchiveWriter<'p> {
     pub fn new(mut file: File, path: &'p Path) -> Result<Self> {
-        let begun = file.write_all(MAGIC.as_bytes()).and_then(|()| Encoder::new(file, ZSTD_LEVEL));
-        let out = BufWriter::with_capacity(BUFFER_BYTES, begun.map_err(io_failed(path, "write"))?);
+        let encoder = file.write_all(MAGIC.as_bytes()).and_then(|()| Encoder::new(file, ZSTD_LEVEL));
+        let out = BufWriter::with_capacity(BUFFER_BYTES, encoder.map_err(io_failed(path, "write"))?);
         Ok(Self { out, hash: Sha256::new(), path, in_table: false, row: Vec::new() })
     }
 
     /// Writes the bytes in `row` and clears it.
     fn flush_row(&mut self) -> Result<()> {
         self.hash.update(&self.row);
-        let sent = self.out.write_all(&self.row);
+        let written = self.out.write_all(&self.row);
         self.row.clear();
-        sent.map_err(self.failed())
+        written.map_err(self.failed())
     }
 
     /// Completes the archive.
@@ -84,9 +84,9 @@ impl RowSink for ArchiveWriter<'_> {
                     self.row.push(1);
                     write_signed_varint(&mut self.row, *number);
                 }
-                Cell::Text(words) => {
+                Cell::Text(text) => {
                     self.row.push(2);
-                    write_bytes(&mut self.row, words.as_bytes());
+                    write_bytes(&mut self.row, text.as_bytes());
                 }
                 Cell::Bytes(bytes) => {
                     self.row.push(3);

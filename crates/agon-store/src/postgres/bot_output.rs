@@ -32,8 +32,8 @@ pub async fn store(change: &mut PgConnection, outputs: &[(i64, &PackedOutput)]) 
     Ok(())
 }
 
-/// Drops the output of the oldest games until `wanted` bytes are free.
-async fn drop_oldest(change: &mut PgConnection, wanted: i64) -> Result<(), sqlx::Error> {
+/// Drops the output of the oldest games until `wanted_bytes` are free.
+async fn drop_oldest(change: &mut PgConnection, wanted_bytes: i64) -> Result<(), sqlx::Error> {
     // A game is dropped if the games before it do not free enough.
     sqlx::query(
         "WITH game AS (SELECT match, game, sum(length(bytes)) AS bytes FROM log GROUP BY match, game),
@@ -42,7 +42,7 @@ async fn drop_oldest(change: &mut PgConnection, wanted: i64) -> Result<(), sqlx:
                        RETURNING length(log.bytes) AS bytes)
          UPDATE log_size SET bytes = bytes - (SELECT coalesce(sum(bytes), 0) FROM gone)",
     )
-    .bind(wanted)
+    .bind(wanted_bytes)
     .execute(change)
     .await?;
     Ok(())

@@ -119,15 +119,15 @@ pub async fn connect_first(
     place: &str,
     options: &PgConnectOptions,
 ) -> Result<PgConnection> {
-    let begun = Instant::now();
+    let start = Instant::now();
     loop {
         match connect(options).await {
             Ok(connection) => return Ok(connection),
-            Err(error) if db_error::is_starting(&error) && begun.elapsed() < CONNECT_TIMEOUT => {
+            Err(error) if db_error::is_starting(&error) && start.elapsed() < CONNECT_TIMEOUT => {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
             Err(error) => {
-                return Err(db_error::explain(target, place, &error, begun.elapsed().as_secs()));
+                return Err(db_error::explain(target, place, &error, start.elapsed().as_secs()));
             }
         }
     }
@@ -162,19 +162,19 @@ impl Retry<'_> {
             Err(_) => sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "no response in time")),
         };
         self.pool.connection_lost();
-        let away = self.failing_since.get_or_insert_with(Instant::now).elapsed();
-        if away >= self.pool.reconnect_timeout {
+        let unreachable_for = self.failing_since.get_or_insert_with(Instant::now).elapsed();
+        if unreachable_for >= self.pool.reconnect_timeout {
             let pool = self.pool;
-            return Some(Err(db_error::explain(&pool.target, &pool.place, &error, away.as_secs())));
+            return Some(Err(db_error::explain(&pool.target, &pool.place, &error, unreachable_for.as_secs())));
         }
-        tokio::time::sleep(self.delay.min(self.pool.reconnect_timeout.saturating_sub(away))).await;
+        tokio::time::sleep(self.delay.min(self.pool.reconnect_timeout.saturating_sub(unreachable_for))).await;
         self.delay = (self.delay * 2).min(RETRY_DELAY_RANGE.1);
         None
     }
 }
 
-/// Runs a read: `run_read!(ledger, timeout, |connection| future)` with a future of `Result<T, AttemptError>`. A macro, because no trait bound
-/// can say that the future of a closure is `Send`.
+/// Runs a read: `run_read!(ledger, timeout, |connection| future)` with a future of `Result<T, AttemptError>`. A macro, because no
+/// trait bound can say that the future of a closure is `Send`.
 macro_rules! run_read {
     ($ledger:expr, $limit:expr, |$connection:ident| $work:expr) => {{
         let _permit = $ledger.pool.permit().await;

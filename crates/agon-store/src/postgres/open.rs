@@ -321,7 +321,7 @@ mod tests {
                 at: Timestamp(1),
             },
             phases: 1,
-            secret: SecretSeed::new("test secret"),
+            secret: SecretSeed::new("nobody knows"),
         }
     }
 

@@ -16,9 +16,9 @@ pub async fn probe(url: &str) -> Result<ProbeResults> {
     let target = DatabaseUrl::parse(url)?;
     let place = target.place();
     let options = target.session(None, false);
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut connection = connection_pool::connect_first(&target, &place, &options).await?;
-    let connected = begun.elapsed();
+    let connected = start.elapsed();
     let failed = |error| db_error::explain(&target, &place, &error, 0);
     let row = sqlx::query(
         "SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, current_setting('server_encoding'),
@@ -32,14 +32,14 @@ pub async fn probe(url: &str) -> Result<ProbeResults> {
     let ledgers = open::find_ledgers(&mut connection, None).await.map_err(failed)?.len();
     let mut fastest = Duration::MAX;
     for _ in 0..5 {
-        let begun = Instant::now();
+        let start = Instant::now();
         connection.ping().await.map_err(failed)?;
-        fastest = fastest.min(begun.elapsed());
+        fastest = fastest.min(start.elapsed());
     }
-    answers(&target, &row, ledgers, connected, fastest).map_err(failed)
+    results(&target, &row, ledgers, connected, fastest).map_err(failed)
 }
 
-fn answers(
+fn results(
     target: &DatabaseUrl,
     row: &sqlx::postgres::PgRow,
     ledgers: usize,
@@ -48,18 +48,18 @@ fn answers(
 ) -> Result<ProbeResults, sqlx::Error> {
     let (version, number, encoding): (String, i64, String) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-    let (tls, how): (bool, String) = (row.try_get(3)?, row.try_get(4)?);
-    let (may_create, standby): (bool, bool) = (row.try_get(5)?, row.try_get(6)?);
+    let (tls, tls_version): (bool, String) = (row.try_get(3)?, row.try_get(4)?);
+    let (can_create, is_standby): (bool, bool) = (row.try_get(5)?, row.try_get(6)?);
     let ms = |time: Duration| format!("{:.2} ms", 1e3 * time.as_secs_f64());
-    let must = |good: bool, said: String, hint: String| {
-        if good { Ok(said) } else { Err(format!("{said}\nhint: {hint}")) }
+    let check = |good: bool, found: String, hint: String| {
+        if good { Ok(found) } else { Err(format!("{found}\nhint: {hint}")) }
     };
     let (user, database) = (target.user(), target.database());
     let rows = [
         ("reachable", Ok(format!("{}, connected in {}", target.place(), ms(connected)))),
         (
             "version",
-            must(
+            check(
                 number >= 130_000,
                 format!("PostgreSQL {version}"),
                 "Agon needs PostgreSQL 13 or newer".to_owned(),
@@ -68,7 +68,7 @@ fn answers(
         (
             "TLS",
             Ok(if tls {
-                format!("{how}, sslmode={}", target.ssl_mode())
+                format!("{tls_version}, sslmode={}", target.ssl_mode())
             } else {
                 format!(
                     "not used (sslmode={}): fine on one machine; across a network use sslmode=verify-full",
@@ -78,7 +78,7 @@ fn answers(
         ),
         (
             "text",
-            must(
+            check(
                 encoding == "UTF8",
                 encoding.clone(),
                 format!("create a new database: createdb -E UTF8 -T template0 {database}"),
@@ -86,17 +86,17 @@ fn answers(
         ),
         (
             "may start competitions",
-            must(
-                may_create,
-                if may_create { "yes" } else { "no" }.to_owned(),
+            check(
+                can_create,
+                if can_create { "yes" } else { "no" }.to_owned(),
                 format!("GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\""),
             ),
         ),
         (
             "takes changes",
-            must(
-                !standby,
-                if standby { "no, it is a standby" } else { "yes" }.to_owned(),
+            check(
+                !is_standby,
+                if is_standby { "no, it is a standby" } else { "yes" }.to_owned(),
                 "use the primary server".to_owned(),
             ),
         ),

@@ -94,7 +94,7 @@ impl PostgresLedger {
     }
 
     pub(super) async fn take_run_lock(&self) -> Result<RunLock> {
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut retry = self.pool.start_retry();
         loop {
             let attempt = tokio::time::timeout(connection_pool::QUERY_TIMEOUT, self.try_run_lock()).await;
@@ -105,7 +105,7 @@ impl PostgresLedger {
                         Arc::downgrade(&lock);
                     return Ok(RunLock::holding(lock));
                 }
-                Some(Ok(Err(holder))) if begun.elapsed() < holder.wait_timeout() => {
+                Some(Ok(Err(holder))) if start.elapsed() < holder.wait_timeout() => {
                     tokio::time::sleep(Duration::from_millis(20)).await;
                 }
                 Some(Ok(Err(holder))) => return Err(holder.into_error(self)),
@@ -156,10 +156,10 @@ impl PostgresLedger {
         }
         *slot = None;
         let mut connection = connection_pool::connect(&self.write_options).await?;
-        let got = try_advisory_lock(&mut connection, &self.schema).await?;
+        let is_locked = try_advisory_lock(&mut connection, &self.schema).await?;
         // Another process may have held the lock in between. Then this process must not store its matches.
         LockHolder::read(&mut connection, false).await?.check_is_us(self)?;
-        if got {
+        if is_locked {
             *slot = Some(connection);
             lock.lost_connections.store(lost_connections, Ordering::Relaxed);
         }

@@ -227,10 +227,10 @@ pub(super) fn check_state(competition: &HostedCompetition, states: &[Competition
     if states.contains(&competition.state) {
         return Ok(());
     }
-    let wanted: Vec<&str> = states.iter().map(|state| state.name()).collect();
+    let expected: Vec<&str> = states.iter().map(|state| state.name()).collect();
     Err(SiteDbError::conflict(format!(
         "the competition is {}, not {}",
         competition.state,
-        wanted.join(" or ")
+        expected.join(" or ")
     )))
 }

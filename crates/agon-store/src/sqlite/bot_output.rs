@@ -38,17 +38,17 @@ pub async fn store(
     Ok(())
 }
 
-/// Drops the output of some of the oldest games, at most until `wanted` bytes are free. Returns the number of freed bytes.
-async fn drop_oldest(change: &mut SqliteConnection, wanted: i64) -> Result<i64, sqlx::Error> {
+/// Drops the output of some of the oldest games, at most until `wanted_bytes` are free. Returns the number of freed bytes.
+async fn drop_oldest(change: &mut SqliteConnection, wanted_bytes: i64) -> Result<i64, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT match, game, sum(length(bytes)) FROM log GROUP BY match, game ORDER BY match, game LIMIT ?",
     )
     .bind(MAX_GAMES_PER_DROP)
     .fetch_all(&mut *change)
     .await?;
-    let mut free = 0;
+    let mut freed_bytes = 0;
     for row in rows {
-        if free >= wanted {
+        if freed_bytes >= wanted_bytes {
             break;
         }
         let (id, game, bytes): (i64, i64, i64) = (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
@@ -57,10 +57,10 @@ async fn drop_oldest(change: &mut SqliteConnection, wanted: i64) -> Result<i64, 
             .bind(game)
             .execute(&mut *change)
             .await?;
-        free += bytes;
+        freed_bytes += bytes;
     }
     // Nothing left to drop means that the stored total was wrong. Avoids an endless loop.
-    Ok(if free == 0 { wanted } else { free })
+    Ok(if freed_bytes == 0 { wanted_bytes } else { freed_bytes })
 }
 
 impl SqliteLedger {

@@ -12,9 +12,9 @@ impl SqliteLedger {
         let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.begin().await.map_err(&failed)?;
         let mut found = Vec::new();
-        let said: Vec<String> =
+        let messages: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *reader).await.map_err(&failed)?;
-        found.extend(said.into_iter().filter(|line| line != "ok"));
+        found.extend(messages.into_iter().filter(|line| line != "ok"));
         let mut orphans = sqlx::query("PRAGMA foreign_key_check").fetch(&mut *reader);
         while let Some(row) = orphans.try_next().await.map_err(&failed)? {
             let (table, parent): (String, String) =

@@ -15,18 +15,18 @@ pub async fn new_ledger_is_stored_and_hides_the_seed_until_it_is_revealed(storag
         (&new_ledger.name, &new_ledger.game, 1, &new_ledger.engine)
     );
     assert_eq!(stored.config_versions, [new_ledger.config]);
-    // printf %s 'test secret' | sha256sum
-    let commitment = "sha256:6b9a437f51eddcbc1d2f6600807067f220b1d0c48a435d116afa16d8cd0164c1";
+    // printf %s 'nobody knows' | sha256sum
+    let commitment = "sha256:03982e2adb2925b16d9a1a591a0665a8db33153c21d9fc1895a016da460d35cd";
     assert_eq!(stored.commitment.to_string(), commitment);
     assert_eq!(stored.revealed, None);
-    assert!(!format!("{stored:?}").contains("test secret"));
-    assert!(!format!("{:?}", new_ledger.secret).contains("test secret"));
-    assert_eq!(ledger.secret_seed().await.unwrap(), SecretSeed::new("test secret"));
+    assert!(!format!("{stored:?}").contains("nobody"));
+    assert!(!format!("{:?}", new_ledger.secret).contains("nobody"));
+    assert_eq!(ledger.secret_seed().await.unwrap(), SecretSeed::new("nobody knows"));
 
     ledger.reveal_seed(Timestamp(77)).await.unwrap();
     ledger.reveal_seed(Timestamp(99)).await.unwrap();
     let revealed = ledger.competition().await.unwrap().revealed;
-    assert_eq!(revealed, Some((SecretSeed::new("test secret"), Timestamp(77))));
+    assert_eq!(revealed, Some((SecretSeed::new("nobody knows"), Timestamp(77))));
 }
 
 pub async fn changed_config_is_stored_in_addition_to_the_first(storage: &impl TestStorage) {

@@ -26,7 +26,7 @@ use trial::{Faults, PrintLog};
 pub use result::{CheckResult, StepOutcome, StepResult};
 
 /// Shorter games than the competition's: enough to see that a bot plays.
-const GameInfo: [(&str, &str, &str); 2] =
+const SHORT_SETTINGS: [(&str, &str, &str); 2] =
     [("colour-battle", "rounds", "200"), ("hide-and-seek", "steps", "400")];
 
 /// A check that is asked for.
@@ -69,7 +69,7 @@ pub fn check(order: &CheckRequest<'_>, tell: MessageSink<'_>) -> Result<CheckRes
         return Err(Failure::wrong_use(format!("{} needs no check", order.bot), hint));
     }
     let mut pairs = order.settings.to_vec();
-    for (_, key, value) in GameInfo.iter().filter(|(game, ..)| *game == order.game) {
+    for (_, key, value) in SHORT_SETTINGS.iter().filter(|(game, ..)| *game == order.game) {
         if !pairs.iter().any(|pair| pair.starts_with(&format!("{key}="))) {
             pairs.push(format!("{key}={value}"));
         }

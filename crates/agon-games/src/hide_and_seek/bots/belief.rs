@@ -1,30 +1,30 @@
-//! What a player believes about an enemy it does not see: how likely it is on each cell.
+//! Probability distribution over the cells of an invisible seeker.
 
 use std::cmp::Ordering;
 
 use super::super::cells::{CELLS, Cell, CellSet};
 use super::map_tables::MapTables;
 
-/// How much rather than stay a seeker is thought to come a step nearer (rather than go away, the same again),
-/// and how often it just walks about.
+/// Weight of a step towards the goal relative to staying (and of staying relative to a step away), and share of
+/// random steps.
 const APPROACH_WEIGHT: f32 = 20.0;
 const RANDOM_STEP_SHARE: f32 = 0.1;
 
-/// Probabilities by cell. Walls have none.
+/// Probability of each cell; 0 for walls.
 #[derive(Clone)]
 pub struct SeekerBelief {
     probability: [f32; CELLS],
 }
 
 impl SeekerBelief {
-    /// Certain.
+    /// The seeker is certainly on this cell.
     pub fn certain(cell: Cell) -> Self {
         let mut probability = [0.0; CELLS];
         probability[cell.index()] = 1.0;
         Self { probability }
     }
 
-    /// Equally likely on all these cells.
+    /// All these cells have the same probability.
     pub fn uniform(cells: &CellSet) -> Self {
         let mut probability = [0.0; CELLS];
         let each = 1.0 / cells.len().max(1) as f32;
@@ -34,13 +34,13 @@ impl SeekerBelief {
         Self { probability }
     }
 
-    /// The cells that are possible at all, each with its chance.
+    /// Cells with a positive probability.
     pub fn iter(&self) -> impl Iterator<Item = (Cell, f32)> + '_ {
         let all = self.probability.iter().enumerate().filter(|(_, probability)| **probability > 0.0);
         all.map(|(index, &probability)| (Cell::from_index(index), probability))
     }
 
-    /// All chances together, added in eight lanes at once.
+    /// Sum of the probabilities, added in eight parallel lanes.
     #[inline]
     pub fn total(&self) -> f32 {
         let mut lanes = [0.0; 8];
@@ -52,13 +52,13 @@ impl SeekerBelief {
         lanes.iter().sum()
     }
 
-    /// Takes all chance from this cell.
+    /// Sets a cell's probability to 0 and returns the old value.
     #[inline]
     pub fn take(&mut self, cell: Cell) -> f32 {
         std::mem::take(&mut self.probability[cell.index()])
     }
 
-    /// Takes all chance from these cells and gives back what is left.
+    /// Sets the probability of these cells to 0 and returns the remaining sum.
     pub fn remove_cells(&mut self, cells: &CellSet) -> f32 {
         for cell in cells.iter() {
             self.take(cell);
@@ -66,13 +66,13 @@ impl SeekerBelief {
         self.total()
     }
 
-    /// Everything so many times as likely.
+    /// All probabilities multiplied by a factor.
     #[must_use]
     pub fn scaled(&self, factor: f32) -> Self {
         Self { probability: self.probability.map(|probability| probability * factor) }
     }
 
-    /// The chances of both.
+    /// Sum of two distributions.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let mut total = self.clone();
@@ -83,14 +83,14 @@ impl SeekerBelief {
     }
 }
 
-/// A seeker's step, from each cell to its neighbours, when it more or less comes for one cell.
+/// Transition probabilities of a seeker that approximately heads for one cell.
 pub struct SeekerFlow {
-    /// From, to, share.
+    /// From cell, to cell, probability.
     transitions: Vec<(u16, u16, f32)>,
 }
 
 impl SeekerFlow {
-    /// Of seekers that come for this cell.
+    /// Transitions of a seeker that heads for this cell.
     pub fn towards(tables: &MapTables, goal: Cell) -> Self {
         let mut transitions = Vec::with_capacity(CELLS * 4);
         for &from in &tables.cells {
@@ -110,7 +110,7 @@ impl SeekerFlow {
         Self { transitions }
     }
 
-    /// The seeker's two steps between two moves of the hider.
+    /// Distribution after the two steps that a seeker makes between two moves of the hider.
     pub fn two_steps(&self, belief: &SeekerBelief) -> SeekerBelief {
         self.step(&self.step(belief))
     }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_belief_flows_and_loses_nothing() {
+    fn flow_towards_a_goal_keeps_the_total_probability() {
         let map = Map::generate(42);
         let tables = MapTables::new(&map);
         let goal = tables.cells[0];
@@ -141,6 +141,6 @@ mod tests {
         }
         assert!((belief.total() - 1.0).abs() < 1e-3);
         assert!(belief.iter().all(|(cell, _)| map.is_empty(cell)));
-        assert!(belief.take(goal) > 0.3, "most have come to the goal");
+        assert!(belief.take(goal) > 0.3, "the probability does not concentrate at the goal");
     }
 }

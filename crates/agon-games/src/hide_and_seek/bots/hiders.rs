@@ -1,4 +1,4 @@
-//! Hiders that need no belief: random, still, running, lurking.
+//! Hiders without an estimate of the seeker's position: random, still, running, lurking.
 
 use agon_core::Bot;
 
@@ -21,7 +21,7 @@ impl Bot<HideAndSeek> for Still {
     }
 }
 
-/// Runs from where it last saw the seeker.
+/// Runs away from where it last saw the seeker.
 #[derive(Default)]
 pub struct Running(PerMap<MapTables>);
 
@@ -37,7 +37,7 @@ impl Bot<HideAndSeek> for Running {
     }
 }
 
-/// The perfect escape when seen, else a cell that few others see.
+/// Escapes optimally when seen, else goes to a cell that few others see.
 #[derive(Default)]
 pub struct Lurking(PerMap<MapKnowledge>);
 

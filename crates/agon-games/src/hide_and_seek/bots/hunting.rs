@@ -1,5 +1,4 @@
-//! The strongest seeker: it searches all cells where the hider can be, closes in on a few of them at once, and
-//! cannot be foreseen.
+//! The strongest seeker: searches all cells where the hider can be, approaches several of them at once, and is unpredictable.
 
 use agon_core::{Bot, FastRng};
 
@@ -10,17 +9,17 @@ use super::map_tables::PerMap;
 use super::step;
 use super::tracking::{HiderSearch, SearchWeights};
 
-/// A hider that can be on no more cells than this ...
+/// Maximum number of possible hider cells for a chase; with more, the seeker searches.
 const MAX_CHASE_CELLS: usize = 8;
-/// ... and was seen no more steps ago than this is still chased, not searched for.
+/// Maximum number of steps since the hider was last seen for a chase.
 const MAX_CHASE_STEPS: u32 = 4;
 
-/// Searches, closes in, keeps its whims.
+/// Chases or searches, with random choices.
 pub struct Hunting {
     known: PerMap<MapKnowledge>,
     search: HiderSearch,
     rng: FastRng,
-    /// Steps since it last saw the hider.
+    /// Number of steps since it last saw the hider.
     unseen: u32,
 }
 
@@ -49,8 +48,8 @@ impl Bot<HideAndSeek> for Hunting {
     }
 }
 
-/// The step that brings all these cells nearest, and of those the best with open eyes. Of equal ones any: a
-/// seeker that can be foreseen is avoided.
+/// Step with the smallest total distance to these cells; ties are decided by the solved pursuit, then at random, because a
+/// hider avoids a predictable seeker.
 fn close_in(known: &MapKnowledge, possible: &CellSet, seen: &Observation<'_>, rng: &mut FastRng) -> Cell {
     let MapKnowledge { tables, pursuit } = known;
     let odd = seen.step % 2 == 1;

@@ -1,4 +1,4 @@
-//! What a bot works out about a map once: distances, fields of view, and the pursuit with open eyes.
+//! Distances and fields of view of a map, computed once.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::super::vision::field_of_view;
 pub struct MapTables {
     /// The map.
     pub map: Map,
-    /// Its empty cells, row by row.
+    /// Empty cells, row by row.
     pub cells: Vec<Cell>,
     distances: Vec<u8>,
     views: Vec<CellSet>,
@@ -18,7 +18,7 @@ pub struct MapTables {
 }
 
 impl MapTables {
-    /// Draws the chart of a map.
+    /// Computes the tables of a map.
     pub fn new(map: &Map) -> Self {
         let cells: Vec<Cell> = map.empty().iter().collect();
         let mut distances = vec![u8::MAX; CELLS * CELLS];
@@ -42,25 +42,25 @@ impl MapTables {
         Self { map: *map, cells, distances, views, near }
     }
 
-    /// Steps from one cell to another round the walls.
+    /// Number of steps from one cell to another around the walls.
     #[inline]
     pub fn distance(&self, from: Cell, to: Cell) -> u8 {
         self.distances[from.index() * CELLS + to.index()]
     }
 
-    /// The cells seen from this one.
+    /// Cells that are visible from this one.
     #[inline]
     pub fn view(&self, from: Cell) -> &CellSet {
         &self.views[from.index()]
     }
 
-    /// Where one move leads, staying included.
+    /// Cells that can be reached with one move, including staying.
     #[inline]
     pub fn near(&self, from: Cell) -> &[Cell] {
         &self.near[from.index()]
     }
 
-    /// The tree of shortest ways from a cell: for each cell those that are first reached through it.
+    /// Tree of shortest paths from a cell: for each cell, the cells first reached through it.
     pub fn ways_from(&self, from: Cell) -> Vec<Vec<Cell>> {
         let mut ways = vec![Vec::new(); CELLS];
         let mut reached = CellSet::one(from);
@@ -78,7 +78,7 @@ impl MapTables {
     }
 }
 
-/// A chart that is drawn at the first look at a map.
+/// A value that is computed at the first use of a map.
 pub struct PerMap<T>(Option<(Map, T)>);
 
 impl<T> Default for PerMap<T> {
@@ -88,7 +88,7 @@ impl<T> Default for PerMap<T> {
 }
 
 impl<T> PerMap<T> {
-    /// What was worked out for this map, now or earlier.
+    /// The value for this map, computed if necessary.
     pub fn get(&mut self, map: &Map, make: impl FnOnce(&Map) -> T) -> &T {
         if self.0.as_ref().is_none_or(|(known, _)| known != map) {
             self.0 = None;

@@ -1,17 +1,18 @@
-//! The game with open eyes, solved: how many steps a catch takes when both always see each other and both
-//! play perfectly. Found backwards from the catch, all hider cells of a seeker cell at once on bitboards.
+//! Exact solution of the pursuit with full visibility: the number of steps to the catch if both players always see each other
+//! and play optimally. Computed backwards from the catch, with bitboards for all hider cells of a seeker cell.
 
 use super::super::cells::{CELLS, Cell, CellSet};
 use super::map_tables::MapTables;
 
-/// Steps to the catch from every pair of cells.
+/// Number of steps to the catch for every pair of cells, by who moves next: the seeker in an odd step, the seeker in an even
+/// step, or the hider.
 pub struct Pursuit {
     odd: Vec<u8>,
     even: Vec<u8>,
     hider: Vec<u8>,
 }
 
-/// Hider cells from which the catch comes within the steps counted so far, for each seeker cell.
+/// For each seeker cell, the hider cells that are caught within the steps counted so far.
 struct WonCells {
     odd: Vec<CellSet>,
     even: Vec<CellSet>,
@@ -32,7 +33,7 @@ impl Pursuit {
             let news = record_new_wins(&mut pursuit.odd, &won.odd, &odd, steps)
                 | record_new_wins(&mut pursuit.even, &won.even, &even, steps)
                 | record_new_wins(&mut pursuit.hider, &won.hider, &hider, steps);
-            // Without news twice in a row (a catch at odd and at even steps) there are none to come.
+            // If two consecutive steps (odd and even) add no new cells, the solution is complete.
             if !news && steps > 2 {
                 break;
             }
@@ -41,13 +42,13 @@ impl Pursuit {
         pursuit
     }
 
-    /// Steps to the catch after the seeker's move: then it moves again or the hider does.
+    /// Number of steps to the catch after the seeker's move. After an odd step the seeker moves again, else the hider.
     #[inline]
     pub fn seeker_moved(&self, odd_step: bool, seeker: Cell, hider: Cell) -> u8 {
         at(if odd_step { &self.even } else { &self.hider }, seeker, hider)
     }
 
-    /// Steps to the catch after the hider's move.
+    /// Number of steps to the catch after the hider's move.
     #[inline]
     pub fn hider_moved(&self, seeker: Cell, hider: Cell) -> u8 {
         at(&self.odd, seeker, hider)
@@ -59,7 +60,7 @@ fn at(table: &[u8], seeker: Cell, hider: Cell) -> u8 {
     if seeker == hider { 0 } else { table[seeker.index() * CELLS + hider.index()] }
 }
 
-/// One step earlier with the seeker to move: some move leads to a hider cell already won, or onto the hider.
+/// Cells that are won one step earlier with the seeker to move: some move leads to a won cell, or onto the hider.
 fn seeker_moves(tables: &MapTables, then: &[CellSet]) -> Vec<CellSet> {
     let mut won = vec![CellSet::EMPTY; CELLS];
     for &seeker in &tables.cells {
@@ -74,7 +75,7 @@ fn seeker_moves(tables: &MapTables, then: &[CellSet]) -> Vec<CellSet> {
     won
 }
 
-/// With the hider to move: no move leads to a cell that is not yet won.
+/// Cells that are won with the hider to move: every move leads to a won cell.
 fn hider_moves(tables: &MapTables, then: &[CellSet]) -> Vec<CellSet> {
     let empty = tables.map.empty();
     let mut won = vec![CellSet::EMPTY; CELLS];
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_times_fit_each_other_on_every_pair_of_cells() {
+    fn solved_step_counts_are_consistent_for_every_pair_of_cells() {
         let tables = MapTables::new(&Map::generate(42));
         let pursuit = Pursuit::solve(&tables);
         for &s in &tables.cells {
@@ -118,7 +119,7 @@ mod tests {
                 assert_eq!(pursuit.seeker_moved(false, s, h), longest, "{s} {h}");
                 assert!(
                     pursuit.hider_moved(s, h) < 2 * tables.distance(s, h).max(1),
-                    "gains a cell every two steps"
+                    "the seeker gains a cell every two steps"
                 );
             }
         }

@@ -1,29 +1,29 @@
-//! How to treat a seeker that does not look for the hider: notice it, and keep clear of it.
+//! Detects a seeker that does not pursue the hider, and keeps away from it.
 
 use super::super::Observation;
 use super::super::cells::{Cell, CellSet};
 use super::map_tables::MapTables;
 use super::seekers::step_towards;
 
-/// A seeker that has not turned up after so many of the hider's moves is not looking for it.
+/// Number of hider moves without seeing the seeker after which it counts as not pursuing.
 const MAX_UNSEEN_MOVES: u32 = 60;
-/// How near such a seeker may come before the hider steps aside, and how much distance is enough then.
+/// Distance below which the hider moves away from such a seeker, and distance that is considered safe.
 const MIN_CLEARANCE: u8 = 9;
 const SAFE_DISTANCE: u8 = 6;
 
-/// Whether the seeker comes for a hider that it sees.
+/// Estimates whether the seeker pursues a hider that it sees.
 #[derive(Default)]
 pub struct SeekerModel {
-    /// Where the two stood after the hider's last move, if they saw each other.
+    /// Positions of seeker and hider after the hider's last move, if they saw each other.
     before: Option<(Cell, Cell)>,
     approaches: u32,
     ignores: u32,
-    /// The hider's moves since it last saw the seeker.
+    /// Number of hider moves since it last saw the seeker.
     unseen: u32,
 }
 
 impl SeekerModel {
-    /// Takes in what is seen before a move.
+    /// Uses the observation before a move.
     pub fn observe(&mut self, tables: &MapTables, seen: &Observation<'_>) {
         self.unseen = if seen.enemy_is_visible { 0 } else { self.unseen.saturating_add(1) };
         if self.unseen > 0 && self.unseen.is_multiple_of(MAX_UNSEEN_MOVES) {
@@ -38,19 +38,19 @@ impl SeekerModel {
         }
     }
 
-    /// Takes in the hider's own move.
+    /// Uses the hider's own move.
     pub fn note_own_move(&mut self, tables: &MapTables, seen: &Observation<'_>, to: Cell) {
         let saw = seen.enemy_is_visible && tables.view(seen.enemy_pos).contains(to);
         self.before = saw.then_some((seen.enemy_pos, to));
     }
 
-    /// Whether it seems not to care.
+    /// Whether the seeker does not seem to pursue the hider.
     pub const fn is_not_pursuing(&self) -> bool {
         self.ignores > self.approaches / 2 + 2
     }
 }
 
-/// For each cell, how good it is to keep watch from: nothing near it out of sight, and much room to step aside.
+/// Value of each cell as a watch post: nearby cells should be visible, with room to move away.
 pub fn watch_post_values(tables: &MapTables) -> Vec<i32> {
     let worth = |cell: Cell| {
         let near = (0..SAFE_DISTANCE).fold(CellSet::one(cell), |near, _| near.grown(tables.map.empty()));
@@ -60,7 +60,7 @@ pub fn watch_post_values(tables: &MapTables) -> Vec<i32> {
     Cell::all().map(|cell| if tables.map.is_empty(cell) { worth(cell) } else { 0 }).collect()
 }
 
-/// The step that keeps clear: aside when the seeker is near, else to a post from which it is seen coming.
+/// Step that avoids the seeker: away from it when it is near, else to a watch post.
 pub fn keep_clear(tables: &MapTables, posts: &[i32], seen: &Observation<'_>) -> Cell {
     let from_seeker = |cell: Cell| tables.distance(seen.enemy_pos, cell);
     let post = |cell: Cell| posts.get(cell.index()).copied().unwrap_or(0);

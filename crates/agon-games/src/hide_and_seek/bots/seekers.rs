@@ -1,4 +1,4 @@
-//! Seekers that need no belief: random, roaming, chasing.
+//! Seekers without an estimate of the hider's position: random, roaming, chasing.
 
 use agon_core::{Bot, FastRng};
 
@@ -7,7 +7,7 @@ use super::super::{Answer, HideAndSeek, Observation};
 use super::map_tables::{MapTables, PerMap};
 use super::step;
 
-/// Takes any step.
+/// Takes random steps.
 pub struct Random(FastRng);
 
 impl Default for Random {
@@ -48,12 +48,12 @@ impl RandomWalk {
     }
 }
 
-/// The first step of a shortest way.
+/// First step of a shortest path.
 pub fn step_towards(tables: &MapTables, pos: Cell, goal: Cell) -> Cell {
     tables.near(pos).iter().copied().min_by_key(|&to| tables.distance(to, goal)).unwrap_or(pos)
 }
 
-/// Walks about and never looks up.
+/// Walks between random cells and ignores the hider.
 #[derive(Default)]
 pub struct Roaming {
     tables: PerMap<MapTables>,
@@ -71,12 +71,12 @@ impl Bot<HideAndSeek> for Roaming {
     }
 }
 
-/// Goes where it last saw the hider; roams when nobody is there.
+/// Goes where it last saw the hider, then to random cells.
 #[derive(Default)]
 pub struct Chasing {
     tables: PerMap<MapTables>,
     roam: RandomWalk,
-    /// The last known place that it has already found empty.
+    /// Last known position of the hider, if it has been searched already.
     searched_in_vain: Option<Cell>,
 }
 

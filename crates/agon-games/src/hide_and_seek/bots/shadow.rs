@@ -1,4 +1,4 @@
-//! The strongest hider: it guesses where the seeker is and takes the way on which it lasts longest.
+//! The strongest hider: estimates where the seeker is and takes the path on which it expects to survive longest.
 
 use agon_core::Bot;
 
@@ -11,20 +11,20 @@ use super::seeker_model::{SeekerModel, keep_clear, watch_post_values};
 use super::step;
 use super::tracking::{HiderSearch, SearchWeights};
 
-/// How many of its own moves it plans ahead.
+/// Number of own moves that it plans ahead.
 const PLAN_DEPTH: usize = 10;
-/// Steps that being out of sight is thought to be worth, and what each cell that sees the place takes off it.
+/// Value of being invisible in steps, and reduction for each cell that sees the place.
 const HIDDEN_BONUS: f32 = 24.0;
 const EXPOSURE_PENALTY: f32 = 0.25;
-/// What share of the perfect pursuit a hunt lasts once the hider is seen.
+/// Expected length of a chase once the hider is seen, as a share of the optimal pursuit.
 const SEEN_PURSUIT_SHARE: f32 = 0.8;
-/// How far it trusts that the seeker searches as the best one it knows, what is left of that after each
-/// surprise, and when it is too little to think about it any more.
+/// Initial probability that the seeker behaves like the simulated one, its factor after each wrong prediction, and the minimum
+/// for using the simulation.
 const INITIAL_TRUST: f32 = 0.8;
 const TRUST_DECAY: f32 = 0.7;
 const MIN_TRUST: f32 = 0.04;
 
-/// Plans its way over a belief, and keeps clear of a seeker that does not look for it.
+/// Plans a path over the estimated positions of the seeker, and avoids a seeker that does not pursue it.
 #[derive(Default)]
 pub struct Shadow {
     known: PerMap<MapKnowledge>,
@@ -42,7 +42,7 @@ impl Bot<HideAndSeek> for Shadow {
     }
 }
 
-/// What the hider thinks of the seeker.
+/// The hider's model of the seeker, and its decisions.
 struct HiderStrategy {
     belief: Option<SeekerBelief>,
     simulated: Option<SimulatedSeeker>,
@@ -91,7 +91,7 @@ impl HiderStrategy {
         EscapePlan { known, flow, ways: known.tables.ways_from(seen.pos) }.best_step(&all, seen.pos)
     }
 
-    /// Plays the seeker's two steps in its head, and compares with what is seen.
+    /// Simulates the seeker's two steps and compares the result with the observation.
     fn simulate_seeker(&mut self, known: &MapKnowledge, seen: &Observation<'_>) {
         if seen.step <= 2 {
             let search = HiderSearch::default();
@@ -109,11 +109,11 @@ impl HiderStrategy {
         if seen.enemy_is_visible {
             simulated.pos = seen.enemy_pos;
         }
-        // A seeker that should be in sight and is not could be anywhere.
+        // A simulated seeker that should be visible but is not could be anywhere.
         self.simulated = (seen.enemy_is_visible || right).then_some(simulated);
     }
 
-    /// Where a seeker that comes for it may be.
+    /// Distribution of the position of a seeker that pursues the hider.
     fn update_belief(
         &mut self,
         known: &MapKnowledge,
@@ -135,16 +135,16 @@ impl HiderStrategy {
     }
 }
 
-/// A seeker in the hider's head.
+/// Simulation of the seeker.
 struct SimulatedSeeker {
     search: HiderSearch,
     pos: Cell,
-    /// Where it last saw the hider.
+    /// Last position at which it saw the hider.
     last: Cell,
 }
 
 impl SimulatedSeeker {
-    /// One step while the hider stands where it stands now.
+    /// Takes one step while the hider stays on its current cell.
     fn take_step(&mut self, known: &MapKnowledge, seen: &Observation<'_>, step: u32) {
         let enemy_is_visible = known.tables.view(self.pos).contains(seen.pos);
         if enemy_is_visible {
@@ -157,7 +157,7 @@ impl SimulatedSeeker {
     }
 }
 
-/// A search through the shortest ways from where the hider stands.
+/// Search over the shortest paths from the hider's cell.
 struct EscapePlan<'k> {
     known: &'k MapKnowledge,
     flow: SeekerFlow,
@@ -174,8 +174,7 @@ impl EscapePlan<'_> {
         choices.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(pos, |(_, to)| to)
     }
 
-    /// The expected steps from now on when the hider steps onto this cell and goes on along the best way below
-    /// it, or stops here.
+    /// Expected number of steps if the hider moves to this cell and continues on the best path below it, or stops here.
     fn expected_steps(&self, belief: &SeekerBelief, to: Cell, depth: usize, below: &[Cell]) -> f32 {
         let MapKnowledge { tables, pursuit } = self.known;
         // A seeker that sees the hider after the step starts the chase.

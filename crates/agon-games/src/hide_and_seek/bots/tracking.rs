@@ -1,4 +1,4 @@
-//! A seeker that knows every cell where the hider can be.
+//! A seeker that tracks every cell where the hider can be.
 
 use agon_core::{Bot, FastRng};
 
@@ -8,7 +8,7 @@ use super::map_tables::{MapTables, PerMap};
 use super::seekers::step_towards;
 use super::step;
 
-/// The shortest way when the hider is in sight, else the nearest cells where it can be.
+/// Takes the shortest path to a visible hider, else searches the nearest cells where it can be.
 #[derive(Default)]
 pub struct Tracking {
     tables: PerMap<MapTables>,
@@ -27,31 +27,31 @@ impl Bot<HideAndSeek> for Tracking {
     }
 }
 
-/// What makes a cell worth a look.
+/// Weights for choosing the next cell to search.
 pub struct SearchWeights {
-    /// For each step since it was last in view.
+    /// Bonus for each step since the cell was last in view.
     age: i64,
-    /// Against each step on the way there.
+    /// Penalty for each step of distance.
     distance: i64,
-    /// Against each step between it and where the hider was last seen.
+    /// Penalty for each step between the cell and the last known position of the hider.
     from_last_seen: i64,
-    /// Up to so much more or less, by chance.
+    /// Maximum random bonus.
     noise: u32,
 }
 
 impl SearchWeights {
     pub const NEAREST_FIRST: Self = Self { age: 1, distance: 8, from_last_seen: 0, noise: 0 };
-    /// What works best, without whims.
+    /// Best weights found, without noise.
     pub const BEST: Self = Self { age: 2, distance: 4, from_last_seen: 1, noise: 0 };
-    /// What works best, and cannot be foreseen.
+    /// Best weights found, with noise that makes the seeker unpredictable.
     pub const RANDOMIZED: Self = Self { noise: 16, ..Self::BEST };
 }
 
-/// A search that goes from one cell to the next where the hider can be.
+/// Search through the cells where the hider can be.
 #[derive(Clone)]
 pub struct HiderSearch {
     possible: CellSet,
-    /// For each cell, the step at which it was last in view.
+    /// Step at which each cell was last in view.
     last_viewed: Vec<u32>,
     goal: Option<Cell>,
     rng: FastRng,
@@ -64,7 +64,7 @@ impl Default for HiderSearch {
 }
 
 impl HiderSearch {
-    /// A search that knows nothing yet. The seed is for its whims.
+    /// A new search. The seed is for the noise.
     pub fn new(seed: u64) -> Self {
         Self { possible: CellSet::EMPTY, last_viewed: vec![0; CELLS], goal: None, rng: FastRng::new(seed) }
     }
@@ -74,7 +74,7 @@ impl HiderSearch {
         &self.possible
     }
 
-    /// Takes in what is seen now.
+    /// Uses the current observation.
     pub fn observe(&mut self, tables: &MapTables, seen: &Observation<'_>) {
         let view = tables.view(seen.pos);
         for cell in view.iter() {
@@ -97,8 +97,8 @@ impl HiderSearch {
         }
     }
 
-    /// The next step of the search. A goal stands until the hider cannot be there: a search that changes
-    /// its mind at every step gets nowhere.
+    /// Next step of the search. The goal is kept until the hider cannot be there, because a search that changes its goal in every
+    /// step makes no progress.
     pub fn next(&mut self, tables: &MapTables, seen: &Observation<'_>, weights: &SearchWeights) -> Cell {
         if self.goal.is_none_or(|goal| !self.possible.contains(goal)) {
             let (rng, last_viewed) = (&mut self.rng, &self.last_viewed);

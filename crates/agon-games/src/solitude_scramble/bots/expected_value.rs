@@ -1,25 +1,25 @@
-//! What a move is worth when the others' moves are known as odds.
+//! Expected points of a move, given the odds of the other players' moves.
 
 use crate::solitude_scramble::board::{Move, Side};
 use crate::solitude_scramble::state::Scores;
 
-/// The odds of each move, in the order of [`Move::ALL`]. They may sum to less than 1: the rest is a forfeit.
+/// Odds of each move, in the order of [`Move::ALL`]. The sum may be less than 1; the rest is a forfeit.
 pub(super) type Odds = [f64; 3];
 
-/// As likely as each other.
+/// Equal odds.
 pub(super) const EVEN_ODDS: Odds = [1.0 / 3.0; 3];
 
 const LEFT: usize = Move::Left as usize;
 const RIGHT: usize = Move::Right as usize;
 const CENTER: usize = Move::Center as usize;
 
-/// The points on offer for each move from this side.
+/// Points of each move from this side if the bot is alone.
 pub(super) fn values(scores: Scores, side: Side) -> [f64; 3] {
     Move::ALL.map(|chosen| f64::from(scores.of(side.platform(chosen))))
 }
 
-/// The points to be expected from each move of this side when all sides (the own one does not matter) have
-/// these odds. Only one neighbour can come to a corner; all others can come to the centre.
+/// Expected points of each move from this side, given the odds of all sides (the own odds are ignored). Only one neighbour can
+/// reach a corner; all others can reach the centre.
 pub(super) fn expected(scores: Scores, side: Side, odds: &[Odds; 4]) -> [f64; 3] {
     let own = side as usize;
     let [next, opposite, before] = [1, 2, 3].map(|step| &odds[(own + step) % 4]);
@@ -31,7 +31,7 @@ pub(super) fn expected(scores: Scores, side: Side, odds: &[Odds; 4]) -> [f64; 3]
     ]
 }
 
-/// The move with the most points to be expected; the first of equals, corners before the centre.
+/// Move with the most expected points. Ties prefer LEFT, then RIGHT, then CENTER.
 pub(super) fn best(expected: [f64; 3]) -> Move {
     let mut best = Move::Left;
     for chosen in [Move::Right, Move::Center] {
@@ -48,9 +48,9 @@ mod tests {
     use crate::solitude_scramble::state::{Deal, Turn};
     use agon_core::Seat;
 
-    /// Against known moves, the expected points are those the golden rule gives.
+    /// Against known moves, the expected points equal those of the scoring rule.
     #[test]
-    fn certain_odds_give_the_points_of_the_golden_rule() {
+    fn expected_points_against_certain_moves_equal_the_scoring_rule() {
         for number in (0..Deal::COUNT).step_by(37) {
             let deal = Deal::from_number(number);
             for code in 0..81 {

@@ -1,4 +1,4 @@
-//! Ways to choose that look at this turn's deal only. Each is a house bot, or what a reader takes others for.
+//! Strategies that use only this turn's deal. Each is a house bot, or a model of an opponent.
 
 use agon_core::FastRng;
 
@@ -7,28 +7,28 @@ use super::expected_value::{EVEN_ODDS, Odds, best, expected, values};
 use crate::solitude_scramble::board::{Move, Side};
 use crate::solitude_scramble::state::Scores;
 
-/// A way to choose from this turn's deal.
+/// A strategy that uses only this turn's deal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FixedStrategy {
     Random,
     Left,
     Right,
     Centre,
-    /// The most points; of equals CENTER before LEFT before RIGHT, as in the seed document's example.
+    /// Most points; ties prefer CENTER, then LEFT, then RIGHT, as in the example of the rule document.
     Greedy,
-    /// The second most points, equals in the same order.
+    /// Second most points, with the same tie rule.
     SecondBest,
-    /// The fewest points, equals in the same order.
+    /// Fewest points, with the same tie rule.
     Modest,
-    /// The better corner, LEFT of equals.
+    /// The corner with more points; ties prefer LEFT.
     Corner,
-    /// The best against three who move at random.
+    /// Best response to three players that move at random.
     Cautious,
-    /// The best against three of the cautious.
+    /// Best response to three cautious players.
     Sly,
-    /// Odds in proportion to the points.
+    /// Odds proportional to the points.
     Proportional,
-    /// The solution of the turn as a game.
+    /// Equilibrium of the turn.
     Equilibrium,
 }
 
@@ -48,12 +48,12 @@ impl FixedStrategy {
         Self::Equilibrium,
     ];
 
-    /// Whether few would think of it.
+    /// Whether few authors would choose this strategy.
     pub const fn is_rare(self) -> bool {
         matches!(self, Self::Modest | Self::Corner | Self::Sly | Self::Proportional)
     }
 
-    /// The move of someone with this habit.
+    /// Move of this strategy.
     pub fn choose(self, scores: Scores, side: Side, rng: &mut FastRng) -> Move {
         match self.certain(scores, side) {
             Some(chosen) => chosen,
@@ -62,7 +62,7 @@ impl FixedStrategy {
         }
     }
 
-    /// The odds of each move for someone with this habit.
+    /// Odds of each move under this strategy.
     pub fn odds(self, scores: Scores, side: Side) -> Odds {
         match self {
             Self::Proportional => {
@@ -75,7 +75,7 @@ impl FixedStrategy {
         }
     }
 
-    /// The move, if this habit leaves nothing to chance.
+    /// The move, if this strategy is deterministic.
     fn certain(self, scores: Scores, side: Side) -> Option<Move> {
         Some(match self {
             Self::Random | Self::Proportional | Self::Equilibrium => return None,
@@ -102,24 +102,24 @@ fn cautious(scores: Scores, side: Side) -> Move {
     best(expected(scores, side, &[EVEN_ODDS; 4]))
 }
 
-/// All three moves, most points first; of equals CENTER before LEFT before RIGHT.
+/// All three moves, most points first; ties prefer CENTER, then LEFT, then RIGHT.
 fn by_value(scores: Scores, side: Side) -> [Move; 3] {
     let mut moves = [Move::Center, Move::Left, Move::Right];
     moves.sort_by_key(|&chosen| std::cmp::Reverse(scores.of(side.platform(chosen))));
     moves
 }
 
-/// The place of a move when all three are put in order of points, 0 for the best.
+/// Rank of a move by points, 0 for the best.
 pub(super) fn rank(scores: Scores, side: Side, chosen: Move) -> usize {
     by_value(scores, side).iter().position(|&other| other == chosen).unwrap_or(0)
 }
 
-/// The moves of each rank as odds: the reverse of [`rank`].
+/// Odds of each move from odds of each rank.
 pub(super) fn by_rank(scores: Scores, side: Side, odds: Odds) -> Odds {
     Move::ALL.map(|chosen| odds[rank(scores, side, chosen)])
 }
 
-/// Nothing but this move.
+/// Odds of a certain move.
 pub(super) const fn certain(chosen: Move) -> Odds {
     let mut odds = [0.0; 3];
     odds[chosen as usize] = 1.0;

@@ -1,5 +1,5 @@
-//! The house bots, weakest first. Like every bot of this game they are stateless: an answer depends on what is
-//! seen (and on the bot's seed), never on an earlier call.
+//! The house bots, weakest first. Like all bots of this game they are stateless: an answer depends on the observation and the
+//! bot's seed, never on an earlier call.
 
 use agon_core::{Bot, FastRng, HouseBot, HouseBots};
 
@@ -14,7 +14,7 @@ mod opponent_model;
 
 use fixed_strategies::FixedStrategy;
 
-/// A bot that is a function of what it sees and of its own seed.
+/// A bot that is a function of the observation and its seed.
 struct Stateless<F> {
     seed: u64,
     think: F,
@@ -29,7 +29,7 @@ where
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Move {
-        // A fresh generator for each turn: nothing is carried over from call to call.
+        // A new generator for each turn: no state is kept between calls.
         (self.think)(seen, &mut FastRng::new(self.seed ^ u64::from(seen.turn())))
     }
 }
@@ -45,13 +45,13 @@ fn from_strategy(strategy: FixedStrategy) -> Box<dyn Bot<SolitudeScramble>> {
     boxed(move |seen, rng| strategy.choose(seen.deal.scores(), seen.deal.side(seen.seat), rng))
 }
 
-/// In the order measured at tables of four different ones. `left` and `right` mirror each other, but those who
-/// break ties LEFT before RIGHT (cautious, greedy, all who read the history) stand on the corner of their neighbour's RIGHT more
-/// often, so `right` meets more company. Equilibrium is fair to everybody and so exploits nobody.
+/// House bots in the order measured in games of four different bots. `left` and `right` are symmetric, but bots that prefer LEFT
+/// in ties (cautious, greedy, all that use the history) more often choose the corner that is their neighbour's RIGHT, so `right`
+/// collides more often. The equilibrium does not exploit any opponent.
 static BOTS: &[HouseBot<SolitudeScramble>] = &[
     HouseBot {
         name: "random",
-        strategy: "any of the three moves",
+        strategy: "chooses one of the three moves at random",
         roles: &[],
         make: || from_strategy(FixedStrategy::Random),
     },
@@ -63,7 +63,7 @@ static BOTS: &[HouseBot<SolitudeScramble>] = &[
     },
     HouseBot {
         name: "second-best",
-        strategy: "leaves the best platform to the greedy and takes the next",
+        strategy: "takes the second best platform and leaves the best to greedy bots",
         roles: &[],
         make: || from_strategy(FixedStrategy::SecondBest),
     },
@@ -81,37 +81,37 @@ static BOTS: &[HouseBot<SolitudeScramble>] = &[
     },
     HouseBot {
         name: "equilibrium",
-        strategy: "solves the turn as a game of four and plays its share of the mixed solution",
+        strategy: "plays its part of the mixed equilibrium of the turn",
         roles: &[],
         make: || boxed(equilibrium::choose),
     },
     HouseBot {
         name: "greedy",
-        strategy: "goes where most points are, as if it were alone on the board",
+        strategy: "goes to the platform with the most points and ignores the other bots",
         roles: &[],
         make: || from_strategy(FixedStrategy::Greedy),
     },
     HouseBot {
         name: "cautious",
-        strategy: "expects the others to move at random and takes the best odds",
+        strategy: "assumes that the others move at random and maximises its expected points",
         roles: &[],
         make: || from_strategy(FixedStrategy::Cautious),
     },
     HouseBot {
         name: "counter",
-        strategy: "takes each opponent's past moves for its odds and goes where they seldom went",
+        strategy: "predicts each opponent from the frequency of its past moves",
         roles: &[],
         make: || boxed(|seen, _| opponent_model::choose_by_counting(seen)),
     },
     HouseBot {
         name: "profiler",
-        strategy: "guesses from the history what kind of bot each opponent is, and answers the mixture best",
+        strategy: "estimates from the history which strategy each opponent plays and maximises its expected points",
         roles: &[],
         make: || boxed(|seen, _| opponent_model::choose(seen, 2)),
     },
     HouseBot {
         name: "mastermind",
-        strategy: "reads the others like a profiler, knows how profilers read, and rarely gives way",
+        strategy: "like profiler, also models opponents that are profilers, and rarely gives way",
         roles: &[],
         make: || boxed(|seen, _| opponent_model::choose(seen, 3)),
     },

@@ -1,11 +1,12 @@
-//! Bots that read the others: how likely is each opponent of each kind, and what answers the mixture best?
+//! Bots that model their opponents: they estimate the probability that each opponent is of each kind, and play the best response
+//! to the mixture.
 //!
-//! All is public, so every reader comes to the same opinion about a seat, and one pass over the history serves all
-//! of them. It also tells what a reader in another seat would do. That makes levels: level 1 knows [`FixedStrategy`]s and
-//! bots that count, level 2 knows readers of level 1 too, level 3 also those of level 2.
+//! All information is public, so every modelling bot computes the same probabilities, and one pass over the history serves all
+//! seats. It also predicts modelling bots at other seats. This gives levels: level 1 knows [`FixedStrategy`]s and bots that count
+//! moves, level 2 also knows modelling bots of level 1, level 3 also those of level 2.
 //!
-//! Knowing more is not all: two who want the same platform play chicken, and who foresees the other gives way.
-//! So a level does not beat the one below by itself; it must be sure of what it sees before it gives way.
+//! More knowledge does not guarantee more points. Two bots that want the same platform play a game of chicken, and the bot that
+//! predicts the other gives way. A higher level must therefore be certain before it gives way.
 
 use agon_core::Seat;
 
@@ -14,10 +15,10 @@ use super::fixed_strategies::{FixedStrategy, by_rank, certain, rank};
 use crate::solitude_scramble::board::Move;
 use crate::solitude_scramble::state::{Deal, Observation, SEATS, Turn};
 
-/// The highest level there is.
+/// Highest level.
 const MAX_LEVEL: usize = 3;
 
-// The kinds a bot can be of: first the habits, then those that look at the history, then the readers.
+// Kinds of bots: fixed strategies, then bots that use the history, then modelling bots (readers).
 const STRATEGIES: usize = FixedStrategy::ALL.len();
 const COUNTED_MOVES: usize = STRATEGIES;
 const COUNTED_RANKS: usize = STRATEGIES + 1;
@@ -26,15 +27,15 @@ const COUNTER: usize = STRATEGIES + 3;
 const READER: usize = STRATEGIES + 4;
 const KINDS: usize = READER + MAX_LEVEL - 1;
 
-/// How often someone is taken to act out of character.
+/// Assumed probability of a random move.
 const SLIP_PROBABILITY: f64 = 0.03;
-/// No kind is ever ruled out below this, so that a bot that changes its ways is found out again.
+/// Minimum relative likelihood of a kind. It lets the model recover when a bot changes its behaviour.
 const MIN_FIT: f64 = 1e-7;
 
-/// So many turns back is enough to know anybody, and keeps long matches quick.
+/// Maximum number of past turns that are used. It keeps long matches fast.
 const MAX_HISTORY_TURNS: usize = 120;
 
-/// The move of a reader of this level, from 1.
+/// Move of a modelling bot of this level, from 1.
 pub(super) fn choose(seen: &Observation<'_>, level: usize) -> Move {
     let level = level.clamp(1, MAX_LEVEL);
     let mut model = OpponentModel::new();
@@ -45,7 +46,7 @@ pub(super) fn choose(seen: &Observation<'_>, level: usize) -> Move {
     best(expected(seen.deal.scores(), seen.deal.side(seen.seat), &predicted.mixtures))
 }
 
-/// The move of a bot that takes each opponent's past moves for its odds.
+/// Move of a bot that predicts opponents from the frequency of their past moves.
 pub(super) fn choose_by_counting(seen: &Observation<'_>) -> Move {
     let mut counts = [[0; 3]; SEATS];
     for turn in seen.history {
@@ -59,9 +60,9 @@ pub(super) fn choose_by_counting(seen: &Observation<'_>) -> Move {
     best(expected(seen.deal.scores(), seen.deal.side(seen.seat), &odds))
 }
 
-/// How likely a reader of a level (from 1) holds each kind before the first turn, up to a factor. Below the top
-/// level all are equal. The top level's figures were found by measuring: few bots have rare habits, and who is
-/// slow to believe in stubborn readers gives way to fewer bots that only look like one.
+/// Prior probability of each kind for a modelling bot of this level (from 1), up to a factor. Below the top level all are equal.
+/// The values of the top level were found by measurement: few bots have rare strategies, and a low prior for stubborn modelling
+/// bots avoids giving way to bots that only look like one.
 fn prior(level: usize, kind: usize) -> f64 {
     match kind {
         _ if level < MAX_LEVEL => 1.0,
@@ -73,23 +74,23 @@ fn prior(level: usize, kind: usize) -> f64 {
     }
 }
 
-/// What is thought of the four seats.
+/// Model of the four seats.
 struct OpponentModel {
-    /// How well each kind explains each seat's moves so far, up to a factor.
+    /// Likelihood of each seat's moves under each kind, up to a factor.
     fits: [[f64; KINDS]; SEATS],
     moves: [[u16; 3]; SEATS],
     ranks: [[u16; 3]; SEATS],
-    /// The last move and whether it scored.
+    /// Last move, and whether it scored.
     last: [Option<(Move, bool)>; SEATS],
     forfeits: [u16; SEATS],
     turns: u16,
 }
 
-/// What a turn looks like before it is played.
+/// Prediction of a turn.
 struct Prediction {
-    /// By seat and kind.
+    /// Odds by seat and kind.
     kinds: [[Odds; KINDS]; SEATS],
-    /// By side: the mixture of all kinds that a reader of the level asked for knows.
+    /// Odds by side: the mixture of all kinds known at the requested level.
     mixtures: [Odds; 4],
 }
 
@@ -150,7 +151,7 @@ impl OpponentModel {
         Prediction { kinds, mixtures }
     }
 
-    /// The odds of a seat's moves over the kinds a reader of this level knows, less the odds that it forfeits.
+    /// Odds of a seat's moves over the kinds known at this level, reduced by the probability of a forfeit.
     fn mixture(&self, seat: usize, kinds: &[Odds; KINDS], level: usize) -> Odds {
         let (mut mixed, mut sum) = ([0.0; 3], 0.0);
         for (kind, (fit, odds)) in self.fits[seat].iter().zip(kinds).enumerate().take(READER + level - 1) {
@@ -169,7 +170,7 @@ const fn with_slips(odds: f64) -> f64 {
     SLIP_PROBABILITY / 3.0 + (1.0 - SLIP_PROBABILITY) * odds
 }
 
-/// Something about each seat, put in order of sides.
+/// Odds of each seat, reordered by side.
 fn by_side(deal: &Deal, of_seat: impl Fn(usize) -> Odds) -> [Odds; 4] {
     let mut odds = [EVEN_ODDS; 4];
     for (seat, side) in deal.sides().iter().enumerate() {
@@ -178,13 +179,13 @@ fn by_side(deal: &Deal, of_seat: impl Fn(usize) -> Odds) -> [Odds; 4] {
     odds
 }
 
-/// Odds from counts, each move counted once beforehand.
+/// Odds from counts, with one added to each count.
 fn frequencies(counts: [u16; 3]) -> Odds {
     let sum: u32 = counts.iter().map(|&n| u32::from(n)).sum();
     counts.map(|n| (f64::from(n) + 1.0) / f64::from(sum + 3))
 }
 
-/// Does again what scored, else anything but that.
+/// Repeats a move that scored, else plays one of the other two.
 fn win_stay((last, scored): (Move, bool)) -> Odds {
     if scored { certain(last) } else { certain(last).map(|p| 0.5 - 0.5 * p) }
 }
@@ -194,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forfeits_and_a_thousand_turns_leave_the_odds_sound() {
+    fn odds_stay_valid_after_forfeits_and_a_thousand_turns() {
         let mut model = OpponentModel::new();
         for number in 0..1000 {
             let deal = Deal::from_number(number * 186);
@@ -207,13 +208,13 @@ mod tests {
             assert!(odds.iter().all(|p| (0.0..=1.0).contains(p)) && odds.iter().sum::<f64>() < 1.0 + 1e-9);
         }
         let of = |seat: u8| predicted[deal.side(Seat(seat)) as usize];
-        assert!(of(1).iter().sum::<f64>() < 0.01, "who always forfeits blocks nobody");
+        assert!(of(1).iter().sum::<f64>() < 0.01, "a bot that always forfeits should block no platform");
         assert!(of(2)[Move::Left as usize] > 0.9);
         assert!(of(3)[Move::Center as usize] > 0.9);
     }
 
     #[test]
-    fn who_wins_stays_and_who_loses_goes_elsewhere() {
+    fn win_stay_repeats_a_scoring_move_and_changes_a_losing_one() {
         let close = |a: Odds, b: Odds| a.iter().zip(b).all(|(p, q)| (p - q).abs() < 1e-12);
         assert!(close(win_stay((Move::Right, true)), [0.0, 1.0, 0.0]));
         assert!(close(win_stay((Move::Right, false)), [0.5, 0.0, 0.5]));

@@ -1,4 +1,4 @@
-//! How a match looks: frames for graphical viewers, pictures for terminals.
+//! Display of a match: frames for graphical viewers, pictures for terminals.
 
 use agon_core::{PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
@@ -79,12 +79,12 @@ fn count(state: &State, is: impl Fn(&Turn, Seat) -> bool) -> Vec<usize> {
     Seat::all(SEATS).map(|seat| state.history().iter().filter(|turn| is(turn, seat)).count()).collect()
 }
 
-/// What stands for a seat on the board: too many names would have to fit on one platform.
+/// Letter of a seat on the board, because several names would not fit on one platform.
 fn letter(seat: Seat) -> char {
     char::from(b'A' + seat.0 % SEATS as u8)
 }
 
-/// As much of a name as there is room for, on one line whatever is in it.
+/// Shortens a name and replaces control characters.
 fn truncate_name(name: &str, max_chars: usize) -> String {
     name.chars().take(max_chars).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
@@ -102,13 +102,13 @@ impl SolitudeScramble {
                 (Some(seat), 0) => truncate_name(&names[seat.index()], NAME_ON_BOARD),
                 (_, others) => format!("{} share the first place", others + 1),
             };
-            picture.text(format!("   over after {} turns: {who} with {best} points", self.turns()));
+            picture.text(format!("   finished after {} turns: {who} with {best} points", self.turns()));
         } else {
             picture.text(format!("   turn {} of {}", state.history().len() + 1, self.turns()));
         }
     }
 
-    /// On the left the last turn as it was revealed, on the right the one to be played.
+    /// Draws the last turn on the left and the turn to be played on the right.
     fn draw_boards(&self, picture: &mut Picture, state: &State, names: &[String; SEATS]) {
         let mut canvas = Canvas::new(2 * BOARD_WIDTH + GAP, BOARD_HEIGHT + 1);
         let mut x = 0;
@@ -119,7 +119,7 @@ impl SolitudeScramble {
         }
         if !self.is_over(state) {
             let number = state.history().len() + 1;
-            canvas.write(x + 2, 0, &format!("turn {number}: everybody chooses"), STRONG);
+            canvas.write(x + 2, 0, &format!("turn {number}: all bots choose"), STRONG);
             draw_board(&mut canvas, x, state.deal(), None, names);
         }
         canvas.draw(picture);
@@ -129,11 +129,11 @@ impl SolitudeScramble {
 const BOARD_WIDTH: usize = 47;
 const BOARD_HEIGHT: usize = 12;
 const GAP: usize = 4;
-/// The columns and rows of the three-by-three places, seen from the board's corner (row 0 is the heading).
+/// Columns and rows of the three by three places, relative to the corner of the board (row 0 is the heading).
 const COLUMNS: [usize; 3] = [7, 23, 39];
 const ROWS: [usize; 3] = [1, 6, 11];
 
-/// The lines of the seed document's board, without what stands on it.
+/// Lines of the empty board, as in the rule document.
 const LINES: [&str; BOARD_HEIGHT] = [
     "       ------------------------------",
     "",
@@ -186,7 +186,7 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
 
 const NAME_ON_BOARD: usize = 12;
 
-/// `B +5` for who came alone, `A x C` for those who met, nothing for an empty platform.
+/// `B +5` for a lone bot, `A x C` for a collision, nothing for an empty platform.
 fn visitors(turn: &Turn, platform: Platform) -> (String, Style) {
     let seats: Vec<Seat> = turn.visitors(platform).collect();
     match seats.as_slice() {
@@ -202,7 +202,7 @@ fn visitors(turn: &Turn, platform: Platform) -> (String, Style) {
     }
 }
 
-/// One row for each seat: total, last move, points turn by turn.
+/// Draws one row for each seat: total, last move, points turn by turn.
 fn draw_table(picture: &mut Picture, state: &State, viewpoint: Viewpoint, names: &[String; SEATS]) {
     let header = format!("  {:<24}{:>6}  {:<18}{}", "bot", "total", "last turn", "points turn by turn");
     picture.line().put(header, FAINT);
@@ -216,7 +216,7 @@ fn draw_table(picture: &mut Picture, state: &State, viewpoint: Viewpoint, names:
         picture.put(format!("{text:<18}"), Style::color(ink));
         picture.text(points_strip(state, seat));
     }
-    picture.line().put("  a digit: points alone   x: met somebody   -: forfeit", FAINT);
+    picture.line().put("  digit: points   x: collision   -: forfeit", FAINT);
 }
 
 fn last_move(turn: &Turn, seat: Seat) -> (String, PaletteColor) {

@@ -1,14 +1,14 @@
-//! Which words fit a pattern: for each length, place and letter the set of words with that letter there.
+//! Index of words by pattern: for each length, place and letter, the set of words with that letter there.
 
 use agon_core::FastRng;
 
 use crate::word_racer::WordList;
 use crate::word_racer::board::SIDE;
 
-/// An index of a word list by pattern, made once for a list and shared.
+/// Index of a word list by pattern, built once per list and shared.
 pub(in crate::word_racer) struct WordIndex {
     groups: Vec<WordsOfLength>,
-    /// How often each letter stands in the words, in parts of all letters; all lengths count the same.
+    /// Relative frequency of each letter in the words; all word lengths have the same weight.
     pub(super) frequency: [f32; 26],
 }
 
@@ -16,14 +16,14 @@ pub(in crate::word_racer) struct WordIndex {
 #[derive(Default)]
 struct WordsOfLength {
     words: Vec<[u8; SIDE]>,
-    /// Machine words of a set of these words.
+    /// Number of machine words in a set of these words.
     blocks: usize,
-    /// The set of words with letter `c` at place `p` begins at `(p * 26 + c) * blocks`.
+    /// The set of words with letter `c` at place `p` starts at `(p * 26 + c) * blocks`.
     sets: Vec<u64>,
 }
 
 impl WordIndex {
-    /// Sorts the words of a list by length, place and letter.
+    /// Builds the index of a list.
     pub(in crate::word_racer) fn new(list: &WordList) -> Self {
         let mut groups: Vec<WordsOfLength> = (0..=SIDE).map(|_| WordsOfLength::default()).collect();
         list.for_each_word(|word| {
@@ -48,7 +48,7 @@ impl WordIndex {
         Self { groups, frequency }
     }
 
-    /// Draws up to `wanted` words that fit a pattern (codes past `Z` fit every letter), more or less evenly.
+    /// Draws up to `wanted` words that match a pattern (codes above `Z` match every letter), approximately uniformly.
     pub(super) fn draw(&self, pattern: &[u8], wanted: usize, rng: &mut FastRng, out: &mut Vec<[u8; SIDE]>) {
         out.clear();
         let Some(group) = self.groups.get(pattern.len()).filter(|group| group.blocks > 0) else { return };
@@ -64,7 +64,7 @@ impl WordIndex {
             out.extend((0..wanted).filter_map(|_| rng.pick(&group.words)));
             return;
         }
-        // From a random block on, around once.
+        // Start at a random block and go around once.
         let from = rng.below(group.blocks as u32) as usize;
         for block in (from..group.blocks).chain(0..from) {
             let mut fits = sets.iter().fold(u64::MAX, |fits, set| fits & set[block]);

@@ -18,7 +18,7 @@ impl HouseBots for WordRacer {
         const ALL: &[HouseBot<WordRacer>] = &[
             HouseBot {
                 name: "random",
-                strategy: "calls any letter and writes letters anywhere",
+                strategy: "calls random letters and writes them on random cells",
                 roles: &[],
                 make: || Box::new(simple::Random::default()),
             },
@@ -30,31 +30,31 @@ impl HouseBots for WordRacer {
             },
             HouseBot {
                 name: "z-racer",
-                strategy: "always calls Z, puts it out of the way, writes other letters where they give points",
+                strategy: "always calls Z and writes it on the last free cell; writes other letters where they give points",
                 roles: &[],
                 make: || Box::new(simple::ZRacer),
             },
             HouseBot {
                 name: "rows",
-                strategy: "looks for words in rows that want two letters at most, takes the best step",
+                strategy: "completes words in rows that miss at most two letters, one step ahead",
                 roles: &[],
                 make: || Box::new(potential::Potential::new(false)),
             },
             HouseBot {
                 name: "crossword",
-                strategy: "the same in rows and columns at once, so that words cross",
+                strategy: "like rows, but in rows and columns, so that words cross",
                 roles: &[],
                 make: || Box::new(potential::Potential::new(true)),
             },
             HouseBot {
                 name: "planner",
-                strategy: "plans the whole board within its calls and bends the plan to each letter",
+                strategy: "plans the whole board with its own calls and adapts the plan to each letter of the opponent",
                 roles: &[],
                 make: || Box::new(Planner::new(PlannerConfig::PLANNER)),
             },
             HouseBot {
                 name: "strategist",
-                strategy: "plans the whole board with letters that help the other least, rarest first",
+                strategy: "like planner, but calls rare letters first, which help the opponent least",
                 roles: &[],
                 make: || Box::new(Planner::new(PlannerConfig::STRATEGIST)),
             },

@@ -1,4 +1,4 @@
-//! Bots that look at each line for itself: how many words still fit, and how many letters they want.
+//! Bots that evaluate each line separately: the words that still fit, and their missing letters.
 
 use std::collections::HashMap;
 
@@ -10,10 +10,10 @@ use crate::word_racer::scoring::POINTS;
 use crate::word_racer::words::Prefix;
 use crate::word_racer::{Answer, Letter, Observation, WordList, WordRacer};
 
-/// Words that want more letters than this are not counted on.
+/// Maximum number of missing letters of a word that is considered.
 const MAX_MISSING: usize = 2;
 
-/// What a word is worth by the number of letters it still wants, in parts of its points.
+/// Weight of a word's points by its number of missing letters.
 const COMPLETION_WEIGHTS: [f32; MAX_MISSING + 1] = [1.0, 0.45, 0.12];
 
 /// Greedy on the potential of rows, or of rows and columns.
@@ -32,7 +32,7 @@ impl Potential {
         *self.cache.entry(line).or_insert_with(|| potential(words, line))
     }
 
-    /// By how much the board's potential grows with this letter in this cell.
+    /// Increase of the board's potential by this letter in this cell.
     fn gain(&mut self, seen: &Observation<'_>, cell: usize, letter: Letter) -> f32 {
         let (row, column) = (cell / SIDE, cell % SIDE);
         let mut total = 0.0;
@@ -59,7 +59,7 @@ impl Bot<WordRacer> for Potential {
         let mut best = (f32::MIN, Letter::A, 0);
         for letter in Letter::all().filter(|&letter| seen.letter.is_none_or(|called| called == letter)) {
             for &cell in &free {
-                // A hair of chance between equals.
+                // Small noise decides ties.
                 let gain = self.gain(seen, cell, letter) + self.rng.unit() as f32 * 1e-3;
                 if gain > best.0 {
                     best = (gain, letter, cell);
@@ -70,7 +70,7 @@ impl Bot<WordRacer> for Potential {
     }
 }
 
-/// The best set of non-overlapping words that are there or may come, each worth its points times hope.
+/// Best set of non-overlapping words that are complete or may be completed, each with its weighted points.
 fn potential(words: &WordList, line: Line) -> f32 {
     let mut best = [0.0f32; SIDE + 1];
     for start in (0..SIDE).rev() {
@@ -83,7 +83,7 @@ fn potential(words: &WordList, line: Line) -> f32 {
             if fits[end] == 0 || missing > MAX_MISSING {
                 continue;
             }
-            // Many words to choose from are easier to complete than one.
+            // Many matching words are easier to complete than one.
             let choice = if missing == 0 { 1.0 } else { 1.0 + 0.17 * log2(fits[end]) };
             most = most.max(
                 f32::from(POINTS[end - start]) * (COMPLETION_WEIGHTS[missing] * choice).min(1.0) + best[end],
@@ -94,13 +94,13 @@ fn potential(words: &WordList, line: Line) -> f32 {
     best[0]
 }
 
-/// The logarithm to base 2, straight between powers: the library's is not the same on every machine.
+/// Piecewise linear logarithm to base 2, because the library's differs between machines.
 fn log2(n: u32) -> f32 {
     let whole = n.max(1).ilog2();
     whole as f32 + n as f32 / (1u32 << whole) as f32 - 1.0
 }
 
-/// Counts by their end the words that go on from a prefix, fit the line and want few letters.
+/// Counts, by their end, the words that extend a prefix, fit the line and miss few letters.
 fn count(
     words: &WordList,
     line: Line,
