@@ -1,15 +1,15 @@
-//! The table of floors for bots in processes of their own, sandbox on, in one run: `make bench`, or
+//! Speed of bots in separate processes with the sandbox on, compared with the required limits: `make bench`, or
 //! `cargo bench -p agon-engine --bench bots`.
 //!
-//! Nothing here fails: a figure under its floor is marked, and it is for people to decide what to do about it.
+//! Nothing here fails. A value that misses its limit is marked.
 //!
-//! On a machine that others use, not with a real-time priority (`chrt`) unless `kernel.sched_rt_runtime_us` is -1: as a rule
-//! the kernel takes 5 % of each second away from such processes, and a core that stands still counts as not thinking.
+//! Do not use a real-time priority (`chrt`) on a shared machine unless `kernel.sched_rt_runtime_us` is -1: by default the kernel
+//! takes 5 % of each second from such processes, and a stalled core counts as not thinking.
 #![allow(
     missing_docs,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a program whose output is its purpose"
+    reason = "the purpose of this program is its output"
 )]
 
 use std::io;
@@ -24,34 +24,34 @@ use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use agon_engine::{PlayerSpec, ProgramSpec, Series, any_game};
 use agon_host::python;
 
-/// Rounds of each measurement; the median counts.
+/// Number of rounds of each measurement; the median is used.
 const ROUNDS: usize = 5;
 
-/// How often `thinker.py` goes round its loop as it stands.
-const ROUNDS_OF_THINKER: u32 = 1900;
+/// Number of loop iterations in `thinker.py` as stored.
+const THINKER_ITERATIONS: u32 = 1900;
 
 fn main() {
     agon_host::sandbox::run_launcher_if_requested();
-    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    // `cargo test --benches` runs this with `--test` only to check that it builds.
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }
-    println!("{:<64} {:>14} {:>14}", "what (sandbox on)", "floor", "measured");
+    println!("{:<64} {:>14} {:>14}", "measurement (sandbox on)", "limit", "measured");
     let only = std::env::args().nth(1).filter(|arg| !arg.starts_with('-'));
     let wanted = |what: &str| only.as_ref().is_none_or(|only| what.contains(only.as_str()));
     if wanted("colour") {
-        let alone = in_one_process();
+        let alone = shared_process_micros();
         row(
-            "Colour Battle, 20 trivial bots in one Python, no isolation, a call",
+            "Colour Battle, 20 trivial bots in one Python process, per call",
             f64::NAN,
             " us",
             alone,
             true,
         );
-        at_most("Colour Battle, 20 trivial Python bots, one core, a call", 20.0, " us", colour());
+        at_most("Colour Battle, 20 trivial Python bots, one core, per call", 20.0, " us", colour());
     }
     if wanted("connect") {
-        at_most("Connect Five, a Python bot, a call", 25.0, " us", connect());
+        at_most("Connect Five, a Python bot, per call", 25.0, " us", connect());
     }
     if wanted("strict") {
         at_least("Solitude, strict, whole matches, two cores", 80.0, "/s", solitude());
@@ -61,36 +61,36 @@ fn main() {
     }
     if wanted("start") {
         let (milliseconds, mebibytes) = start();
-        at_most("starting a Python bot that uses NumPy, warm parent", 15.0, " ms", milliseconds);
-        at_most("its own memory (PSS)", 12.0, " MiB", mebibytes);
+        at_most("starting a Python bot that uses NumPy, with a zygote", 15.0, " ms", milliseconds);
+        at_most("memory of such a bot (PSS)", 12.0, " MiB", mebibytes);
     }
     if wanted("share") {
-        at_least("share of core time that is thinking, 14 bots of about 125 us", 85.0, " %", share());
+        at_least("share of core time spent thinking, 14 bots of about 125 us", 85.0, " %", thinking_share());
     }
 }
 
-fn at_least(what: &str, floor: f64, unit: &str, measured: f64) {
-    row(what, floor, unit, measured, measured >= floor);
+fn at_least(what: &str, limit: f64, unit: &str, measured: f64) {
+    row(what, limit, unit, measured, measured >= limit);
 }
 
-fn at_most(what: &str, floor: f64, unit: &str, measured: f64) {
-    row(what, floor, unit, measured, measured <= floor);
+fn at_most(what: &str, limit: f64, unit: &str, measured: f64) {
+    row(what, limit, unit, measured, measured <= limit);
 }
 
-fn row(what: &str, floor: f64, unit: &str, measured: f64, holds: bool) {
+fn row(what: &str, limit: f64, unit: &str, measured: f64, holds: bool) {
     let show = |x: f64| match x {
         _ if x.is_nan() => String::new(),
         _ if x >= 100.0 => format!("{x:.0}{unit}"),
         _ => format!("{x:.1}{unit}"),
     };
-    println!("{what:<64} {:>14} {:>14}{}", show(floor), show(measured), if holds { "" } else { "  BELOW" });
+    println!("{what:<64} {:>14} {:>14}{}", show(limit), show(measured), if holds { "" } else { "  MISSED" });
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/bots")
 }
 
-/// A Python bot of ours behind the sandbox.
+/// A sandboxed Python bot of this folder.
 fn bot(game: &str, file: &str) -> PlayerSpec {
     let program = python::bot(game, &folder().join(file), None).unwrap().sandboxed();
     PlayerSpec::Program(ProgramSpec {
@@ -105,7 +105,7 @@ fn bot(game: &str, file: &str) -> PlayerSpec {
     })
 }
 
-/// Plays a series and returns the games and how long they took.
+/// Plays a series. Returns the games and the duration.
 fn play(
     game: &str,
     seats: &[PlayerSpec],
@@ -152,8 +152,8 @@ fn median(mut measure: impl FnMut() -> f64) -> f64 {
     all[ROUNDS / 2]
 }
 
-/// Microseconds that a call costs beyond a game that has none: the difference of two lengths.
-fn a_call(
+/// Microseconds per call: the difference between a long and a short series.
+fn micros_per_call(
     game: &str,
     seats: &[PlayerSpec],
     short: &[(&str, &str)],
@@ -170,7 +170,7 @@ fn a_call(
 
 fn colour() -> f64 {
     let seats = vec![bot("colour-battle", "trivial.py"); 20];
-    a_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "1100")], [1, 1])
+    micros_per_call("colour-battle", &seats, &[("rounds", "100")], &[("rounds", "1100")], [1, 1])
 }
 
 fn connect() -> f64 {
@@ -187,8 +187,8 @@ fn connect() -> f64 {
     })
 }
 
-/// Whole matches a second after the bots are loaded: the difference of two numbers of matches.
-fn a_second(game: &str, seats: &[PlayerSpec], games: u32) -> f64 {
+/// Games per second without the time to load the bots: the difference between a long and a short series.
+fn games_per_second(game: &str, seats: &[PlayerSpec], games: u32) -> f64 {
     median(|| {
         let (_, few) = play(game, seats, &[], games / 4, 2);
         let (_, many) = play(game, seats, &[], games, 2);
@@ -198,15 +198,15 @@ fn a_second(game: &str, seats: &[PlayerSpec], games: u32) -> f64 {
 
 fn solitude() -> f64 {
     let seats = vec![bot("solitude-scramble", "solitude"); 4];
-    a_second("solitude-scramble", &seats, 160)
+    games_per_second("solitude-scramble", &seats, 160)
 }
 
 fn hide() -> f64 {
     let one = bot("hide-and-seek", "players.py");
-    a_second("hide-and-seek", &[one.clone(), one], 600)
+    games_per_second("hide-and-seek", &[one.clone(), one], 600)
 }
 
-/// Milliseconds from the wish to the bot's first word, and its own memory then.
+/// Milliseconds from the start of a bot to its first message, and its memory then.
 fn start() -> (f64, f64) {
     use agon_host::connection::BotConnection as _;
     use agon_host::zygote::ForkedBot;
@@ -231,33 +231,33 @@ fn start() -> (f64, f64) {
     (times[10], memory[10])
 }
 
-/// Proportional set size in MiB: its own pages, and its share of those it has in common with others.
+/// Proportional set size in MiB: private pages and the share of common pages.
 fn pss(pid: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap();
     let line = text.lines().find(|line| line.starts_with("Pss:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
 }
 
-/// Per cent of the core's time in which a bot was thinking: what the same moves take in one process without anything
-/// around them, of what the game takes.
-fn share() -> f64 {
-    // What is asked for is 125 us of thinking: how many rounds of its loop that takes depends on the machine.
-    let own = |folder: &Path| in_process(folder, "thinker.py", "Thinker");
+/// Percentage of core time in which a bot is thinking, compared with the same moves in one process without a game around
+/// them.
+fn thinking_share() -> f64 {
+    // The goal is 125 us of thinking. The number of loop iterations for that depends on the machine.
+    let own = |folder: &Path| direct_call_micros(folder, "thinker.py", "Thinker");
     let text = std::fs::read_to_string(folder().join("thinker.py")).unwrap();
-    let rounds = (f64::from(ROUNDS_OF_THINKER) * 125.0 / own(&folder())).round();
+    let rounds = (f64::from(THINKER_ITERATIONS) * 125.0 / own(&folder())).round();
     let folder = std::env::temp_dir().join(format!("agon-bench-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(
         folder.join("thinker.py"),
-        text.replace(&ROUNDS_OF_THINKER.to_string(), &rounds.to_string()),
+        text.replace(&THINKER_ITERATIONS.to_string(), &rounds.to_string()),
     )
     .unwrap();
     let seats = vec![bot("colour-battle", folder.join("thinker.py").to_str().unwrap()); 14];
-    // Both of the same games: the machine is now faster, now slower, and the share must not depend on when each was measured.
-    // For the same reason the thinking of these games is 125 us only about; what is around it counts, with 125 us exactly.
+    // Both values come from the same games, because the speed of the machine changes over time. The thinking time of these games is only
+    // about 125 us, so the overhead is measured and related to exactly 125 us.
     let share = median(|| {
-        let (thought_short, short) = thoughts(&seats, 100);
-        let (thought_long, long) = thoughts(&seats, 1100);
+        let (thought_short, short) = thinking_seconds(&seats, 100);
+        let (thought_long, long) = thinking_seconds(&seats, 1100);
         let calls = f64::from(1100 - 100) * seats.len() as f64;
         let around = 1e6 * (long - short - (thought_long - thought_short)) / calls;
         100.0 * 125.0 / (125.0 + around)
@@ -266,10 +266,10 @@ fn share() -> f64 {
     share
 }
 
-/// Seconds that thinkers say they have thought in a game of so many rounds, and that the whole game took.
-fn thoughts(seats: &[PlayerSpec], rounds: u32) -> (f64, f64) {
-    struct Listener<'l>(&'l Mutex<Vec<f64>>);
-    impl TurnLog for Listener<'_> {
+/// Seconds that the bots report as thinking time in a game of this number of rounds, and seconds of the whole game.
+fn thinking_seconds(seats: &[PlayerSpec], rounds: u32) -> (f64, f64) {
+    struct ThoughtCollector<'l>(&'l Mutex<Vec<f64>>);
+    impl TurnLog for ThoughtCollector<'_> {
         fn begin_game(&mut self, _: u32, _: &RecordHeader) -> io::Result<()> {
             Ok(())
         }
@@ -286,8 +286,8 @@ fn thoughts(seats: &[PlayerSpec], rounds: u32) -> (f64, f64) {
             Ok(())
         }
     }
-    let heard = Mutex::new(Vec::new());
-    let make = |_: u32| Box::new(Listener(&heard)) as Box<dyn TurnLog + '_>;
+    let reported = Mutex::new(Vec::new());
+    let make = |_: u32| Box::new(ThoughtCollector(&reported)) as Box<dyn TurnLog + '_>;
     let game = any_game("colour-battle").unwrap();
     let settings = Settings::parse(game.info().settings, [("rounds", &*rounds.to_string())]).unwrap();
     let series = Series {
@@ -306,13 +306,13 @@ fn thoughts(seats: &[PlayerSpec], rounds: u32) -> (f64, f64) {
     let begun = Instant::now();
     series.play(|_| Ok::<(), std::convert::Infallible>(())).unwrap();
     let took = begun.elapsed().as_secs_f64();
-    let heard = heard.into_inner().unwrap();
-    assert_eq!(heard.len(), seats.len());
-    (f64::from(rounds) * heard.iter().sum::<f64>(), took)
+    let reported = reported.into_inner().unwrap();
+    assert_eq!(reported.len(), seats.len());
+    (f64::from(rounds) * reported.iter().sum::<f64>(), took)
 }
 
-/// Microseconds of a call of a bot that is just called.
-fn in_process(folder: &Path, file: &str, class: &str) -> f64 {
+/// Microseconds per call of a bot that is called directly.
+fn direct_call_micros(folder: &Path, file: &str, class: &str) -> f64 {
     let script = format!(
         "import sys, time\nsys.path[:0] = ['{}', '{}']\nfrom {} import {class}\nbot = {class}()\nbest = 1e9\n\
          for _ in range(20):\n    start = time.perf_counter()\n    for _ in range(500): bot.determine_next_move(None, None, None)\n    \
@@ -321,12 +321,11 @@ fn in_process(folder: &Path, file: &str, class: &str) -> f64 {
         folder.display(),
         file.trim_end_matches(".py"),
     );
-    python_says(&script)
+    run_python(&script)
 }
 
-/// Microseconds of a call with twenty bots in one Python process: positions, ids and round handed over as each bot gets
-/// them, the grid shared.
-fn in_one_process() -> f64 {
+/// Microseconds per call with twenty bots in one Python process. Each bot gets its position, id and round; the grid is shared.
+fn shared_process_micros() -> f64 {
     let script = format!(
         "import sys, time\nimport numpy as np\nsys.path[:0] = ['{}', '{}']\nfrom trivial import Trivial\n\
          class Info: pass\n\
@@ -339,14 +338,14 @@ fn in_one_process() -> f64 {
         library().display(),
         folder().display(),
     );
-    python_says(&script)
+    run_python(&script)
 }
 
 fn library() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/agon_bot/library")
 }
 
-fn python_says(script: &str) -> f64 {
+fn run_python(script: &str) -> f64 {
     let python = std::env::var_os("AGON_PYTHON").unwrap_or_else(|| "python3".into());
     let output = std::process::Command::new(python).args(["-c", script]).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

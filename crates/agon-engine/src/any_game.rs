@@ -26,16 +26,16 @@ pub struct HouseBotInfo {
     pub name: &'static str,
     /// Roles it plays.
     pub roles: Vec<&'static str>,
-    /// How it plays.
+    /// One line about how it plays.
     #[serde(rename = "thinks")]
     pub strategy: &'static str,
 }
 
 /// A starting position.
 pub struct StartPosition {
-    /// As text.
+    /// The position as text.
     pub text: String,
-    /// As a frame for viewers.
+    /// The position as a frame for viewers.
     pub frame: Json,
 }
 

@@ -1,5 +1,5 @@
-//! The engine's half of the conformance suite, for all five games: what the rules alone give, the referee gives;
-//! what it records, a replay gives back, to the last bit.
+//! Engine part of the conformance suite for all five games: the referee gives the same result as the rules, and a replay of the
+//! record is bit-identical.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -23,14 +23,14 @@ impl GameVisitor for RecordAndReplay {
         for number in 0..GAMES {
             let script = script::<G>(number, [u32::MAX, 100, 10, 3][number as usize % 4]);
             let played = referee(&script, Duration::from_nanos(number));
-            assert_eq!(played.outcome, script.outcome, "{} {number}: referee and rules", G::info().id);
+            assert_eq!(played.outcome, script.outcome, "{} {number}: referee and rules differ", G::info().id);
             for seat in Seat::all(script.replies.len()) {
                 let counted: u32 = played.seats[seat.index()].faults.iter().sum();
-                assert_eq!(counted as usize, faults(&script, seat), "every fault is counted");
+                assert_eq!(counted as usize, faults(&script, seat), "not every fault is counted");
             }
             let record = record(&played);
             assert_eq!(record.digest, played.record.as_ref().unwrap().1);
-            assert_eq!(record.faults, played.faults, "the bots' own words survive");
+            assert_eq!(record.faults, played.faults, "fault messages change in the record");
             assert_eq!(record.outcome, script.outcome);
             assert!(record.times.iter().flatten().all(|t| t.wall == Duration::from_nanos(number)));
             let film = TypedFilm::<G>::new(record, &Assets::none()).unwrap();
@@ -42,7 +42,7 @@ impl GameVisitor for RecordAndReplay {
     }
 }
 
-/// First frame and deltas give every frame; pictures in any order are the same.
+/// Checks that first frame and deltas give every frame, and that pictures do not depend on the order of access.
 fn check_frames<G: PlayableGame>(film: &TypedFilm<G>) {
     let (mut shown, deltas) = film.frames();
     for (i, delta) in deltas.iter().enumerate() {

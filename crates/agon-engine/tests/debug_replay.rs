@@ -1,4 +1,4 @@
-//! What a seat was asked is told from its record, in all games and under all faults; house bots answer the same again.
+//! Requests of a seat are derived from its record, for all games and faults. House bots give the same answers again.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -19,7 +19,7 @@ use agon_games::{GameVisitor, PlayableGame};
 use common::{faults, record, referee, script};
 
 #[test]
-fn requests_are_those_of_the_game() {
+fn requests_from_the_record_match_the_game() {
     struct Look;
     impl GameVisitor for Look {
         type Output = ();
@@ -91,7 +91,7 @@ fn series(id: &str, games: u32) -> (Vec<Record>, Vec<PlayerSpec>) {
 }
 
 #[test]
-fn house_bots_answer_the_same_again() {
+fn reasked_house_bots_give_the_same_answers() {
     for info in agon_games::infos() {
         let game = any_game(info.id).unwrap();
         let (records, seats) = series(info.id, 2);
@@ -110,22 +110,22 @@ fn house_bots_answer_the_same_again() {
 }
 
 #[test]
-fn a_bot_of_a_match_is_asked_all_games_before() {
+fn games_to_replay_includes_earlier_games_of_the_match() {
     let game = any_game("connect-five").unwrap();
     // Two matches in one file.
     let records = [series("connect-five", 3).0, series("connect-five", 2).0].concat();
     let before = |index| game.games_to_replay(&records, index);
     assert_eq!([0, 1, 2].map(before), [0..1, 0..2, 0..3]);
-    // The second match is the same as the first, game for game: the first that leads there is taken.
+    // The second match equals the first game by game, so the first matching start is used.
     let other = |index| game.games_to_replay(&records[3..], index);
     assert_eq!([0, 1].map(other), [0..1, 0..2]);
-    // A game whose match began elsewhere stands alone, and so does one of a game without matches.
+    // A game whose match is incomplete is replayed alone, like a game without matches.
     assert_eq!(game.games_to_replay(&records[1..], 1), 1..2);
     let solitude = any_game("solitude-scramble").unwrap();
     assert_eq!(solitude.games_to_replay(&series("solitude-scramble", 3).0, 2), 2..3);
 }
 
-/// Answers column 4 and prints what it does.
+/// Answers column 4 and prints its calls.
 struct Chatty(String);
 
 impl Player<ConnectFive> for Chatty {
@@ -159,7 +159,7 @@ impl TurnLog for Notes {
         Ok(())
     }
     fn output(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
-        self.0.push(format!("{seat} aside {printed}"));
+        self.0.push(format!("{seat} outside {printed}"));
         Ok(())
     }
     fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
@@ -178,7 +178,7 @@ impl TurnLog for Notes {
 }
 
 #[test]
-fn a_log_gets_every_turn_and_what_was_printed_aside() {
+fn turn_log_gets_every_turn_and_output_from_outside_turns() {
     let script = script::<ConnectFive>(1, 1_000_000);
     let settings = Settings::parse(
         <ConnectFive as agon_core::Game>::info().settings,
@@ -194,11 +194,11 @@ fn a_log_gets_every_turn_and_what_was_printed_aside() {
     let mut notes = Notes::default();
     let mut hooks = GameHooks { log: Some(&mut notes), ..hooks_with_recorder(None) };
     let last_error = referee::play(&game, 5, &header, &names, &mut players, &mut hooks).unwrap_err();
-    assert_eq!(last_error.to_string(), "the disk is full", "a log that cannot be written is not passed over");
+    assert_eq!(last_error.to_string(), "the disk is full", "the error of the log is returned");
     let expected = [
         "game 5 of 2",
-        "0 aside begins;ready;",
-        "1 aside begins;ready;",
+        "0 outside begins;ready;",
+        "1 outside begins;ready;",
         "1 0 move 4 asked;",
         "2 1 move 4 asked;",
         "3 0 move 4 asked;",

@@ -1,4 +1,4 @@
-//! A film as JSON: what `docs/film.md` says of it, for every game.
+//! Films as JSON, as `docs/film.md` describes them, for every game.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -19,7 +19,7 @@ fn film<G: PlayableGame>(number: u64) -> TypedFilm<G> {
     TypedFilm::new(record(&played), &Assets::default()).unwrap()
 }
 
-/// How many answers with a time each seat gave: `-` is no answer.
+/// Number of answers with a time for each seat; `-` is not an answer.
 fn answered(json: &Json, seats: usize) -> Vec<usize> {
     let mut counts = vec![0; seats];
     for (turn, line) in json["answers"].as_array().unwrap().iter().enumerate() {
@@ -63,7 +63,7 @@ impl GameVisitor for Check {
             let lines = json["standing"]["lines"].as_array().unwrap();
             assert!(
                 lines.len() == seats || lines.len() == 1,
-                "{}: a line for each seat, or one",
+                "{}: one chart line, or one for each seat",
                 G::info().id
             );
             assert!(lines.iter().all(|line| line.as_array().unwrap().len() == film.len()));
@@ -74,14 +74,14 @@ impl GameVisitor for Check {
 }
 
 #[test]
-fn a_film_holds_every_frame_answer_time_and_fault() {
+fn film_contains_every_frame_answer_time_and_fault() {
     for info in agon_games::infos() {
         agon_games::visit(info.id, Check).unwrap();
     }
 }
 
 #[test]
-fn what_a_record_does_not_say_can_be_added_and_a_seed_left_out() {
+fn film_extras_are_added_and_the_seed_can_be_omitted() {
     type Game = agon_games::connect_five::ConnectFive;
     let film = film::<Game>(1);
     let plain = to_json(agon_engine::any_game("connect-five").unwrap().info(), &film, &FilmExtras::default());

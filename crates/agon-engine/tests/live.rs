@@ -1,4 +1,4 @@
-//! A game as it is played: turn by turn it comes to what its record gives in the end.
+//! Live films: turn by turn they become the film of the finished record.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -16,14 +16,14 @@ use agon_engine::{
 use agon_games::{GameVisitor, PlayableGame};
 use serde_json::{Value as Json, json};
 
-/// Follows a game by what reporters are told, and nothing else.
+/// Follows a game using only the events of reporters.
 struct Spectator {
     game: Box<dyn AnyGame>,
     shown: Option<(LiveFilm, Box<dyn TurnReplayer>)>,
     faults: Vec<FaultRecord>,
-    /// What a viewer holds that has appended every part.
+    /// State of a viewer that has appended every part.
     viewer: Json,
-    /// A film that was handed on from here after the third turn, and grows by parts.
+    /// Film sent to another process after the third turn; it grows by parts.
     elsewhere: Option<LiveFilm>,
     outcome: Option<Outcome>,
 }
@@ -88,7 +88,7 @@ impl Reporter for Spectator {
     }
 }
 
-/// What `docs/film.md` says that a viewer does with a part.
+/// Appends a part as `docs/film.md` describes.
 fn append(film: &mut Json, part: &Json) {
     let seats = film["names"].as_array().unwrap().len();
     let push = |film: &mut Json, value: Json| film.as_array_mut().unwrap().push(value);
@@ -123,7 +123,7 @@ fn append(film: &mut Json, part: &Json) {
     }
 }
 
-/// What was shown is, in the end, the film of the record, but for what only a record has.
+/// Checks that the live film equals the film of the record, except for data that only a record has.
 fn check(spectator: &Spectator, record: Record) {
     let id = record.header.game.clone();
     let seed = record.header.seed.to_string();
@@ -131,19 +131,19 @@ fn check(spectator: &Spectator, record: Record) {
     let mut whole =
         to_json(spectator.game.info(), &*film, &FilmExtras { hide_seed: true, ..FilmExtras::default() });
     whole.as_object_mut().unwrap().remove("digest");
-    assert_eq!(spectator.viewer, whole, "{id}, part by part");
+    assert_eq!(spectator.viewer, whole, "{id}: parts");
     let bytes = spectator.shown.as_ref().unwrap().0.json();
     let late: Json = serde_json::from_slice(&bytes).unwrap();
-    assert_eq!(late, whole, "{id}, for who comes late");
+    assert_eq!(late, whole, "{id}: late viewer");
     for broken in [&b"{}"[..], b"[]", b"", &bytes[1..], b"{\"agon\":\"film\",\"first\":1}"] {
         assert!(LiveFilm::read(broken, &[]).is_none() && FilmPart::read(broken).is_none());
     }
     let Some(elsewhere) = &spectator.elsewhere else { return assert!(film.len() <= 3, "{id}") };
     assert!(elsewhere.is_over());
     let elsewhere: Json = serde_json::from_slice(&elsewhere.json()).unwrap();
-    assert_eq!(elsewhere, whole, "{id}, handed on");
+    assert_eq!(elsewhere, whole, "{id}: other process");
     let named = LiveFilm::read(&bytes, &[None, Some("Ann\nBo".to_owned())]).unwrap().json();
-    assert!(!named.contains(&b'\n'), "one line, whatever is in it");
+    assert!(!named.contains(&b'\n'), "the film is one line of JSON");
     let mut named: Json = serde_json::from_slice(&named).unwrap();
     assert_eq!(named.as_object_mut().unwrap().remove("contributors"), Some(json!([null, "Ann\nBo"])));
     assert_eq!(named, whole);
@@ -156,7 +156,7 @@ impl GameVisitor for Scripts {
     type Output = ();
 
     fn visit<G: PlayableGame>(self) {
-        // The third outlasts every clock: seats that sit out, a shared clock that ends the game.
+        // The third time exceeds every clock: seats sit out, and a shared clock ends the game.
         for (number, time) in [(1, 900), (2, 1_234_567), (3, 4_000_000_000), (4, 12_345), (5, 60_000_000)] {
             let script = common::script::<G>(number, 6);
             let mut spectator = Spectator::new(G::info().id);
@@ -168,14 +168,14 @@ impl GameVisitor for Scripts {
 }
 
 #[test]
-fn random_games_with_faults_and_late_answers() {
+fn live_film_of_random_games_with_faults_equals_the_record() {
     for info in agon_games::infos() {
         agon_games::visit(info.id, Scripts).unwrap();
     }
 }
 
 #[test]
-fn games_of_house_bots_over_many_seeds() {
+fn live_film_of_house_bot_games_equals_the_record() {
     for info in agon_games::infos() {
         for number in 0..8 {
             let mut rng = FastRng::new(number);
@@ -200,7 +200,7 @@ fn games_of_house_bots_over_many_seeds() {
                 log: None,
             };
             let mut played = Vec::new();
-            // A later game of a match: settings that were drawn for it must be known too.
+            // A later game of a match, whose drawn settings must be known too.
             game.play(&setup, 1..2, &mut hooks, &mut |one| played.push(one)).unwrap();
             check(&spectator, common::record(&played[0]));
         }
@@ -208,7 +208,7 @@ fn games_of_house_bots_over_many_seeds() {
 }
 
 #[test]
-fn what_was_not_played_is_refused_and_stderr_stays_with_the_author() {
+fn replayer_rejects_illegal_turns_and_removes_stderr() {
     let script = common::script::<agon_games::connect_five::ConnectFive>(3, 1_000);
     let played = common::referee(&script, Duration::ZERO);
     let record = common::record(&played);
@@ -219,12 +219,12 @@ fn what_was_not_played_is_refused_and_stderr_stays_with_the_author() {
         assert!(replayer.push(&turn(wrong)).is_err(), "{wrong:?}");
     }
     assert!(replayer.outcome().is_none());
-    let mut report = agon_core::FaultReport::new(agon_core::Fault::Crash, "my own words");
-    report.stderr = "where my secrets are".to_owned();
+    let mut report = agon_core::FaultReport::new(agon_core::Fault::Crash, "public message");
+    report.stderr = "private secrets".to_owned();
     let faults = [FaultRecord { turn: 1, seat: Seat(0), report }];
     let shown = replayer.push(&PlayedTurn { faults: &faults, ..turn("!crash") }).unwrap();
     let text = String::from_utf8(film_part(1, &[shown], None)).unwrap();
-    assert!(text.contains("my own words") && !text.contains("secrets"), "{text}");
+    assert!(text.contains("public message") && !text.contains("secrets"), "{text}");
     let mut other = record.header;
     other.rules += 1;
     assert!(game.live_film(&other, &[], &Assets::none()).is_err());

@@ -23,7 +23,7 @@ use agon_games::hide_and_seek::HideAndSeek;
 use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::word_racer::WordRacer;
 
-/// Answers with the same text each time, taking as long as it is told.
+/// Gives the same answer each time, with scripted times.
 struct Slow {
     text: &'static str,
     times: VecDeque<Duration>,
@@ -37,7 +37,7 @@ impl<G: Game> Player<G> for Slow {
 
     fn answer(&mut self) -> Response<G::Answer> {
         let wall = self.times.pop_front().unwrap_or_default();
-        // Half of it the bot stood ready and waited: never charged.
+        // Half of the wall time is waiting for a CPU, which is never charged.
         let times = AnswerTimes { wall: wall * 2, cpu: wall, wait: wall };
         Response { reply: Ok(G::read_answer(self.text).unwrap()), times }
     }
@@ -66,7 +66,7 @@ fn play<G: PlayableGame>(
 }
 
 #[test]
-fn solitude_clock_two_seconds_for_each_call() {
+fn solitude_limits_each_call_to_two_seconds() {
     let players = vec![slow("L", &[2000, 2001, 0]), slow("L", &[]), slow("R", &[]), slow("C", &[])];
     let (played, film) = play::<SolitudeScramble>(&[], players);
     assert_eq!(
@@ -77,12 +77,12 @@ fn solitude_clock_two_seconds_for_each_call() {
     assert_eq!(played.faults[0].turn, 2);
     assert_eq!(played.faults[0].report.fault, Fault::Timeout);
     assert!(film.record().turns[1].starts_with("!timeout "));
-    assert!(film.record().turns[2].starts_with("L "), "the next call counts again");
+    assert!(film.record().turns[2].starts_with("L "), "the limit starts again with each call");
 }
 
 #[test]
-fn colour_battle_clock_budget_is_spent_once_and_then_the_bot_stays() {
-    // 10 rounds at 20 ms: 200 ms in all. The third answer goes over it.
+fn colour_battle_bot_stays_after_its_time_is_used_up() {
+    // 10 rounds at 20 ms: 200 ms in total. The third answer exceeds it.
     let players = vec![slow("U", &[150, 50, 1, 0, 0]), slow("R", &[20; 10])];
     let (played, film) = play::<ColourBattle>(&[("rounds", "10")], players);
     let turns = &film.record().turns;
@@ -95,11 +95,11 @@ fn colour_battle_clock_budget_is_spent_once_and_then_the_bot_stays() {
         "{:?}",
         played.faults
     );
-    assert_eq!(played.seats[1].faults, [0; 4], "20 ms a move on average is allowed");
+    assert_eq!(played.seats[1].faults, [0; 4], "20 ms per move on average is allowed");
 }
 
 #[test]
-fn connect_five_clock_a_late_move_loses_the_game() {
+fn connect_five_late_move_loses_the_game() {
     let (played, _) = play::<ConnectFive>(&[("special", "7,8")], vec![slow("0", &[0, 1001]), slow("1", &[])]);
     assert_eq!(played.outcome.win_share(Seat(1)).to_bits(), 1f64.to_bits());
     assert_eq!(played.outcome.match_lost_by, None, "a timeout loses the game, not the match");
@@ -111,26 +111,26 @@ fn connect_five_clock_a_late_move_loses_the_game() {
 }
 
 #[test]
-fn hide_and_seek_clock_past_it_who_thought_less_wins_and_the_hider_counts_double() {
-    // The seeker thought 200.5 s, the hider 100 s: doubled, the seeker's is still more.
+fn hide_and_seek_expired_clock_makes_the_player_with_less_weighted_time_win() {
+    // The seeker used 200.5 s, the hider 100 s: twice that is less than the seeker's time.
     let seeker = || slow("S", &[100_000, 100_000, 500]);
     let (played, film) = play::<HideAndSeek>(&[], vec![seeker(), slow("S", &[100_000])]);
     assert_eq!(film.record().expired.unwrap().fastest, Seat(1));
     assert_eq!(played.outcome.seats[1].score.to_bits(), 4000f64.to_bits());
-    // The hider 101 s: doubled it is more than the seeker's 200.5 s.
+    // The hider used 101 s: twice that is more than the seeker's 200.5 s.
     let (played, film) = play::<HideAndSeek>(&[], vec![seeker(), slow("S", &[101_000])]);
     assert_eq!(film.record().expired.unwrap().fastest, Seat(0));
     assert_eq!(played.outcome.seats[0].score.to_bits(), 1f64.to_bits());
 }
 
 #[test]
-fn word_racer_clock_ten_seconds_for_all_answers_of_a_game() {
+fn word_racer_limits_all_answers_of_a_game_to_ten_seconds() {
     let call = |seconds: u64| slow::<WordRacer>("E 0", &[1000 * seconds]);
     let (played, _) = play::<WordRacer>(&[], vec![call(10), slow("E 0", &[])]);
     assert_eq!(
         played.faults[0].report.fault,
         Fault::Illegal,
-        "ten seconds are in time; the wrong kind of answer is not"
+        "ten seconds are in time; the wrong kind of answer is illegal"
     );
     let (played, _) = play::<WordRacer>(&[], vec![slow("E 0", &[10_001]), slow("E 0", &[])]);
     assert_eq!(played.faults[0].report.fault, Fault::Timeout);
@@ -138,7 +138,7 @@ fn word_racer_clock_ten_seconds_for_all_answers_of_a_game() {
 }
 
 #[test]
-fn a_crash_in_connect_five_loses_the_match() {
+fn connect_five_crash_loses_the_match() {
     let script = VecDeque::from([Reply::Fault(Fault::Crash)]);
     let crash =
         SeatedPlayer::Bot(
@@ -150,14 +150,14 @@ fn a_crash_in_connect_five_loses_the_match() {
 }
 
 #[test]
-fn an_illegal_answer_is_recorded_with_the_answer_and_every_reason() {
+fn illegal_answer_is_recorded_with_the_answer_and_every_reason() {
     let (played, _) = play::<ConnectFive>(&[], vec![slow("12", &[]), slow("0", &[])]);
     let report = &played.faults[0].report;
     assert_eq!(report.fault, Fault::Illegal);
     assert!(report.message.starts_with("answered `12`: "), "{}", report.message);
 }
 
-/// A person who types what is in the list.
+/// A person who types the texts of a list.
 struct Typist(VecDeque<&'static str>, Vec<String>);
 
 impl HumanConsole for Typist {
@@ -174,7 +174,7 @@ impl HumanConsole for Typist {
 }
 
 #[test]
-fn a_person_is_asked_again_until_the_answer_is_legal_and_may_leave() {
+fn person_is_asked_until_the_answer_is_legal_and_may_leave() {
     let game = any_game("connect-five").unwrap();
     let settings = Settings::defaults(game.info().settings);
     let seats = [PlayerSpec::Human, PlayerSpec::House("random".into())];
@@ -185,8 +185,8 @@ fn a_person_is_asked_again_until_the_answer_is_legal_and_may_leave() {
         GameHooks { reporter: None, console: Some(&mut typist), recorder: Some(&mut recorder), log: None };
     let mut games = Vec::new();
     game.play(&setup, 0..5, &mut hooks, &mut |played| games.push(played)).unwrap();
-    assert_eq!(typist.1.len(), 2, "two tries were refused with a reason: {:?}", typist.1);
-    assert_eq!(games.len(), 1, "leaving the table loses the match: no further game");
+    assert_eq!(typist.1.len(), 2, "two answers were rejected with a reason: {:?}", typist.1);
+    assert_eq!(games.len(), 1, "leaving loses the match, so there is no further game");
     assert_eq!(games[0].faults[0].report.message, "the player left");
     assert_eq!(games[0].outcome.win_share(Seat(1)).to_bits(), 1f64.to_bits());
 }
@@ -215,7 +215,7 @@ fn reporters_see_every_turn_in_order() {
     assert_eq!(log.0, ["start true", "turn 1", "turn 2", "turn 3", "over 4"]);
 }
 
-/// Digests of a series with the weakest bots, short settings.
+/// Digests of a series with the weakest bots and short settings.
 fn digests(id: &str, seed: u64, jobs: usize) -> Vec<String> {
     let game = any_game(id).unwrap();
     let info = game.info();
@@ -253,7 +253,7 @@ fn digests(id: &str, seed: u64, jobs: usize) -> Vec<String> {
 }
 
 #[test]
-fn the_number_of_threads_never_changes_a_result() {
+fn number_of_threads_does_not_change_results() {
     for info in agon_games::infos() {
         let one = digests(info.id, 7, 1);
         assert_eq!(one.len(), 12);
@@ -265,14 +265,14 @@ fn the_number_of_threads_never_changes_a_result() {
 }
 
 #[test]
-fn seats_have_different_names() {
+fn seat_names_are_unique() {
     let house = |name: &str| PlayerSpec::House(name.into());
     let names = seat_names(&[house("a"), house("a"), house("a-2"), house("a"), PlayerSpec::Human]);
     assert_eq!(names, ["a", "a-2", "a-2-2", "a-3", "human"]);
 }
 
 #[test]
-fn only_connect_five_has_bots_that_live_for_a_match() {
+fn only_connect_five_bots_live_for_a_match() {
     let of_match = agon_games::infos().into_iter().filter(|info| info.lifetime == BotLifetime::Match);
     assert_eq!(of_match.map(|info| info.id).collect::<Vec<_>>(), ["connect-five"]);
 }

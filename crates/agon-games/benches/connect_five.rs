@@ -7,7 +7,7 @@ use agon_core::{Assets, FastRng, Game, HouseBots, Reply, Seat, Settings};
 use agon_games::connect_five::{ConnectFive, State};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// The game, and the first game of a match with everything drawn beforehand.
+/// The game with default settings, and the first game of a match with pre-drawn settings.
 fn games() -> [(&'static str, ConnectFive); 2] {
     let defaults = Settings::defaults(ConnectFive::info().settings);
     let (of_match, _) = ConnectFive::series_game(&defaults, 7, 0);

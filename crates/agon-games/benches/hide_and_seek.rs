@@ -1,4 +1,4 @@
-//! Hide and Seek: a map, a line of sight, whole games of the strongest pair, and an answer of each house bot.
+//! Hide and Seek: map generation, a line of sight, games of the strongest pair, and an answer of each house bot.
 #![allow(missing_docs, clippy::expect_used, reason = "a benchmark")]
 
 use std::hint::black_box;
@@ -13,7 +13,7 @@ fn game() -> HideAndSeek {
     HideAndSeek::new(&settings, 2, &Assets::none()).expect("defaults are valid")
 }
 
-/// A game from start to end; gives back the states in which each seat was asked, too.
+/// Plays a game and returns all states in which a seat was asked.
 fn play(game: &HideAndSeek, table: [&HouseBot<HideAndSeek>; 2], seed: u64) -> Vec<State> {
     let mut players: Vec<Box<dyn Bot<HideAndSeek>>> = table.iter().map(|bot| (bot.make)()).collect();
     for (player, seed) in players.iter_mut().zip(bot_seeds(seed)) {
@@ -31,7 +31,7 @@ fn play(game: &HideAndSeek, table: [&HouseBot<HideAndSeek>; 2], seed: u64) -> Ve
 
 fn strongest() -> [&'static HouseBot<HideAndSeek>; 2] {
     let best = |role: &str| HideAndSeek::bots().iter().rfind(|bot| bot.roles.contains(&role));
-    [best("seeker").expect("there is one"), best("hider").expect("there is one")]
+    [best("seeker").expect("there are seekers"), best("hider").expect("there are hiders")]
 }
 
 fn rules(c: &mut Criterion) {
@@ -78,7 +78,7 @@ fn bots(c: &mut Criterion) {
             play(&game, strongest(), seed).len()
         });
     });
-    // Answers in the middle of a game: the map is known by then.
+    // Answers in the middle of a game, when the data of the map is computed already.
     let states = play(&game, strongest(), 42);
     for bot in HideAndSeek::bots() {
         let seat = if bot.plays(SEEKER) { SEEKER } else { HIDER };

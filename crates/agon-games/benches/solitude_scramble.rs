@@ -1,8 +1,8 @@
-//! Solitude Scramble: whole matches a second with cheap bots, and a turn of each strong bot.
+//! Solitude Scramble: matches per second with cheap bots, and a turn of each strong bot.
 #![allow(
     missing_docs,
     clippy::expect_used,
-    reason = "criterion writes the entry point; a bench may fail loudly"
+    reason = "criterion generates the entry point; a benchmark may panic"
 )]
 
 use std::hint::black_box;

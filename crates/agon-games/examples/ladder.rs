@@ -1,10 +1,10 @@
-//! The ladder: is each house bot better than the one below it? `make ladder`, or for one game
+//! Checks that each house bot is better than the one below it. `make ladder`, or for one game
 //! `cargo run --release -p agon-games --example ladder -- GAME [SIZE]` (SIZE scales the number of games).
 //!
-//! Two equal seats: neighbours play each other. Unequal roles: each bot of a role meets all bots of the
-//! other one on the same seeds. More seats: all bots in one pool. In each case the figure is the mean
-//! difference between neighbours with a 95 % interval; `yes` means the interval excludes equality.
-#![allow(clippy::print_stdout, reason = "a program whose output is its purpose")]
+//! With two equal seats, neighbours play each other. With unequal roles, each bot of a role plays all bots of the other role on the
+//! same seeds. With more seats, all bots play in one pool. The printed value is the mean difference between neighbours with a
+//! 95 % interval; `yes` means that the interval excludes equality.
+#![allow(clippy::print_stdout, reason = "the purpose of this program is its output")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -22,7 +22,7 @@ fn main() -> std::process::ExitCode {
     for id in ids.filter(|id| args.first().is_none_or(|wanted| wanted == id || wanted == "all")) {
         all_hold &= agon_games::visit(id, Climb { size }).unwrap_or(false);
     }
-    println!("{}", if all_hold { "the ladder holds" } else { "the ladder does NOT hold" });
+    println!("{}", if all_hold { "the order is confirmed" } else { "the order is NOT confirmed" });
     if all_hold { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
 }
 
@@ -52,7 +52,7 @@ impl GameVisitor for Climb {
     }
 }
 
-/// Makes the bots of a match and plays its games one after the other.
+/// Creates the bots of a match and plays its games one after the other.
 fn play_match<G: PlayableGame>(bots: &[&HouseBot<G>], seed: u64, games: u32) -> Vec<Outcome> {
     let defaults = Settings::defaults(G::info().settings);
     let mut players: Vec<Box<dyn Bot<G>>> = Vec::new();
@@ -88,7 +88,7 @@ fn play<G: Game>(game: &G, players: &mut [Box<dyn Bot<G>>], seed: u64) -> Option
     game.outcome(&state)
 }
 
-/// Carries out `count` pieces of work on all cores; results in order.
+/// Runs `count` tasks on all cores and returns the results in order.
 fn spread<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let next = AtomicU32::new(0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -110,7 +110,7 @@ fn spread<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Mean and half the width of its 95 % interval.
+/// Mean and half width of its 95 % interval.
 fn interval(values: &[f64]) -> (f64, f64) {
     let n = values.len().max(2) as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -130,7 +130,7 @@ fn row(upper: &str, lower: &str, what: &str, differences: &[f64]) -> bool {
 }
 
 fn climb_duels<G: PlayableGame>(bots: &[&HouseBot<G>], size: f64) -> bool {
-    // A match of several games gives a bot that learns during the match the time to do so.
+    // Several games per match give learning bots time to learn.
     let games = if G::info().lifetime == BotLifetime::Match { 6 } else { 2 };
     let matches = (120.0 * size) as u32;
     let mut holds = true;
@@ -154,7 +154,7 @@ fn climb_role<G: PlayableGame>(
 ) -> bool {
     let others: Vec<_> = all.iter().copied().filter(|b| b.plays(Seat(1 - seat as u8))).collect();
     let sign = if better == ScoreDirection::Higher { 1.0 } else { -1.0 };
-    // The mean score of each bot of the role against all the others, seed by seed.
+    // Mean score of each bot of the role against all bots of the other role, for each seed.
     let scores = spread((480.0 * size) as u32, |i| {
         let mean_of = |bot: &&HouseBot<G>| {
             let total: f64 = others
@@ -176,7 +176,7 @@ fn climb_role<G: PlayableGame>(
 
 fn climb_pool<G: PlayableGame>(bots: &[&HouseBot<G>], size: f64) -> bool {
     let seats = bots.len().min(G::info().seats.max);
-    // Blocks of many games so that one difference for each block is close to normal.
+    // Blocks of many games make the difference of a block nearly normal.
     let (blocks, rounds) =
         if seats < bots.len() { (400, (250.0 * size) as u32) } else { ((1000.0 * size) as u32, 1) };
     let means = spread(blocks, |block| {

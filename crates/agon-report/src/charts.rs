@@ -1,5 +1,5 @@
-//! Charts: tables with an SVG strip in each row. The strip takes the remaining width. Text and numbers are HTML, so they keep their size on a
-//! phone, and every drawn value is also available as text.
+//! Charts: tables with an SVG strip in each row. The strip takes the remaining width. Text and numbers are HTML, so they keep their size on
+//! a phone, and every drawn value is also available as text.
 
 use agon_league::Entrant;
 use agon_league::rating::Rating;

@@ -4,8 +4,8 @@ use crate::STYLE_FILE;
 use crate::data::{Report, Timestamp};
 use crate::text_format::format_time;
 
-/// Escapes text for HTML. Text from users and bots never becomes markup. Invisible characters and characters that change the writing direction
-/// are written as escapes.
+/// Escapes text for HTML. Text from users and bots never becomes markup. Invisible characters and characters that change the writing
+/// direction are written as escapes.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,8 +1,8 @@
-//! Renders a competition as static pages that open from disk. The input is plain data and the output is HTML and SVG. This crate reads no files and
-//! no ledger. The only script is that of the replay viewer.
+//! Renders a competition as static pages that open from disk. The input is plain data and the output is HTML and SVG. This crate reads no
+//! files and no ledger. The only script is that of the replay viewer.
 //!
-//! [`data`] defines the content of a report. [`pages`] renders the pages from it, with the help of [`charts`], [`bracket`], [`matrix`], [`tables`]
-//! and [`lists`]. All text from users and bots (names, notes, messages) is escaped by [`html::escaped`].
+//! [`data`] defines the content of a report. [`pages`] renders the pages from it, with the help of [`charts`], [`bracket`], [`matrix`],
+//! [`tables`] and [`lists`]. All text from users and bots (names, notes, messages) is escaped by [`html::escaped`].
 
 pub mod bracket;
 pub mod charts;

@@ -1,8 +1,8 @@
 //! Cost of live viewing: `make bench`, or `cargo bench -p agon-runner --bench live`.
 //!
-//! Plays the same matches on one thread without live viewing, with it but without subscribers, with one subscriber and with a thousand. Measures the
-//! CPU time of the whole process, including the subscribers: this is an upper bound of the time taken from the games. The four cases take turns, and
-//! the best round of each counts. The benchmark never fails; a value above its bound is marked.
+//! Plays the same matches on one thread without live viewing, with it but without subscribers, with one subscriber and with a thousand.
+//! Measures the CPU time of the whole process, including the subscribers: this is an upper bound of the time taken from the games. The four
+//! cases take turns, and the best round of each counts. The benchmark never fails; a value above its bound is marked.
 #![allow(
     missing_docs,
     clippy::print_stdout,

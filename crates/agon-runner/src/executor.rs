@@ -12,8 +12,8 @@ use crate::queue::MatchQueue;
 
 /// Plays the matches of a queue.
 pub trait Executor {
-    /// Plays all matches of the queue. Calls `consume` once, on this thread. `consume` receives the events in any order. It returns when all matches
-    /// were played, the queue was stopped, or an error occurred.
+    /// Plays all matches of the queue. Calls `consume` once, on this thread. `consume` receives the events in any order. It returns when
+    /// all matches were played, the queue was stopped, or an error occurred.
     fn play(
         &self,
         context: &PhaseContext<'_>,
@@ -50,7 +50,8 @@ pub enum ExecutorEvent {
         /// Called when the ledger is updated.
         on_stored: Option<OnStored>,
     },
-    /// Other workers agree on a different result of a match. The match is revoked and played again if the stored result is still this worker's.
+    /// Other workers agree on a different result of a match. The match is revoked and played again if the stored result is still this
+    /// worker's.
     Outvoted {
         /// The match.
         key: MatchKey,

@@ -5,8 +5,8 @@
 //! - [`phase_context`] holds everything that the matches of a phase share. [`match_runner`] plays one match, and [`match_progress`] decides
 //!   which game of a match comes next.
 //! - [`event`] defines the progress events. [`live`] shows games while they are played.
-//! - [`phase_results`] reads results from the ledger and computes standings. [`rulings`] applies decisions of the organiser. `revoke` removes
-//!   stored matches of banned or outvoted workers.
+//! - [`phase_results`] reads results from the ledger and computes standings. [`rulings`] applies decisions of the organiser. `revoke`
+//!   removes stored matches of banned or outvoted workers.
 //! - [`seeds`] derives all seeds from the secret seed.
 //! - [`data_dir`] and [`logs_dirs`] manage the `data/` and `logs/` folders of bots. `output_capture` records what bots print.
 

@@ -1,8 +1,8 @@
-//! Writes the `logs/` folders of bots in a competition (Connect Five). A bot finds all games of earlier stages there, and its own games of the
-//! current stage.
+//! Writes the `logs/` folders of bots in a competition (Connect Five). A bot finds all games of earlier stages there, and its own games of
+//! the current stage.
 //!
-//! The content of the folders must not depend on the speed of threads. Therefore games of other bots are added after the stage, in the order
-//! of the schedule. A resumed run writes the same files with the same numbers.
+//! The content of the folders must not depend on the speed of threads. Therefore games of other bots are added after the stage, in the
+//! order of the schedule. A resumed run writes the same files with the same numbers.
 
 use std::fs;
 use std::io;

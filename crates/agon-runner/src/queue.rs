@@ -1,7 +1,7 @@
 //! The remaining matches of a stage, handed out to threads.
 //!
-//! Matches are usually handed out in batches, so that short games cause little overhead. Where bots keep data from match to match, matches are
-//! handed out one at a time, and only when their bots have finished all earlier matches: the order is part of the result.
+//! Matches are usually handed out in batches, so that short games cause little overhead. Where bots keep data from match to match, matches
+//! are handed out one at a time, and only when their bots have finished all earlier matches: the order is part of the result.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -46,8 +46,8 @@ impl<'q> MatchQueue<'q> {
         Self { stage, stop, in_order, state: Mutex::new(state), bot_freed: Condvar::new() }
     }
 
-    /// The next matches for a thread. `last` is the average duration of its latest matches. Blocks while all remaining matches wait for busy bots.
-    /// Empty when no match is left to start.
+    /// The next matches for a thread. `last` is the average duration of its latest matches. Blocks while all remaining matches wait for
+    /// busy bots. Empty when no match is left to start.
     pub fn claim_batch(&self, last: Option<Duration>, jobs: usize) -> Vec<(u64, Fixture)> {
         if self.in_order {
             return self.claim_in_order().into_iter().collect();
@@ -70,8 +70,8 @@ impl<'q> MatchQueue<'q> {
         batch
     }
 
-    /// Up to `max_matches` matches, without blocking. Where matches are played in order, at most one match whose bots are all free. Empty when no match
-    /// can start now.
+    /// Up to `max_matches` matches, without blocking. Where matches are played in order, at most one match whose bots are all free. Empty
+    /// when no match can start now.
     pub fn next_batch(&self, max_matches: u64) -> Vec<(u64, Fixture)> {
         let mut state = self.lock();
         if self.stop.is_requested() {
@@ -92,7 +92,8 @@ impl<'q> MatchQueue<'q> {
         batch
     }
 
-    /// Removes a match that was played elsewhere, so that it is not handed out. `None` if it is not pending, or if matches are played in order.
+    /// Removes a match that was played elsewhere, so that it is not handed out. `None` if it is not pending, or if matches are played in
+    /// order.
     pub fn remove(&self, number: u64) -> Option<Fixture> {
         if self.in_order || !self.lock().remove(number) {
             return None;

@@ -30,7 +30,8 @@ pub async fn ban_worker(
     revoke_with_dependents(ledger, phase, initial, &format!("{worker}: {reason}"), dependents).await
 }
 
-/// Revokes one match that was outvoted, if the stored result is still this worker's. Returns the number of matches that must be played again.
+/// Revokes one match that was outvoted, if the stored result is still this worker's. Returns the number of matches that must be played
+/// again.
 pub async fn revoke_match(
     ledger: &dyn Ledger,
     key: MatchKey,

@@ -1,8 +1,8 @@
 //! Rulings of the organiser: making a ruling, and its effect on a phase.
 //!
-//! A ruling changes what counts; stored matches stay as they are. A step of a run uses the rulings in force when the step happened: the field of
-//! a phase uses those at its start, and a match of a bracket is forfeited by an entrant that was disqualified when the match ended. Therefore a
-//! stopped and resumed run gives the same result as an uninterrupted one.
+//! A ruling changes what counts; stored matches stay as they are. A step of a run uses the rulings in force when the step happened: the
+//! field of a phase uses those at its start, and a match of a bracket is forfeited by an entrant that was disqualified when the match
+//! ended. Therefore a stopped and resumed run gives the same result as an uninterrupted one.
 
 use std::collections::HashSet;
 

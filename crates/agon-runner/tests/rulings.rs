@@ -1,4 +1,5 @@
-//! Rulings while a competition runs: their effect on tables and fields. A stopped and resumed run must give the same result as an uninterrupted one.
+//! Rulings while a competition runs: their effect on tables and fields. A stopped and resumed run must give the same result as an
+//! uninterrupted one.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use agon_core::Assets;

@@ -162,8 +162,8 @@ impl ApiError {
 
     /// Adds the errors of a competition file.
     #[must_use]
-    pub fn config_errors(mut self, mistakes: Vec<ConfigErrorBody>) -> Self {
-        self.info.config_errors = mistakes;
+    pub fn config_errors(mut self, config_errors: Vec<ConfigErrorBody>) -> Self {
+        self.info.config_errors = config_errors;
         self
     }
 

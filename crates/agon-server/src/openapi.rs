@@ -24,10 +24,10 @@ const TAGS: [(&str, &str); 9] = [
 
 /// The parts of the document that hold for the whole API, before the routes are added.
 pub fn base() -> OpenApi {
-    let about = "Everything the pages of an Agon server use. Times are milliseconds since 1970 (UTC), fields in `_us` microseconds; \
-        phases, stages, matches and games count from 1. Every refusal has a body of the shape `ErrorBody`, with a `code` that never \
-        changes its meaning. Lists come in pages: `next` of one goes into `after` of the next request. What changes something needs \
-        the session's cookie and its CSRF token in `X-CSRF-Token`, or an API token.";
+    let about = "The API that the pages of an Agon server use. Times are milliseconds since 1970 (UTC); fields ending in `_us` are microseconds. \
+        Phases, stages, matches and games are numbered from 1. Every error has a body of type `ErrorBody`, with a stable `code`. \
+        Lists are paged: send `next` of a page as `after` of the next request. Requests that change something need \
+        the session cookie and its CSRF token in `X-CSRF-Token`, or an API token.";
     OpenApiBuilder::new()
         .info(
             InfoBuilder::new()

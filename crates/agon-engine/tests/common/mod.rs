@@ -1,5 +1,5 @@
-//! Scripted games: random play with faults, written down first, then played through the referee.
-#![allow(dead_code, reason = "each test file uses its part")]
+//! Scripted games: random play with faults is recorded first, then played through the referee.
+#![allow(dead_code, reason = "each test file uses only some items")]
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use agon_engine::film::header;
 use agon_engine::referee::{self, GameHooks, PlayedGame, SeatedPlayer};
 use agon_games::PlayableGame;
 
-/// A bot that answers as it is told.
+/// A bot that gives scripted replies.
 pub struct Scripted<G: Game> {
     pub replies: VecDeque<Reply<G::Answer>>,
     pub time: Duration,
@@ -26,7 +26,7 @@ impl<G: Game> Player<G> for Scripted<G> {
         let reply = match self.replies.pop_front() {
             Some(Reply::Answer(answer)) => Ok(answer),
             Some(Reply::Fault(fault)) => {
-                Err(Box::new(FaultReport::new(fault, format!("as told: \"{fault}\"\n\u{1b}[31m"))))
+                Err(Box::new(FaultReport::new(fault, format!("scripted: \"{fault}\"\n\u{1b}[31m"))))
             }
             None => Err(Box::new(FaultReport::new(Fault::Crash, "the script is over"))),
         };
@@ -34,7 +34,7 @@ impl<G: Game> Player<G> for Scripted<G> {
     }
 }
 
-/// Settings of short games, by id: name and value, number of seats.
+/// Settings of short games by id: names and values, and number of seats.
 pub fn short_settings(id: &str, rng: &mut FastRng) -> (Vec<(&'static str, String)>, usize) {
     match id {
         "solitude-scramble" => (vec![("turns", (1 + rng.below(12)).to_string())], 4),
@@ -53,7 +53,7 @@ pub struct Script<G: Game> {
     pub outcome: Outcome,
 }
 
-/// Plays the bare rules at random and writes down every reply.
+/// Plays the rules at random and stores every reply.
 pub fn script<G: PlayableGame>(number: u64, fault_one_in: u32) -> Script<G> {
     let mut rng = FastRng::new(number);
     let (pairs, seats) = short_settings(G::info().id, &mut rng);
@@ -85,7 +85,7 @@ pub fn referee<G: PlayableGame>(script: &Script<G>, time: Duration) -> PlayedGam
     watched(script, time, None)
 }
 
-/// The same, while somebody looks on.
+/// The same with a reporter.
 pub fn watched<G: PlayableGame>(
     script: &Script<G>,
     time: Duration,
@@ -100,18 +100,18 @@ pub fn watched<G: PlayableGame>(
     };
     let mut players: Vec<SeatedPlayer<G>> = script.replies.iter().map(player).collect();
     let mut recorder = Recorder::new();
-    // Spelt out: what is behind the reference may live longer than the room.
+    // The cast shortens the lifetime of the reference.
     let reporter = reporter.map(|reporter| &mut *reporter as &mut dyn Reporter);
     let mut hooks = GameHooks { reporter, console: None, recorder: Some(&mut recorder), log: None };
     referee::play(&script.game, 0, &header, &names, &mut players, &mut hooks).unwrap()
 }
 
-/// The record of a played game.
+/// Record of a played game.
 pub fn record(played: &PlayedGame) -> Record {
     read_all(&played.record.as_ref().unwrap().0).unwrap().remove(0)
 }
 
-/// How many of a seat's replies are faults.
+/// Number of faults among a seat's replies.
 pub fn faults<G: Game>(script: &Script<G>, seat: Seat) -> usize {
     script.replies[seat.index()].iter().filter(|r| matches!(r, Reply::Fault(_))).count()
 }

@@ -19,7 +19,7 @@ pub const fn enemy(seat: Seat) -> Seat {
     if seat.0 == SEEKER.0 { HIDER } else { SEEKER }
 }
 
-/// What a player knew about its enemy before its last move.
+/// A player's knowledge of its enemy before its last move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EnemySighting {
     /// Whether the enemy was visible.
@@ -72,14 +72,14 @@ impl Trail {
     }
 }
 
-/// All of a game in progress.
+/// State of a game.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Map, spawns and their seeds.
+    /// Map, spawn cells and their seeds.
     pub(crate) start: GameStart,
-    /// Where the two stand.
+    /// Positions of seeker and hider.
     pub(crate) cells: [Cell; 2],
-    /// What each player knows about its enemy.
+    /// Each player's knowledge of its enemy.
     pub(crate) enemy_sightings: [EnemySighting; 2],
     /// Current step, from 1.
     pub(crate) step: u32,
@@ -129,7 +129,7 @@ impl State {
         self.cells[seat.index() & 1]
     }
 
-    /// What this seat knew about its enemy before its last move.
+    /// This seat's knowledge of its enemy before its last move.
     #[inline]
     pub const fn enemy_sighting(&self, seat: Seat) -> EnemySighting {
         self.enemy_sightings[seat.index() & 1]

@@ -14,7 +14,7 @@ fn each_house_bot_plays_whole_games_with_all_others() {
         let mut players: Vec<Box<dyn Bot<ColourBattle>>> = makes.iter().map(|bot| (bot.make)()).collect();
         let first = whole_game(&game, &mut players, seed);
         let mut again: Vec<Box<dyn Bot<ColourBattle>>> = makes.iter().map(|bot| (bot.make)()).collect();
-        assert_eq!(first, whole_game(&game, &mut again, seed), "same seed, same bots: the same game");
+        assert_eq!(first, whole_game(&game, &mut again, seed), "the same seed and bots give another game");
     }
     for bot in ColourBattle::bots() {
         let game = game(2, 200);
@@ -28,8 +28,8 @@ fn each_house_bot_plays_whole_games_with_all_others() {
 }
 
 #[test]
-fn no_house_bot_minds_an_odd_view() {
-    // A seat that is not there, and the round after the last.
+fn house_bots_accept_unusual_observations() {
+    // A seat that does not exist, and the round after the last.
     let game = game(3, 1);
     let mut state = game.start(1);
     for seat in [Seat(0), Seat(3), Seat(200)] {

@@ -1,4 +1,4 @@
-//! What must always hold: properties, the conformance suite, nothing hidden is seen.
+//! Properties, the conformance suite, and hidden information.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::game;
 
-/// The rule book once more, the slow way.
+/// Slow reference implementation of the rule book.
 fn by_the_book(side: usize, ids: &[u8], starts: &[(u8, u8)], rounds: &[Vec<usize>]) -> Vec<Vec<u8>> {
     let mut grid = vec![vec![0; side]; side];
     let mut at: Vec<(i32, i32)> = starts.iter().map(|&(x, y)| (x.into(), y.into())).collect();
@@ -41,7 +41,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn the_quick_rules_are_the_rule_book(
+    fn rules_equal_the_reference_implementation(
         seats in 2usize..12,
         seed: u64,
         moves in prop::collection::vec(prop::collection::vec(0usize..5, 12), 1..80),
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn tiles_and_bots_add_up_whatever_is_replied(seats in 2usize..=64, seed: u64, rounds in 1u32..40) {
+    fn tile_and_bot_counts_stay_consistent_for_any_replies(seats in 2usize..=64, seed: u64, rounds in 1u32..40) {
         let game = game(seats, rounds);
         let mut state = game.start(seed);
         let mut rng = FastRng::new(seed);
@@ -81,7 +81,7 @@ proptest! {
                 let count = state.painters().iter().filter(|b| b.position == bot.position).count();
                 prop_assert_eq!(usize::from(state.bots_on(bot.position)), count);
                 let id = usize::from(bot.id);
-                prop_assert!(counts[id] <= before[id] + 1, "at most one tile more a round");
+                prop_assert!(counts[id] <= before[id] + 1, "more than one new tile in a round");
                 if count > 1 {
                     prop_assert_eq!(state.grid().at(bot.position), 0);
                 }
@@ -94,7 +94,7 @@ proptest! {
 }
 
 #[test]
-fn the_conformance_suite_passes() {
+fn conformance_suite_passes() {
     conformance::check::<ColourBattle>(&ConformanceConfig {
         games: 2000,
         settings: |rng| {
@@ -110,7 +110,7 @@ fn the_conformance_suite_passes() {
 }
 
 #[test]
-fn a_player_cannot_tell_which_bot_has_which_id() {
+fn resampling_hides_which_bot_has_which_id() {
     let game = game(6, 50);
     let mut rng = FastRng::new(3);
     let state = game.start(11);
@@ -120,7 +120,7 @@ fn a_player_cannot_tell_which_bot_has_which_id() {
         assert_eq!(other.painter(Seat(2)), state.painter(Seat(2)));
         deals.insert(Seat::all(6).map(|seat| other.painter(seat).id).collect::<Vec<_>>());
     }
-    assert!(deals.len() > 60, "of 120 deals of five ids, {} were drawn", deals.len());
+    assert!(deals.len() > 60, "only {} of 120 deals of five ids were drawn", deals.len());
     let names: Vec<String> = (0..6).map(|i| format!("secret{i}")).collect();
     assert!(!game.picture(&state, Viewpoint::Seat(Seat(2)), &names).plain().contains("secret"));
     assert!(game.picture(&state, Viewpoint::All, &names).plain().contains("secret0"));

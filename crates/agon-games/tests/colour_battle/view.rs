@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::{game, placed};
 
 #[test]
-fn a_picture_of_20_bots_fits_100_columns_and_40_lines() {
+fn picture_of_20_bots_fits_100_columns_and_40_lines() {
     let game = game(20, 300);
     let names: Vec<String> = (0..20).map(|i| format!("a rather long name {i}")).collect();
     let mut state = game.start(4);
@@ -32,7 +32,7 @@ fn largest_arena() -> String {
 }
 
 #[test]
-fn a_frame_tells_what_happened_in_the_round() {
+fn frame_contains_the_events_of_the_round() {
     let game = game(3, 9);
     let mut state = placed(&game, &[(1, 4, 4), (2, 6, 4), (3, 0, 0)]);
     assert_eq!(game.frame(&state)["bots"][0]["from"], Json::Null);
@@ -57,7 +57,7 @@ fn shown(game: &ColourBattle, state: &State, names: &[String]) -> String {
 }
 
 #[test]
-fn the_golden_game_looks_as_it_did() {
+fn pictures_equal_the_golden_game() {
     let game = game(5, 60);
     let names: Vec<String> = ["ada", "bob", "cleo", "dan", "eve"].map(String::from).into();
     let mut rng = FastRng::new(9);
@@ -85,5 +85,5 @@ fn the_golden_game_looks_as_it_did() {
         std::fs::write(path, &text).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(text, golden, "AGON_BLESS=1 accepts the new pictures");
+    assert_eq!(text, golden, "run with AGON_BLESS=1 to accept the new pictures");
 }

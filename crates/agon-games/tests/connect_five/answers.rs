@@ -1,4 +1,4 @@
-//! What bots see and say, and how they fail.
+//! Observations, answers and faults.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use serde_json::json;
 use super::{STILL, after, drop_into, game, outcome, scores};
 
 #[test]
-fn a_bot_sees_board_player_t_and_n_and_nothing_else() {
+fn observation_has_only_board_player_t_and_n() {
     let game = game(&[("special", "3,6"), ("p", "1"), ("q", "0"), ("seconds", "10"), ("played", "12")]);
     let state = after(&game, 1, &[3]);
     let seen = serde_json::to_value(game.observe(&state, Seat(1))).unwrap();
     let keys: Vec<&String> = seen.as_object().unwrap().keys().collect();
     assert_eq!(keys.len(), 4, "{keys:?}");
     assert_eq!((&seen["player"], &seen["T"], &seen["N"]), (&json!(2), &json!(10), &json!(12)));
-    assert!(seen["T"].is_u64(), "whole seconds are a whole number");
+    assert!(seen["T"].is_u64(), "whole seconds are an integer");
     let text = serde_json::to_string(&game.observe(&state, Seat(1))).unwrap();
     assert!(text.starts_with(r#"{"board":[[0,"#), "{text}");
 }
 
 #[test]
-fn an_illegal_column_is_refused_with_every_reason() {
+fn illegal_column_is_rejected_with_every_reason() {
     let game = game(STILL);
     let state = after(&game, 0, &[2, 2, 2, 2, 2, 2, 2]);
     for (column, seat, reasons) in [
@@ -40,7 +40,7 @@ fn an_illegal_column_is_refused_with_every_reason() {
 }
 
 #[test]
-fn an_illegal_column_or_a_timeout_loses_the_game_a_crash_or_garbled_answer_the_match() {
+fn illegal_or_late_answer_loses_the_game_and_crash_or_garbled_the_match() {
     let game = game(STILL);
     let start = after(&game, 0, &[4]);
     for fault in Fault::ALL {
@@ -67,7 +67,7 @@ fn an_illegal_column_or_a_timeout_loses_the_game_a_crash_or_garbled_answer_the_m
 }
 
 #[test]
-fn the_clock_gives_t_seconds_for_each_move() {
+fn clock_gives_t_seconds_for_each_move() {
     assert_eq!(game(&[]).clock(), ClockRule::PerAnswer { limit: Duration::from_secs(1) });
     let slow = game(&[("seconds", "2.5")]);
     assert_eq!(slow.clock(), ClockRule::PerAnswer { limit: Duration::from_millis(2500) });
@@ -79,7 +79,7 @@ fn the_clock_gives_t_seconds_for_each_move() {
 }
 
 #[test]
-fn the_bot_lives_for_the_whole_match_and_knows_its_opponent() {
+fn bot_lives_for_the_match_and_gets_its_opponents_name() {
     let info = ConnectFive::info();
     assert_eq!(info.lifetime, BotLifetime::Match);
     assert!(info.names_shown);

@@ -29,16 +29,16 @@ fn play_match(names: [usize; 2], seed: u64, games: u32) -> Vec<Outcome> {
 }
 
 #[test]
-fn every_house_bot_plays_legal_games_against_every_other_and_repeats_them() {
+fn house_bots_play_legal_and_repeatable_games_against_each_other() {
     let bots = ConnectFive::bots().len();
     assert!(bots >= 6);
     for a in 0..bots {
         for b in a..bots {
-            // Two games: each moves first once, and what was learnt in the first is used in the second.
+            // Two games: each bot moves first once, and uses in the second game what it learnt in the first.
             let seed = (a * bots + b) as u64;
             let games = play_match([a, b], seed, 2);
             if (a + b) % 3 == 0 {
-                assert_eq!(games, play_match([a, b], seed, 2), "same seed, same games");
+                assert_eq!(games, play_match([a, b], seed, 2), "the same seed gives other games");
             }
         }
     }

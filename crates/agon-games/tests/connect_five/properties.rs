@@ -1,4 +1,4 @@
-//! What always holds: properties and the conformance suite.
+//! Properties and the conformance suite.
 
 use agon_core::conformance::{self, ConformanceConfig};
 use agon_core::{FastRng, Game, Reply, Seat, View};
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{after, board, game};
 
-/// Looks at every cell and every direction, with no bit in sight.
+/// Reference implementation that checks every cell and direction.
 fn naive_five(rows: &[[u8; COLUMNS]; ROWS], player: u8) -> bool {
     let at = |row: i32, column: i32| -> u8 {
         if (0..ROWS as i32).contains(&row) && (0..COLUMNS as i32).contains(&column) {
@@ -27,7 +27,7 @@ fn naive_five(rows: &[[u8; COLUMNS]; ROWS], player: u8) -> bool {
     })
 }
 
-/// Boards where lines are neither rare nor certain: from nearly all empty to nearly all of one player.
+/// Random boards from almost empty to almost full of one player, so that lines are neither rare nor certain.
 fn any_rows() -> impl Strategy<Value = [[u8; COLUMNS]; ROWS]> {
     (1u32..20, 1u32..20, any::<u64>()).prop_map(|(ones, twos, seed)| {
         let mut rng = FastRng::new(seed);
@@ -45,7 +45,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(20_000))]
 
     #[test]
-    fn line_detection_equals_a_naive_one(rows in any_rows()) {
+    fn line_detection_equals_the_reference(rows in any_rows()) {
         let board = Board::from_rows(&rows);
         prop_assert_eq!(board.rows(), rows);
         for (mark, player) in [(Mark::X, 1), (Mark::O, 2)] {
@@ -58,7 +58,7 @@ proptest! {
 }
 
 #[test]
-fn every_single_line_of_five_is_found() {
+fn every_possible_line_of_five_is_detected() {
     let mut lines = 0;
     for row in 0..ROWS {
         for column in 0..COLUMNS {
@@ -88,7 +88,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn one_piece_a_move_never_floating_and_at_most_one_column_away(seed in any::<u64>()) {
+    fn each_move_adds_one_supported_piece_at_most_one_column_away(seed in any::<u64>()) {
         let game = game(&[]);
         let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);
@@ -100,7 +100,7 @@ proptest! {
             let added = now.taken() & !before.taken();
             prop_assert_eq!(added.count_ones(), 1);
             let landed = added.trailing_zeros() as usize / ROWS;
-            prop_assert_eq!(added.trailing_zeros() as usize % ROWS, before.height(landed), "pieces do not float");
+            prop_assert_eq!(added.trailing_zeros() as usize % ROWS, before.height(landed), "the piece floats");
             prop_assert!((named.0 - landed as i64).abs() <= 1);
             let frame = game.frame(&state);
             if landed as i64 != named.0 {
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn conformance() {
+fn conformance_suite_passes() {
     conformance::check::<ConnectFive>(&ConformanceConfig {
         games: 3_000,
         settings: |rng| {
@@ -133,7 +133,7 @@ fn conformance() {
 }
 
 #[test]
-fn a_seat_that_saw_its_own_piece_drift_imagines_that_column_special() {
+fn resampling_keeps_a_column_special_that_the_seat_saw_drift() {
     let game = game(&[("special", "3,6"), ("p", "1"), ("q", "0")]);
     let state = after(&game, 1, &[3, 6]);
     let mut rng = FastRng::new(1);
@@ -141,14 +141,14 @@ fn a_seat_that_saw_its_own_piece_drift_imagines_that_column_special() {
     for _ in 0..300 {
         let mine = game.frame(&game.resample(&state, Seat(0), &mut rng));
         let columns = mine["special"].as_array().unwrap();
-        assert!(columns.contains(&json!(3)), "seat 0 knows about column 3");
+        assert!(columns.contains(&json!(3)), "seat 0 knows that column 3 is special");
         seen_other |= !columns.contains(&json!(6));
     }
-    assert!(seen_other, "seat 0 does not know about column 6");
+    assert!(seen_other, "seat 0 does not know that column 6 is special");
 }
 
 #[test]
-fn an_imagined_opponent_named_a_column_its_piece_can_have_come_from() {
+fn resampled_opponent_named_a_column_from_which_its_piece_can_come() {
     let game = game(&[("special", "3,6"), ("p", "1"), ("q", "0")]);
     let state = after(&game, 1, &[3]);
     let mut rng = FastRng::new(2);
@@ -156,7 +156,7 @@ fn an_imagined_opponent_named_a_column_its_piece_can_have_come_from() {
     for _ in 0..500 {
         let frame = game.frame(&game.resample(&state, Seat(1), &mut rng));
         let (named, landed) = (&frame["last"]["named"], &frame["last"]["column"]);
-        assert_eq!(landed, &json!(2), "where it landed is seen");
+        assert_eq!(landed, &json!(2), "the seat sees where the piece landed");
         if named != landed {
             assert!(frame["special"].as_array().unwrap().contains(named), "{frame}");
             assert!([1, 3].contains(&named.as_u64().unwrap()));

@@ -1,4 +1,4 @@
-//! The games of a match.
+//! Games of a match.
 
 use agon_core::random::series_seed;
 use agon_core::{Assets, FastRng, Game, Reply, Seat, SettingValue, Settings, View};
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::{after, board, game, settings};
 
 #[test]
-fn a_match_keeps_columns_p_and_q_alternates_the_first_move_and_counts_games() {
+fn match_keeps_columns_p_and_q_alternates_the_first_move_and_counts_games() {
     for (first, seed) in [(0, 7), (1, 8)] {
         let mut start = settings(&[("played", "40")]);
         start.set("first", SettingValue::Int(first));
@@ -29,7 +29,7 @@ fn a_match_keeps_columns_p_and_q_alternates_the_first_move_and_counts_games() {
 }
 
 #[test]
-fn a_game_played_alone_is_the_first_game_of_its_match() {
+fn single_game_equals_the_first_game_of_its_match() {
     for seed in 0..200 {
         let alone = game(&[]);
         let (of_match, game_seed) = ConnectFive::series_game(&settings(&[]), seed, 0);
@@ -46,7 +46,7 @@ fn a_game_played_alone_is_the_first_game_of_its_match() {
 }
 
 #[test]
-fn drawn_settings_survive_the_record() {
+fn drawn_settings_round_trip_through_json() {
     for seed in 0..500 {
         let (drawn, _) = ConnectFive::series_game(&settings(&[]), seed, 1);
         let Json::Object(json) = serde_json::from_str(&serde_json::to_string(&drawn).unwrap()).unwrap()

@@ -12,7 +12,7 @@ fn names() -> [String; 2] {
 }
 
 #[test]
-fn the_picture_shows_the_drift_to_all_but_a_player_only_its_own() {
+fn picture_shows_drift_to_spectators_and_to_its_own_player_only() {
     let game = game(&[("special", "3,6"), ("p", "1"), ("q", "0")]);
     let state = after(&game, 1, &[3]);
     let all = game.picture(&state, Viewpoint::All, &names()).plain();
@@ -26,7 +26,7 @@ fn the_picture_shows_the_drift_to_all_but_a_player_only_its_own() {
 }
 
 #[test]
-fn the_frame_tells_a_viewer_everything() {
+fn frame_contains_the_complete_state() {
     let game = game(&[("special", "0,1"), ("p", "0"), ("q", "0"), ("first", "1"), ("played", "2")]);
     let state = after(&game, 0, &[8, 7, 8, 7, 8, 7, 8, 7, 8]);
     let frame = game.frame(&state);
@@ -39,7 +39,7 @@ fn the_frame_tells_a_viewer_everything() {
 }
 
 #[test]
-fn pictures_fit_a_terminal_whatever_the_names() {
+fn pictures_fit_a_terminal_for_any_names() {
     let game = game(&[]);
     let names = ["n".repeat(300), "é".repeat(300)];
     let mut rng = FastRng::new(9);
@@ -55,7 +55,7 @@ fn pictures_fit_a_terminal_whatever_the_names() {
 }
 
 #[test]
-fn golden_pictures_of_a_short_game() {
+fn pictures_equal_the_golden_game() {
     let game = game(&[("special", "2,6"), ("p", "0.4"), ("q", "0.4")]);
     let picture = |state: &State, eye| game.picture(state, eye, &names()).plain() + "\n\n";
     let mut text = String::new();
@@ -76,20 +76,20 @@ fn golden_pictures_of_a_short_game() {
     if std::env::var_os("AGON_BLESS").is_some() {
         std::fs::write(path, &text).unwrap();
     }
-    let golden = std::fs::read_to_string(path).expect("made with AGON_BLESS=1");
-    assert_eq!(text, golden, "if this is meant, run again with AGON_BLESS=1");
+    let golden = std::fs::read_to_string(path).expect("run with AGON_BLESS=1 to create the golden file");
+    assert_eq!(text, golden, "run with AGON_BLESS=1 to accept the new pictures");
 }
 
 #[test]
-fn the_best_line_is_the_longest_that_the_other_has_not_broken() {
+fn best_line_is_the_longest_one_without_a_piece_of_the_opponent() {
     let mut rows = [[0; 9]; 7];
     let best = |rows: &[[u8; 9]; 7], mark| Board::from_rows(rows).best_line(mark);
     assert_eq!([Mark::X, Mark::O].map(|mark| best(&rows, mark)), [0, 0]);
     rows[6] = [1, 1, 1, 0, 2, 2, 0, 0, 0];
-    assert_eq!(best(&rows, Mark::X), 1, "the row is blocked, but a column, a diagonal is open");
+    assert_eq!(best(&rows, Mark::X), 1, "the row is blocked, but a column and a diagonal are open");
     assert_eq!(best(&rows, Mark::O), 2);
     rows[6] = [0, 1, 0, 1, 1, 1, 0, 0, 2];
-    assert_eq!(best(&rows, Mark::X), 4, "with a gap in it");
+    assert_eq!(best(&rows, Mark::X), 4, "a line with a gap");
     rows = [[0; 9]; 7];
     for i in 0..5 {
         rows[6 - i][4 + i] = 2;

@@ -1,4 +1,4 @@
-//! The house bots at play, and how a game looks.
+//! House bots and display.
 
 use agon_core::random::bot_seeds;
 use agon_core::{Bot, Game, HouseBots, Reply, View, Viewpoint};
@@ -6,7 +6,7 @@ use agon_games::hide_and_seek::{HIDER, HideAndSeek, SEEKER, State};
 
 use super::{S, game, mover, play};
 
-// ---- the house bots ----
+// ---- house bots ----
 
 fn players(seeker: usize, hider: usize) -> [Box<dyn Bot<HideAndSeek>>; 2] {
     let of =
@@ -18,7 +18,7 @@ fn count(role: &str) -> usize {
     HideAndSeek::bots().iter().filter(|b| b.roles.contains(&role)).count()
 }
 
-/// Plays a game and gives back each state, every answer checked.
+/// Plays a game, checks every answer, and returns all states.
 fn watch(game: &HideAndSeek, mut table: [Box<dyn Bot<HideAndSeek>>; 2], seed: u64) -> Vec<State> {
     for (player, seed) in table.iter_mut().zip(bot_seeds(seed)) {
         player.begin(seed);
@@ -35,7 +35,7 @@ fn watch(game: &HideAndSeek, mut table: [Box<dyn Bot<HideAndSeek>>; 2], seed: u6
 }
 
 #[test]
-fn house_bots_play_whole_games_without_an_illegal_answer_and_repeat_themselves() {
+fn house_bots_play_legal_and_repeatable_games() {
     let game = game(&[("steps", "300")]);
     for seeker in 0..count("seeker") {
         for hider in 0..count("hider") {
@@ -48,13 +48,13 @@ fn house_bots_play_whole_games_without_an_illegal_answer_and_repeat_themselves()
 }
 
 #[test]
-fn house_bots_answer_legally_wherever_they_are_put() {
+fn house_bots_answer_legally_in_any_position() {
     let game = game(&[]);
     for bot in HideAndSeek::bots() {
         let seat = if bot.plays(SEEKER) { SEEKER } else { HIDER };
         let mut player = (bot.make)();
         for seed in 0..12 {
-            // No `begin`, another map each time: what a bot remembers may be wrong, its answer may not.
+            // No `begin`, and another map each time: a bot's stored data may be wrong, but its answer must be legal.
             let mut state = game.start(seed);
             play(&game, &mut state, &[S; 5][..if seat == SEEKER { 3 } else { 2 }]);
             let answer = player.answer(&game.observe(&state, seat));
@@ -63,14 +63,14 @@ fn house_bots_answer_legally_wherever_they_are_put() {
     }
 }
 
-// ---- how it looks ----
+// ---- display ----
 
 fn names() -> Vec<String> {
     ["first", "second"].map(String::from).to_vec()
 }
 
 #[test]
-fn a_picture_fits_the_terminal_and_a_player_is_not_shown_an_unseen_enemy() {
+fn picture_fits_the_terminal_and_hides_an_invisible_enemy() {
     let game = game(&[]);
     let mut state = (0..1000).map(|seed| game.start(seed)).find(|s| !s.see_each_other()).unwrap();
     play(&game, &mut state, &[S, S, S, S]);
@@ -84,7 +84,7 @@ fn a_picture_fits_the_terminal_and_a_player_is_not_shown_an_unseen_enemy() {
 }
 
 #[test]
-fn golden_game() {
+fn pictures_equal_the_golden_game() {
     let game = game(&[("map_seed", "42"), ("game_seed", "42"), ("steps", "12")]);
     let states = watch(&game, players(count("seeker") - 1, count("hider") - 1), 42);
     let mut text = String::new();
@@ -101,5 +101,5 @@ fn golden_game() {
         std::fs::write(path, &text).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(text, golden, "AGON_BLESS=1 writes it anew");
+    assert_eq!(text, golden, "run with AGON_BLESS=1 to accept the new pictures");
 }

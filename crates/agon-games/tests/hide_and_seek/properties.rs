@@ -1,4 +1,4 @@
-//! What must always hold, and the suite that every game passes.
+//! Properties and the conformance suite.
 
 use agon_core::conformance::{ConformanceConfig, check};
 use agon_core::{FastRng, Game, Reply};
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn every_map_is_in_one_piece_with_a_quarter_of_walls(seed in any::<u32>()) {
+    fn every_map_is_connected_with_a_quarter_of_walls(seed in any::<u32>()) {
         let start = GameStart::generate(None, seed);
         let walls = start.map.walls().len();
         prop_assert!((100..=108).contains(&walls), "{walls}");
@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn spawns_are_empty_cells_of_opposite_quadrants_at_least_three_apart(seed in any::<u32>()) {
+    fn spawn_cells_are_empty_in_opposite_quadrants_and_at_least_three_apart(seed in any::<u32>()) {
         let GameStart { map, spawns: [seeker, hider], .. } = GameStart::generate(Some(seed), seed);
         prop_assert!(map.is_empty(seeker) && map.is_empty(hider));
         prop_assert!(seeker.manhattan(hider) >= 3);
@@ -56,7 +56,7 @@ proptest! {
     }
 
     #[test]
-    fn vision_is_mutual_and_never_through_walls((_, state) in any_state(), a in 0..400usize, b in 0..400usize) {
+    fn vision_is_mutual_and_blocked_by_walls((_, state) in any_state(), a in 0..400usize, b in 0..400usize) {
         let (a, b, map) = (Cell::from_index(a), Cell::from_index(b), state.map());
         prop_assert_eq!(see_each_other(map, a, b), see_each_other(map, b, a));
         if !map.is_empty(a) || !map.is_empty(b) {
@@ -65,7 +65,7 @@ proptest! {
     }
 
     #[test]
-    fn players_stand_on_empty_cells_and_move_one_at_most((game, state) in any_state(), x in -2..22, y in -2..22) {
+    fn players_stand_on_empty_cells_and_move_at_most_one_step((game, state) in any_state(), x in -2..22, y in -2..22) {
         prop_assert!(state.map().is_empty(state.cell(SEEKER)) && state.map().is_empty(state.cell(HIDER)));
         if let Some(seat) = mover(&game, &state) {
             let answer = Answer::To { x, y };
@@ -79,14 +79,14 @@ proptest! {
     }
 
     #[test]
-    fn a_hider_two_distances_away_is_always_caught_by_a_seeker_that_moves_towards_it(
+    fn adjacent_hider_is_always_caught_by_an_approaching_seeker(
         (game, state) in any_state(), steps in any::<[u8; 8]>()
     ) {
         prop_assume!(mover(&game, &state) == Some(SEEKER));
         let map = *state.map();
         let around = map.empty().iter().find(|&c| distance(&map, state.cell(HIDER), c) == 2);
         prop_assume!(around.is_some());
-        // The same room, the seeker two steps away, at an odd step or (after one stay) at an even one.
+        // The same map with the seeker two steps away, at an odd step or (after one stay) at an even one.
         for even in [false, true] {
             let mut near = State::new(GameStart { map_seed: 0, game_seed: 0, map, spawns: [around.unwrap(), state.cell(HIDER)] });
             if even {
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn an_unseen_enemy_may_be_anywhere_out_of_sight_and_a_seen_one_is_where_it_is(
+    fn resampling_moves_only_an_invisible_enemy_to_an_invisible_cell(
         (game, state) in any_state(), seed in any::<u64>()
     ) {
         let Some(seat) = mover(&game, &state) else { return Ok(()) };
@@ -127,7 +127,7 @@ proptest! {
 }
 
 #[test]
-fn an_unseen_enemy_is_drawn_anew() {
+fn invisible_enemy_is_drawn_again_by_resampling() {
     let game = game(&[]);
     let mut state = (0..1000).map(|seed| game.start(seed)).find(|s| !s.see_each_other()).unwrap();
     play(&game, &mut state, &[S; 60]);
@@ -137,7 +137,7 @@ fn an_unseen_enemy_is_drawn_anew() {
 }
 
 #[test]
-fn conformance() {
+fn conformance_suite_passes() {
     check::<HideAndSeek>(&ConformanceConfig {
         games: 2500,
         settings: |rng| {

@@ -33,7 +33,7 @@ fn play(game: &SolitudeScramble, players: &mut [Box<dyn Bot<SolitudeScramble>>],
 }
 
 #[test]
-fn house_bots_play_whole_matches_against_each_other_and_repeat_them() {
+fn house_bots_play_complete_and_repeatable_matches() {
     let bots = SolitudeScramble::bots();
     let game = game_with(&[("turns", "25")]);
     for a in 0..bots.len() {
@@ -70,10 +70,10 @@ fn house_bots_are_stateless() {
 }
 
 #[test]
-fn greedy_takes_the_first_of_the_best_as_the_seed_example_does() {
+fn greedy_breaks_ties_like_the_example_of_the_rule_document() {
     let game = default_game();
     let mut greedy = bot("greedy");
-    // Scores are CENTER NW NE SW SE; the bot stands on North: LEFT is NE, RIGHT is NW.
+    // Scores are CENTER NW NE SW SE. The bot stands on North: LEFT is NE, RIGHT is NW.
     for (scores, chosen) in [
         ([4, 4, 4, 1, 1], Center),
         ([4, 5, 5, 1, 1], Left),
@@ -88,7 +88,7 @@ fn greedy_takes_the_first_of_the_best_as_the_seed_example_does() {
 }
 
 #[test]
-fn readers_find_out_who_is_predictable() {
+fn modelling_bots_identify_predictable_opponents() {
     for reader in ["profiler", "mastermind"] {
         let game = game_with(&[("turns", "40")]);
         let mut players: Vec<_> = ["left", "greedy", reader, "centre"].map(bot).into();
@@ -102,7 +102,7 @@ fn readers_find_out_who_is_predictable() {
             assert_eq!(
                 Some(&turn.awards[2]),
                 best.iter().max(),
-                "{reader} knows them all by turn {}",
+                "{reader} predicts all opponents by turn {}",
                 turn.number
             );
         }

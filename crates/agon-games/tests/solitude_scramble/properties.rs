@@ -1,4 +1,4 @@
-//! What must always hold.
+//! Properties and the conformance suite.
 
 use agon_core::conformance::{self, ConformanceConfig};
 use agon_core::{FastRng, Game, Seat};
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use crate::{game_with, replies};
 
 #[test]
-fn the_conformance_suite_passes() {
+fn conformance_suite_passes() {
     conformance::check::<SolitudeScramble>(&ConformanceConfig {
         games: 2400,
         settings: |rng: &mut FastRng| (vec![("turns", (1 + rng.below(14)).to_string())], 4),
@@ -31,7 +31,7 @@ fn any_turn() -> impl Strategy<Value = Turn> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// The golden rule, said once more from the platforms' side.
+    /// The scoring rule, formulated for platforms.
     #[test]
     fn each_platform_pays_its_score_once_to_its_only_visitor(turn in any_turn()) {
         let mut paid = [0u8; 4];
@@ -44,9 +44,9 @@ proptest! {
         prop_assert_eq!(paid, turn.awards);
     }
 
-    /// Turning the board and everybody on it by a quarter changes nobody's points.
+    /// Rotating the board and all bots by a quarter changes no points.
     #[test]
-    fn no_side_is_special(turn in any_turn()) {
+    fn rotation_of_the_board_keeps_all_points(turn in any_turn()) {
         let turned = |side: Side| Side::ALL[(side as usize + 1) % 4];
         let [center, nw, ne, sw, se] = turn.deal.scores().0;
         let deal = Deal::new([center, sw, nw, se, ne], turn.deal.sides().map(turned)).unwrap();

@@ -1,4 +1,4 @@
-//! Recorded matches of the original, and the published history.
+//! Recorded matches of the original implementation, and the published history.
 
 use agon_core::Game;
 use agon_games::solitude_scramble::SolitudeScramble;
@@ -44,7 +44,7 @@ fn replay(recorded: &Json) -> (State, Vec<String>) {
 fn all_recorded_matches_are_reproduced() {
     let matches: Vec<Json> = serde_json::from_str(MATCHES).unwrap();
     assert_eq!(matches.len(), 20);
-    assert!(MATCHES.contains(r#""NONE""#), "forfeits are among them");
+    assert!(MATCHES.contains(r#""NONE""#), "the recorded matches contain forfeits");
     for (number, recorded) in matches.iter().enumerate() {
         let (state, players) = replay(recorded);
         for (turn, played) in recorded["turn_data"].as_array().unwrap().iter().zip(state.history()) {
@@ -60,7 +60,7 @@ fn all_recorded_matches_are_reproduced() {
 }
 
 #[test]
-fn the_published_history_has_the_shape_of_the_recorded_matches() {
+fn published_history_has_the_shape_of_the_recorded_matches() {
     for recorded in serde_json::from_str::<Vec<Json>>(MATCHES).unwrap() {
         let (state, players) = replay(&recorded);
         let written: Json = serde_json::from_str(&history_json(&state, &players)).unwrap();
@@ -69,7 +69,7 @@ fn the_published_history_has_the_shape_of_the_recorded_matches() {
 }
 
 #[test]
-fn the_published_history_lists_keys_in_the_order_of_the_seed() {
+fn published_history_has_the_key_order_of_the_rule_document() {
     let game = game_with(&[("turns", "1")]);
     let mut state = game.start(0);
     state.set_deal(deal([3, 3, 2, 5, 3], [West, South, East, North]));
@@ -85,6 +85,6 @@ fn the_published_history_lists_keys_in_the_order_of_the_seed() {
         r#""players_map":{"WEST":"bot_second_best","SOUTH":"bot_greedy","EAST":"bot_only_right","NORTH":"bot_only_left"}}]}"#,
     );
     assert_eq!(text, expected);
-    // Too few names still give a whole document.
+    // Too few names still give a complete document.
     assert!(history_json(&state, &[]).contains(r#""seat 3":"NONE""#));
 }

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use crate::{deal, game_with, names, replies};
 
 #[test]
-fn a_frame_tells_what_happened_in_the_last_turn() {
+fn frame_contains_the_events_of_the_last_turn() {
     let game = game_with(&[("turns", "2")]);
     let mut state = game.start(5);
     let frame = game.frame(&state);
@@ -39,9 +39,9 @@ fn a_frame_tells_what_happened_in_the_last_turn() {
     assert_eq!((&frame["turn"], &frame["now"], &frame["over"]), (&json!(2), &Json::Null, &json!(true)));
 }
 
-/// Regenerated with `AGON_BLESS=1`, reviewed as a diff.
+/// Run with `AGON_BLESS=1` to accept new pictures, and review the diff.
 #[test]
-fn a_short_match_looks_like_the_golden_text() {
+fn pictures_equal_the_golden_match() {
     let game = game_with(&[("turns", "4")]);
     let names = names(["ann", "bob", "a-bot-with-a-long-name", "dee"]);
     let mut state = game.start(11);
@@ -71,7 +71,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_picture_fits_the_screen_whatever_the_names(seed: u64, turns in 1usize..120, name in "(?s).{0,40}") {
+    fn picture_fits_the_screen_for_any_names(seed: u64, turns in 1usize..120, name in "(?s).{0,40}") {
         let game = game_with(&[("turns", "100")]);
         let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);

@@ -1,4 +1,4 @@
-//! Word Racer: each rule, what must always hold, and whole games.
+//! Word Racer: each rule, properties, and complete games.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "tests fail by panicking")]
 
 use std::fmt::Write as _;
@@ -68,7 +68,7 @@ fn outer() -> impl Iterator<Item = u32> {
     (0..CELLS as u32).filter(|&position| position != CENTRE as u32)
 }
 
-/// Plays a whole game in which both call these letters in turn; each seat writes them in its own order.
+/// Plays a complete game in which the players call these letters in turn; each seat writes them in its own order.
 fn played_out(game: &WordRacer, letters: &str, orders: &[Vec<u32>; 2]) -> State {
     let mut state = game.start(1);
     for (turn, character) in letters.chars().enumerate() {

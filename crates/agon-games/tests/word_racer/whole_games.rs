@@ -1,9 +1,9 @@
-//! Whole games: the suite, the house bots, the golden game, the view.
+//! Complete games: the conformance suite, house bots, the golden game, the display.
 
 use super::*;
 
 #[test]
-fn the_conformance_suite() {
+fn conformance_suite_passes() {
     conformance::check::<WordRacer>(&ConformanceConfig {
         games: 2400,
         settings: |rng| {
@@ -17,7 +17,7 @@ fn the_conformance_suite() {
     });
 }
 
-/// Plays two house bots against each other, with every answer checked.
+/// Plays two house bots against each other and checks every answer.
 fn duel(
     bots: [usize; 2],
     pairs: &[(&str, &str)],
@@ -47,7 +47,7 @@ fn duel(
 }
 
 #[test]
-fn house_bots_play_whole_games_without_an_illegal_answer() {
+fn house_bots_play_complete_games_without_an_illegal_answer() {
     let count = WordRacer::bots().len();
     for a in 0..count {
         for b in 0..count {
@@ -75,7 +75,7 @@ fn house_bots_play_with_any_word_list() {
 }
 
 #[test]
-fn house_bots_play_the_same_game_again() {
+fn house_bots_repeat_a_game_with_the_same_seed() {
     let strongest = WordRacer::bots().len() - 1;
     let mut games = Vec::new();
     for _ in 0..2 {
@@ -87,7 +87,7 @@ fn house_bots_play_the_same_game_again() {
 }
 
 #[test]
-fn the_golden_game() {
+fn pictures_equal_the_golden_game() {
     let names = ["alice".to_owned(), "bob".to_owned()];
     let mut text = String::new();
     let mut number = 0;
@@ -98,7 +98,7 @@ fn the_golden_game() {
             text += &game.picture(state, Viewpoint::All, &names).plain();
         }
         if number == 61 {
-            let _ = writeln!(text, "== what bob sees after {number} answers");
+            let _ = writeln!(text, "== view of bob after {number} answers");
             text += &game.picture(state, Viewpoint::Seat(Seat(1)), &names).plain();
         }
         number += 1;
@@ -108,14 +108,14 @@ fn the_golden_game() {
         std::fs::write(path, &text).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(text, golden, "AGON_BLESS=1 writes {path} anew");
+    assert_eq!(text, golden, "run with AGON_BLESS=1 to write {path}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn pictures_fit_the_terminal_and_frames_add_up(seed in any::<u64>()) {
+    fn pictures_fit_the_terminal_and_deltas_give_each_frame(seed in any::<u64>()) {
         let game = game(&[]);
         let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);

@@ -96,8 +96,8 @@ impl fmt::Debug for WorkerOptions {
 pub struct Worker;
 
 impl Worker {
-    /// Plays until it is stopped or drained. Then it finishes the current matches, reports them and says goodbye. `message_sink` receives messages
-    /// for the user. The runtime must be multi-threaded; must not be called from within it.
+    /// Plays until it is stopped or drained. Then it finishes the current matches, reports them and says goodbye. `message_sink` receives
+    /// messages for the user. The runtime must be multi-threaded; must not be called from within it.
     pub fn run(
         link: NatsConnection,
         runtime: &Runtime,

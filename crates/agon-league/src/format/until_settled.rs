@@ -152,18 +152,18 @@ impl PhaseSchedule for UntilSettled {
         if number < self.base_stages {
             return self.base.stage(number, past);
         }
-        let further = number - self.base_stages;
-        if further >= self.max_extra_stages
+        let extra_stage = number - self.base_stages;
+        if extra_stage >= self.max_extra_stages
             || !past.open.iter().any(|open| self.field.entrants.contains(open))
         {
             return None;
         }
         let (field, format) = self.extra_field_and_format(past)?;
-        let seed = self.seed.wrapping_add(u64::from(further + 1).wrapping_mul(0xD1B5_4A32_D192_ED03));
+        let seed = self.seed.wrapping_add(u64::from(extra_stage + 1).wrapping_mul(0xD1B5_4A32_D192_ED03));
         // An extra stage is smaller than the format, which was scheduled, so this does not fail.
         let inner = format.schedule(&field, seed).ok()?.stage(0, past)?;
-        let first_seed_index = self.seed_counts.0 + u64::from(further) * self.seed_counts.1;
-        Some(Box::new(ExtraStage { inner, number: further + 1, first_seed_index }))
+        let first_seed_index = self.seed_counts.0 + u64::from(extra_stage) * self.seed_counts.1;
+        Some(Box::new(ExtraStage { inner, number: extra_stage + 1, first_seed_index }))
     }
 
     fn depends_on_results(&self) -> bool {

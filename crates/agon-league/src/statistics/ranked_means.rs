@@ -40,20 +40,20 @@ impl<'t> RankedMeans<'t> {
     /// Means of these entrants; skips those that have not played.
     pub fn new(tally: &'t Tally, ranking_mean: RankingMean, entrants: &[Entrant]) -> Self {
         let entrants: Vec<Entrant> = entrants.iter().copied().filter(|&e| tally.of(e).is_some()).collect();
-        let sums: Vec<&EntrantTotals> = entrants.iter().filter_map(|&entrant| tally.of(entrant)).collect();
-        let pooled = pooled_variance(sums.iter().map(|sums| ranking_mean.moments(sums)));
+        let totals: Vec<&EntrantTotals> = entrants.iter().filter_map(|&entrant| tally.of(entrant)).collect();
+        let pooled = pooled_variance(totals.iter().map(|totals| ranking_mean.moments(totals)));
         let adjustment = OpponentAdjustment::of(tally, ranking_mean);
         let mut influences = Vec::new();
-        let range = score_range(sums.iter().map(|sums| ranking_mean.moments(sums)));
-        let estimates = sums
+        let range = score_range(totals.iter().map(|totals| ranking_mean.moments(totals)));
+        let estimates = totals
             .iter()
             .zip(&entrants)
-            .map(|(sums, &entrant)| {
-                let moments = ranking_mean.moments(sums);
-                if ranking_mean.uses_scores(sums) && sums.by_seed.len() > 1 {
-                    let by_board = seed_influences(sums);
-                    let list: Vec<f64> = by_board.iter().map(|&(_, x)| x).collect();
-                    influences.push(by_board);
+            .map(|(totals, &entrant)| {
+                let moments = ranking_mean.moments(totals);
+                if ranking_mean.uses_scores(totals) && totals.by_seed.len() > 1 {
+                    let by_seed = seed_influences(totals);
+                    let list: Vec<f64> = by_seed.iter().map(|&(_, x)| x).collect();
+                    influences.push(by_seed);
                     return MeanEstimate {
                         range,
                         ..MeanEstimate::from_influences(moments.mean(), &list, pooled)
@@ -94,14 +94,14 @@ impl<'t> RankedMeans<'t> {
 
     fn covariance(&self, one: usize, other: usize) -> f64 {
         let (a, b) = (self.entrants[one], self.entrants[other]);
-        let (Some(met), Some(sums_a), Some(sums_b)) =
+        let (Some(met), Some(totals_a), Some(totals_b)) =
             (self.tally.pairs().get(a, b), self.tally.of(a), self.tally.of(b))
         else {
             return 0.0;
         };
-        if !self.ranking_mean.uses_scores(sums_a) {
+        if !self.ranking_mean.uses_scores(totals_a) {
             // Only sums of points are known; assume that one gets what the other does not.
-            let share = f64::from(met.matches).powi(2) / (sums_a.matches * sums_b.matches).max(1) as f64;
+            let share = f64::from(met.matches).powi(2) / (totals_a.matches * totals_b.matches).max(1) as f64;
             return -share.sqrt().min(1.0) * self.estimates[one].error * self.estimates[other].error;
         }
         if met.games < 2 {
@@ -110,7 +110,7 @@ impl<'t> RankedMeans<'t> {
         let (m, unit) = (f64::from(met.games), FixedPoint::ONE as f64);
         let product = (met.score_a as f64 / unit) * (met.score_b as f64 / unit) / m;
         let each = (met.cross as f64 / 1e6 - product) / (m - 1.0);
-        m * each / (sums_a.games as f64 * sums_b.games as f64)
+        m * each / (totals_a.games as f64 * totals_b.games as f64)
     }
 
     /// For each entrant in `order`, whether the order to the next is settled. The error level is shared among all neighbours, so that at
@@ -156,15 +156,15 @@ impl<'t> RankedMeans<'t> {
 }
 
 impl RankingMean {
-    fn moments(self, sums: &EntrantTotals) -> &ScoreMoments {
+    fn moments(self, totals: &EntrantTotals) -> &ScoreMoments {
         match self {
-            Self::Score => &sums.score,
-            Self::Points => sums.points_or_scores(),
+            Self::Score => &totals.score,
+            Self::Points => totals.points_or_scores(),
         }
     }
 
-    fn uses_scores(self, sums: &EntrantTotals) -> bool {
-        self == Self::Score || sums.match_points.count == 0
+    fn uses_scores(self, totals: &EntrantTotals) -> bool {
+        self == Self::Score || totals.match_points.count == 0
     }
 }
 
@@ -199,12 +199,12 @@ fn score_range<'s>(all_moments: impl Iterator<Item = &'s ScoreMoments>) -> (f64,
 }
 
 /// Influence of each seed on the mean score of an entrant. Seeds are the independent units: games on one seed share its luck.
-fn seed_influences(sums: &EntrantTotals) -> Vec<(u64, f64)> {
-    let (mean, games, unit) = (sums.score.mean(), sums.games as f64, FixedPoint::ONE as f64);
+fn seed_influences(totals: &EntrantTotals) -> Vec<(u64, f64)> {
+    let (mean, games, unit) = (totals.score.mean(), totals.games as f64, FixedPoint::ONE as f64);
     let of = |(&seed, on_seed): (&u64, &crate::tally::SeedTotals)| {
         (seed, (on_seed.score as f64 / unit - on_seed.games as f64 * mean) / games)
     };
-    sums.by_seed.iter().map(of).collect()
+    totals.by_seed.iter().map(of).collect()
 }
 
 /// Standard error of the difference; both lists are sorted by seed. A seed that only one has played counts for that one alone.
@@ -237,7 +237,7 @@ struct OpponentAdjustment {
 impl OpponentAdjustment {
     fn of(tally: &Tally, ranking_mean: RankingMean) -> Self {
         let two_seats =
-            tally.entrants().all(|(_, sums)| sums.seats.len() <= 2 && ranking_mean.uses_scores(sums));
+            tally.entrants().all(|(_, totals)| totals.seats.len() <= 2 && ranking_mean.uses_scores(totals));
         if !two_seats {
             return Self { sums: Vec::new() };
         }

@@ -134,8 +134,8 @@ impl LiveGames {
         }
     }
 
-    /// Subscribes to a match that is being played, until its end. If matches take milliseconds and the slot already has subscribers, the match may
-    /// be skipped. Then the subscriber gets no film.
+    /// Subscribes to a match that is being played, until its end. If matches take milliseconds and the slot already has subscribers, the
+    /// match may be skipped. Then the subscriber gets no film.
     pub fn subscribe_match(&self, key: MatchKey) -> Result<LiveSubscriber, SubscribeError> {
         let playing = |slot: &Arc<LiveSlot>| {
             let current = slot.current();

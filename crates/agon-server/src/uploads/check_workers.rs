@@ -45,7 +45,7 @@ pub fn start_threads(app: &AppState) -> Result<(), StartError> {
 }
 
 fn check_loop(app: &AppState, handle: &Handle) {
-    let mut seen = 0;
+    let mut last_arrivals = 0;
     while !app.is_stopping() {
         app.check_queue.checking.fetch_add(1, Ordering::Relaxed);
         let next = handle.block_on(app.office.claim_next(Timestamp::now()));
@@ -64,8 +64,8 @@ fn check_loop(app: &AppState, handle: &Handle) {
         if !found && !app.is_stopping() {
             let arrivals = app.check_queue.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
             let waited =
-                app.check_queue.wake.wait_timeout_while(arrivals, IDLE_SLEEP, |arrivals| *arrivals == seen);
-            seen = *waited.unwrap_or_else(PoisonError::into_inner).0;
+                app.check_queue.wake.wait_timeout_while(arrivals, IDLE_SLEEP, |arrivals| *arrivals == last_arrivals);
+            last_arrivals = *waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -79,18 +79,18 @@ struct CheckVerdict {
 }
 
 impl CheckVerdict {
-    fn rejected(step: &str, refusal: &BotRejection) -> Self {
-        let report = CheckReport::rejected(step, refusal);
+    fn rejected(step: &str, rejection: &BotRejection) -> Self {
+        let report = CheckReport::rejected(step, rejection);
         Self { state: SubmissionState::Refused, report, records: Vec::new(), logs: Vec::new() }
     }
 
     fn check_failed(message: &str) -> Self {
         let _ = crate::error::ApiError::internal(message);
-        let refusal = BotRejection::new(
+        let rejection = BotRejection::new(
             "the check failed with an internal error",
             "submit it again; the server log has the details",
         );
-        Self { state: SubmissionState::CheckFailed, ..Self::rejected("found", &refusal) }
+        Self { state: SubmissionState::CheckFailed, ..Self::rejected("found", &rejection) }
     }
 }
 
@@ -226,7 +226,7 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
     };
     let bot = match find_bot::find_bot(&job.game, &job.competition_folder, &job.bot_path, &meta) {
         Ok(bot) => bot,
-        Err(refusal) => return CheckVerdict::rejected("found", &hide_paths(refusal, &job.hidden_paths())),
+        Err(rejection) => return CheckVerdict::rejected("found", &hide_paths(rejection, &job.hidden_paths())),
     };
     let order = CheckRequest {
         game: &job.game,
@@ -263,10 +263,10 @@ impl CheckJob {
     }
 }
 
-fn hide_paths(mut refusal: BotRejection, hidden: &[String]) -> BotRejection {
+fn hide_paths(mut rejection: BotRejection, hidden: &[String]) -> BotRejection {
     for hide in hidden {
-        refusal.what = refusal.what.replace(hide, "");
-        refusal.file = refusal.file.map(|file| file.replace(hide, ""));
+        rejection.what = rejection.what.replace(hide, "");
+        rejection.file = rejection.file.map(|file| file.replace(hide, ""));
     }
-    refusal
+    rejection
 }

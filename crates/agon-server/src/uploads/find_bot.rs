@@ -84,7 +84,7 @@ fn word_racer_folder(root: &Path) -> Result<PathBuf, BotRejection> {
         entries().find(|path| players_yml::is_list(path) && file_name(path).starts_with("players."))
     {
         let (shown, hint) = (file_name(&list), "submit each bot separately, with a list of one");
-        let found = players_yml::read(&list, None).map_err(|refusal| refusal.in_file(&shown))?;
+        let found = players_yml::read(&list, None).map_err(|rejection| rejection.in_file(&shown))?;
         let [player] = &found[..] else {
             return Err(BotRejection::new(format!("it lists {} bots", found.len()), hint).in_file(shown));
         };

@@ -82,13 +82,13 @@ impl CheckReport {
     }
 
     /// A report for a bot that was rejected before the check proper.
-    pub fn rejected(step: &str, refusal: &BotRejection) -> Self {
+    pub fn rejected(step: &str, rejection: &BotRejection) -> Self {
         let bad = vec![CheckFinding {
-            file: refusal.file.clone(),
-            line: refusal.line,
-            what: refusal.what.clone(),
-            hint: refusal.hint.clone(),
-            trace: refusal.trace.clone(),
+            file: rejection.file.clone(),
+            line: rejection.line,
+            what: rejection.what.clone(),
+            hint: rejection.hint.clone(),
+            trace: rejection.trace.clone(),
         }];
         let step = CheckStep {
             name: step.to_owned(),

@@ -32,7 +32,7 @@ pub fn unpack(upload: &Upload) -> ApiResult<SubmissionMeta> {
         }
         files => write_files(files, &folder),
     };
-    done.map_err(|refusal| rejection_error(&refusal))?;
+    done.map_err(|rejection| rejection_error(&rejection))?;
     show_to_all(&folder).and_then(|()| make_programs_executable(&folder)).map_err(ApiError::internal)?;
     Ok(meta)
 }
@@ -94,10 +94,10 @@ fn make_programs_executable(folder: &Path) -> io::Result<()> {
 }
 
 /// Converts a rejection into an API error.
-pub fn rejection_error(refusal: &BotRejection) -> ApiError {
-    let place = refusal.place();
+pub fn rejection_error(rejection: &BotRejection) -> ApiError {
+    let place = rejection.place();
     let colon = if place.is_empty() { "" } else { ": " };
-    let message = format!("{place}{colon}{}", refusal.what);
+    let message = format!("{place}{colon}{}", rejection.what);
     let error = ApiError::invalid("file", message.clone()).details(vec![message]);
-    if refusal.hint.is_empty() { error } else { error.hint(&refusal.hint) }
+    if rejection.hint.is_empty() { error } else { error.hint(&rejection.hint) }
 }

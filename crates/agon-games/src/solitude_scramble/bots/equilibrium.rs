@@ -22,7 +22,7 @@ pub(super) fn solution(scores: Scores) -> &'static [Odds; 4] {
     SOLVED[index].get_or_init(|| solve(scores))
 }
 
-/// How strongly better moves are preferred: odds are proportional to expected points to the power of 2^SHARPNESS.
+/// Preference for better moves: odds are proportional to expected points to the power of 2^SHARPNESS.
 const SHARPNESS: u32 = 3;
 /// Maximum number of steps for each sharpness.
 const MAX_STEPS: u32 = 600;

@@ -99,7 +99,7 @@ impl SolitudeScramble {
             let best = state.totals().iter().max().copied().unwrap_or(0);
             let mut winners = Seat::all(SEATS).filter(|seat| state.totals()[seat.index()] == best);
             let who = match (winners.next(), winners.count()) {
-                (Some(seat), 0) => truncate_name(&names[seat.index()], NAME_ON_BOARD),
+                (Some(seat), 0) => truncate_name(&names[seat.index()], MAX_BOARD_NAME_CHARS),
                 (_, others) => format!("{} share the first place", others + 1),
             };
             picture.text(format!("   finished after {} turns: {who} with {best} points", self.turns()));
@@ -162,7 +162,7 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
         };
         let (at, seat) = (x + COLUMNS[column], deal.seat_on(side));
         canvas.center(at, ROWS[row], &format!(" {} ", side.name()), Style::default());
-        let name = truncate_name(&names[seat.index()], NAME_ON_BOARD);
+        let name = truncate_name(&names[seat.index()], MAX_BOARD_NAME_CHARS);
         let who = Style::color(PaletteColor::Seat(seat.0));
         canvas.center(at, ROWS[row] + 1, &format!("{} {name}", letter(seat)), who);
     }
@@ -184,7 +184,7 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
     }
 }
 
-const NAME_ON_BOARD: usize = 12;
+const MAX_BOARD_NAME_CHARS: usize = 12;
 
 /// `B +5` for a lone bot, `A x C` for a collision, nothing for an empty platform.
 fn visitors(turn: &Turn, platform: Platform) -> (String, Style) {

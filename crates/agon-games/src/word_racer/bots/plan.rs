@@ -159,7 +159,7 @@ fn value(points: i32, wishes: &[u8; 26], costs: &PlanCosts) -> f32 {
 }
 
 /// Approximates `exp(-loss)` with sums and products, because the library's `exp` differs between machines.
-fn chance(loss: f32) -> f64 {
+fn acceptance_probability(loss: f32) -> f64 {
     let x = f64::from(loss);
     1.0 / (1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0)))))
 }
@@ -192,7 +192,7 @@ impl<'a> Search<'a> {
                 _ => self.drop_word(plan, lines),
             }
             let new = plan.value(self.costs);
-            if new >= value || self.rng.unit() < chance((value - new) / temperature) {
+            if new >= value || self.rng.unit() < acceptance_probability((value - new) / temperature) {
                 value = new;
                 if value > best_value {
                     best_value = value;
