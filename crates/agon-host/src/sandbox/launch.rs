@@ -22,6 +22,7 @@ use rustix::process::{
 
 use super::cgroup::Cgroups;
 use super::enter::{self, Prepared};
+use super::kernel::Forked;
 use super::memory::Together;
 use super::policy::User;
 use super::warm::{self, Fork, World};
@@ -45,7 +46,8 @@ pub fn launch_if_asked() {
 }
 
 fn run() -> io::Result<()> {
-    kernel::close_from(3)?;
+    // What was inherited is not for the bot. It stays open here, where it may have an owner.
+    kernel::close_on_exec_from(3)?;
     let control = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, FileMode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
@@ -100,10 +102,12 @@ impl<'a> Running<'a> {
             namespaces::open(mode)?;
             first = Some(fork_first()?);
         }
-        let Some(bot) = kernel::fork().step("fork")? else {
-            drop(report);
-            enter::become_bot(Prepared { launch, fds, report: write_report, doors, others });
-            kernel::exit_now(127);
+        let bot = match kernel::fork().step("fork")? {
+            Forked::Parent(bot) => bot,
+            Forked::Child(only) => {
+                drop(report);
+                enter::become_bot(&only, Prepared { launch, fds, report: write_report, doors, others })
+            }
         };
         drop((write_report, fds, doors));
         let running = Self { launch, bot, first, cgroups, fork: None };
@@ -221,17 +225,16 @@ impl<'a> Running<'a> {
 
 /// The first process of the namespace: does nothing but reap, and takes all others with it when it ends.
 fn fork_first() -> Result<Pid, Failure> {
-    let Some(pid) = kernel::fork().step("fork")? else {
-        let _ = set_parent_process_death_signal(Some(Signal::KILL));
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-        let _ = limits::drop_privileges(None);
-        kernel::ignore_children();
-        let _ = kernel::close_from(0);
-        loop {
-            std::thread::sleep(Duration::from_hours(1));
+    match kernel::fork().step("fork")? {
+        Forked::Parent(pid) => Ok(pid),
+        Forked::Child(only) => {
+            let _ = set_parent_process_death_signal(Some(Signal::KILL));
+            let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+            let _ = limits::drop_privileges(None);
+            kernel::ignore_children();
+            kernel::close_all_and_sleep(only)
         }
-    };
-    Ok(pid)
+    }
 }
 
 /// Gives the bot's user the folders it may write to, and empties its scratch.

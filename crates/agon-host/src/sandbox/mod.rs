@@ -23,7 +23,7 @@ mod cgroup;
 mod enter;
 mod files;
 mod hiding;
-mod kernel;
+pub(crate) mod kernel;
 mod launch;
 mod layer;
 mod limits;

@@ -4,9 +4,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr as _};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Resource, WaitOptions, getpid, getrlimit, getuid, waitpid};
 
 use super::cgroup::{self, Cgroups};
+use super::kernel::Forked;
 use super::layer::{Kind, Layer};
 use super::policy::{Limits, Policy, User};
 use super::wire::{Failure, Found, Mode, Plan, Step as _};
@@ -40,11 +43,14 @@ fn layer(kind: Kind, result: Result<String, Failure>) -> Layer {
 /// Runs something in a child, so that whatever it enters ends with it.
 fn trial(what: impl FnOnce() -> Result<String, Failure>) -> Result<String, Failure> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
-    let Some(child) = kernel::fork().step("fork")? else {
-        drop(read);
-        let bytes = serde_json::to_vec(&what()).unwrap_or_default();
-        let _ = rustix::io::write(&write, &bytes);
-        kernel::exit_now(0);
+    let child = match kernel::fork().step("fork")? {
+        Forked::Parent(child) => child,
+        Forked::Child(_) => {
+            drop(read);
+            let bytes = serde_json::to_vec(&what()).unwrap_or_default();
+            let _ = rustix::io::write(&write, &bytes);
+            kernel::exit_now(0)
+        }
     };
     drop(write);
     let mut said = Vec::new();
@@ -138,9 +144,10 @@ fn try_seccomp() -> Result<String, Failure> {
     limits::drop_privileges(None)?;
     let wishes = calls::Wishes { may_fork: true, signals_stay_inside: false, truncate_is_guarded: false };
     calls::restrict(wishes, getpid())?;
-    match kernel::try_socket() {
-        libc::EPERM => Ok(std::env::consts::ARCH.to_owned()),
-        other => Err(Failure::new("seccomp", format!("a socket gave {other} instead of a refusal"))),
+    match rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None) {
+        Err(Errno::PERM) => Ok(std::env::consts::ARCH.to_owned()),
+        Err(other) => Err(Failure::new("seccomp", format!("a socket gave {other} instead of a refusal"))),
+        Ok(_) => Err(Failure::new("seccomp", "a socket could be made")),
     }
 }
 
