@@ -28,8 +28,8 @@ TIMES = os.path.join(TARGET, "test-times.json")
 SKIPPED = os.path.join(TARGET, "skipped-tests.txt")
 SUITE_TIMEOUT = 45 * 60
 """Seconds after which a suite hangs."""
-ALONE = {"agon::load", "agon::leaks"}
-"""They bring eight busy processes, or count what is left of bots on this machine."""
+ALONE = {"agon::hostile", "agon::load", "agon::leaks"}
+"""They bring many busy processes, or count what is left of bots on this machine."""
 LONG = ["web", "agon::hostile", "agon::chaos", "agon-grid::together", "agon-grid::fleet", "agon-grid::worker", "python"]
 """Begin first where nothing is known."""
 
