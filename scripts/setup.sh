@@ -38,19 +38,8 @@ fi
 # A Python with NumPy is for bots, of the demonstration (`setup.sh demo`) and of tests (`setup.sh tests`): without it the rest still builds and plays.
 case "${1:-}" in tests | demo) ;; *) exit 0 ;; esac
 numpy_ready() { [ -x .venv/bin/python ] && .venv/bin/python -c 'import numpy' >/dev/null 2>&1; }
-# Root's tests run bots as another user, too: preferably with a Python that every user can run, not one in root's home.
-base_python() {
-    local python
-    for python in python3 /usr/bin/python3; do
-        if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups "$python" -c 'import ensurepip' >/dev/null 2>&1; then
-            echo "$python"
-            return
-        fi
-    done
-    echo python3
-}
 make_venv() {
-    command -v python3 >/dev/null 2>&1 && "$(base_python)" -m venv .venv >&2 &&
+    command -v python3 >/dev/null 2>&1 && python3 -m venv .venv >&2 &&
         .venv/bin/python -m pip install --quiet --disable-pip-version-check numpy >&2
 }
 if ! numpy_ready; then
