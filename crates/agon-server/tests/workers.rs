@@ -61,7 +61,7 @@ fn beat(worker: &str) -> Heartbeat {
 async fn say(link: &NatsConnection, beat: &Heartbeat) {
     let bytes = messages::encode(beat).unwrap();
     link.client().publish(subjects::heartbeat(&beat.worker), bytes.into()).await.unwrap();
-    link.client().flush().await.unwrap();
+    agon_grid::permissions::round_trip(link).await.unwrap();
 }
 
 /// Asks until the answer is as it should be.
@@ -119,7 +119,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     let silent = organiser.send("POST", "workers/w1/drain", None).await;
     assert_eq!((silent.status.as_u16(), silent.code()), (409, "no_answer"));
     let mut orders = link.client().subscribe(subjects::command("w1")).await.unwrap();
-    link.client().flush().await.unwrap();
+    agon_grid::permissions::round_trip(&link).await.unwrap();
     let answering = tokio::spawn({
         let link = link.clone();
         async move {
@@ -184,7 +184,7 @@ async fn play_elsewhere(
     };
     let link = NatsConnection::connect(&options(nats, "w1")).await.unwrap();
     let mut orders = link.client().subscribe(subjects::command("w1")).await.unwrap();
-    link.client().flush().await.unwrap();
+    agon_grid::permissions::round_trip(&link).await.unwrap();
     let shows = LiveStreams::new(link.clone(), "w1");
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(Duration::from_millis(50));

@@ -205,8 +205,9 @@ fn word_racer_with_its_bracket() {
     assert_eq!(summary.matches("class=\"join\"").count(), 2, "both semi-finals lead to the final");
     // Any field can be read again with another choice of games.
     place.good(&["report", "cup.toml", "all", "--games", "all"]);
-    let played = 12 + 8;
-    assert_eq!(games(&look_at(&place.path("all"))), played);
+    // A drawn pair of the knockout is played again, which depends on how long the bots thought.
+    let played = games(&look_at(&place.path("all")));
+    assert!(played >= 12 + 8 && played % 2 == 0, "{played}");
 }
 
 #[test]
