@@ -41,13 +41,7 @@ fn main() {
     let wanted = |what: &str| only.as_ref().is_none_or(|only| what.contains(only.as_str()));
     if wanted("colour") {
         let alone = shared_process_micros();
-        row(
-            "Colour Battle, 20 trivial bots in one Python process, per call",
-            f64::NAN,
-            " us",
-            alone,
-            true,
-        );
+        row("Colour Battle, 20 trivial bots in one Python process, per call", f64::NAN, " us", alone, true);
         at_most("Colour Battle, 20 trivial Python bots, one core, per call", 20.0, " us", colour());
     }
     if wanted("connect") {

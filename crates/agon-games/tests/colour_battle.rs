@@ -107,7 +107,11 @@ fn canvas_starts_white_and_the_start_tile_is_not_painted() {
     let mut state = placed(&game, &[(1, 3, 3), (2, 8, 8)]);
     assert!(state.grid().tiles().iter().all(|&tile| tile == 0));
     play(&game, &mut state, "UU");
-    assert_eq!((at(&state, 3, 3), at(&state, 3, 4)), (0, 1), "the entered tile is painted, not the start tile");
+    assert_eq!(
+        (at(&state, 3, 3), at(&state, 3, 4)),
+        (0, 1),
+        "the entered tile is painted, not the start tile"
+    );
 }
 
 #[test]

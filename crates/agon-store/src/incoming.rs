@@ -97,7 +97,9 @@ fn validate(finished: &FinishedMatch) -> Result<()> {
         if output.game as usize >= result.games.len() {
             return malformed(format!("output of game {}, which does not exist", output.game + 1));
         }
-        if finished.bot_outputs[..index].iter().any(|other| (other.game, other.seat) == (output.game, output.seat))
+        if finished.bot_outputs[..index]
+            .iter()
+            .any(|other| (other.game, other.seat) == (output.game, output.seat))
         {
             return malformed(format!("two outputs of seat {} in game {}", output.seat, output.game + 1));
         }

@@ -74,8 +74,8 @@ pub(crate) fn lock_beside_file(ledger: &Path) -> Result<RunLock> {
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
         let held = file.metadata().map_err(failed)?;
-        let is_same_file =
-            fs::metadata(&path).is_ok_and(|current| (current.dev(), current.ino()) == (held.dev(), held.ino()));
+        let is_same_file = fs::metadata(&path)
+            .is_ok_and(|current| (current.dev(), current.ino()) == (held.dev(), held.ino()));
         if is_same_file {
             let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
             let content = format!("{}\n{host}\n", std::process::id());

@@ -105,7 +105,10 @@ impl Game for SolitudeScramble {
         let turns = settings.int("turns").unwrap_or(DEFAULT_TURNS.into()).clamp(1, MAX_TURNS.into()) as u16;
         let seconds = settings.real("seconds").unwrap_or(DEFAULT_SECONDS);
         let limit = Duration::try_from_secs_f64(seconds).map_err(|_| {
-            SettingsError::one(format!("`{seconds}` seconds is not a valid time limit"), "use for example seconds=2")
+            SettingsError::one(
+                format!("`{seconds}` seconds is not a valid time limit"),
+                "use for example seconds=2",
+            )
         })?;
         Ok(Self { turns, limit })
     }

@@ -267,7 +267,10 @@ mod tests {
         let list = WordList::built_in();
         assert_eq!(list.len(), BUILT_IN_WORDS.lines().count());
         assert!(list.len() >= 40_000);
-        assert!(BUILT_IN_WORDS.lines().is_sorted_by(|a, b| a < b), "the list must be sorted without duplicates");
+        assert!(
+            BUILT_IN_WORDS.lines().is_sorted_by(|a, b| a < b),
+            "the list must be sorted without duplicates"
+        );
         assert!(BUILT_IN_WORDS.lines().all(|w| w.bytes().all(|b| b.is_ascii_uppercase())));
         assert!(BUILT_IN_WORDS.lines().all(|word| list.contains(word)));
     }

@@ -63,8 +63,10 @@ fn check_loop(app: &AppState, handle: &Handle) {
         app.check_queue.checking.fetch_sub(1, Ordering::Relaxed);
         if !found && !app.is_stopping() {
             let arrivals = app.check_queue.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
-            let waited =
-                app.check_queue.wake.wait_timeout_while(arrivals, IDLE_SLEEP, |arrivals| *arrivals == last_arrivals);
+            let waited = app
+                .check_queue
+                .wake
+                .wait_timeout_while(arrivals, IDLE_SLEEP, |arrivals| *arrivals == last_arrivals);
             last_arrivals = *waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
@@ -226,7 +228,9 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
     };
     let bot = match find_bot::find_bot(&job.game, &job.competition_folder, &job.bot_path, &meta) {
         Ok(bot) => bot,
-        Err(rejection) => return CheckVerdict::rejected("found", &hide_paths(rejection, &job.hidden_paths())),
+        Err(rejection) => {
+            return CheckVerdict::rejected("found", &hide_paths(rejection, &job.hidden_paths()));
+        }
     };
     let order = CheckRequest {
         game: &job.game,

@@ -165,7 +165,12 @@ impl Retry<'_> {
         let unreachable_for = self.failing_since.get_or_insert_with(Instant::now).elapsed();
         if unreachable_for >= self.pool.reconnect_timeout {
             let pool = self.pool;
-            return Some(Err(db_error::explain(&pool.target, &pool.place, &error, unreachable_for.as_secs())));
+            return Some(Err(db_error::explain(
+                &pool.target,
+                &pool.place,
+                &error,
+                unreachable_for.as_secs(),
+            )));
         }
         tokio::time::sleep(self.delay.min(self.pool.reconnect_timeout.saturating_sub(unreachable_for))).await;
         self.delay = (self.delay * 2).min(RETRY_DELAY_RANGE.1);

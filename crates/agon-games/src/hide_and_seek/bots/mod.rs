@@ -59,9 +59,11 @@ pub const ALL: &[HouseBot<HideAndSeek>] = &[
     hider("lurking-hider", "escapes optimally when seen, else waits on a cell that few cells see", || {
         Box::<hiders::Lurking>::default()
     }),
-    hider("shadow-hider", "estimates where the seeker is and plans the path on which it survives longest", || {
-        Box::<shadow::Shadow>::default()
-    }),
+    hider(
+        "shadow-hider",
+        "estimates where the seeker is and plans the path on which it survives longest",
+        || Box::<shadow::Shadow>::default(),
+    ),
 ];
 
 /// The answer that leads to an adjacent cell.
