@@ -207,8 +207,8 @@ fn turn_log_gets_every_turn_and_output_from_outside_turns() {
         "6 1 move 4 asked;",
         "7 0 move 4 asked;",
         "8 1 move -illegal asked;",
-        "0 aside over;",
-        "1 aside over;",
+        "0 outside over;",
+        "1 outside over;",
     ];
     assert_eq!(notes.0[..expected.len()], expected);
 }

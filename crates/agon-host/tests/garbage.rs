@@ -170,7 +170,7 @@ fn what_the_rules_forbid_is_for_the_rules_to_say() {
     let full = script("while True: m = hear(); answer(m, 9) if m['type'] == 'turn' else ready(m)");
     let played = play_match::<ConnectFive>(&[], 1, 3, vec![Sitter::Program(full), Sitter::House("random")]);
     assert_eq!(played.len(), 3, "an illegal column loses the game, not the match");
-    assert!(first_fault(&played[0]).1.contains("no column 9"));
+    assert!(first_fault(&played[0]).1.contains("column 9 does not exist"));
 }
 
 /// A timeout loses the game, not the match: the next game begins with a new process.

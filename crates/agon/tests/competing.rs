@@ -191,7 +191,7 @@ fn a_bot_that_changed_within_a_phase_is_refused() {
     let refused = agon(folder.path(), "run two.toml");
     assert_eq!(refused.status.code(), Some(2));
     assert!(said(&refused).contains("Mine has changed since phase \"First\" started"), "{}", said(&refused));
-    assert!(said(&refused).contains("hint: put the old files back"), "{}", said(&refused));
+    assert!(said(&refused).contains("hint: restore the old files"), "{}", said(&refused));
 }
 
 /// Starts a run and asks it to stop as CTRL-C does as soon as something was played. It says how to go on.

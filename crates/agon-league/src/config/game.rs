@@ -85,7 +85,7 @@ impl GameContext {
                 let what = format!("setting `{name}` is {}, not {wanted}", type_name(value.get_ref()));
                 let hint = spec.map_or_else(
                     || format!("`agon games {}` lists the settings", self.info.id),
-                    |spec| format!("{name} is: {}", spec.help),
+                    |spec| format!("{name}: {}", spec.help),
                 );
                 fields.errors.local_error(value.span(), what, hint);
                 continue;
