@@ -446,7 +446,7 @@ fn who_does_not_fit_is_told_why() {
         refused(&|hello| hello.engine = "0.0.1".to_owned(), "this worker is Agon 0.0.1").await;
         refused(&|hello| hello.protocol = 2, "protocol 2, wanted 1").await;
         let newer = |hello: &mut agon_grid::messages::JoinRequest| {
-            hello.rules = [("word-racer".to_owned(), 99)].into()
+            hello.rules = [("word-racer".to_owned(), 99)].into();
         };
         refused(&newer, "has version 99").await;
         refused(&|hello| hello.rules.clear(), "does not know the game").await;

@@ -165,7 +165,7 @@ fn two_that_are_found_out_at_once_are_both_barred() {
             assert_eq!(hand.do_job(task, &|_| {}).await, Some(ReportAck::Stored));
         }
         let wrong = |matches: &mut Vec<MatchReport>| {
-            matches[0].result.games[0].seats[0].score = FixedPoint::from_f64(99.0)
+            matches[0].result.games[0].seats[0].score = FixedPoint::from_f64(99.0);
         };
         let (first, second) = (some(&ann).await, some(&bob).await);
         let receipts = tokio::join!(ann.do_job(first, &wrong), bob.do_job(second, &wrong));

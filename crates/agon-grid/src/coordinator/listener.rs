@@ -224,7 +224,7 @@ async fn listen_join_requests(context: Arc<CoordinatorContext>, mut join_request
                 tokio::spawn(admit_worker(Arc::clone(&context), request, reply));
             }
             Ok(_) => {
-                reply.send(&JoinResponse::Refused { why: "this name belongs to another worker".to_owned() })
+                reply.send(&JoinResponse::Refused { why: "this name belongs to another worker".to_owned() });
             }
             Err(error) => reply.send(&JoinResponse::Refused { why: error.to_string() }),
         }
@@ -366,7 +366,7 @@ async fn listen_job_errors(context: Arc<CoordinatorContext>, mut job_errors: Sub
                 }
             }
             Ok(_) => {
-                reply.send(&ReportAck::Refused { why: "this name belongs to another worker".to_owned() })
+                reply.send(&ReportAck::Refused { why: "this name belongs to another worker".to_owned() });
             }
             Err(error) => reply.send(&ReportAck::Refused { why: error.to_string() }),
         }

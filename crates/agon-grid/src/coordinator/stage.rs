@@ -368,10 +368,10 @@ impl<'d> StageCoordinator<'d> {
     fn handle_event(&mut self, event: StageEvent) {
         match event {
             StageEvent::Report(worker, report, seat_bots, reply) => {
-                self.handle_report(&worker, *report, seat_bots, reply)
+                self.handle_report(&worker, *report, seat_bots, reply);
             }
             StageEvent::JobError(worker, job_error, reply) => {
-                self.handle_job_error(&worker, job_error, reply)
+                self.handle_job_error(&worker, job_error, reply);
             }
             StageEvent::Stored(number) => self.handle_stored(number),
             StageEvent::Published(id, sequence) => {

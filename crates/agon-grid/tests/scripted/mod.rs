@@ -229,7 +229,7 @@ impl RunListener for Told {
         match event {
             RunEvent::MatchStored { .. } => self.matches += 1,
             RunEvent::Banned { worker, revoked: again, .. } => {
-                self.barred.push(((*worker).to_owned(), *again))
+                self.barred.push(((*worker).to_owned(), *again));
             }
             RunEvent::Outvoted { key, worker, .. } => self.outvoted.push((key.number, (*worker).to_owned())),
             RunEvent::Disputed { key, workers } => self.disputed.push((key.number, workers.to_vec())),

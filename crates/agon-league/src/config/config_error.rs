@@ -70,7 +70,7 @@ impl<'t> ErrorCollector<'t> {
     fn add(&self, span: Span, scope: ErrorScope, what: impl Into<String>, hint: impl Into<String>) {
         let sanitize = |text: String| text.chars().map(sanitize_char).collect();
         let (what, hint) = (sanitize(what.into()), sanitize(hint.into()));
-        self.errors.borrow_mut().push(CollectedError { span, scope: scope, what, hint });
+        self.errors.borrow_mut().push(CollectedError { span, scope, what, hint });
     }
 
     /// Adds an error about a key or value that is wrong on its own.

@@ -127,7 +127,7 @@ fn competition(fields: &TomlReader<'_>) -> Option<CompetitionConfig> {
         phases: phases.into_iter().map(|one| one.phase).collect(),
         seed,
         sandbox,
-        max_bots_per_contributor: max_bots_per_contributor,
+        max_bots_per_contributor,
     })
 }
 
@@ -171,7 +171,7 @@ fn check_stateless(fields: &TomlReader<'_>, game: Option<&GameContext>) {
             );
         }
         (other, _) => {
-            fields.errors.local_error(mode.span, format!("`stateless` cannot be \"{other}\""), HINT)
+            fields.errors.local_error(mode.span, format!("`stateless` cannot be \"{other}\""), HINT);
         }
     }
 }

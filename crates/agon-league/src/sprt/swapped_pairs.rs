@@ -174,9 +174,9 @@ impl PairOutcomes {
                 break;
             }
             if 2.0 * self.log_likelihood_loss(middle) <= Z_95 * Z_95 {
-                inside = middle
+                inside = middle;
             } else {
-                outside = middle
+                outside = middle;
             }
         }
         inside

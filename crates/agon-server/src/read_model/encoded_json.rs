@@ -1,4 +1,4 @@
-//! Serialised JSON responses, plain and gzipped, with ETags.
+//! Serialised JSON responses, plain and gzipped, with `ETags`.
 
 use std::io::{Read as _, Write as _};
 
@@ -24,7 +24,7 @@ pub struct EncodedJson {
 }
 
 impl EncodedJson {
-    /// Serialises a value, plain and gzipped. The ETag is a hash of the content.
+    /// Serialises a value, plain and gzipped. The `ETag` is a hash of the content.
     pub fn from_value(value: &impl Serialize) -> ApiResult<Self> {
         let plain = serde_json::to_vec(value).map_err(ApiError::internal)?;
         let name = short_hex(&Sha256::digest(&plain));
@@ -32,7 +32,7 @@ impl EncodedJson {
         Ok(Self { gzipped: gzip(&plain, Compression::default()), plain: Some(plain.into()), etag, gzip_etag })
     }
 
-    /// Serialises a large value, gzipped only. `name` becomes the ETag; it consists of letters and digits.
+    /// Serialises a large value, gzipped only. `name` becomes the `ETag`; it consists of letters and digits.
     pub fn gzip_only(value: &impl Serialize, name: &str) -> ApiResult<Self> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::new(5));
         serde_json::to_writer(std::io::BufWriter::with_capacity(1 << 16, &mut encoder), value)
@@ -77,7 +77,7 @@ pub fn not_modified(request_headers: &HeaderMap, name: &str) -> Option<Response>
     has.then(|| (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response())
 }
 
-/// ETags of the plain and the gzipped body. Another encoding is another body, so it needs another ETag.
+/// `ETags` of the plain and the gzipped body. Another encoding is another body, so it needs another `ETag`.
 fn etags(name: &str) -> ApiResult<(HeaderValue, HeaderValue)> {
     let etag = |text: String| HeaderValue::try_from(text).map_err(ApiError::internal);
     Ok((etag(format!("\"{name}\""))?, etag(format!("\"{name}-gz\""))?))

@@ -21,7 +21,7 @@ fn config(args: &Serve) -> Result<Config, Failure> {
                 config.database = Some(path.trim_start_matches("//").into());
             }
             (None, Some(("postgres" | "postgresql", _))) => {
-                config.ledgers = LedgerLocation::Database(url.clone())
+                config.ledgers = LedgerLocation::Database(url.clone());
             }
             _ => {
                 // There may be a password in it: it is not said again.

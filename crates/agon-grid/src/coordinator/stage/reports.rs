@@ -177,7 +177,7 @@ impl StageCoordinator<'_> {
                     self.replay_stored(number);
                 }
                 CrossCheckOutcome::Outvoted { worker, is_stored } => {
-                    self.handle_outvoted(&worker, finished, is_stored)
+                    self.handle_outvoted(&worker, finished, is_stored);
                 }
                 CrossCheckOutcome::AllDiffer(workers) => self.report_dispute(number, workers),
             }
