@@ -48,7 +48,7 @@ bench: setup web ## Measure: the tables of floors first (rules and engine, then 
 	$(CARGO) bench --locked -p agon-store --bench ledger
 	$(CARGO) bench --locked -p agon --bench competitions
 	$(CARGO) bench --locked -p agon --bench scaling
-	$(CARGO) bench --locked -p agon-runner --bench gallery
+	$(CARGO) bench --locked -p agon-runner --bench live
 	$(CARGO) bench --locked -p agon-server --bench load
 	$(CARGO) bench --locked -p agon-games
 	$(CARGO) bench --locked -p agon-league

@@ -1,7 +1,7 @@
 export default {
   compilerOptions: {
     runes: true,
-    // The viewer leaves one global in the page, `Agon`, and no other.
+    // `Agon` must be the only global of the viewer.
     discloseVersion: false,
   },
 };

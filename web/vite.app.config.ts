@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 
-// The app of `agon serve`: one page, hashed assets, nothing inline (the server forbids inline scripts and styles).
+// The app of `agon serve`: one page with hashed assets. Nothing is inline, because the server forbids inline scripts and styles.
 export default defineConfig({
   root: fileURLToPath(new URL('src/app', import.meta.url)),
   plugins: [svelte({ configFile: fileURLToPath(new URL('svelte.config.js', import.meta.url)) })],

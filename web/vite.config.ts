@@ -1,14 +1,13 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
-import { TEST_TIMEOUT, WAIT_TIMEOUT } from './tests/patience.mjs';
+import { TEST_TIMEOUT, WAIT_TIMEOUT } from './tests/timeouts.mjs';
 
-// One classic script and one style sheet, with fixed names: the program embeds them, and pages open from disk.
+// The viewer: one classic script and one style sheet with fixed names, so that the program can embed them and pages work from disk.
 export default defineConfig({
   plugins: [svelte()],
   build: {
     target: 'es2022',
     lib: { entry: 'src/main.ts', name: 'Agon', formats: ['iife'], fileName: () => 'viewer.js', cssFileName: 'viewer' },
-    // Legible to whoever looks at a saved page, and still small once packed.
     reportCompressedSize: true,
   },
   test: {

@@ -2,8 +2,7 @@
 `zygote.py`).
 
 Environment: `AGON_IN`, `AGON_OUT` (descriptors of the protocol; default: standard input and output), `AGON_SEED`,
-`AGON_ROOT` (the folder the submission begins at), `AGON_STATELESS` (`strict`, `fresh` or `audited`), `AGON_CONTROL`
-(the warm parent's socket; default: standard input).
+`AGON_ROOT` (the folder the submission begins at), `AGON_CONTROL` (the warm parent's socket; default: standard input).
 """
 
 from __future__ import annotations

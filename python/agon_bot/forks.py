@@ -17,22 +17,20 @@ _fork, _exit, _waitpid, _kill = os.fork, os._exit, os.waitpid, os.kill
 _pipe, _read, _write, _close, _closerange = os.pipe, os.read, os.write, os.close, os.closerange
 
 LONGEST_ANSWER = 64 * 1024
-RESULT = {"answer", "fault", "says", "results", "loaded", "error"}
+RESULT = {"answer", "fault", "says"}
 """All that a fork may tell."""
 GRACE_MS = 25.0
 """Past its limit by so much, a call is ended."""
 
 
-def in_a_fork(
-    work: Callable[[], Dict[str, Any]], limit_ms: Optional[float], longest: int = LONGEST_ANSWER
-) -> Dict[str, Any]:
+def in_a_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -> Dict[str, Any]:
     """Runs something in a fork and returns what it gave. The fork, and whatever it started, is gone afterwards."""
     reader, writer = _pipe()
     child = _fork()
     if child == 0:
         _live_and_die(work, reader, writer)
     _close(writer)
-    data, in_time = _read_answer(reader, child, limit_ms, longest)
+    data, in_time = _read_answer(reader, child, limit_ms)
     _close(reader)
     _kill(child, signal.SIGKILL)
     status = _waitpid(child, 0)[1]
@@ -81,7 +79,7 @@ def decode(data: bytes) -> Optional[Dict[str, Any]]:
     return result if isinstance(result, dict) and set(result) <= RESULT else None
 
 
-def _read_answer(reader: int, child: int, limit_ms: Optional[float], longest: int) -> Tuple[bytes, bool]:
+def _read_answer(reader: int, child: int, limit_ms: Optional[float]) -> Tuple[bytes, bool]:
     """One line from the fork, or what there is when it ends; and whether that was in time.
 
     The host's clock is the one that counts. This one frees the bot's process from a call that hangs, so that it
@@ -92,7 +90,7 @@ def _read_answer(reader: int, child: int, limit_ms: Optional[float], longest: in
     poller.register(reader, select.POLLIN)
     data = b""
     spare = None if limit_ms is None else float(limit_ms) + GRACE_MS
-    while not data.endswith(b"\n") and len(data) <= longest:
+    while not data.endswith(b"\n") and len(data) <= LONGEST_ANSWER:
         if not poller.poll(spare):
             charged = (time.monotonic() - began) * 1000 - waited_ms(child)
             spare = float(limit_ms or 0) + GRACE_MS - charged

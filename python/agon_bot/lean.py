@@ -3,8 +3,7 @@
 Each call of such a bot is a fork of the process that has loaded it, and a fork costs what the process has: memory to be
 shared, and pages to be copied when they are touched, in the fork and here. So this module and what it imports do
 without most of Python's library; what is seldom needed (checking a bot, words for a fault) is done in forks that
-import what they like. See `warm.py` for the conversation, `stateless.py` for what is promised, `audits.py` for the
-other way.
+import what they like. See `warm.py` for the conversation, `stateless.py` for what is promised.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from .remains import how_it_ended, open_descriptors
 from .seating import check, execute, settle
 from .seeding import derive, seed_all, warm_numpy
 from .streams import write_at_once
-from .tinyjson import dumps, loads
+from .tinyjson import loads
 from .views import MOVES, View
 
 TYPE_CHECKING = False
@@ -66,10 +65,7 @@ def call_seed(game: int, turn: int) -> int:
 
 def play(order: Message, asked: int, answers: int, rest: Any = _NOTHING) -> int:
     """Plays the bot of an order. Returns the exit code. `rest` is where its memory can be put away (see `cold.py`)."""
-    kind = Lean
-    if os.environ.get("AGON_STATELESS") == "audited":
-        from .audits import Audited as kind
-    bot = kind(Packets(asked, answers, FIRST_SIZE), str(order["target"]))
+    bot = Lean(Packets(asked, answers, FIRST_SIZE), str(order["target"]))
     bot.rest = rest
     return bot.run()
 
@@ -86,7 +82,6 @@ class Lean:
         self.base = 0
         self.game = 0
         self.flags = 0
-        self.leaves = False
         self.rest = _NOTHING
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
@@ -112,8 +107,6 @@ class Lean:
             packets.send({**reply, "id": message.get("id")})
             if "error" in reply:
                 return 2
-            if self.leaves:
-                return 0
 
     def reply(self, kind: Any, message: Message) -> Message:
         """What is said to a message that is no turn."""
@@ -247,8 +240,8 @@ class Lean:
         self.call = 0
         self.packets.send({"id": number, "ended": how_it_ended(status)})
 
-    def call_and_send(self, number: int, state: Message, history: List[Message]) -> str:
-        """The call itself. Returns what it gave, as text."""
+    def call_and_send(self, number: int, state: Message, history: List[Message]) -> None:
+        """The call itself."""
         try:
             move = self.function(state, history)
         except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
@@ -256,10 +249,9 @@ class Lean:
         else:
             if type(move) is str and move in ALLOWED:
                 _write(self.packets.answers, plain(number, move))
-                return move
+                return
             result = odd(move, self.root)
         self.packets.send({**result, "id": number})
-        return dumps(result)
 
 
 def odd(move: Any, root: str) -> Message:

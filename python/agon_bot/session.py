@@ -5,7 +5,7 @@
 | `hello` | the bot is loaded | `protocol`, and `name`, `contributor` where the bot has them; or `error` |
 | `start` | a game begins: chance is seeded anew | |
 | `turn` | one call | `answer`; or `fault` (`crash`, `garbled`, `illegal`, `timeout`) with what it `says` |
-| `end` | the game is over: `adjust()`, audit | `crash` or `audit` where there is something to say |
+| `end` | the game is over: `adjust()` | `crash` where there is something to say |
 | `bye` | the match is over: `train()`, then the process ends | none |
 
 Whatever a bot's code raises becomes a reply; the process goes on, because the game may.
@@ -59,9 +59,9 @@ def make_shim(game: str, target: Target) -> Shim:
         raise LoadError(f"no Python API for the game {game!r}", None, None, f"games: {known}")
     shim = shim_for(game)(target)
     if game == "solitude-scramble":
-        from .stateless import wrap
+        from .stateless import Strict
 
-        return wrap(shim, os.environ.get("AGON_STATELESS", "strict"))
+        return Strict(shim)
     return shim
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Tuple
+    from typing import Any, Dict, List
 
     Message = Dict[str, Any]
 
@@ -55,25 +55,6 @@ class View:
             history.append(self._past(data, have))
             have += 1
         return self._state(data)
-
-    def copies(self, data: Any) -> Tuple[Message, List[Message]]:
-        """State and history for a bot that may change both: they are made anew. Of turns of the same game in any
-        order."""
-        history = self.history
-        before = data[12] - 1
-        for number in range(len(history), before):
-            history.append(self._past(data, number))
-        copies = [
-            {
-                "turn": row["turn"],
-                "platform_scores": row["platform_scores"].copy(),
-                "player_move": row["player_move"].copy(),
-                "scores_awarded": row["scores_awarded"].copy(),
-                "players_map": row["players_map"].copy(),
-            }
-            for row in history[:before]
-        ]
-        return self._state(data), copies
 
     def _state(self, data: Any) -> Message:
         names = self.names

@@ -1,9 +1,8 @@
 """The conversation with a host that forked this process (see `zygote.py`), by packets.
 
 The bot is loaded once and then plays many games. That none of them can leave anything behind for the next is seen to
-by forks of this process, which itself never runs a move: a fork for each call where a bot's memory lasts for a call, a
-fork for each game where it lasts for a game. Where it lasts for a match this process plays itself, and ends with the
-match.
+by forks of this process, which itself never runs a move: a fork for each game where a bot's memory lasts for a game.
+Where it lasts for a match this process plays itself, and ends with the match. (Where it lasts for a call: `lean.py`.)
 
 A fork speaks to the host itself, so that the host can measure it; how it ended is told by its parent, if it ended in
 any other way than it should.
@@ -31,7 +30,7 @@ from .session import Session
 from .tinyjson import dumps
 
 # Kept by name: a bot may replace them where it finds them.
-_fork, _exit, _waitpid, _waitid, _close, _kill = os.fork, os._exit, os.waitpid, os.waitid, os.close, os.kill
+_fork, _exit, _waitpid = os.fork, os._exit, os.waitpid
 _write, _set_blocking = os.write, os.set_blocking
 _thread_count = _thread._count
 # Python's own `os.fork` first sees to much that matters to threads only, and every page that it touches is copied.
@@ -83,8 +82,6 @@ class WarmSession(Session):
         """What a loaded bot that plays its games in forks replies to the next hello."""
         self.waiting = select.poll()
         """Between games: for what comes by the pipe, and by the socket."""
-        self.call = 0
-        """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
     def run(self) -> int:
         """Talks until the host says bye or hangs up."""
@@ -107,9 +104,6 @@ class WarmSession(Session):
                 if (self.started or not self.playing) and not self.begin():
                     continue
                 self.started = True
-            if kind == "turn" and shim is not None and shim.lives == "call":
-                self.call_in_a_fork(shim, message, int(message["id"]))
-                continue
             if kind == "turn" and self.must_not_play():
                 packets.send({"id": message.get("id"), "ended": NO_GAME})
                 continue
@@ -225,7 +219,7 @@ class WarmSession(Session):
 
     def plays_here(self) -> bool:
         """Whether turns are answered by this very process."""
-        return self.shim is not None and self.shim.lives != "call" and not self.must_not_play()
+        return self.shim is not None and not self.must_not_play()
 
     def must_not_play(self) -> bool:
         """Whether a move here would be there in every later game: a fork can end, as if its game were over, before it
@@ -236,35 +230,6 @@ class WarmSession(Session):
         """Tells the host if a fork ended in a way it should not."""
         if status != DONE << 8:
             self.packets.send({"id": number or 0, "ended": how_it_ended(status)})
-
-    def call_in_a_fork(self, shim: Shim, message: Message, number: int) -> None:
-        """One call of a bot that forgets."""
-        if self.call:
-            _waitpid(self.call, 0)
-        call = shim.ready(message)  # type: ignore[attr-defined]
-        child = _fork()
-        if child == 0:
-            code = 1
-            try:
-                # Not the next question: that is for another.
-                _close(self.packets.asked)
-                start_nothing()
-                result = call()
-                flush()
-                text = result.get("answer")
-                if type(text) is str:
-                    self.packets.answer(number, text)
-                else:
-                    self.packets.send({**result, "id": number})
-                code = DONE
-            finally:
-                _exit(code)
-        self.call = child
-        end = _waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-        if end is None or (end.si_code, end.si_status) != (os.CLD_EXITED, DONE):
-            status = _waitpid(child, 0)[1]
-            self.call = 0
-            self.tell_if_broken(status, number)
 
     def hello(self, message: Message) -> Message:
         if self.shim is not None:
@@ -299,13 +264,8 @@ class WarmSession(Session):
     def turn(self) -> None:
         """A turn in the game's short form that is not answered by this process."""
         packets, shim = self.packets, self.shim
-        number, limit = _header(packets.buffer)
+        number = _header(packets.buffer)[0]
         if shim is None:
-            return
-        if shim.lives == "call":
-            message = shim.unpack(packets)
-            message["limit_ms"] = limit
-            self.call_in_a_fork(shim, message, number)
             return
         packets.send({"id": number, "ended": NO_GAME})
         # It may have been written by a fork, and the next one must not find it.

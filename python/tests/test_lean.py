@@ -1,5 +1,5 @@
-"""Solitude's bots as forks of the warm parent, strict (`test_audit.py`: audited): to the bot the same as by the cold
-path (`python -m agon_bot solitude-scramble DIR`)."""
+"""Solitude's bots as forks of the warm parent: to the bot the same as by the cold path (`python -m agon_bot
+solitude-scramble DIR`)."""
 
 import os
 import random
@@ -79,21 +79,19 @@ def some_game(seed, turns=6, seat=0):
 
 class Lean(WarmFolder):
     plain = True
-    mode = "strict"
 
     def seat(self, text, target=None, names=NAMES, environment=None, **order):
         """A bot that is loaded, with its hello."""
         if text is not None:
             self.write("bot/Submission.py", text)
         target = target or os.path.join(self.folder, "bot")
-        environment = {"AGON_STATELESS": self.mode, **(environment or {})}
         child = self.bot(target, GAME, environment=environment, **order)
         self.ready = child.hello(names=names)
         return child
 
     def cold(self, target=None, names=NAMES, **environment):
         target = target or os.path.join(self.folder, "bot")
-        talk = Talk(GAME, target, names=names, environment={"AGON_STATELESS": self.mode, **environment})
+        talk = Talk(GAME, target, names=names, environment=environment)
         self.addCleanup(talk.__exit__)
         return talk
 

@@ -94,19 +94,15 @@ LEAKS = {
 
 class Stateless(Folder):
     def test_nothing_survives_a_call(self):
-        for mode in ("strict", "fresh"):
-            for what, text in LEAKS.items():
-                with self.subTest(mode=mode, what=what):
-                    path = self.write(f"{mode} {what}/Submission.py", text)
-                    with Talk("solitude-scramble", os.path.dirname(path), environment={"AGON_STATELESS": mode}) as talk:
-                        if "error" in talk.ready:
-                            self.assertEqual(
-                                (mode, talk.ready["error"]["what"]),
-                                ("strict", "makes shared memory while it is loaded"),
-                            )
-                            continue
-                        talk.start()
-                        self.assertEqual([talk.turn(solitude(turn)).get("answer") for turn in (1, 2, 3)], ["LEFT"] * 3)
+        for what, text in LEAKS.items():
+            with self.subTest(what):
+                path = self.write(f"{what}/Submission.py", text)
+                with Talk("solitude-scramble", os.path.dirname(path)) as talk:
+                    if "error" in talk.ready:
+                        self.assertEqual(talk.ready["error"]["what"], "makes shared memory while it is loaded")
+                        continue
+                    talk.start()
+                    self.assertEqual([talk.turn(solitude(turn)).get("answer") for turn in (1, 2, 3)], ["LEFT"] * 3)
 
     def test_children_do_not_survive(self):
         path = self.write(
@@ -202,32 +198,6 @@ class Stateless(Folder):
         with Talk("solitude-scramble", self.folder, names=["x", "x", "x", "x"]) as talk:
             talk.start()
             self.assertEqual(talk.turn(solitude())["answer"], "LEFT")
-
-
-class AuditedMode(Folder):
-    def play(self, text):
-        self.write("Submission.py", text)
-        with Talk("solitude-scramble", self.folder, environment={"AGON_STATELESS": "audited"}) as talk:
-            audits = []
-            for game in (1, 2):
-                talk.start(seed=game)
-                for turn in range(1, 6):
-                    talk.turn(solitude(turn))
-                audits.append(talk.ask(type="end")["audit"])
-            return audits
-
-    def test_an_honest_bot_passes(self):
-        audits = self.play(
-            "import random\ndef get_action(s, h):\n    return random.choice(['LEFT', 'RIGHT', 'CENTER'])\n"
-        )
-        self.assertEqual(audits, [{"same": True, "calls": 5}] * 2)
-
-    def test_a_bot_that_remembers_is_found_with_both_answers(self):
-        audit = self.play(
-            "seen = []\ndef get_action(s, h):\n    seen.append(1)\n    return ['LEFT', 'RIGHT'][len(seen) % 2]\n"
-        )[0]
-        self.assertFalse(audit["same"])
-        self.assertEqual({audit["first"]["answer"], audit["again"]["answer"]}, {"LEFT", "RIGHT"})
 
 
 if __name__ == "__main__":

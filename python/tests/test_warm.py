@@ -4,9 +4,8 @@ import json
 import os
 import unittest
 
-from talk import colour, connect, hide, needs_numpy, solitude
-from test_stateless import LEAKS
-from warmth import WarmFolder, pack_colour, pack_connect, pack_hide, pack_solitude
+from talk import colour, connect, hide, needs_numpy
+from warmth import WarmFolder, pack_colour, pack_connect, pack_hide
 
 COLOUR = """
 import os, random, sys
@@ -344,53 +343,6 @@ class Games(WarmFolder):
         child.hello()
         child.start()
         self.assertIn("ZeroDivisionError", child.ask(type="end")["crash"])
-
-
-class Fresh(WarmFolder):
-    """Solitude in the mode in which each call loads the bot anew."""
-
-    plain = True
-
-    def fresh(self, text, **order):
-        path = self.write("fresh/Submission.py", text)
-        child = self.bot(os.path.dirname(path), "solitude-scramble", environment={"AGON_STATELESS": "fresh"}, **order)
-        ready = child.hello(names=list("abcd"))
-        self.assertNotIn("error", ready)
-        child.start()
-        return child
-
-    def test_nothing_survives_a_call(self):
-        for what, text in LEAKS.items():
-            with self.subTest(what):
-                child = self.fresh(text)
-                replies = [child.turn(pack_solitude(solitude(turn))) for turn in (1, 2, 3)]
-                # Not even a thread can be started, except by root.
-                self.assertTrue(all(reply.get("answer", "LEFT") == "LEFT" for reply in replies), replies)
-                if what != "a thread":
-                    self.assertTrue(all("answer" in reply for reply in replies), replies)
-
-    def test_a_call_that_ends_without_an_answer(self):
-        for body, words in (
-            ("os._exit(5)", "exit code 5"),
-            ("os.kill(os.getpid(), 9)", "killed by SIGKILL"),
-            ("os.kill(os.getpid(), 40)", "killed by signal 40"),
-            ("os.closerange(0, 1000)", "exit code 1"),
-        ):
-            with self.subTest(body):
-                child = self.fresh(f"import os\ndef get_action(s, h):\n    if len(h) == 1: {body}\n    return 'LEFT'\n")
-                self.assertEqual(child.turn(pack_solitude(solitude(1))), {"answer": "LEFT"})
-                self.assertEqual(child.turn(pack_solitude(solitude(2))), {"ended": words})
-                self.assertEqual(child.turn(pack_solitude(solitude(3))), {"answer": "LEFT"})
-
-    def test_chance_repeats(self):
-        child = self.fresh("import random\ndef get_action(s, h):\n    print(random.random())\n    return 'LEFT'\n")
-        for seed in (1, 2, 1):
-            child.start(seed)
-            for turn in (1, 2):
-                child.turn(pack_solitude(solitude(turn)))
-        said = child.said().splitlines()
-        self.assertEqual(said[0:2], said[4:6])
-        self.assertEqual(len(set(said)), 4)
 
 
 if __name__ == "__main__":

@@ -157,7 +157,7 @@ class Chaser:
 
 
 class ZRacer:
-    """The house bot `z-racer`: always calls Z, puts it out of the way, writes other letters where they give points."""
+    """The house bot `z-racer`: always calls Z and writes it on the last free cell; writes other letters where they give points."""
 
     POINTS = (0, 0, 1, 2, 3, 5, 8, 13)
 

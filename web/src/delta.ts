@@ -1,5 +1,5 @@
-// Deltas between frames, as `docs/film.md` describes them. What does not fit is left as it is: a stale cell is better
-// than no picture. Values are never changed in place, so that any frame can be kept.
+// Deltas between frames (docs/film.md). A delta that does not fit leaves the value unchanged: a stale cell is better than no
+// picture. Values are never modified in place, so frames can be cached.
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -9,7 +9,7 @@ function isObject(value: Json | undefined): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value after the delta. */
+/** Applies a delta to a value. */
 export function patch(value: Json, delta: Json): Json {
   if (Array.isArray(delta)) return patchTagged(value, delta);
   if (!isObject(delta)) return delta;

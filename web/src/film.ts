@@ -1,4 +1,4 @@
-// A film: what `agon` hands to the viewer (docs/film.md), and a reel that finds any of its frames quickly.
+// Film format (docs/film.md), and an index for fast random access to the frames of a film.
 
 import { patch, type Json } from './delta';
 
@@ -43,38 +43,38 @@ export interface Film {
   micros: number[][];
   faults: FaultNote[];
   standing: { of: string; lines: number[][] };
-  /** Missing as long as the game is on. */
+  /** Missing while the game is in progress. */
   outcome?: Outcome;
-  /** The game is on: parts of it follow. */
+  /** Whether the game is in progress: more parts follow. */
   live?: boolean;
   score: { name: string; unit: string; decimals: number };
   digest?: string;
   logs?: LogLine[];
 }
 
-/** A turn of a game that is on. */
-export interface PartTurn {
+/** One turn of a live film. */
+export interface FilmTurn {
   delta: Json;
   answers: string;
   /** Missing when all seats were asked. */
   movers?: number[];
-  /** In the order of the answers; null for a seat that is no longer asked. */
+  /** In the order of the answers; null for a seat that is out of the game. */
   micros: (number | null)[];
   standing: number[];
   faults?: FaultNote[];
 }
 
-/** What follows a live film. */
-export interface Part {
+/** Continuation of a live film. */
+export interface FilmPart {
   /** The number of its first turn. */
   from: number;
-  turns: PartTurn[];
-  /** With the last one. */
+  turns: FilmTurn[];
+  /** Only in the last part. */
   outcome?: Outcome;
 }
 
-/** The film with what follows it; nothing if turns between them are missing. What it has already is passed over. */
-export function extended(film: Film, part: Part): Film | undefined {
+/** Appends a part to a film. Turns that the film already has are skipped. Undefined if turns in between are missing. */
+export function extendFilm(film: Film, part: FilmPart): Film | undefined {
   const last = film.deltas.length;
   if (part.from > last + 1) return undefined;
   const turns = part.turns.slice(last + 1 - part.from);
@@ -99,97 +99,98 @@ export function extended(film: Film, part: Part): Film | undefined {
   return next;
 }
 
-/** The newest version of the format that this viewer reads. */
-export const VERSION = 1;
+/** Newest format version that this viewer reads. */
+export const MAX_FILM_VERSION = 1;
 
-/** Why this cannot be shown, or nothing. */
-export function problem(film: unknown): 'not-a-film' | 'newer' | undefined {
-  const it = film as Partial<Film> | null;
-  if (typeof it !== 'object' || it === null || it.agon !== 'film' || typeof it.version !== 'number') return 'not-a-film';
-  if (it.version > VERSION) return 'newer';
-  return Array.isArray(it.deltas) && Array.isArray(it.names) ? undefined : 'not-a-film';
+/** Reason why a value cannot be shown as a film, or undefined. */
+export function filmProblem(film: unknown): 'not-a-film' | 'newer' | undefined {
+  const candidate = film as Partial<Film> | null;
+  if (typeof candidate !== 'object' || candidate === null || candidate.agon !== 'film' || typeof candidate.version !== 'number') return 'not-a-film';
+  if (candidate.version > MAX_FILM_VERSION) return 'newer';
+  return Array.isArray(candidate.deltas) && Array.isArray(candidate.names) ? undefined : 'not-a-film';
 }
 
-/** What one seat did in one turn. */
-export interface Deed {
-  /** As the record has it; `-` when the seat is no longer asked. */
-  answer: string;
-  /** Charged, in microseconds. */
+/** Answer of one seat in one turn. */
+export interface TurnAnswer {
+  /** Token of the record; `-` if the seat is out of the game. */
+  token: string;
+  /** Charged time in microseconds. */
   micros: number | undefined;
 }
 
-/** Every so many frames one is kept. */
-const STRIDE = 16;
-/** So many of the last frames asked for are kept too. */
-const RECENT = 4;
+/** Number of turns between two stored key frames. */
+const KEY_FRAME_INTERVAL = 16;
+/** Number of recently requested frames that are cached. */
+const MAX_RECENT_FRAMES = 4;
 
-export class Reel {
+/** Random access to the frames, answers, faults and logs of a film. */
+export class FrameIndex {
   readonly film: Film;
-  /** The last turn; 0 is the start. */
+  /** Number of the last turn; 0 is the start. */
   readonly last: number;
   readonly seats: number;
-  /** Turns with a fault, in order, each once. */
+  /** Turns with a fault, sorted and unique. */
   readonly faultTurns: number[];
-  private readonly keys: Json[];
+  private readonly keyFrames: Json[];
   private recent: { turn: number; frame: Json }[] = [];
-  /** For each seat, how many of its answers have a time after each turn. */
-  private counts: Uint32Array[] | undefined;
-  /** The same of the shorter film. */
-  private before: Uint32Array[] | undefined;
+  /** Number of timed answers after each turn, per seat. */
+  private timedAnswers: Uint32Array[] | undefined;
+  /** The same counts of the previous, shorter film. */
+  private previousTimedAnswers: Uint32Array[] | undefined;
 
-  /** `before` is a reel of the same film when it was shorter: what it has computed need not be computed again. */
-  constructor(film: Film, before?: Reel) {
+  /** `previous` is the index of a shorter version of the same film. Its caches are reused. */
+  constructor(film: Film, previous?: FrameIndex) {
     this.film = film;
     this.last = film.deltas.length;
     this.seats = film.names.length;
-    this.keys = before?.keys ?? [film.first];
-    this.recent = before?.recent ?? [];
-    this.before = before?.counts;
+    this.keyFrames = previous?.keyFrames ?? [film.first];
+    this.recent = previous?.recent ?? [];
+    this.previousTimedAnswers = previous?.timedAnswers;
     this.faultTurns = [...new Set(film.faults.map((fault) => fault.turn))].sort((a, b) => a - b);
   }
 
-  /** The frame after so many turns. */
+  /** Frame after a turn. */
   frame(turn: number): Json {
-    const want = Math.max(0, Math.min(this.last, Math.floor(turn)));
-    const known = this.recent.find((entry) => entry.turn === want);
-    if (known) return known.frame;
-    const key = Math.min(Math.floor(want / STRIDE), this.keys.length - 1);
-    let at = key * STRIDE;
-    let frame = this.keys[key] as Json;
+    const wanted = Math.max(0, Math.min(this.last, Math.floor(turn)));
+    const cached = this.recent.find((entry) => entry.turn === wanted);
+    if (cached) return cached.frame;
+    const key = Math.min(Math.floor(wanted / KEY_FRAME_INTERVAL), this.keyFrames.length - 1);
+    let at = key * KEY_FRAME_INTERVAL;
+    let frame = this.keyFrames[key] as Json;
     for (const entry of this.recent) {
-      if (entry.turn <= want && entry.turn > at) ({ turn: at, frame } = entry);
+      if (entry.turn <= wanted && entry.turn > at) ({ turn: at, frame } = entry);
     }
-    while (at < want) {
+    while (at < wanted) {
       frame = patch(frame, this.film.deltas[at] as Json);
       at += 1;
-      if (at === this.keys.length * STRIDE) this.keys.push(frame);
+      if (at === this.keyFrames.length * KEY_FRAME_INTERVAL) this.keyFrames.push(frame);
     }
-    this.recent = [{ turn: want, frame }, ...this.recent].slice(0, RECENT);
+    this.recent = [{ turn: wanted, frame }, ...this.recent].slice(0, MAX_RECENT_FRAMES);
     return frame;
   }
 
-  /** Who was asked in this turn. */
+  /** Seats that answered in a turn. */
   movers(turn: number): number[] {
     return this.film.movers?.[turn - 1] ?? Array.from({ length: this.seats }, (_, seat) => seat);
   }
 
-  /** What a seat did in this turn; nothing if it was not asked. */
-  deed(turn: number, seat: number): Deed | undefined {
+  /** Answer of a seat in a turn; undefined if the seat was not asked. */
+  answerOf(turn: number, seat: number): TurnAnswer | undefined {
     if (turn < 1 || turn > this.last) return undefined;
-    const answer = this.film.answers[turn - 1]?.split(' ')[this.movers(turn).indexOf(seat)];
-    if (answer === undefined) return undefined;
-    const count = this.timed()[seat]?.[turn] ?? 0;
-    return { answer, micros: answer === '-' ? undefined : this.film.micros[seat]?.[count - 1] };
+    const token = this.film.answers[turn - 1]?.split(' ')[this.movers(turn).indexOf(seat)];
+    if (token === undefined) return undefined;
+    const count = this.countTimedAnswers()[seat]?.[turn] ?? 0;
+    return { token, micros: token === '-' ? undefined : this.film.micros[seat]?.[count - 1] };
   }
 
-  private timed(): Uint32Array[] {
-    if (this.counts) return this.counts;
+  private countTimedAnswers(): Uint32Array[] {
+    if (this.timedAnswers) return this.timedAnswers;
     const counts = this.film.names.map((_, seat) => {
       const line = new Uint32Array(this.last + 1);
-      line.set(this.before?.[seat] ?? []);
+      line.set(this.previousTimedAnswers?.[seat] ?? []);
       return line;
     });
-    for (let turn = this.before?.[0]?.length ?? 1; turn <= this.last; turn += 1) {
+    for (let turn = this.previousTimedAnswers?.[0]?.length ?? 1; turn <= this.last; turn += 1) {
       for (const line of counts) line[turn] = line[turn - 1] as number;
       const answers = this.film.answers[turn - 1]?.split(' ') ?? [];
       this.movers(turn).forEach((seat, i) => {
@@ -197,8 +198,8 @@ export class Reel {
         if (line && answers[i] !== undefined && answers[i] !== '-') line[turn] = (line[turn] as number) + 1;
       });
     }
-    this.counts = counts;
-    this.before = undefined;
+    this.timedAnswers = counts;
+    this.previousTimedAnswers = undefined;
     return counts;
   }
 
@@ -210,8 +211,8 @@ export class Reel {
     return this.film.logs?.filter((line) => line.turn === turn) ?? [];
   }
 
-  /** The next turn with a fault after this one (or before it). */
-  faultFrom(turn: number, direction: 1 | -1): number | undefined {
+  /** Next turn with a fault in the given direction. */
+  nextFaultTurn(turn: number, direction: 1 | -1): number | undefined {
     return direction > 0 ? this.faultTurns.find((t) => t > turn) : this.faultTurns.findLast((t) => t < turn);
   }
 }

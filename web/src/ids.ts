@@ -1,4 +1,4 @@
-// Names for elements that refer to each other. Svelte's own would leave a second global in the page.
+// Unique element ids. Svelte's `$props.id()` would add a second global to the page.
 
 let count = 0;
 

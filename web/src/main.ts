@@ -1,38 +1,39 @@
-// The viewer's one global: `Agon`. Every `<div class="agon-replay">` that holds its film in a script element is filled by itself;
-// others are filled by `Agon.replay(element, film)`.
+// Entry point of the viewer; exports the global `Agon`. Every `<div class="agon-replay">` with a film in a script element is filled
+// automatically. `Agon.replay(element, film)` fills other elements.
 
 import { mount, unmount } from 'svelte';
-import { en } from './en';
-import { problem, type Film, type Part } from './film';
+import { filmProblem, type Film, type FilmPart } from './film';
 import { gameView } from './games';
 import Replay from './Replay.svelte';
+import { viewerTexts } from './viewer_texts';
 
-export interface Handle {
+/** Controls of one viewer. */
+export interface ViewerHandle {
   /** Goes to a turn. */
   seek(turn: number): void;
   /**
-   * Adds what was played since, to a film that is live. False where turns before these are missing (or nothing is shown): then show the
-   * film anew.
+   * Appends a part to a live film. Returns false if earlier turns are missing or if the viewer shows an error. The caller must
+   * then load the whole film again.
    */
-  append(part: Part): boolean;
-  /** Takes the viewer away. */
+  append(part: FilmPart): boolean;
+  /** Removes the viewer. */
   destroy(): void;
 }
 
 /**
- * Shows a film in an element. On the element: `data-hash="off"` leaves the page's address alone, `data-start="12"` is the turn to begin
- * with, `data-theme="dark"` or `"light"` overrides what the reader's machine prefers.
+ * Shows a film in an element. Attributes of the element: `data-hash="off"` leaves the page's address unchanged, `data-start="12"` is
+ * the first turn shown, `data-theme="dark"` or `"light"` overrides the system theme.
  */
-export function replay(element: HTMLElement, film: unknown): Handle {
+export function replay(element: HTMLElement, film: unknown): ViewerHandle {
   element.classList.add('agon-replay');
   element.dataset.filled = 'yes';
   element.replaceChildren();
-  const wrong = problem(film);
-  if (wrong) return say(element, wrong === 'newer' ? en.newer : en.notAFilm);
+  const problem = filmProblem(film);
+  if (problem) return showError(element, problem === 'newer' ? viewerTexts.newer : viewerTexts.notAFilm);
   const shown = film as Film;
   const view = gameView(shown.game);
-  if (!view) return say(element, en.unknownGame(shown.game));
-  // The page's address can name the moment of one film only: the first one.
+  if (!view) return showError(element, viewerTexts.unknownGame(shown.game));
+  // The hash of the page can hold the turn of one film only. The first film uses it.
   const hash = element.dataset.hash !== 'off' && document.querySelector('.agon-replay') === element;
   const start = element.dataset.start === undefined ? undefined : Number(element.dataset.start) || 0;
   const app = mount(Replay, { target: element, props: { film: shown, view, root: element, hash, start } });
@@ -46,11 +47,11 @@ export function replay(element: HTMLElement, film: unknown): Handle {
   };
 }
 
-function say(element: HTMLElement, text: string): Handle {
-  const words = document.createElement('p');
-  words.setAttribute('role', 'alert');
-  words.textContent = text;
-  element.replaceChildren(words);
+function showError(element: HTMLElement, text: string): ViewerHandle {
+  const message = document.createElement('p');
+  message.setAttribute('role', 'alert');
+  message.textContent = text;
+  element.replaceChildren(message);
   return { seek: () => undefined, append: () => false, destroy: () => element.replaceChildren() };
 }
 

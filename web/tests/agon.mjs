@@ -1,4 +1,4 @@
-// Real pages of real games for the browser: made by the program itself.
+// Replay pages for browser tests, made by the program under test.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 export const CHROMIUM = process.env.AGON_CHROMIUM ?? '/usr/bin/chromium';
 
-/** Quiet, alone, and without a word to anybody. */
+/** Headless, without background network traffic. */
 export const FLAGS = [
   '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
@@ -30,17 +30,17 @@ export function program() {
   const target = process.env.CARGO_TARGET_DIR ?? resolve(dirname(fileURLToPath(import.meta.url)), '../../target');
   const known = [process.env.AGON, join(target, 'debug/agon'), join(target, 'release/agon')];
   const found = known.find((path) => path !== undefined && existsSync(path));
-  if (found === undefined) throw new Error('no agon to make pages with: run `cargo build -p agon` first, or set AGON=/path/to/agon');
+  if (found === undefined) throw new Error('the agon program was not found: run `cargo build -p agon`, or set AGON=/path/to/agon');
   return found;
 }
 
-/** A folder with pages, to be removed in the end. */
+/** A temporary folder with replay pages. */
 export class Pages {
   folder = mkdtempSync(join(tmpdir(), 'agon-web-'));
   agon = program();
 
   /**
-   * Plays a game and writes its page; gives back the page's address.
+   * Plays a game, writes its replay page and returns the address of the page.
    * @param {string} game
    * @param {string[]} bots
    * @param {number} seed

@@ -1,4 +1,4 @@
-// What axe finds on a page that keeps people out.
+// Accessibility findings of axe.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,9 +6,9 @@ import type { Page } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** `only`: the rules to look at, if not all. */
+/** Serious and critical findings; `only` restricts the rules. */
 export async function seriousFindings(page: Page, only?: string[]): Promise<string[]> {
-  // Not as a script of the page: its policy may allow none.
+  // Evaluated, because the policy of the page may forbid scripts.
   await page.evaluate(AXE);
   const found = await page.evaluate(async (rules) => {
     const axe = (window as unknown as { axe: { run(options: unknown): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> } }).axe;

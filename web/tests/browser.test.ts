@@ -1,4 +1,4 @@
-// The viewer in a real browser, with pages from disk: every game, keyboard only, no word to anybody outside.
+// The viewer in a real browser, with pages from disk: all games, keyboard control, no network requests.
 
 import { readFileSync } from 'node:fs';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
@@ -6,52 +6,52 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Film } from '../src/film';
 import { CHROMIUM, FLAGS, GAMES, Pages } from './agon.mjs';
 import { seriousFindings } from './axe';
-import { cut } from './cut';
+import { splitFilm } from './split_film';
 import { hasBrowser } from './needs.mjs';
-import { WAIT_TIMEOUT } from './patience.mjs';
+import { WAIT_TIMEOUT } from './timeouts.mjs';
 
 let pages: Pages;
 let browser: Browser;
 const address: { [game: string]: string } = {};
 
-/** A page, and whatever it said or asked for that it should not have. */
+/** A page, its console messages and its unexpected requests. */
 interface Watched {
   page: Page;
   context: BrowserContext;
-  complaints: string[];
+  problems: string[];
 }
 
 async function open(url: string, options: Parameters<Browser['newContext']>[0] = {}): Promise<Watched> {
   const context = await browser.newContext({ viewport: { width: 1200, height: 860 }, ...options });
   context.setDefaultTimeout(WAIT_TIMEOUT);
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const problems: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
   });
-  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('request', (request) => {
-    if (request.url() !== url.replace(/#.*/, '')) complaints.push(`asked for ${request.url()}`);
+    if (request.url() !== url.replace(/#.*/, '')) problems.push(`asked for ${request.url()}`);
   });
   await page.goto(url);
   await page.waitForSelector('.replay');
-  return { page, context, complaints };
+  return { page, context, problems };
 }
 
 const lastOf = async (page: Page): Promise<number> => Number(await page.getByRole('slider').getAttribute('max'));
 
-/** Waits until the film stands at this turn, and nothing moves. */
+/** Waits until the film is at this turn and nothing moves. */
 async function standsAt(page: Page, turn: number): Promise<void> {
-  await page.waitForSelector(`.replay[data-turn="${turn}"][data-told="${turn}"][data-moving="false"]`);
+  await page.waitForSelector(`.replay[data-turn="${turn}"][data-panel-turn="${turn}"][data-moving="false"]`);
 }
 
-/** The film in a page that the program made. */
+/** Film of a page that the program made. */
 function filmIn(url: string): Film {
   const data = readFileSync(new URL(url), 'utf8').split('application/json">')[1] as string;
   return JSON.parse(data.split('</script>')[0] as string) as Film;
 }
 
-/** Puts a film into an otherwise empty page; `window.handle` is what the viewer gave back. */
+/** Shows a film in an empty page. `window.handle` is the handle of the viewer. */
 async function show(page: Page, film: Film): Promise<void> {
   await page.evaluate((data: unknown) => {
     document.body.innerHTML = '<div id="here" data-hash="off"></div>';
@@ -63,7 +63,7 @@ async function show(page: Page, film: Film): Promise<void> {
 const append = (page: Page, part: unknown): Promise<boolean> =>
   page.evaluate((data) => (window as unknown as { handle: { append(part: unknown): boolean } }).handle.append(data), part);
 
-/** All that can be seen, as text; ids differ from viewer to viewer. */
+/** Visible content as text, without ids, which differ between viewers. */
 const picture = (page: Page): Promise<string> =>
   page.evaluate(() => {
     const canvases = [...document.querySelectorAll('canvas')].map((canvas) => canvas.toDataURL());
@@ -83,8 +83,8 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     pages?.remove();
   });
 
-  test.each(Object.keys(GAMES))('%s plays to its end by the keyboard', async (game) => {
-    const { page, context, complaints } = await open(address[game] as string);
+  test.each(Object.keys(GAMES))('%s can be played to the end by keyboard', async (game) => {
+    const { page, context, problems } = await open(address[game] as string);
     const last = await lastOf(page);
     expect(last).toBeGreaterThan(5);
     await standsAt(page, 0);
@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await standsAt(page, 2);
     await page.keyboard.press('ArrowLeft');
     await standsAt(page, 1);
-    expect(await page.locator('.story').innerText(), 'a step back shows the same turn again').toBe(first);
+    expect(await page.locator('.story').innerText(), 'a step back shows the same turn').toBe(first);
     await page.keyboard.press('End');
     await standsAt(page, last);
     await page.keyboard.press('ArrowRight');
@@ -111,29 +111,29 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await standsAt(page, last);
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
     await expect.poll(() => page.url(), { message: 'the address names the moment' }).toMatch(new RegExp(`#t=${last}$`));
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 
-  test.each(Object.keys(GAMES))('%s: axe finds nothing serious, in light and dark, wide and narrow', async (game) => {
+  test.each(Object.keys(GAMES))('%s has no serious axe findings, light and dark, wide and narrow', async (game) => {
     for (const options of [
       { colorScheme: 'light' as const },
       { colorScheme: 'dark' as const, viewport: { width: 320, height: 640 } },
     ]) {
-      const { page, context, complaints } = await open(`${address[game]}#t=5`, options);
+      const { page, context, problems } = await open(`${address[game]}#t=5`, options);
       await standsAt(page, 5);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      expect(wide, 'nothing sticks out to the side').toBeLessThanOrEqual(0);
+      expect(wide, 'no horizontal overflow').toBeLessThanOrEqual(0);
       expect(await seriousFindings(page)).toEqual([]);
-      expect(complaints).toEqual([]);
+      expect(problems).toEqual([]);
       await context.close();
     }
   });
 
-  test('a link names the moment and leaves the rest of the address alone', async () => {
+  test('the hash contains the turn and keeps its other parts', async () => {
     const { page, context } = await open(`${address['word-racer']}#game=2&t=7&x=y`);
     await standsAt(page, 7);
-    await page.getByRole('button', { name: 'One turn on' }).click();
+    await page.getByRole('button', { name: 'Next turn' }).click();
     await standsAt(page, 8);
     await expect.poll(() => page.url()).toMatch(/#game=2&t=8&x=y$/);
     await page.evaluate(() => (location.hash = '#game=2&t=20'));
@@ -141,10 +141,10 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await context.close();
   });
 
-  test('buttons, slider and chart do what they say', async () => {
+  test('buttons, slider and chart change the turn', async () => {
     const { page, context } = await open(address['hide-and-seek'] as string);
     const last = await lastOf(page);
-    await page.getByRole('button', { name: 'To the end' }).click();
+    await page.getByRole('button', { name: 'Go to end' }).click();
     await standsAt(page, last);
     await page.getByRole('slider').fill('4');
     await standsAt(page, 4);
@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     const box = (await plot.boundingBox()) as { width: number; height: number };
     await plot.click({ position: { x: box.width - 5, y: box.height / 2 } });
     await standsAt(page, last);
-    // The seeker's eyes: the hider is drawn only where it is seen.
+    // From the seeker's point of view the hider is drawn only if visible.
     await page.keyboard.press('Home');
     await standsAt(page, 0);
     expect(await page.locator('.runner').count()).toBe(2);
@@ -167,8 +167,8 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await context.close();
   });
 
-  test('a film by hand: faults, logs, hostile names, one global, no hash', async () => {
-    const { page, context, complaints } = await open(address['connect-five'] as string);
+  test('faults, output and hostile names are shown as text; one global, no hash', async () => {
+    const { page, context, problems } = await open(address['connect-five'] as string);
     const film = filmIn(address['connect-five'] as string);
     const hostile = '</script><img src=x onerror="window.hit=1"><b>bold</b>';
     film.names = [hostile, 'b'];
@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     await standsAt(page, 3);
     await page.locator('#field').pressSequentially('f f');
     await standsAt(page, 3);
-    expect(page.url(), 'the address is left alone').not.toContain('#t=3');
+    expect(page.url(), 'the address is unchanged').not.toContain('#t=3');
     expect(await page.evaluate(() => 'hit' in window || document.querySelector('img, b, u') !== null)).toBe(false);
     const globals = await page.evaluate(() => {
       const frame = document.createElement('iframe');
@@ -205,21 +205,21 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
       return Object.getOwnPropertyNames(window).filter((name) => !usual.has(name) && !/^\d+$/.test(name));
     });
     expect(globals).toEqual(['Agon']);
-    expect(complaints.filter((text) => !text.includes('about:blank'))).toEqual([]);
+    expect(problems.filter((text) => !text.includes('about:blank'))).toEqual([]);
     await context.close();
   });
 
-  test.each(Object.keys(GAMES))('%s is watched as it is played, and ends as the whole film does', async (game) => {
-    const { page, context, complaints } = await open(address[game] as string);
+  test.each(Object.keys(GAMES))('live film of %s ends like the whole film', async (game) => {
+    const { page, context, problems } = await open(address[game] as string);
     const { seed: _, digest: __, ...whole } = filmIn(address[game] as string);
     const last = whole.deltas.length;
     const first = Math.floor(last / 4);
-    const { head, parts } = cut(whole, first, Math.ceil((last - first) / 5));
+    const { head, parts } = splitFilm(whole, first, Math.ceil((last - first) / 5));
     await show(page, head);
     await standsAt(page, first);
     expect(await page.locator('.live').innerText()).toBe('Live');
     expect(await page.locator('.story').innerText()).not.toContain('Ended');
-    expect(await append(page, parts[1]), 'a gap is not papered over').toBe(false);
+    expect(await append(page, parts[1]), 'a gap is rejected').toBe(false);
     expect(await append(page, parts[0])).toBe(true);
     let turn = first + (parts[0]?.turns.length ?? 0);
     await standsAt(page, turn);
@@ -236,38 +236,38 @@ describe.skipIf(!hasBrowser)('in the browser', () => {
     for (const part of parts.slice(3)) expect(await append(page, part)).toBe(true);
     await standsAt(page, last);
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
-    expect(await page.locator('.live').count(), 'from now on a replay like any other').toBe(0);
+    expect(await page.locator('.live').count(), 'a finished film is a normal replay').toBe(0);
     const seen = await picture(page);
     await show(page, whole);
     await page.keyboard.press('End');
     await standsAt(page, last);
     await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
     await expect.poll(() => picture(page)).toBe(seen);
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 
-  test('what cannot be shown says why', async () => {
+  test('an unsupported film shows an error', async () => {
     const { page, context } = await open(address['connect-five'] as string);
-    const say = (film: unknown): Promise<string> =>
+    const errorText = (film: unknown): Promise<string> =>
       page.evaluate((data) => {
-        const place = document.createElement('div');
-        document.body.append(place);
-        (window as unknown as { Agon: { replay(element: Element, film: unknown): unknown } }).Agon.replay(place, data);
-        return place.innerText;
+        const target = document.createElement('div');
+        document.body.append(target);
+        (window as unknown as { Agon: { replay(element: Element, film: unknown): unknown } }).Agon.replay(target, data);
+        return target.innerText;
       }, film);
     const film = { agon: 'film', version: 1, game: 'chess', names: [], deltas: [] };
-    expect(await say({})).toContain('not a film');
-    expect(await say({ ...film, version: 9 })).toContain('newer');
-    expect(await say(film)).toContain('chess');
+    expect(await errorText({})).toContain('not a film');
+    expect(await errorText({ ...film, version: 9 })).toContain('newer');
+    expect(await errorText(film)).toContain('chess');
     await context.close();
   });
 
-  test('nothing moves by itself between turns for who asked for less motion', async () => {
+  test('reduced motion shows the piece without animation', async () => {
     const { page, context } = await open(`${address['connect-five']}#t=3`, { reducedMotion: 'reduce' });
     await page.keyboard.press('ArrowRight');
     await standsAt(page, 4);
-    expect(await page.locator('.newest').count(), 'the piece lies at once').toBe(1);
+    expect(await page.locator('.newest').count(), 'the piece is in place').toBe(1);
     await context.close();
   });
 });

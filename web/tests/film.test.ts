@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { extended, problem, Reel, type Film, type Part } from '../src/film';
-import { cut } from './cut';
+import { extendFilm, filmProblem, FrameIndex, type Film, type FilmPart } from '../src/film';
+import { splitFilm } from './split_film';
 
-/** A film that counts: the frame after turn n is `{n, list: [n, ...]}`. Seats answer by turns. */
-function counting(turns: number): Film {
+/** Test film: the frame after turn n is `{n, list: [n, ...]}`. The seats answer alternately. */
+function countingFilm(turns: number): Film {
   return {
     agon: 'film',
     version: 1,
@@ -27,100 +27,100 @@ function counting(turns: number): Film {
   };
 }
 
-describe('a reel', () => {
-  test('gives every frame, in any order', () => {
-    const reel = new Reel(counting(100));
+describe('FrameIndex', () => {
+  test('frame returns every turn in any order', () => {
+    const frames = new FrameIndex(countingFilm(100));
     const order = [100, 0, 50, 49, 48, 51, 99, 17, 16, 15, 1, 100, 33];
-    for (const turn of order) expect((reel.frame(turn) as { n: number }).n).toBe(turn);
+    for (const turn of order) expect((frames.frame(turn) as { n: number }).n).toBe(turn);
     for (let turn = 0; turn <= 100; turn += 1) {
-      const forwards = new Reel(counting(turn)).frame(turn);
-      expect(reel.frame(turn), `turn ${turn}`).toEqual(forwards);
+      const forwards = new FrameIndex(countingFilm(turn)).frame(turn);
+      expect(frames.frame(turn), `turn ${turn}`).toEqual(forwards);
     }
   });
 
-  test('stays within the film', () => {
-    const reel = new Reel(counting(4));
-    expect((reel.frame(-3) as { n: number }).n).toBe(0);
-    expect((reel.frame(99) as { n: number }).n).toBe(4);
+  test('frame clamps the turn to the film', () => {
+    const frames = new FrameIndex(countingFilm(4));
+    expect((frames.frame(-3) as { n: number }).n).toBe(0);
+    expect((frames.frame(99) as { n: number }).n).toBe(4);
   });
 
-  test('knows who answered what, and what it took', () => {
-    const reel = new Reel(counting(8));
-    expect(reel.deed(1, 0)).toEqual({ answer: '1', micros: 10 });
-    expect(reel.deed(1, 1), 'was not asked').toBeUndefined();
-    expect(reel.deed(4, 1)).toEqual({ answer: '4', micros: 40 });
-    expect(reel.deed(6, 1), 'is no longer asked').toEqual({ answer: '-', micros: undefined });
-    expect(reel.deed(8, 1), 'a seat that sat out has no time for it').toEqual({ answer: '8', micros: 80 });
-    expect(reel.deed(0, 0)).toBeUndefined();
+  test('answerOf returns the token and the charged time', () => {
+    const frames = new FrameIndex(countingFilm(8));
+    expect(frames.answerOf(1, 0)).toEqual({ token: '1', micros: 10 });
+    expect(frames.answerOf(1, 1), 'the seat was not asked').toBeUndefined();
+    expect(frames.answerOf(4, 1)).toEqual({ token: '4', micros: 40 });
+    expect(frames.answerOf(6, 1), 'the seat is out of the game').toEqual({ token: '-', micros: undefined });
+    expect(frames.answerOf(8, 1), 'a skipped turn has no time').toEqual({ token: '8', micros: 80 });
+    expect(frames.answerOf(0, 0)).toBeUndefined();
   });
 
-  test('asks everybody when the film names nobody', () => {
-    const film = { ...counting(1), answers: ['L R'] };
+  test('answerOf without movers assumes that all seats answer', () => {
+    const film = { ...countingFilm(1), answers: ['L R'] };
     delete film.movers;
-    expect(new Reel(film).deed(1, 1)?.answer).toBe('R');
+    expect(new FrameIndex(film).answerOf(1, 1)?.token).toBe('R');
   });
 
-  test('finds faults in both directions', () => {
-    const reel = new Reel(counting(10));
-    expect(reel.faultTurns).toEqual([3, 7]);
-    expect(reel.faultFrom(0, 1)).toBe(3);
-    expect(reel.faultFrom(3, 1)).toBe(7);
-    expect(reel.faultFrom(7, 1)).toBeUndefined();
-    expect(reel.faultFrom(7, -1)).toBe(3);
-    expect(reel.faults(3)).toHaveLength(2);
+  test('nextFaultTurn searches in both directions', () => {
+    const frames = new FrameIndex(countingFilm(10));
+    expect(frames.faultTurns).toEqual([3, 7]);
+    expect(frames.nextFaultTurn(0, 1)).toBe(3);
+    expect(frames.nextFaultTurn(3, 1)).toBe(7);
+    expect(frames.nextFaultTurn(7, 1)).toBeUndefined();
+    expect(frames.nextFaultTurn(7, -1)).toBe(3);
+    expect(frames.faults(3)).toHaveLength(2);
   });
 });
 
-describe('a live film', () => {
+describe('extendFilm', () => {
   const whole = (): Film => {
-    const film = counting(40);
+    const film = countingFilm(40);
     film.micros = [Array.from({ length: 20 }, (_, i) => 2 * i), Array.from({ length: 19 }, (_, i) => 2 * i + 1)];
     film.faults = [...film.faults].sort((a, b) => a.turn - b.turn);
     film.standing = { of: 'points', lines: [Array.from({ length: 41 }, (_, i) => i)] };
     return film;
   };
 
-  test.each([[0, 1], [3, 4], [17, 16], [40, 1]])('of %i turns and parts of %i more becomes the whole film', (first, size) => {
-    const { head, parts } = cut(whole(), first, size);
-    let reel = new Reel(head);
-    expect(reel.film.live).toBe(true);
-    expect(reel.last).toBe(first);
+  test.each([[0, 1], [3, 4], [17, 16], [40, 1]])('head of %i turns with parts of %i turns becomes the whole film', (first, size) => {
+    const { head, parts } = splitFilm(whole(), first, size);
+    let frames = new FrameIndex(head);
+    expect(frames.film.live).toBe(true);
+    expect(frames.last).toBe(first);
     for (const part of parts) {
-      reel = new Reel(extended(reel.film, part) as Film, reel);
-      expect((reel.frame(reel.last) as { n: number }).n).toBe(reel.last);
-      const seat = (reel.last + 1) % 2;
-      if (reel.last !== 6 && reel.last > 0) expect(reel.deed(reel.last, seat)).toEqual(new Reel(whole()).deed(reel.last, seat));
+      frames = new FrameIndex(extendFilm(frames.film, part) as Film, frames);
+      expect((frames.frame(frames.last) as { n: number }).n).toBe(frames.last);
+      const seat = (frames.last + 1) % 2;
+      if (frames.last !== 6 && frames.last > 0) expect(frames.answerOf(frames.last, seat)).toEqual(new FrameIndex(whole()).answerOf(frames.last, seat));
     }
-    expect(reel.film).toEqual(whole());
-    expect(reel.faultTurns).toEqual([3, 7]);
-    for (let turn = 0; turn <= 40; turn += 1) expect(reel.frame(turn)).toEqual(new Reel(whole()).frame(turn));
+    expect(frames.film).toEqual(whole());
+    expect(frames.faultTurns).toEqual([3, 7]);
+    for (let turn = 0; turn <= 40; turn += 1) expect(frames.frame(turn)).toEqual(new FrameIndex(whole()).frame(turn));
   });
 
-  test('what it has already is passed over, what leaves a gap is refused, and nothing is changed in place', () => {
-    const { head, parts } = cut(whole(), 10, 5);
+  test('known turns are skipped, a gap returns undefined, and the film is not modified', () => {
+    const { head, parts } = splitFilm(whole(), 10, 5);
     const before = structuredClone(head);
-    const more = extended(head, parts[0] as Part) as Film;
+    const more = extendFilm(head, parts[0] as FilmPart) as Film;
     expect(head).toEqual(before);
-    expect(extended(more, parts[0] as Part)).toEqual(more);
-    expect(extended(more, { ...(parts[1] as Part), from: 14, turns: [...(parts[0]?.turns.slice(3) ?? []), ...(parts[1]?.turns ?? [])] })?.deltas).toHaveLength(20);
-    expect(extended(more, parts[2] as Part)).toBeUndefined();
+    expect(extendFilm(more, parts[0] as FilmPart)).toEqual(more);
+    expect(extendFilm(more, { ...(parts[1] as FilmPart), from: 14, turns: [...(parts[0]?.turns.slice(3) ?? []), ...(parts[1]?.turns ?? [])] })?.deltas).toHaveLength(20);
+    expect(extendFilm(more, parts[2] as FilmPart)).toBeUndefined();
   });
 
-  test('names who is asked from the turn on in which that is not everybody', () => {
-    const film: Film = { ...counting(0), live: true, answers: [], movers: undefined as never, micros: [[], []], faults: [] };
+  test('movers appear from the first turn in which not all seats answer', () => {
+    const film: Film = { ...countingFilm(0), live: true, answers: [], movers: undefined as never, micros: [[], []], faults: [] };
     delete film.movers;
     const turn = { delta: { n: 1 }, standing: [] };
-    const all = extended(film, { from: 1, turns: [{ ...turn, answers: 'a b', micros: [1, 2] }] }) as Film;
+    const all = extendFilm(film, { from: 1, turns: [{ ...turn, answers: 'a b', micros: [1, 2] }] }) as Film;
     expect(all.movers).toBeUndefined();
-    const one = extended(all, { from: 2, turns: [{ ...turn, answers: 'c', movers: [1], micros: [3] }] }) as Film;
+    const one = extendFilm(all, { from: 2, turns: [{ ...turn, answers: 'c', movers: [1], micros: [3] }] }) as Film;
     expect(one.movers).toEqual([[0, 1], [1]]);
     expect(one.micros).toEqual([[1], [2, 3]]);
   });
 });
 
-test('what is no film, or one from the future, is refused', () => {
-  expect(problem(counting(1))).toBeUndefined();
-  expect(problem({ ...counting(1), version: 2 })).toBe('newer');
+test('filmProblem rejects other values and newer versions', () => {
+  expect(filmProblem(countingFilm(1))).toBeUndefined();
+  expect(filmProblem({ ...countingFilm(1), version: 2 })).toBe('newer');
   for (const wrong of [undefined, null, 7, 'film', {}, { agon: 'record', version: 1 }, { agon: 'film', version: 1 }])
-    expect(problem(wrong)).toBe('not-a-film');
+    expect(filmProblem(wrong)).toBe('not-a-film');
 });

@@ -1,15 +1,15 @@
-// What some tests need and not every machine has.
+// Programs that some tests need: a browser and nats-server.
 
 import { existsSync } from 'node:fs';
 import { CHROMIUM } from './agon.mjs';
 
-const places = ['/usr/sbin', '/usr/bin', '/usr/local/bin', ...(process.env.PATH ?? '').split(':').filter((folder) => folder !== '')];
+const folders = ['/usr/sbin', '/usr/bin', '/usr/local/bin', ...(process.env.PATH ?? '').split(':').filter((folder) => folder !== '')];
 
-/** @type {string | undefined} The nats-server of this machine. */
-export const NATS = places.map((folder) => `${folder}/nats-server`).find((path) => existsSync(path));
+/** @type {string | undefined} Path of the nats-server program. */
+export const NATS = folders.map((folder) => `${folder}/nats-server`).find((path) => existsSync(path));
 
-/** Whether there is a browser. */
+/** Whether Chromium is installed. */
 export const hasBrowser = existsSync(CHROMIUM);
 
-/** What is not there. */
+/** Names of the missing programs. */
 export const missing = () => [...(hasBrowser ? [] : ['Chromium']), ...(NATS === undefined ? ['nats-server'] : [])];

@@ -1,10 +1,10 @@
-// Takes the pictures of the README: `npm run pictures -- FOLDER`; `npm run pictures -- site FOLDER` those of every page of a server.
+// Takes screenshots: `npm run pictures -- FOLDER` for the README, `npm run pictures -- site FOLDER` for all pages of a server.
 
 import { mkdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { CHROMIUM, FLAGS, Pages } from './agon.mjs';
-import { fill } from './site/filled.mjs';
-import { PASSWORD, Place } from './site/place.mjs';
+import { fillSite } from './site/sample_site.mjs';
+import { PASSWORD, SiteServer } from './site/server.mjs';
 
 const BOTS = ['planner', 'drawn', 'seeker', 'short-sighted', 'sweeper'].map((name) => `house:${name}`);
 /** @type {[string, string, string[], number, number, boolean, boolean][]} Name, game, bots, seed, turn, dark, phone. */
@@ -34,7 +34,7 @@ async function viewer(folder) {
       const context = await browser.newContext({ viewport, colorScheme: dark ? 'dark' : 'light' });
       const page = await context.newPage();
       await page.goto(`${url}#t=${turn}`);
-      await page.waitForSelector(`.replay[data-told="${turn}"]`);
+      await page.waitForSelector(`.replay[data-panel-turn="${turn}"]`);
       await page.waitForTimeout(500);
       await page.screenshot({ path: `${folder}/web-${name}.png` });
       await context.close();
@@ -45,26 +45,26 @@ async function viewer(folder) {
 }
 
 /**
- * Every page, wide and on a phone, in light and dark.
+ * Takes screenshots of all pages, wide and on a phone, light and dark.
  * @param {string} folder
- * @param {string} only Pages whose names begin so.
+ * @param {string} only Prefix of the page names.
  */
 async function site(folder, only) {
   mkdirSync(folder, { recursive: true });
-  const place = await Place.start();
+  const server = await SiteServer.start();
   try {
-    const { pages } = await fill(place, true);
+    const { pages } = await fillSite(server, true);
     for (const phone of [false, true]) {
       for (const dark of [false, true]) {
         for (const who of [null, 'Ada', 'Olga']) {
           const viewport = phone ? { width: 390, height: 844 } : { width: 1280, height: 900 };
-          const context = await browser.newContext({ baseURL: place.url, viewport, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
+          const context = await browser.newContext({ baseURL: server.url, viewport, colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
           const page = await context.newPage();
           if (who !== null) await signIn(page, who);
           for (const { name, path, shows } of pages.filter((one) => one.who === who && one.name.startsWith(only))) {
             await page.goto(path.replace('#t=4', '#t=9'));
-            await page.waitForSelector(shows?.replace('"4"', '"9"') ?? 'h1', { timeout: 10_000 }).catch(() => console.error(`${name}: ${shows} is not there`));
-            // Charts and late answers.
+            await page.waitForSelector(shows?.replace('"4"', '"9"') ?? 'h1', { timeout: 10_000 }).catch(() => console.error(`${name}: ${shows} not found`));
+            // Wait for charts and late responses.
             await page.waitForTimeout(400);
             await page.screenshot({ path: `${folder}/${name}-${phone ? 'phone' : 'wide'}-${dark ? 'dark' : 'light'}.png`, fullPage: true });
           }
@@ -73,7 +73,7 @@ async function site(folder, only) {
       }
     }
   } finally {
-    await place.stop();
+    await server.stop();
   }
 }
 

@@ -1,4 +1,4 @@
-// The pages of a report in a real browser, from disk: nothing goes wrong, nothing sticks out, nobody outside is asked.
+// Report pages in a real browser, from disk: no errors, no overflow, no network requests.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CHROMIUM, FLAGS, Pages } from './agon.mjs';
 import { seriousFindings } from './axe';
 import { hasBrowser } from './needs.mjs';
-import { WAIT_TIMEOUT } from './patience.mjs';
+import { WAIT_TIMEOUT } from './timeouts.mjs';
 
 const FILE = `
 name = "Spring <i>Cup</i>"
@@ -60,31 +60,31 @@ describe.skipIf(!hasBrowser)('a report in the browser', () => {
   test.each([
     { colorScheme: 'light' as const, viewport: { width: 1100, height: 860 } },
     { colorScheme: 'dark' as const, viewport: { width: 320, height: 640 } },
-  ])('every page is well ($colorScheme, $viewport.width wide)', async (options) => {
+  ])('all pages have no errors and no serious axe findings ($colorScheme, $viewport.width wide)', async (options) => {
     expect(files).toContain('phase-2.html');
     expect(files.filter((name) => name.startsWith('games/'))).toHaveLength(4);
-    // Pages of one kind are made alike: axe, which is slow, looks at one of each.
-    const looked = new Set(['bots/', 'games/'].flatMap((kind) => files.filter((name) => name.startsWith(kind)).slice(0, 1)));
-    looked.add('summary.html').add('phase-2.html');
+    // Axe is slow, so it checks one page of each kind.
+    const checkedByAxe = new Set(['bots/', 'games/'].flatMap((kind) => files.filter((name) => name.startsWith(kind)).slice(0, 1)));
+    checkedByAxe.add('summary.html').add('phase-2.html');
     const context = await browser.newContext(options);
     context.setDefaultTimeout(WAIT_TIMEOUT);
     for (const file of files) {
       const page = await context.newPage();
-      const complaints: string[] = [];
+      const problems: string[] = [];
       page.on('console', (message) => {
-        if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+        if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
       });
-      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('pageerror', (error) => problems.push(error.message));
       page.on('request', (request) => {
         const known = request.url().startsWith(`file://${root}/`) || request.url() === 'data:,';
-        if (!known) complaints.push(`asked for ${request.url()}`);
+        if (!known) problems.push(`asked for ${request.url()}`);
       });
       await page.goto(`file://${root}/${file}`);
       if (file.startsWith('games/')) await page.waitForSelector('.replay');
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-      expect(wide, `${file}: nothing sticks out to the side`).toBeLessThanOrEqual(0);
-      if (looked.has(file)) expect(await seriousFindings(page), file).toEqual([]);
-      expect(complaints, file).toEqual([]);
+      expect(wide, `${file}: no horizontal overflow`).toBeLessThanOrEqual(0);
+      if (checkedByAxe.has(file)) expect(await seriousFindings(page), file).toEqual([]);
+      expect(problems, file).toEqual([]);
       await page.close();
     }
     await context.close();

@@ -1,11 +1,11 @@
-// A reporter that writes down the tests that could not run, for `make test` to name them at its end (`scripts/skipped-tests.sh`).
+// Reporter that records skipped tests. `make test` lists them at its end.
 
 import { appendFileSync } from 'node:fs';
 import type { Reporter, TestCase } from 'vitest/node';
 import { CHROMIUM } from './agon.mjs';
 import { missing } from './needs.mjs';
 
-export default class Skipped implements Reporter {
+export default class SkippedTestsReporter implements Reporter {
   #skipped: string[] = [];
 
   onTestCaseResult(test: TestCase): void {

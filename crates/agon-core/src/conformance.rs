@@ -1,7 +1,8 @@
-//! The suite every game must pass: random play that never panics, answers that are legal or refused with
-//! reasons, observations that leak nothing, faults at every turn. For tests only, so a broken promise panics.
+//! Conformance suite that every game must pass. It plays at random and checks that the game never panics, that answers are
+//! legal or rejected with reasons, that observations reveal no hidden state, and that faults work at every turn. A failed
+//! check panics, because the suite is for tests only.
 //!
-//! Recording and replaying the same games is checked one crate further on, by the engine's tests.
+//! The tests of the engine crate check recording and replaying of the same games.
 
 #![allow(clippy::expect_used, clippy::missing_panics_doc, reason = "a test suite fails by panicking")]
 
@@ -10,72 +11,78 @@ use serde_json::Value as Json;
 use crate::assets::Assets;
 use crate::fault::Fault;
 use crate::frame;
-use crate::game::{Game, House, View};
-use crate::picture::Eye;
+use crate::game::{Game, HouseBots, View};
+use crate::picture::Viewpoint;
 use crate::player::Reply;
-use crate::random::QuickRng;
+use crate::random::FastRng;
 use crate::seat::Seat;
 use crate::settings::Settings;
 
 /// Settings (name and text) and number of seats of one game.
-pub type Drawn = (Vec<(&'static str, String)>, usize);
+pub type DrawnSetup = (Vec<(&'static str, String)>, usize);
 
-/// What to play.
-pub struct Plan {
-    /// How many games of random play.
+/// Configuration of a conformance run.
+pub struct ConformanceConfig {
+    /// Number of random games.
     pub games: u32,
-    /// Settings and number of seats of a game, drawn at random: keep games short here.
-    pub settings: fn(&mut QuickRng) -> Drawn,
-    /// No game may have more turns.
+    /// Draws the settings and number of seats of a game. Choose settings that keep games short.
+    pub settings: fn(&mut FastRng) -> DrawnSetup,
+    /// Maximum number of turns of a game.
     pub max_turns: u32,
 }
 
-/// Plays the plan and panics at the first broken promise.
-pub fn check<G: Game + View + House>(plan: &Plan) {
+/// Runs the suite and panics at the first failed check.
+pub fn check<G: Game + View + HouseBots>(config: &ConformanceConfig) {
     check_info::<G>();
     check_garbage::<G>();
-    for number in 0..plan.games {
-        let mut rng = QuickRng::new(0x00A6_0000 + u64::from(number));
-        let (pairs, seats) = (plan.settings)(&mut rng);
+    for number in 0..config.games {
+        let mut rng = FastRng::new(0x00A6_0000 + u64::from(number));
+        let (pairs, seats) = (config.settings)(&mut rng);
         let pairs = pairs.iter().map(|(name, text)| (*name, text.as_str()));
-        let settings = Settings::parse(G::info().settings, pairs).expect("the plan's settings are valid");
+        let settings =
+            Settings::parse(G::info().settings, pairs).expect("settings of the configuration are valid");
         let seed = rng.next_u64();
-        let (settings, seed) = G::in_series(&settings, seed, rng.below(3));
-        let game = G::new(&settings, seats, &Assets::none()).expect("the plan's settings are valid");
+        let (settings, seed) = G::series_game(&settings, seed, rng.below(3));
+        let game =
+            G::new(&settings, seats, &Assets::none()).expect("settings of the configuration are valid");
         assert_eq!(game.seats(), seats);
-        // Faults are rare enough that most games go the distance, and at every turn in some.
+        // Three fault rates and none: most games are played to the end, and some have a fault in nearly every turn.
         let fault_one_in = [u32::MAX, 200, 20, 3][number as usize % 4];
-        play(&game, seed, &mut rng, fault_one_in, plan.max_turns, number % 8 == 0);
+        play(&game, seed, &mut rng, fault_one_in, config.max_turns, number % 8 == 0);
     }
 }
 
-fn check_info<G: Game + House>() {
+fn check_info<G: Game + HouseBots>() {
     let info = G::info();
     assert!(info.seats.min >= 2 && info.seats.max <= crate::MAX_SEATS && info.seats.min <= info.seats.max);
     assert!(
         info.roles.len() == 1 || info.roles.len() == info.seats.max,
-        "one role for all, or one for each seat"
+        "one role for all seats, or one for each seat"
     );
     assert!(!info.requests.is_empty() && info.stats.len() <= crate::outcome::MAX_STATS);
     for (i, bot) in G::bots().iter().enumerate() {
-        assert!(!bot.thinks.is_empty(), "{} says how it thinks", bot.name);
+        assert!(!bot.strategy.is_empty(), "{} says how it thinks", bot.name);
         assert!(
             bot.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
             "{}",
             bot.name
         );
-        assert!(!G::bots()[..i].iter().any(|other| other.name == bot.name), "{} is there twice", bot.name);
-        assert!(Seat::all(info.seats.max).any(|seat| bot.plays(seat)), "{} can sit nowhere", bot.name);
+        assert!(
+            !G::bots()[..i].iter().any(|other| other.name == bot.name),
+            "duplicate house bot {}",
+            bot.name
+        );
+        assert!(Seat::all(info.seats.max).any(|seat| bot.plays(seat)), "{} plays at no seat", bot.name);
     }
     for role in info.roles {
         let bots = G::bots().iter().filter(|b| b.roles.is_empty() || b.roles.contains(&role.name)).count();
-        assert!(bots >= 5, "at least five house bots for the role {}, not {bots}", role.name);
+        assert!(bots >= 5, "role {} has {bots} house bots, needs at least five", role.name);
     }
 }
 
-/// Whatever text comes in, reading it neither panics nor takes it for an answer it does not write back.
+/// Reading any text must not panic, and an accepted answer must survive a round trip through the record form.
 fn check_garbage<G: Game>() {
-    let mut rng = QuickRng::new(5);
+    let mut rng = FastRng::new(5);
     let mut texts: Vec<String> =
         ["", " ", "\0", "-1", "9999999999999999999999", "NaN", "[]", "é", "\u{1F600}"]
             .map(String::from)
@@ -88,7 +95,7 @@ fn check_garbage<G: Game>() {
         if let Ok(answer) = G::read_answer(&text) {
             assert_eq!(round_trip::<G>(answer), answer, "from {text:?}");
         } else if let Err(reason) = G::read_answer(&text) {
-            assert!(!reason.is_empty(), "a reason for {text:?}");
+            assert!(!reason.is_empty(), "no reason for {text:?}");
         }
     }
 }
@@ -98,41 +105,45 @@ fn round_trip<G: Game>(answer: G::Answer) -> G::Answer {
     G::write_answer(answer, &mut token);
     let token = String::from_utf8(token).expect("ASCII");
     let plain = |c: char| c.is_ascii_graphic() && c != '"' && c != '\\';
-    assert!(!token.is_empty() && token.chars().all(plain), "{token:?} goes into a record as it is");
+    assert!(!token.is_empty() && token.chars().all(plain), "{token:?} is not valid in a record");
     assert!(!token.starts_with(['!', '-']), "{token:?} would be read as a fault");
-    G::read_answer(&token).expect("what was written can be read")
+    G::read_answer(&token).expect("a written answer can be read")
 }
 
 fn play<G: Game + View>(
     game: &G,
     seed: u64,
-    rng: &mut QuickRng,
+    rng: &mut FastRng,
     fault_one_in: u32,
     max_turns: u32,
-    closely: bool,
+    thorough: bool,
 ) {
     let names: Vec<String> = (0..game.seats()).map(|i| format!("bot-{i}")).collect();
     let mut state = game.start(seed);
-    assert_eq!(game.frame(&state), game.frame(&game.start(seed)), "one seed, one start");
+    assert_eq!(game.frame(&state), game.frame(&game.start(seed)), "the same seed gives the same start");
     let mut shown = game.frame(&state);
     for turn in 0.. {
         let to_move = game.to_move(&state);
-        assert_eq!(to_move.is_empty(), game.outcome(&state).is_some(), "over means a result, at turn {turn}");
+        assert_eq!(
+            to_move.is_empty(),
+            game.outcome(&state).is_some(),
+            "outcome and end disagree at turn {turn}"
+        );
         if to_move.is_empty() {
             break;
         }
-        assert!(turn < max_turns, "no end after {turn} turns");
-        let look = closely || rng.below(16) == 0;
+        assert!(turn < max_turns, "the game is not over after {turn} turns");
+        let inspect = thorough || rng.below(16) == 0;
         let mut replies = Vec::new();
         for seat in to_move {
             assert!(seat.index() < game.seats());
             assert!(game.request(&state, seat) < G::info().requests.len());
-            assert_eq!(game.request(&state, seat), G::asked(&game.observe(&state, seat)));
-            if look {
+            assert_eq!(game.request(&state, seat), G::request_of(&game.observe(&state, seat)));
+            if inspect {
                 check_nothing_hidden(game, &state, seat, rng, &names);
             }
             let answer = game.sample(&state, seat, rng).expect("a seat to move has a legal answer");
-            assert_eq!(game.check(&state, seat, answer), Ok(()), "{answer:?} was offered as legal");
+            assert_eq!(game.check(&state, seat, answer), Ok(()), "sampled answer {answer:?} is not legal");
             assert_eq!(round_trip::<G>(answer), answer);
             let fault = Fault::ALL[rng.below(4) as usize];
             replies.push(if rng.below(fault_one_in) == 1 {
@@ -141,22 +152,22 @@ fn play<G: Game + View>(
                 Reply::Answer(answer)
             });
         }
-        if look {
+        if inspect {
             check_faults(game, &state, &replies);
         }
         game.apply(&mut state, &replies);
-        if closely {
+        if thorough {
             let next = game.frame(&state);
             let delta = frame::diff(&shown, &next);
             frame::patch(&mut shown, &delta);
-            assert_eq!(shown, next, "frame and delta give the next frame");
+            assert_eq!(shown, next, "frame and delta do not give the next frame");
         }
     }
     let frame = game.frame(&state);
     game.apply(&mut state, &[]);
-    assert_eq!(frame, game.frame(&state), "nothing moves after the end");
+    assert_eq!(frame, game.frame(&state), "the state changes after the end");
     check_outcome(game, &state);
-    assert!(!game.picture(&state, Eye::All, &names).plain().is_empty());
+    assert!(!game.picture(&state, Viewpoint::All, &names).plain().is_empty());
 }
 
 fn observation<G: Game>(game: &G, state: &G::State, seat: Seat) -> Json {
@@ -167,26 +178,26 @@ fn check_nothing_hidden<G: Game + View>(
     game: &G,
     state: &G::State,
     seat: Seat,
-    rng: &mut QuickRng,
+    rng: &mut FastRng,
     names: &[String],
 ) {
     let other = game.resample(state, seat, rng);
     assert_eq!(
         observation(game, state, seat),
         observation(game, &other, seat),
-        "seat {seat} sees what is hidden"
+        "the observation of seat {seat} depends on hidden state"
     );
-    let eye = Eye::Seat(seat);
+    let viewpoint = Viewpoint::Seat(seat);
     assert_eq!(
-        game.picture(state, eye, names),
-        game.picture(&other, eye, names),
-        "seat {seat}'s picture leaks"
+        game.picture(state, viewpoint, names),
+        game.picture(&other, viewpoint, names),
+        "the picture of seat {seat} depends on hidden state"
     );
-    let mut again = other.clone();
-    game.apply(&mut again, &[]);
+    let mut after_apply = other.clone();
+    game.apply(&mut after_apply, &[]);
 }
 
-/// Each fault at each seat of this turn, and too few replies: the game goes on or ends by its rules.
+/// Applies each fault to each seat of this turn, and too few replies. The game must continue or end consistently.
 fn check_faults<G: Game + View>(game: &G, state: &G::State, replies: &[Reply<G::Answer>]) {
     for fault in Fault::ALL {
         for i in 0..replies.len().min(4) {
@@ -197,7 +208,7 @@ fn check_faults<G: Game + View>(game: &G, state: &G::State, replies: &[Reply<G::
             assert_eq!(game.to_move(&next).is_empty(), game.outcome(&next).is_some(), "after {fault}");
             let mut same = state.clone();
             game.apply(&mut same, &with_fault);
-            assert_eq!(game.frame(&next), game.frame(&same), "same replies, same game");
+            assert_eq!(game.frame(&next), game.frame(&same), "the same replies give different states");
         }
     }
     let mut short = state.clone();
@@ -208,7 +219,7 @@ fn check_faults<G: Game + View>(game: &G, state: &G::State, replies: &[Reply<G::
 fn check_outcome<G: Game>(game: &G, state: &G::State) {
     let outcome = game.outcome(state).expect("the game is over");
     assert_eq!(outcome.seats.len(), game.seats());
-    assert!(outcome.seats.iter().any(|s| s.place == 1), "somebody is first");
+    assert!(outcome.seats.iter().any(|s| s.place == 1), "no seat has place 1");
     assert!(
         outcome.seats.iter().all(|s| s.score.is_finite() && (1..=game.seats()).contains(&s.place.into()))
     );

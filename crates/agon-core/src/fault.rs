@@ -1,28 +1,28 @@
-//! The four named faults, what they cost, and why an answer was refused.
+//! The four faults, their penalties, and reasons for rejecting an answer.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Every bad answer ends in one of these.
+/// Kind of a bad or missing answer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fault {
-    /// No answer within the clock.
+    /// No answer within the time limit.
     Timeout,
-    /// The bot ended or raised instead of answering.
+    /// The bot exited or raised an exception instead of answering.
     Crash,
-    /// Well-formed, not allowed.
+    /// Well-formed, but not allowed.
     Illegal,
-    /// Not an answer at all.
+    /// Not a well-formed answer.
     Garbled,
 }
 
 impl Fault {
-    /// All four, in the order tables show them.
+    /// All four, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Timeout, Self::Crash, Self::Illegal, Self::Garbled];
 
-    /// The name used everywhere: `timeout`, `crash`, `illegal`, `garbled`.
+    /// Name in records, JSON and messages: `timeout`, `crash`, `illegal`, `garbled`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -44,23 +44,23 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What a fault costs in a game, as data.
+/// Penalty for a fault in a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cost {
+pub enum FaultPenalty {
     /// The bot makes no move this turn and scores nothing.
     ForfeitMove,
     /// The bot stays where it is.
     Stay,
-    /// The game is lost.
+    /// The bot loses the game.
     LoseGame,
-    /// The whole match is lost.
+    /// The bot loses the whole match.
     LoseMatch,
 }
 
-impl Cost {
-    /// In words, for help texts.
-    pub const fn words(self) -> &'static str {
+impl FaultPenalty {
+    /// Text for help pages.
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::ForfeitMove => "forfeits the move",
             Self::Stay => "stays where it is",
@@ -70,48 +70,49 @@ impl Cost {
     }
 }
 
-/// A fault with the bot's own words, as it goes into the record.
+/// A fault with its details, as stored in the record.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FaultReport {
-    /// Which of the four.
+    /// Kind of the fault.
     pub fault: Fault,
-    /// Exception text, offending line, or the reasons why an answer was refused.
-    pub says: String,
-    /// The end of what the bot wrote to stderr (at most 8 KiB).
+    /// Exception text, invalid line, or reasons why the answer is illegal.
+    #[serde(rename = "says")]
+    pub message: String,
+    /// Last part of the bot's stderr (at most 8 KiB).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
 }
 
 impl FaultReport {
     /// A report without stderr.
-    pub fn new(fault: Fault, says: impl Into<String>) -> Self {
-        Self { fault, says: says.into(), stderr: String::new() }
+    pub fn new(fault: Fault, message: impl Into<String>) -> Self {
+        Self { fault, message: message.into(), stderr: String::new() }
     }
 }
 
-/// Why an answer is not allowed: every reason, not just the first.
+/// All reasons why an answer is not allowed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// At least one.
+pub struct IllegalAnswer {
+    /// At least one reason.
     pub reasons: Vec<String>,
 }
 
-impl Refusal {
-    /// A refusal for one reason.
+impl IllegalAnswer {
+    /// An error with one reason.
     pub fn because(reason: impl Into<String>) -> Self {
         Self { reasons: vec![reason.into()] }
     }
 
-    /// `Ok` without reasons, a refusal with them.
+    /// `Ok` without reasons, else an error with them.
     pub fn unless_empty(reasons: Vec<String>) -> Result<(), Self> {
         if reasons.is_empty() { Ok(()) } else { Err(Self { reasons }) }
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for IllegalAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reasons.join("; "))
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for IllegalAnswer {}

@@ -1,12 +1,12 @@
-//! View frames: what a viewer draws. A game gives whole frames; a replay is the first one and deltas.
+//! Frames: the data that a viewer draws. A game produces whole frames; a replay holds the first frame and deltas.
 //!
-//! A delta is JSON too, small enough to be applied by a few lines in any language:
+//! A delta is JSON that a few lines of code can apply in any language:
 //! - a scalar (`null`, number, string, boolean): the new value;
-//! - an object: for each key its delta; keys not named stay;
-//! - `["=", value]`: the new value, whole;
-//! - `["-"]` (inside an object): the key goes away;
-//! - `["#", i, delta, i, delta, ...]`: these elements of the list change;
-//! - `["+", keep, value, ...]`: the list keeps its first `keep` elements, then these follow.
+//! - an object: a delta for each key; missing keys keep their value;
+//! - `["=", value]`: the complete new value;
+//! - `["-"]` (inside an object): the key is removed;
+//! - `["#", i, delta, i, delta, ...]`: deltas for these list elements;
+//! - `["+", keep, value, ...]`: the list keeps its first `keep` elements, and these values follow.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -51,12 +51,12 @@ fn diff_lists(before: &[Json], after: &[Json]) -> Json {
         delta.push(json!(i));
         delta.push(diff(old, new));
     }
-    // Past half the elements, a list of plain values is shorter itself. Of objects most fields stay as they are.
+    // If more than half of the elements change, the whole list is shorter. This does not hold for objects, whose fields mostly stay.
     let plain = !after.iter().any(Json::is_object);
     if plain && delta.len() > after.len() { json!(["=", after]) } else { Json::Array(delta) }
 }
 
-/// Applies a delta. What does not fit is left as it is: a viewer shows a stale cell rather than dying.
+/// Applies a delta. A part that does not fit is skipped: a viewer then shows a stale cell instead of failing.
 pub fn patch(frame: &mut Json, delta: &Json) {
     match delta {
         Json::Object(keys) => {
@@ -119,28 +119,28 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_frame_and_its_delta_give_the_next_frame(before in any_json(), after in any_json()) {
+        fn diff_applied_to_a_frame_gives_the_next_frame(before in any_json(), after in any_json()) {
             let mut frame = before.clone();
             patch(&mut frame, &diff(&before, &after));
             prop_assert_eq!(frame, after);
         }
 
         #[test]
-        fn no_delta_breaks_a_viewer(frame in any_json(), delta in any_json()) {
+        fn patch_with_any_delta_does_not_panic(frame in any_json(), delta in any_json()) {
             let mut frame = frame;
             patch(&mut frame, &delta);
         }
     }
 
     #[test]
-    fn objects_in_a_list_keep_the_fields_that_stay() {
+    fn diff_of_objects_in_a_list_contains_only_changed_fields() {
         let before = json!([{"id": 1, "tiles": 4}, {"id": 2, "tiles": 5}]);
         let after = json!([{"id": 1, "tiles": 5}, {"id": 2, "tiles": 6}]);
         assert_eq!(diff(&before, &after), json!(["#", 0, {"tiles": 5}, 1, {"tiles": 6}]));
     }
 
     #[test]
-    fn a_few_changed_cells_make_a_small_delta() {
+    fn diff_of_a_few_changed_cells_is_small() {
         let mut grid = vec![0; 100];
         let before = json!({"grid": grid, "round": 1});
         grid[42] = 7;

@@ -1,206 +1,204 @@
-//! The three traits a game implements: [`Game`] (its rules), [`View`] (how to look at it) and [`House`]
-//! (its built-in bots).
+//! The three traits of a game: [`Game`] (rules), [`View`] (display) and [`HouseBots`] (built-in bots).
 
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::assets::Assets;
 use crate::clock::ClockRule;
-use crate::fault::Refusal;
+use crate::fault::IllegalAnswer;
 use crate::info::GameInfo;
 use crate::outcome::Outcome;
-use crate::picture::{Eye, Picture};
+use crate::picture::{Picture, Viewpoint};
 use crate::player::Reply;
-use crate::random::{QuickRng, series_seed};
+use crate::random::{FastRng, series_seed};
 use crate::seat::{Seat, SeatSet};
 use crate::settings::{Settings, SettingsError};
 
-/// Writes what a program has to read before it answers what a seat sees.
-pub type WriteLines<G> = fn(&<G as Game>::Observation<'_>, &mut Vec<u8>);
+/// Writes the text that a program reads before it answers, for a game with its own text protocol.
+pub type TextRequestWriter<G> = fn(&<G as Game>::Observation<'_>, &mut Vec<u8>);
 
-/// The rules of a game. The value itself is what stays the same during a game: settings, number of seats,
-/// word list. All that changes is in [`Game::State`].
+/// Rules of a game. The value holds what does not change during a game: settings, number of seats, word list.
+/// [`Game::State`] holds what changes.
 ///
-/// A game runs in turns: [`Game::to_move`] names the seats that must answer now, each is shown what it may see
-/// ([`Game::observe`]), and [`Game::apply`] takes all their replies at once. Simultaneous games name
-/// all seats, alternating games one; unequal tempo is naming one seat more often than the other.
+/// A game runs in turns. [`Game::to_move`] returns the seats that must answer now. Each of them gets its observation
+/// ([`Game::observe`]). [`Game::apply`] takes all replies at once. Simultaneous games return all seats, alternating games
+/// one seat. A game with unequal tempo returns one seat more often than the other.
 ///
-/// **Nothing here panics, whatever it is given.**
+/// **No method panics, whatever its arguments are.**
 pub trait Game: Sized + Send + Sync + 'static {
-    /// All of a game in progress, hidden parts and remaining chance included.
+    /// Complete state of a running game, with hidden parts and future random draws.
     type State: Clone + Send;
-    /// What one seat may see. Borrows from the state: observing costs nothing.
+    /// Information visible to one seat. It borrows from the state, so observing is free.
     type Observation<'s>: Serialize;
-    /// A decoded answer. Decoded is not yet legal: see [`Game::check`].
+    /// A decoded answer. It may still be illegal: see [`Game::check`].
     type Answer: Copy + PartialEq + std::fmt::Debug + Send + 'static;
 
-    /// What the game is, as data.
+    /// Static description of the game.
     fn info() -> &'static GameInfo;
 
-    /// A game with these settings. They have been checked one by one against [`GameInfo::settings`]; what
-    /// must hold between them is checked here.
+    /// Creates a game. The caller has checked each setting against [`GameInfo::settings`]; this function checks conditions
+    /// between settings.
     fn new(settings: &Settings, seats: usize, assets: &Assets) -> Result<Self, SettingsError>;
 
     /// The number of seats.
     fn seats(&self) -> usize;
 
-    /// The clock under these settings.
+    /// Time limit under these settings.
     fn clock(&self) -> ClockRule;
 
-    /// Whether the time a program takes to start counts as part of its first answer.
+    /// Whether the start time of a program counts as part of its first answer.
     fn start_counts() -> bool {
         false
     }
 
-    /// The game's own lines of text for programs, where it has some: writes what a program has to read before it
-    /// answers what the seat sees. Without them programs are spoken to by the JSON-lines protocol.
-    fn own_lines() -> Option<WriteLines<Self>> {
+    /// The game's own text protocol, if it has one. Other programs use the JSON-lines protocol.
+    fn text_protocol() -> Option<TextRequestWriter<Self>> {
         None
     }
 
-    /// Settings and seed of game `index` of a series (or match) that was started with these. Game 0 is the
-    /// game one gets alone. Overridden where the first move alternates or something is drawn once for a match.
-    fn in_series(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
+    /// Settings and seed of game `index` of a series (or match) with these settings and seed. Game 0 equals a single game.
+    /// Games override this if the first move alternates or something is drawn once per match.
+    fn series_game(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
         (settings.clone(), series_seed(seed, index))
     }
 
-    /// The start of the game this seed gives.
+    /// Initial state for this seed.
     fn start(&self, seed: u64) -> Self::State;
 
-    /// The seats that must answer now. Empty when the game is over.
+    /// Seats that must answer now. Empty when the game is over.
     fn to_move(&self, state: &Self::State) -> SeatSet;
 
-    /// Which of [`GameInfo::requests`] this seat is asked now.
+    /// Index into [`GameInfo::requests`] of the current request to this seat.
     fn request(&self, state: &Self::State, seat: Seat) -> usize {
         let _ = (state, seat);
         0
     }
 
-    /// The same as [`Game::request`], told by what the seat sees.
-    fn asked(seen: &Self::Observation<'_>) -> usize {
-        let _ = seen;
+    /// Same as [`Game::request`], derived from the observation.
+    fn request_of(observation: &Self::Observation<'_>) -> usize {
+        let _ = observation;
         0
     }
 
-    /// What this seat may see now.
+    /// Current observation of this seat.
     fn observe<'s>(&'s self, state: &'s Self::State, seat: Seat) -> Self::Observation<'s>;
 
-    /// Whether an answer is allowed now, else every reason why not.
-    fn check(&self, state: &Self::State, seat: Seat, answer: Self::Answer) -> Result<(), Refusal>;
+    /// Checks whether an answer is allowed now. The error lists all reasons.
+    fn check(&self, state: &Self::State, seat: Seat, answer: Self::Answer) -> Result<(), IllegalAnswer>;
 
-    /// Plays one turn. `replies` holds one reply for each seat of [`Game::to_move`], in seat order (a missing one
-    /// counts as a crash). An answer that [`Game::check`] refuses counts as illegal.
+    /// Plays one turn. `replies` holds one reply for each seat of [`Game::to_move`], in seat order. A missing reply
+    /// counts as a crash. An answer that [`Game::check`] rejects counts as illegal.
     fn apply(&self, state: &mut Self::State, replies: &[Reply<Self::Answer>]);
 
-    /// The shared clock ran out; `least` thought least. Only for games with [`ClockRule::Shared`].
-    fn expire(&self, state: &mut Self::State, least: Seat) {
-        let _ = (state, least);
+    /// Ends the game because the shared clock ran out. `fastest` has the least weighted thinking time. Only for games with
+    /// [`ClockRule::Shared`].
+    fn expire(&self, state: &mut Self::State, fastest: Seat) {
+        let _ = (state, fastest);
     }
 
-    /// The result, once nobody is to move.
+    /// The result, once the game is over.
     fn outcome(&self, state: &Self::State) -> Option<Outcome>;
 
-    /// A uniformly random legal answer, `None` when this seat is not to move.
-    fn sample(&self, state: &Self::State, seat: Seat, rng: &mut QuickRng) -> Option<Self::Answer>;
+    /// A uniformly random legal answer; `None` if this seat is not to move.
+    fn sample(&self, state: &Self::State, seat: Seat, rng: &mut FastRng) -> Option<Self::Answer>;
 
-    /// Another state that this seat cannot tell from this one: all that is hidden from it (and all chance to
-    /// come) drawn anew. Its observation must stay the same to the last bit.
-    fn resample(&self, state: &Self::State, seat: Seat, rng: &mut QuickRng) -> Self::State;
+    /// Another state that this seat cannot distinguish from this one. Everything hidden from the seat, and all future
+    /// draws, are drawn again. The seat's observation must stay bit-identical.
+    fn resample(&self, state: &Self::State, seat: Seat, rng: &mut FastRng) -> Self::State;
 
-    /// Writes what a seat sees in a short form for our own Python host, which has the other half of it; false where there
-    /// is none, and JSON is used. `first`: the bot has seen nothing of this game yet.
-    fn pack(seen: &Self::Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
-        let _ = (seen, first, out);
+    /// Writes the observation in a compact binary form that the Python host decodes. Returns false if the game has no such
+    /// form; JSON is used then. `first` is true for the bot's first observation of a game.
+    fn pack_observation(observation: &Self::Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
+        let _ = (observation, first, out);
         false
     }
 
-    /// Writes an answer as it stands in the record: short, printable ASCII, no white space, quote or
-    /// backslash, not starting with `!` or `-`.
+    /// Writes an answer in its record form: short, printable ASCII, no white space, quote or backslash, not starting with `!`
+    /// or `-`.
     fn write_answer(answer: Self::Answer, out: &mut Vec<u8>);
 
-    /// Reads an answer: the record's form, and what a person or a line protocol would write
-    /// (`LEFT`, `left`, `L`; `Q 17`). The error says what was expected.
+    /// Reads an answer in its record form, or as a person or a text protocol writes it (`LEFT`, `left`, `L`; `Q 17`).
+    /// The error says what was expected.
     fn read_answer(text: &str) -> Result<Self::Answer, String>;
 }
 
-/// How to look at a game.
+/// Display of a game.
 pub trait View: Game {
-    /// All there is to draw, for a viewer that knows no rules. [`crate::frame`] turns two of them into a delta.
+    /// Everything that a viewer draws; the viewer needs no rules. [`crate::frame`] computes the delta of two frames.
     fn frame(&self, state: &Self::State) -> Json;
 
-    /// What [`View::standing`] measures, for the axis of a chart: `points`, `share in %`.
-    const STANDING: &'static str = "";
+    /// Axis label for [`View::chart_values`]: `points`, `share in %`.
+    const CHART_LABEL: &'static str = "";
 
-    /// How it stands, for a chart over time: a figure for each seat, or one for the whole game. Nothing where there is nothing
-    /// to measure.
-    fn standing(&self, state: &Self::State) -> Vec<f64> {
+    /// Values for a chart over time: one for each seat, or one for the whole game. Empty if there is nothing to plot.
+    fn chart_values(&self, state: &Self::State) -> Vec<f64> {
         let _ = state;
         Vec::new()
     }
 
-    /// The game as lines of text, legible without colour. For [`Eye::Seat`], only what that seat may know.
+    /// The game as lines of text, readable without colour. For [`Viewpoint::Seat`], only what that seat may know.
     /// `names` are the bots' names in seat order.
-    fn picture(&self, state: &Self::State, eye: Eye, names: &[String]) -> Picture;
+    fn picture(&self, state: &Self::State, viewpoint: Viewpoint, names: &[String]) -> Picture;
 
-    /// What a bot may read of this position later, in a game whose bots are given logs of the games played. `None` for all
-    /// others. It holds nothing that is hidden from the seat.
-    fn log(&self, state: &Self::State, seat: Seat) -> Option<Json> {
+    /// The position as a bot may read it later from its logs folder. `None` for games without logs. It contains nothing
+    /// hidden from the seat.
+    fn log_entry(&self, state: &Self::State, seat: Seat) -> Option<Json> {
         let _ = (state, seat);
         None
     }
 
-    /// What a competition publishes of a finished game, as JSON text in the shape of the game's own document. `None` where the
-    /// document has no such thing.
-    fn published(&self, state: &Self::State, names: &[String]) -> Option<String> {
+    /// The finished game as a competition publishes it: JSON text in the shape of the game's rule document. `None` if the
+    /// document defines no such history.
+    fn published_json(&self, state: &Self::State, names: &[String]) -> Option<String> {
         let _ = (state, names);
         None
     }
 
-    /// What `agon show` prints for a starting position.
+    /// Text that `agon show` prints for a starting position.
     fn show(&self, state: &Self::State) -> String {
         let names: Vec<String> = Seat::all(self.seats()).map(|s| format!("seat {s}")).collect();
-        self.picture(state, Eye::All, &names).plain()
+        self.picture(state, Viewpoint::All, &names).plain()
     }
 }
 
 /// A built-in bot at a seat.
 pub trait Bot<G: Game>: Send {
-    /// A game begins. `seed` is this bot's own for this game. A bot of a match keeps what it has learnt.
+    /// Starts a game. `seed` is the bot's seed for this game. In a match, the bot keeps what it has learnt.
     fn begin(&mut self, seed: u64) {
         let _ = seed;
     }
 
-    /// Answers what it sees.
-    fn answer(&mut self, seen: &G::Observation<'_>) -> G::Answer;
+    /// Answers an observation.
+    fn answer(&mut self, observation: &G::Observation<'_>) -> G::Answer;
 
-    /// The game is over (Connect Five's `adjust`).
+    /// Called when the game is over (Connect Five's `adjust`).
     fn game_over(&mut self) {}
 
-    /// The match is over (Connect Five's `train`).
+    /// Called when the match is over (Connect Five's `train`).
     fn match_over(&mut self) {}
 }
 
-/// A built-in bot on offer.
+/// Description of a built-in bot.
 pub struct HouseBot<G: Game> {
-    /// Lower case, dashes.
+    /// Name in lower case with dashes.
     pub name: &'static str,
-    /// One line on how it thinks.
-    pub thinks: &'static str,
-    /// The roles it plays, by name; empty for all.
+    /// One line about how it plays.
+    pub strategy: &'static str,
+    /// Names of the roles it plays; empty for all.
     pub roles: &'static [&'static str],
-    /// Makes one.
+    /// Creates the bot.
     pub make: fn() -> Box<dyn Bot<G>>,
 }
 
 impl<G: Game> HouseBot<G> {
-    /// Whether it can sit at this seat.
+    /// Whether the bot can play at this seat.
     pub fn plays(&self, seat: Seat) -> bool {
         self.roles.is_empty() || self.roles.contains(&G::info().role(seat).name)
     }
 }
 
 /// A game's built-in bots.
-pub trait House: Game {
-    /// All of them, weakest first (role by role where roles differ).
+pub trait HouseBots: Game {
+    /// All built-in bots, weakest first (role by role if roles differ).
     fn bots() -> &'static [HouseBot<Self>];
 }

@@ -1,135 +1,135 @@
-//! What a game is, as data: seats, roles, settings, requests, faults, score.
+//! Static description of a game: seats, roles, settings, requests, faults, score.
 
 use serde::Serialize;
 
-use crate::fault::{Cost, Fault};
-use crate::settings::Spec;
+use crate::fault::{Fault, FaultPenalty};
+use crate::settings::SettingSpec;
 
-/// How many seats a game takes.
+/// Number of seats that a game allows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct SeatCount {
-    /// At least so many.
+    /// Minimum.
     pub min: usize,
-    /// At most so many.
+    /// Maximum.
     pub max: usize,
 }
 
 impl SeatCount {
-    /// Whether a game can be played with so many.
+    /// Whether the game can be played with this number of seats.
     pub const fn allows(self, seats: usize) -> bool {
         self.min <= seats && seats <= self.max
     }
 
-    /// In words: `2`, `2 to 64`.
-    pub fn words(self) -> String {
+    /// Text such as `2` or `2 to 64`.
+    pub fn describe(self) -> String {
         if self.min == self.max { self.min.to_string() } else { format!("{} to {}", self.min, self.max) }
     }
 }
 
-/// Whether more or less of a score is good.
+/// Whether a higher or a lower score is better.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Better {
-    /// More is better.
+pub enum ScoreDirection {
+    /// A higher score is better.
     Higher,
-    /// Less is better.
+    /// A lower score is better.
     Lower,
 }
 
-/// A role. A game has one for all its seats, or one for each seat in seat order.
+/// A role. A game has one role for all seats, or one for each seat in seat order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct RoleInfo {
     /// One word: `player`, `seeker`, `hider`.
     pub name: &'static str,
-    /// Which way the score counts for it.
-    pub better: Better,
+    /// Direction of the score for this role.
+    pub better: ScoreDirection,
 }
 
-/// A kind of request a bot can get.
+/// A kind of request to a bot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct RequestInfo {
     /// One word: `move`, `call`, `place`.
     pub name: &'static str,
-    /// What is asked for, in one line.
+    /// Description of the expected answer in one line.
     pub asks: &'static str,
-    /// What a person types, by example: `Q 17`.
+    /// Example of what a person types: `Q 17`.
     pub example: &'static str,
 }
 
-/// What the official score of a game means.
+/// Meaning of a game's official score.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct ScoreInfo {
     /// Column title: `points`, `share`, `steps`.
     pub name: &'static str,
-    /// `%` or nothing.
+    /// `%` or empty.
     pub unit: &'static str,
-    /// Digits after the point that make sense for a mean.
+    /// Useful number of decimals for a mean.
     pub decimals: usize,
 }
 
-/// An extra figure for each seat of a finished game.
+/// An additional statistic for each seat of a finished game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct StatInfo {
     /// Column title.
     pub name: &'static str,
-    /// Digits after the point that make sense for a mean.
+    /// Useful number of decimals for a mean.
     pub decimals: usize,
 }
 
-/// For how long one bot object lives.
+/// Lifetime of a bot object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Lifetime {
-    /// Nothing survives from one call to the next.
+pub enum BotLifetime {
+    /// Nothing is kept from one call to the next.
     Call,
-    /// Made anew for each game.
+    /// The bot is created for each game.
     Game,
-    /// Lives for all games of a match.
+    /// The bot lives for all games of a match.
     Match,
 }
 
-/// Everything about a game that can be said without playing it.
+/// Static description of a game.
 #[derive(Debug, Serialize)]
 pub struct GameInfo {
-    /// `connect-five`.
+    /// Id such as `connect-five`.
     pub id: &'static str,
-    /// `Connect Five with special columns`.
+    /// Title such as `Connect Five with special columns`.
     pub title: &'static str,
-    /// One line for lists.
+    /// One-line summary for lists.
     pub summary: &'static str,
-    /// Raised when the same answers could give another result.
+    /// Version of the rules. Raise it when the same answers could give another result.
     pub rules_version: u32,
-    /// How many can play.
+    /// Allowed number of seats.
     pub seats: SeatCount,
-    /// One for all seats, or one for each.
+    /// One role for all seats, or one for each.
     pub roles: &'static [RoleInfo],
-    /// What can be configured.
-    pub settings: &'static [Spec],
-    /// What bots are asked.
+    /// Available settings.
+    pub settings: &'static [SettingSpec],
+    /// Kinds of requests that bots get.
     pub requests: &'static [RequestInfo],
-    /// What each fault costs, in the order of [`Fault::ALL`].
-    pub faults: [Cost; 4],
-    /// The clock, in one line.
+    /// Penalties, in the order of [`Fault::ALL`].
+    pub faults: [FaultPenalty; 4],
+    /// Time limits in one line.
     pub clock: &'static str,
-    /// For how long a bot lives.
-    pub lifetime: Lifetime,
-    /// Whether a bot is told its opponents' names.
+    /// Lifetime of a bot object.
+    pub lifetime: BotLifetime,
+    /// Whether bots get their opponents' names.
     pub names_shown: bool,
     /// The official score.
     pub score: ScoreInfo,
-    /// Extra figures (at most [`crate::outcome::MAX_STATS`]).
+    /// Additional statistics (at most [`crate::outcome::MAX_STATS`]).
     pub stats: &'static [StatInfo],
 }
 
 impl GameInfo {
-    /// The role of a seat.
+    /// Role of a seat.
     pub fn role(&self, seat: crate::Seat) -> RoleInfo {
-        const PLAYER: RoleInfo = RoleInfo { name: "player", better: Better::Higher };
+        const PLAYER: RoleInfo = RoleInfo { name: "player", better: ScoreDirection::Higher };
         self.roles.get(seat.index()).or(self.roles.last()).copied().unwrap_or(PLAYER)
     }
 
-    /// What a fault costs.
-    pub const fn cost(&self, fault: Fault) -> Cost {
+    /// Penalty for a fault.
+    pub const fn penalty(&self, fault: Fault) -> FaultPenalty {
         self.faults[fault.index()]
     }
 }

@@ -1,10 +1,9 @@
-//! The contract that five unlike games, every kind of bot and the engine agree on.
+//! Interfaces between games, bots and the engine.
 //!
-//! A game is pure: [`Game::start`], [`Game::to_move`], [`Game::observe`], [`Game::apply`] and
-//! [`Game::outcome`] over plain data, with all chance drawn from one seed. This crate does no I/O,
-//! reads no clock and knows no game.
+//! A game consists of pure functions over plain data: [`Game::start`], [`Game::to_move`], [`Game::observe`], [`Game::apply`]
+//! and [`Game::outcome`]. All random draws come from one seed. This crate does no I/O, reads no clock and contains no game.
 //!
-//! Read [`game`] first; everything else is a noun it uses.
+//! Start with [`game`]. The other modules define the types it uses.
 
 pub mod assets;
 pub mod clock;
@@ -23,13 +22,15 @@ pub mod seat;
 pub mod settings;
 
 pub use assets::Assets;
-pub use clock::{Clock, ClockRule, Verdict, WhenSpent};
-pub use fault::{Cost, Fault, FaultReport, Refusal};
-pub use game::{Bot, Game, House, HouseBot, View};
-pub use info::{Better, GameInfo, Lifetime, RequestInfo, RoleInfo, ScoreInfo, SeatCount, StatInfo};
+pub use clock::{BankEmptyAction, Clock, ClockRule, ClockVerdict};
+pub use fault::{Fault, FaultPenalty, FaultReport, IllegalAnswer};
+pub use game::{Bot, Game, HouseBot, HouseBots, View};
+pub use info::{
+    BotLifetime, GameInfo, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, SeatCount, StatInfo,
+};
 pub use outcome::{Outcome, SeatOutcome};
-pub use picture::{Eye, Ink, Picture, Style};
-pub use player::{Player, Reply, Response, Times};
-pub use random::{QuickRng, Rng, Stream};
+pub use picture::{PaletteColor, Picture, Style, Viewpoint};
+pub use player::{AnswerTimes, Player, Reply, Response};
+pub use random::{FastRng, Rng, RngStream};
 pub use seat::{MAX_SEATS, Seat, SeatSet};
-pub use settings::{Default, Kind, Settings, SettingsError, Spec, Value};
+pub use settings::{SettingDefault, SettingKind, SettingSpec, SettingValue, Settings, SettingsError};

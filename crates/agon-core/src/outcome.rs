@@ -1,4 +1,4 @@
-//! How a game ended.
+//! Result of a game.
 
 use std::borrow::Cow;
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::seat::Seat;
 
-/// The most extra figures a game reports for a seat.
+/// Maximum number of additional statistics for a seat.
 pub const MAX_STATS: usize = 3;
 
-/// One seat's result.
+/// Result of one seat.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct SeatOutcome {
-    /// The game's official score ([`crate::ScoreInfo`] says what it means).
+    /// Official score ([`crate::ScoreInfo`] describes it).
     pub score: f64,
-    /// 1 for the best; equal seats share a place.
+    /// Place, 1 for the best; equal seats share a place.
     pub place: u8,
-    /// Extra figures, named by [`crate::GameInfo::stats`]; unused ones are 0.
+    /// Additional statistics, named by [`crate::GameInfo::stats`]; unused ones are 0.
     #[serde(default)]
     pub stats: [f64; MAX_STATS],
 }
@@ -24,17 +24,17 @@ pub struct SeatOutcome {
 /// The result of a game.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    /// In seat order.
+    /// Results in seat order.
     pub seats: Vec<SeatOutcome>,
-    /// In a few words how it ended: `five in a line`, `caught`, `crash of seat 1`.
+    /// Short reason for the end: `five in a line`, `caught`, `crash of seat 1`. Replays compare it with the record.
     pub ended: Cow<'static, str>,
-    /// Set when a fault loses not just this game but the whole match for a seat.
+    /// Seat that loses the whole match because of a fault.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub match_lost_by: Option<Seat>,
 }
 
 impl Outcome {
-    /// An outcome where a higher score is a better place.
+    /// An outcome in which a higher score gives a better place.
     pub fn ranked(scores: &[f64], ended: impl Into<Cow<'static, str>>) -> Self {
         let seats = scores
             .iter()
@@ -46,7 +46,7 @@ impl Outcome {
         Self { seats, ended: ended.into(), match_lost_by: None }
     }
 
-    /// 1 for a win, 0 for a loss; those who share the first place share the win.
+    /// 1 for a win, 0 for a loss. Seats that share the first place share the win.
     pub fn win_share(&self, seat: Seat) -> f64 {
         let first = self.seats.iter().filter(|s| s.place == 1).count();
         match self.seats.get(seat.index()) {
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_scores_share_a_place_and_the_win() {
+    fn seats_with_equal_scores_share_place_and_win() {
         let outcome = Outcome::ranked(&[3.0, 7.0, 7.0, 1.0], "played out");
         assert_eq!(outcome.seats.iter().map(|s| s.place).collect::<Vec<_>>(), [3, 1, 1, 4]);
         assert!((outcome.win_share(Seat(1)) - 0.5).abs() < 1e-12);

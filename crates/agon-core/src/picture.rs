@@ -1,57 +1,57 @@
-//! A game as lines of styled text, for terminals. Legible without colour.
+//! A game as lines of styled text for terminals, readable without colour.
 
 use crate::seat::Seat;
 
-/// Whose eyes a picture is drawn for.
+/// Point of view of a picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Eye {
-    /// A spectator: everything.
+pub enum Viewpoint {
+    /// A spectator, who sees everything.
     All,
-    /// A player: only what this seat may know.
+    /// A player, who sees only what this seat may know.
     Seat(Seat),
 }
 
-/// What a colour stands for. The terminal chooses the shade.
+/// Meaning of a colour. The terminal chooses the shade.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ink {
-    /// The terminal's own.
+pub enum PaletteColor {
+    /// Default colour of the terminal.
     #[default]
     Plain,
     /// The colour of a seat (or of a Colour Battle id, counted from 0).
     Seat(u8),
-    /// Of little importance.
+    /// Unimportant text.
     Faint,
-    /// Scored, alive, seen.
+    /// Scored, alive, visible.
     Good,
-    /// Lost, collided, a fault.
+    /// Lost, collided, fault.
     Bad,
-    /// Look here.
+    /// Highlighted text.
     Accent,
 }
 
-/// How a piece of text looks.
+/// Style of a piece of text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Style {
-    /// Of the letters.
-    pub ink: Ink,
-    /// Behind the letters.
-    pub paper: Ink,
-    /// Heavier letters.
+    /// Text colour.
+    pub color: PaletteColor,
+    /// Background colour.
+    pub background: PaletteColor,
+    /// Bold text.
     pub bold: bool,
 }
 
 impl Style {
-    /// Letters in this ink.
-    pub const fn ink(ink: Ink) -> Self {
-        Self { ink, paper: Ink::Plain, bold: false }
+    /// Text in this colour.
+    pub const fn color(color: PaletteColor) -> Self {
+        Self { color, background: PaletteColor::Plain, bold: false }
     }
 
-    /// Letters on this paper.
-    pub const fn on(paper: Ink) -> Self {
-        Self { ink: Ink::Plain, paper, bold: false }
+    /// Text on this background.
+    pub const fn background(background: PaletteColor) -> Self {
+        Self { color: PaletteColor::Plain, background, bold: false }
     }
 
-    /// The same, heavier.
+    /// The same style in bold.
     #[must_use]
     pub const fn bold(self) -> Self {
         Self { bold: true, ..self }
@@ -61,16 +61,16 @@ impl Style {
 /// A piece of text in one style.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Span {
-    /// Without line ends.
+    /// Text without line breaks.
     pub text: String,
-    /// How it looks.
+    /// Style of the text.
     pub style: Style,
 }
 
 /// Lines of styled text.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Picture {
-    /// From the top.
+    /// Lines from top to bottom.
     pub lines: Vec<Vec<Span>>,
 }
 
@@ -102,7 +102,7 @@ impl Picture {
         self.put(text, Style::default())
     }
 
-    /// The picture without styles, a line end after each line, no white space at line ends.
+    /// The text without styles. Each line ends with a line break and has no trailing white space.
     pub fn plain(&self) -> String {
         let mut out = String::new();
         for line in &self.lines {
@@ -123,9 +123,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn plain_drops_styles_and_trailing_blanks() {
+    fn plain_text_has_no_styles_and_no_trailing_blanks() {
         let mut picture = Picture::new();
-        picture.line().text("a ").put("b", Style::ink(Ink::Bad).bold()).text("  ");
+        picture.line().text("a ").put("b", Style::color(PaletteColor::Bad).bold()).text("  ");
         picture.line();
         picture.line().text("c");
         assert_eq!(picture.plain(), "a b\n\nc\n");

@@ -1,14 +1,14 @@
-//! What the engine sees of a bot: something that is asked and answers, in time or not.
+//! The engine's interface to a bot: requests, answers and their times.
 
 use std::time::Duration;
 
 use crate::fault::{Fault, FaultReport};
 use crate::game::Game;
 
-/// One seat's answer to one request, as the rules take it.
+/// One seat's reply to one request, as input for the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reply<A> {
-    /// An answer; [`Game::apply`] treats one that is not legal as [`Fault::Illegal`].
+    /// An answer. [`Game::apply`] treats an illegal one as [`Fault::Illegal`].
     Answer(A),
     /// No usable answer.
     Fault(Fault),
@@ -25,78 +25,66 @@ impl<A: Copy> Reply<A> {
     }
 }
 
-/// What an answer cost in time, measured from outside the bot.
+/// Times of an answer, measured outside the bot.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Times {
-    /// From the request to the answer.
+pub struct AnswerTimes {
+    /// Wall time from the request to the answer.
     pub wall: Duration,
-    /// On a processor.
+    /// CPU time.
     pub cpu: Duration,
-    /// Ready, but waiting for a processor: not the bot's fault.
+    /// Time in which the bot was runnable but had no CPU. It is not charged.
     pub wait: Duration,
 }
 
-impl Times {
-    /// The same, with so much charged at least.
+impl AnswerTimes {
+    /// The same times with wall time increased so that at least `charged` is charged.
     #[must_use]
-    pub fn at_least(self, charged: Duration) -> Self {
+    pub fn charged_at_least(self, charged: Duration) -> Self {
         Self { wall: self.wall + charged.saturating_sub(self.charged()), ..self }
     }
 
-    /// What the clock charges: wall time without the time spent waiting for a processor.
+    /// Time charged by the clock: wall time minus the wait for a CPU.
     #[inline]
     pub const fn charged(self) -> Duration {
         self.wall.saturating_sub(self.wait)
     }
 }
 
-/// What came back from a bot.
+/// Response of a bot to a request.
 #[derive(Clone, Debug)]
 pub struct Response<A> {
-    /// An answer, or why there is none.
+    /// The answer, or the fault.
     pub reply: Result<A, Box<FaultReport>>,
-    /// What it took.
-    pub times: Times,
+    /// Times of the answer.
+    pub times: AnswerTimes,
 }
 
-/// A bot at a seat, whatever it runs in. The engine first asks all seats of a turn, then collects,
-/// so that players in processes of their own think at the same time.
+/// A bot at a seat, in any kind of process. The engine first asks all seats of a turn and then collects the answers, so
+/// that bots in separate processes think at the same time.
 pub trait Player<G: Game>: Send {
-    /// A game begins. `seed` is the bot's own.
+    /// Starts a game with the bot's seed.
     fn begin(&mut self, seed: u64) {
         let _ = seed;
     }
 
-    /// Hands over what the seat sees, and how long the answer may take.
-    fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration);
+    /// Sends the observation and the time limit of the answer.
+    fn ask(&mut self, observation: &G::Observation<'_>, limit: Duration);
 
     /// Waits for the answer to the last [`Player::ask`].
     fn answer(&mut self) -> Response<G::Answer>;
 
-    /// Waits until the bot can be asked, so that what it prints while it starts can be told from what it prints in its
-    /// first turn. Never needed before [`Player::ask`].
-    fn ready(&mut self) {}
+    /// Waits until the bot can be asked. This separates output during start-up from output in the first turn. Not required
+    /// before [`Player::ask`].
+    fn wait_until_ready(&mut self) {}
 
-    /// What the bot has printed since this was last asked, safe to show; bounded, so that a flood is cut.
-    fn printed(&mut self) -> String {
+    /// Returns the bot's output since the last call, sanitised for display and limited in length.
+    fn take_output(&mut self) -> String {
         String::new()
     }
 
-    /// The game is over.
+    /// Called when the game is over.
     fn game_over(&mut self) {}
 
-    /// What has come to light about this game when it was over: the turn, and what was wrong with it. Asked after
-    /// [`Player::game_over`].
-    fn afterthought(&mut self) -> Option<(u32, FaultReport)> {
-        None
-    }
-
-    /// Puts off what [`Player::afterthought`] would find out: it comes to light later, under this number, together with
-    /// what there is to find out about other games. Asked after [`Player::game_over`], instead of the other.
-    fn put_off(&mut self) -> Option<u64> {
-        None
-    }
-
-    /// The match is over.
+    /// Called when the match is over.
     fn match_over(&mut self) {}
 }

@@ -1,35 +1,34 @@
-//! Chance. One 64-bit seed decides every random draw of a game.
+//! Random numbers. One 64-bit seed determines every random draw of a game.
 //!
-//! The stream cipher behind [`Rng`] is fixed (`ChaCha8`) and the bounded draws are written here, so that
-//! a result never shifts under us when a library changes its mind. It is also unpredictable: a bot that has
-//! seen nine deals cannot compute the tenth.
+//! The generator behind [`Rng`] is fixed (`ChaCha8`), and the bounded draws are implemented here, so that a library
+//! update cannot change results. It is also unpredictable: a bot that has seen nine deals cannot compute the tenth.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng};
 
-/// What a stream of draws is for. Streams of one seed are independent of each other, so that a
-/// bot's seed says nothing about the game's draws.
+/// Purpose of a stream of draws. Streams of one seed are independent, so a bot's seed reveals nothing about the
+/// game's draws.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stream {
-    /// Board, deal, spawn, drift: the game itself.
+pub enum RngStream {
+    /// The game itself: board, deal, spawn, drift.
     Game,
-    /// The seeds handed to the bots.
+    /// Seeds of the bots.
     Bots,
-    /// The seeds of the games of a series.
+    /// Seeds of the games of a series.
     Series,
-    /// What is drawn once for a whole match.
+    /// Draws made once for a whole match.
     Match,
-    /// The seeds of the matches of a series.
+    /// Seeds of the matches of a series.
     Matches,
 }
 
-/// The game's source of chance.
+/// Random number generator of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rng(ChaCha8Rng);
 
 impl Rng {
-    /// The draws of `seed` for one purpose.
-    pub fn new(seed: u64, stream: Stream) -> Self {
+    /// The stream of `seed` for one purpose.
+    pub fn new(seed: u64, stream: RngStream) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
         key[8..16].copy_from_slice(b"agon-rng");
@@ -49,13 +48,13 @@ impl Rng {
         lemire(n, || self.0.next_u32())
     }
 
-    /// A uniform number in [0, 1), 53 bits of it.
+    /// A uniform number in [0, 1) with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Puts a list into uniformly random order.
+    /// Shuffles a list uniformly.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u32 + 1) as usize);
@@ -63,12 +62,12 @@ impl Rng {
     }
 }
 
-/// A small, quick generator for bots' own playouts and for test drivers: never for a game's draws.
+/// A small, fast generator for bots' playouts and for tests. Never used for a game's draws.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct QuickRng(u64);
+pub struct FastRng(u64);
 
-impl QuickRng {
-    /// Starts from a seed.
+impl FastRng {
+    /// Creates a generator from a seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -95,12 +94,12 @@ impl QuickRng {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// One of these, `None` when there is none.
+    /// A random element; `None` for an empty list.
     pub fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
         items.get(self.below(items.len() as u32) as usize).copied()
     }
 
-    /// Puts a list into uniformly random order.
+    /// Shuffles a list uniformly.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u32 + 1) as usize);
@@ -123,17 +122,17 @@ fn lemire(n: u32, mut draw: impl FnMut() -> u32) -> u32 {
     (product >> 32) as u32
 }
 
-/// The seed of game `index` of a series. Game 0 is the game the seed gives on its own.
+/// Seed of game `index` of a series. Game 0 has the seed itself.
 pub fn series_seed(seed: u64, index: u32) -> u64 {
-    nth_seed(seed, Stream::Series, index)
+    nth_seed(seed, RngStream::Series, index)
 }
 
-/// The seed of match `index` of several. Match 0 is the match the seed gives on its own.
+/// Seed of match `index` of several. Match 0 has the seed itself.
 pub fn match_seed(seed: u64, index: u32) -> u64 {
-    nth_seed(seed, Stream::Matches, index)
+    nth_seed(seed, RngStream::Matches, index)
 }
 
-fn nth_seed(seed: u64, stream: Stream, index: u32) -> u64 {
+fn nth_seed(seed: u64, stream: RngStream, index: u32) -> u64 {
     if index == 0 {
         return seed;
     }
@@ -142,9 +141,9 @@ fn nth_seed(seed: u64, stream: Stream, index: u32) -> u64 {
     rng.next_u64()
 }
 
-/// The seeds handed to the bots of a game, in seat order.
+/// Seeds of the bots of a game, in seat order.
 pub fn bot_seeds(seed: u64) -> impl Iterator<Item = u64> {
-    let mut rng = Rng::new(seed, Stream::Bots);
+    let mut rng = Rng::new(seed, RngStream::Bots);
     std::iter::repeat_with(move || rng.next_u64())
 }
 
@@ -153,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_never_shift() {
-        let mut rng = Rng::new(7, Stream::Game);
+    fn draws_of_a_seed_never_change() {
+        let mut rng = Rng::new(7, RngStream::Game);
         let first: Vec<u32> = (0..8).map(|_| rng.below(1000)).collect();
         assert_eq!(first, DRAWS_OF_SEED_7);
         assert_eq!(series_seed(7, 0), 7);
@@ -166,7 +165,7 @@ mod tests {
 
     #[test]
     fn below_is_uniform_and_in_range() {
-        let mut rng = Rng::new(1, Stream::Game);
+        let mut rng = Rng::new(1, RngStream::Game);
         let mut seen = [0u32; 6];
         for _ in 0..60_000 {
             seen[rng.below(6) as usize] += 1;
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn streams_of_one_seed_differ() {
-        assert_ne!(Rng::new(7, Stream::Game).next_u64(), Rng::new(7, Stream::Bots).next_u64());
+        assert_ne!(Rng::new(7, RngStream::Game).next_u64(), Rng::new(7, RngStream::Bots).next_u64());
         assert_ne!(series_seed(7, 1), series_seed(7, 2));
     }
 }

@@ -1,25 +1,25 @@
-//! Places at one game.
+//! Seats of a game, and sets of seats.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The most seats a game may have: a [`SeatSet`] is one machine word.
+/// Maximum number of seats of a game: a [`SeatSet`] is one machine word.
 pub const MAX_SEATS: usize = 64;
 
-/// A place at one game, counted from 0.
+/// A seat of a game, counted from 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seat(pub u8);
 
 impl Seat {
-    /// The seat as an index into per-seat lists.
+    /// Index into per-seat lists.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// All seats of a game with `count` of them.
+    /// All seats of a game with `count` seats.
     pub fn all(count: usize) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         (0..count.min(MAX_SEATS)).map(|i| Self(i as u8))
     }
@@ -31,15 +31,15 @@ impl fmt::Display for Seat {
     }
 }
 
-/// A set of seats, such as those that must answer now. Iterates in seat order.
+/// A set of seats, such as the seats that must answer now. Iterates in seat order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SeatSet(u64);
 
 impl SeatSet {
-    /// No seat: nobody has to answer, the game is over.
+    /// The empty set. As a set of seats to move it means that the game is over.
     pub const EMPTY: Self = Self(0);
 
-    /// Just this seat.
+    /// The set with only this seat.
     #[inline]
     pub const fn one(seat: Seat) -> Self {
         Self(1 << (seat.0 & 63))
@@ -51,38 +51,38 @@ impl SeatSet {
         if count >= MAX_SEATS { Self(u64::MAX) } else { Self((1 << count) - 1) }
     }
 
-    /// True when no seat is in it.
+    /// Whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many seats are in it.
+    /// Number of seats in the set.
     #[inline]
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether this seat is in it.
+    /// Whether the set contains this seat.
     #[inline]
     pub const fn contains(self, seat: Seat) -> bool {
         self.0 >> (seat.0 & 63) & 1 == 1
     }
 
-    /// Puts a seat into it.
+    /// Adds a seat.
     #[inline]
     pub const fn insert(&mut self, seat: Seat) {
         self.0 |= 1 << (seat.0 & 63);
     }
 
-    /// Takes a seat out of it.
+    /// Removes a seat.
     #[inline]
     pub const fn remove(&mut self, seat: Seat) {
         self.0 &= !(1 << (seat.0 & 63));
     }
 }
 
-#[allow(clippy::copy_iterator, reason = "one machine word: a copy is what one means by `for seat in set`")]
+#[allow(clippy::copy_iterator, reason = "a set is one machine word; `for seat in set` should copy it")]
 impl Iterator for SeatSet {
     type Item = Seat;
 

@@ -1,43 +1,43 @@
-//! A game's configuration: what can be set, by name and type, with defaults and bounds.
+//! Settings of a game: names, types, defaults and bounds.
 
 use std::fmt;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-/// The type of a setting, with its bounds.
+/// Type and bounds of a setting.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Kind {
+pub enum SettingKind {
     /// A whole number.
     Int {
-        /// At least.
+        /// Minimum.
         min: i64,
-        /// At most.
+        /// Maximum.
         max: i64,
     },
     /// A number.
     Real {
-        /// At least.
+        /// Minimum.
         min: f64,
-        /// At most.
+        /// Maximum.
         max: f64,
     },
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// So many whole numbers, written `2,6`.
+    /// A fixed number of whole numbers, written `2,6`.
     List {
-        /// How many.
+        /// Number of elements.
         len: usize,
-        /// Each at least.
+        /// Minimum of each element.
         min: i64,
-        /// Each at most.
+        /// Maximum of each element.
         max: i64,
     },
-    /// A file in place of the one the game ships; in records, the hash of its content.
+    /// A file that replaces the one the game ships. Records contain the hash of its content.
     Asset,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for SettingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Int { min, max } => write!(f, "a whole number from {min} to {max}"),
@@ -54,10 +54,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a setting is when nobody sets it.
+/// Value of a setting that is not given.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Default {
-    /// Drawn from the seed; the words say how.
+pub enum SettingDefault {
+    /// Drawn from the seed; the text says how.
     Drawn(&'static str),
     /// A whole number.
     Int(i64),
@@ -67,68 +67,69 @@ pub enum Default {
     Word(&'static str),
 }
 
-/// A setting on offer.
+/// Description of a setting.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Spec {
-    /// Lower case, underscores.
+pub struct SettingSpec {
+    /// Name in lower case with underscores.
     pub name: &'static str,
-    /// One line.
+    /// Help text in one line.
     pub help: &'static str,
     /// Type and bounds.
-    pub kind: Kind,
-    /// If not set.
-    pub default: Default,
+    pub kind: SettingKind,
+    /// Default value.
+    pub default: SettingDefault,
 }
 
-impl Serialize for Spec {
+impl Serialize for SettingSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(4))?;
         map.serialize_entry("name", self.name)?;
         map.serialize_entry("help", self.help)?;
         map.serialize_entry("wants", &self.kind.to_string())?;
         match self.default {
-            Default::Drawn(how) => map.serialize_entry("drawn", how)?,
-            Default::Int(n) => map.serialize_entry("default", &n)?,
-            Default::Real(x) => map.serialize_entry("default", &x)?,
-            Default::Word(w) => map.serialize_entry("default", w)?,
+            SettingDefault::Drawn(how) => map.serialize_entry("drawn", how)?,
+            SettingDefault::Int(n) => map.serialize_entry("default", &n)?,
+            SettingDefault::Real(x) => map.serialize_entry("default", &x)?,
+            SettingDefault::Word(w) => map.serialize_entry("default", w)?,
         }
         map.end()
     }
 }
 
-impl Spec {
-    fn default_value(&self) -> Value {
+impl SettingSpec {
+    fn default_value(&self) -> SettingValue {
         match self.default {
-            Default::Drawn(_) => Value::Drawn,
-            Default::Int(n) => Value::Int(n),
-            Default::Real(x) => Value::Real(x),
-            Default::Word(w) => Value::Word(w.to_owned()),
+            SettingDefault::Drawn(_) => SettingValue::Drawn,
+            SettingDefault::Int(n) => SettingValue::Int(n),
+            SettingDefault::Real(x) => SettingValue::Real(x),
+            SettingDefault::Word(w) => SettingValue::Word(w.to_owned()),
         }
     }
 
-    /// Reads a value as it is written on the command line.
-    pub fn parse(&self, text: &str) -> Option<Value> {
+    /// Parses a value as written on the command line.
+    pub fn parse(&self, text: &str) -> Option<SettingValue> {
         let text = text.trim();
         match self.kind {
-            Kind::Int { min, max } => {
+            SettingKind::Int { min, max } => {
                 let n = text.parse().ok().filter(|n| (min..=max).contains(n))?;
-                Some(Value::Int(n))
+                Some(SettingValue::Int(n))
             }
-            Kind::Real { min, max } => {
+            SettingKind::Real { min, max } => {
                 let x = text.parse().ok().filter(|x| (min..=max).contains(x))?;
-                Some(Value::Real(x))
+                Some(SettingValue::Real(x))
             }
-            Kind::Choice(words) => {
-                words.iter().find(|w| w.eq_ignore_ascii_case(text)).map(|w| Value::Word((*w).to_owned()))
-            }
-            Kind::List { len, min, max } => {
+            SettingKind::Choice(words) => words
+                .iter()
+                .find(|w| w.eq_ignore_ascii_case(text))
+                .map(|w| SettingValue::Word((*w).to_owned())),
+            SettingKind::List { len, min, max } => {
                 let list: Option<Vec<i64>> = text
                     .split(',')
                     .map(|n| n.trim().parse().ok().filter(|n| (min..=max).contains(n)))
                     .collect();
-                list.filter(|list| list.len() == len).map(Value::List)
+                list.filter(|list| list.len() == len).map(SettingValue::List)
             }
-            Kind::Asset => (!text.is_empty()).then(|| Value::Word(text.to_owned())),
+            SettingKind::Asset => (!text.is_empty()).then(|| SettingValue::Word(text.to_owned())),
         }
     }
 }
@@ -136,7 +137,7 @@ impl Spec {
 /// The value of a setting.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
-pub enum Value {
+pub enum SettingValue {
     /// To be drawn from the seed.
     Drawn,
     /// A whole number.
@@ -149,7 +150,7 @@ pub enum Value {
     List(Vec<i64>),
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for SettingValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Drawn => f.write_str("drawn"),
@@ -164,11 +165,11 @@ impl fmt::Display for Value {
     }
 }
 
-/// Values for all settings of a game.
+/// Values of all settings of a game.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Settings {
-    specs: &'static [Spec],
-    values: Vec<Value>,
+    specs: &'static [SettingSpec],
+    values: Vec<SettingValue>,
 }
 
 impl Serialize for Settings {
@@ -178,20 +179,20 @@ impl Serialize for Settings {
 }
 
 impl Settings {
-    /// All defaults.
-    pub fn defaults(specs: &'static [Spec]) -> Self {
-        Self { specs, values: specs.iter().map(Spec::default_value).collect() }
+    /// All settings at their defaults.
+    pub fn defaults(specs: &'static [SettingSpec]) -> Self {
+        Self { specs, values: specs.iter().map(SettingSpec::default_value).collect() }
     }
 
-    /// Defaults with some settings changed. Reports every mistake, not just the first.
+    /// Defaults with some settings changed. The error lists all problems.
     pub fn parse<'a>(
-        specs: &'static [Spec],
+        specs: &'static [SettingSpec],
         pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
     ) -> Result<Self, SettingsError> {
         Self::defaults(specs).with(pairs)
     }
 
-    /// These with some changed. Reports every mistake, not just the first.
+    /// These settings with some changed. The error lists all problems.
     pub fn with<'a>(
         &self,
         pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -202,16 +203,16 @@ impl Settings {
         let mut seen: Vec<&str> = Vec::new();
         for (name, text) in pairs {
             match specs.iter().position(|spec| spec.name == name) {
-                None => problems.push(unknown(specs, name)),
-                Some(_) if seen.contains(&name) => problems.push(Problem {
-                    what: format!("setting `{name}` is given twice"),
-                    hint: "give it once".to_owned(),
+                None => problems.push(unknown_setting(specs, name)),
+                Some(_) if seen.contains(&name) => problems.push(SettingProblem {
+                    message: format!("setting `{name}` is given twice"),
+                    hint: "give it only once".to_owned(),
                 }),
                 Some(i) => match specs[i].parse(text) {
                     Some(value) => settings.values[i] = value,
-                    None => problems.push(Problem {
-                        what: format!("setting `{name}`: `{text}` is not {}", specs[i].kind),
-                        hint: format!("{name} is: {}", specs[i].help),
+                    None => problems.push(SettingProblem {
+                        message: format!("setting `{name}`: `{text}` is not {}", specs[i].kind),
+                        hint: format!("{name}: {}", specs[i].help),
                     }),
                 },
             }
@@ -222,7 +223,7 @@ impl Settings {
 
     /// Reads settings from a record's JSON object.
     pub fn from_json(
-        specs: &'static [Spec],
+        specs: &'static [SettingSpec],
         json: &serde_json::Map<String, serde_json::Value>,
     ) -> Result<Self, SettingsError> {
         let texts: Vec<(&str, String)> = json
@@ -234,51 +235,51 @@ impl Settings {
     }
 
     /// Names and values, in the order of the game's list.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &SettingValue)> {
         self.specs.iter().map(|spec| spec.name).zip(&self.values)
     }
 
     /// The value of a setting.
-    pub fn get(&self, name: &str) -> Option<&Value> {
+    pub fn get(&self, name: &str) -> Option<&SettingValue> {
         self.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
     }
 
-    /// Sets a value that is known to be right, such as one drawn for a match.
-    pub fn set(&mut self, name: &str, value: Value) {
+    /// Sets a value without a check, such as one drawn for a match.
+    pub fn set(&mut self, name: &str, value: SettingValue) {
         if let Some(i) = self.specs.iter().position(|spec| spec.name == name) {
             self.values[i] = value;
         }
     }
 
-    /// A whole number; `None` if it is to be drawn.
+    /// A whole number; `None` if it is drawn from the seed.
     pub fn int(&self, name: &str) -> Option<i64> {
         match self.get(name) {
-            Some(Value::Int(n)) => Some(*n),
+            Some(SettingValue::Int(n)) => Some(*n),
             _ => None,
         }
     }
 
-    /// A number; `None` if it is to be drawn.
+    /// A number; `None` if it is drawn from the seed.
     pub fn real(&self, name: &str) -> Option<f64> {
         match self.get(name) {
-            Some(Value::Real(x)) => Some(*x),
-            Some(Value::Int(n)) => Some(*n as f64),
+            Some(SettingValue::Real(x)) => Some(*x),
+            Some(SettingValue::Int(n)) => Some(*n as f64),
             _ => None,
         }
     }
 
-    /// A word; `None` if it is to be drawn.
+    /// A word; `None` if it is drawn from the seed.
     pub fn word(&self, name: &str) -> Option<&str> {
         match self.get(name) {
-            Some(Value::Word(w)) => Some(w),
+            Some(SettingValue::Word(w)) => Some(w),
             _ => None,
         }
     }
 
-    /// A list; `None` if it is to be drawn.
+    /// A list; `None` if it is drawn from the seed.
     pub fn list(&self, name: &str) -> Option<&[i64]> {
         match self.get(name) {
-            Some(Value::List(list)) => Some(list),
+            Some(SettingValue::List(list)) => Some(list),
             _ => None,
         }
     }
@@ -292,17 +293,17 @@ fn json_text(value: &serde_json::Value) -> String {
     }
 }
 
-fn unknown(specs: &[Spec], name: &str) -> Problem {
+fn unknown_setting(specs: &[SettingSpec], name: &str) -> SettingProblem {
     let allowed = specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
-    let hint = nearest(name, specs.iter().map(|spec| spec.name)).map_or_else(
+    let hint = closest_name(name, specs.iter().map(|spec| spec.name)).map_or_else(
         || format!("allowed: {allowed}"),
         |near| format!("did you mean `{near}`? allowed: {allowed}"),
     );
-    Problem { what: format!("unknown setting `{name}`"), hint }
+    SettingProblem { message: format!("unknown setting `{name}`"), hint }
 }
 
-/// The candidate that looks most like `word`, if any looks like it at all.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+/// The candidate most similar to `word`, if any is similar enough.
+pub fn closest_name<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     candidates
         .into_iter()
@@ -312,26 +313,26 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// One mistake in the settings.
+/// One problem in the settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem {
-    /// What is wrong.
-    pub what: String,
-    /// What to do.
+pub struct SettingProblem {
+    /// Error message.
+    pub message: String,
+    /// Instruction how to fix it.
     pub hint: String,
 }
 
-/// All mistakes in the settings.
+/// All problems in the settings.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SettingsError {
-    /// At least one.
-    pub problems: Vec<Problem>,
+    /// At least one problem.
+    pub problems: Vec<SettingProblem>,
 }
 
 impl SettingsError {
-    /// One mistake.
-    pub fn one(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { problems: vec![Problem { what: what.into(), hint: hint.into() }] }
+    /// An error with one problem.
+    pub fn one(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { problems: vec![SettingProblem { message: message.into(), hint: hint.into() }] }
     }
 }
 
@@ -341,7 +342,7 @@ impl fmt::Display for SettingsError {
             if i > 0 {
                 writeln!(f)?;
             }
-            write!(f, "{}\nhint: {}", problem.what, problem.hint)?;
+            write!(f, "{}\nhint: {}", problem.message, problem.hint)?;
         }
         Ok(())
     }
@@ -353,24 +354,29 @@ impl std::error::Error for SettingsError {}
 mod tests {
     use super::*;
 
-    const SPECS: &[Spec] = &[
-        Spec { name: "rounds", help: "rounds", kind: Kind::Int { min: 1, max: 9 }, default: Default::Int(5) },
-        Spec {
+    const SPECS: &[SettingSpec] = &[
+        SettingSpec {
+            name: "rounds",
+            help: "rounds",
+            kind: SettingKind::Int { min: 1, max: 9 },
+            default: SettingDefault::Int(5),
+        },
+        SettingSpec {
             name: "p",
             help: "drift",
-            kind: Kind::Real { min: 0.0, max: 1.0 },
-            default: Default::Drawn(""),
+            kind: SettingKind::Real { min: 0.0, max: 1.0 },
+            default: SettingDefault::Drawn(""),
         },
-        Spec {
+        SettingSpec {
             name: "special",
             help: "columns",
-            kind: Kind::List { len: 2, min: 0, max: 8 },
-            default: Default::Drawn(""),
+            kind: SettingKind::List { len: 2, min: 0, max: 8 },
+            default: SettingDefault::Drawn(""),
         },
     ];
 
     #[test]
-    fn defaults_and_drawn_values() {
+    fn defaults_serialise_drawn_values_as_null() {
         let settings = Settings::defaults(SPECS);
         assert_eq!(settings.int("rounds"), Some(5));
         assert_eq!(settings.real("p"), None);
@@ -378,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_survive_the_record() {
+    fn settings_round_trip_through_json() {
         let settings = Settings::parse(SPECS, [("p", "0.25"), ("special", "2, 6")]).unwrap();
         let json: serde_json::Map<_, _> =
             serde_json::from_str(&serde_json::to_string(&settings).unwrap()).unwrap();
@@ -386,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_reported_with_what_is_allowed() {
+    fn parse_reports_every_problem_with_the_allowed_values() {
         let error =
             Settings::parse(SPECS, [("round", "3"), ("p", "2"), ("special", "1,2,3"), ("rounds", "x")])
                 .unwrap_err();

@@ -1,69 +1,69 @@
-//! The table of floors: what Agon promises about its own speed, measured in one run on one core.
+//! Speed of the rules and the engine on one core, compared with the required limits.
 //! `make bench`, or `cargo bench -p agon-engine --bench floors`.
 //!
-//! Each figure is the median of several rounds, because the machines are noisy. Nothing here fails: a figure
-//! under its floor is marked, and it is for people to decide what to do about it.
+//! Each value is the median of several rounds, because machines are noisy. Nothing here fails. A value that misses its limit is
+//! marked.
 #![allow(
     missing_docs,
     clippy::print_stdout,
     clippy::unwrap_used,
-    reason = "a program whose output is its purpose"
+    reason = "the purpose of this program is its output"
 )]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
-use agon_core::{Assets, Bot, Game, QuickRng, Reply, Seat, Settings};
-use agon_engine::table::{Plan, quiet_room};
-use agon_engine::{Seating, table};
+use agon_core::{Assets, Bot, FastRng, Game, Reply, Seat, Settings};
+use agon_engine::any_game::{MatchSetup, hooks_with_recorder};
+use agon_engine::{PlayerSpec, any_game};
 use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::{Cell, Map, see_each_other};
 use agon_games::word_racer::{Board, Letter, WordList, board_points};
-use agon_games::{Hosted, Visitor};
+use agon_games::{GameVisitor, PlayableGame};
 
-/// Rounds of each measurement; the median counts.
+/// Number of rounds of each measurement; the median is used.
 const ROUNDS: usize = 9;
 
 fn main() {
-    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    // `cargo test --benches` runs this with `--test` only to check that it builds.
     if std::env::args().any(|arg| arg == "--test") {
         return;
     }
-    println!("{:<58} {:>18} {:>18}", "what (one core)", "floor", "measured");
+    println!("{:<58} {:>18} {:>18}", "measurement (one core)", "limit", "measured");
     at_least("Connect Five, random playouts through the rules", 400_000.0, "/s", playouts());
     at_least("Colour Battle, 20 bots, moves through the rules", 10e6, " moves/s", paint());
     at_most("Hide and Seek, a map", 50.0, " us", 1e6 * map());
-    at_most("Hide and Seek, a line of sight", 0.5, " us", 1e6 * sight());
+    at_most("Hide and Seek, a line of sight", 0.5, " us", 1e6 * line_of_sight());
     at_least("Solitude, whole matches through the engine", 100_000.0, "/s", matches(false));
     at_least("Solitude, whole matches through the engine, recorded", f64::NAN, "/s", matches(true));
     at_most("Word Racer, scoring a full board", 5.0, " us", 1e6 * scoring());
     for info in agon_games::infos() {
-        let what = format!("engine overhead an answer, recorded: {}", info.id);
+        let what = format!("engine overhead per recorded answer: {}", info.id);
         at_most(&what, 250.0, " ns", 1e9 * agon_games::visit(info.id, Overhead).unwrap());
     }
 }
 
-fn at_least(what: &str, floor: f64, unit: &str, measured: f64) {
-    row(what, floor, unit, measured, floor.is_nan() || measured >= floor);
+fn at_least(what: &str, limit: f64, unit: &str, measured: f64) {
+    row(what, limit, unit, measured, limit.is_nan() || measured >= limit);
 }
 
-fn at_most(what: &str, floor: f64, unit: &str, measured: f64) {
-    row(what, floor, unit, measured, measured <= floor);
+fn at_most(what: &str, limit: f64, unit: &str, measured: f64) {
+    row(what, limit, unit, measured, measured <= limit);
 }
 
-fn row(what: &str, floor: f64, unit: &str, measured: f64, holds: bool) {
+fn row(what: &str, limit: f64, unit: &str, measured: f64, holds: bool) {
     let show = |x: f64| match x {
         _ if x.is_nan() => String::new(),
         _ if x >= 100.0 => format!("{x:.0}{unit}"),
         _ => format!("{x:.3}{unit}"),
     };
-    println!("{what:<58} {:>18} {:>18}{}", show(floor), show(measured), if holds { "" } else { "  BELOW" });
+    println!("{what:<58} {:>18} {:>18}{}", show(limit), show(measured), if holds { "" } else { "  MISSED" });
 }
 
-/// Median seconds that `work` takes for one of the `count` things it does.
-fn each(count: u32, mut work: impl FnMut()) -> f64 {
+/// Median seconds for one of the `count` items that `work` processes.
+fn median_seconds(count: u32, mut work: impl FnMut()) -> f64 {
     work();
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {
@@ -82,8 +82,8 @@ fn defaults<G: Game>(seats: usize) -> G {
 
 fn playouts() -> f64 {
     let game: ConnectFive = defaults(2);
-    let mut rng = QuickRng::new(1);
-    let each = each(20_000, || {
+    let mut rng = FastRng::new(1);
+    let each = median_seconds(20_000, || {
         for seed in 0..20_000 {
             let mut state = game.start(seed);
             while let Some(seat) = game.to_move(&state).next() {
@@ -98,14 +98,14 @@ fn playouts() -> f64 {
 
 fn paint() -> f64 {
     let game: ColourBattle = defaults(20);
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let start = game.start(1);
     let rounds: Vec<Vec<Reply<_>>> = (0..1000)
         .map(|_| {
             Seat::all(20).filter_map(|seat| game.sample(&start, seat, &mut rng)).map(Reply::Answer).collect()
         })
         .collect();
-    let each = each(20_000, || {
+    let each = median_seconds(20_000, || {
         let mut state = game.start(1);
         for replies in &rounds {
             black_box(game.to_move(&state));
@@ -117,20 +117,20 @@ fn paint() -> f64 {
 }
 
 fn map() -> f64 {
-    each(500, || {
+    median_seconds(500, || {
         for seed in 0..500 {
             black_box(Map::generate(seed));
         }
     })
 }
 
-fn sight() -> f64 {
+fn line_of_sight() -> f64 {
     let map = Map::generate(42);
     let open: Vec<Cell> = Cell::all().filter(|&cell| map.is_empty(cell)).collect();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let pairs: Vec<(Cell, Cell)> =
         (0..100_000).map(|_| (rng.pick(&open).unwrap(), rng.pick(&open).unwrap())).collect();
-    each(100_000, || {
+    median_seconds(100_000, || {
         for &(a, b) in &pairs {
             black_box(see_each_other(&map, a, b));
         }
@@ -139,22 +139,22 @@ fn sight() -> f64 {
 
 fn matches(record: bool) -> f64 {
     const GAMES: u32 = 5_000;
-    let table = table("solitude-scramble").unwrap();
-    let settings = Settings::defaults(table.info().settings);
-    let seats = ["random", "greedy", "left", "right"].map(|name| Seating::House(name.into()));
-    let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
+    let game = any_game("solitude-scramble").unwrap();
+    let settings = Settings::defaults(game.info().settings);
+    let seats = ["random", "greedy", "left", "right"].map(|name| PlayerSpec::House(name.into()));
+    let setup = MatchSetup { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
     let mut recorder = record.then(Recorder::new);
-    let each = each(GAMES, || {
-        let mut room = quiet_room(recorder.as_mut());
-        table.play(&plan, 0..GAMES, &mut room, &mut |played| drop(black_box(played))).unwrap();
+    let each = median_seconds(GAMES, || {
+        let mut hooks = hooks_with_recorder(recorder.as_mut());
+        game.play(&setup, 0..GAMES, &mut hooks, &mut |played| drop(black_box(played))).unwrap();
     });
     1.0 / each
 }
 
-/// Boards full of letters as frequent as in words: random letters would make no words to weigh.
+/// Boards with letters as frequent as in words, because random letters would form too few words.
 fn scoring() -> f64 {
     let words = WordList::built_in();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let letters: Vec<u8> = b"EEEEAAAIIOOUTTTNNNSSSRRRLLDDHCMPGBFWYKV".to_vec();
     let boards: Vec<Board> = (0..2_000)
         .map(|_| {
@@ -165,55 +165,55 @@ fn scoring() -> f64 {
             board
         })
         .collect();
-    each(2_000, || {
+    median_seconds(2_000, || {
         for board in &boards {
             black_box(board_points(&words, board));
         }
     })
 }
 
-/// Seconds for each answer that the engine with a record takes on top of the bare rules with the same bots.
+/// Seconds per answer that the engine with a recorder needs in addition to the rules with the same bots.
 struct Overhead;
 
-impl Visitor for Overhead {
+impl GameVisitor for Overhead {
     type Output = f64;
 
-    fn visit<G: Hosted>(self) -> f64 {
+    fn visit<G: PlayableGame>(self) -> f64 {
         let info = G::info();
         let seats = if info.seats.max > 8 { 20 } else { info.seats.min };
         let settings = Settings::defaults(info.settings);
         let weakest = |seat: Seat| G::bots().iter().find(|bot| bot.plays(seat)).unwrap();
         let bots: Vec<_> = Seat::all(seats).map(weakest).collect();
-        let seating: Vec<Seating> = bots.iter().map(|bot| Seating::House(bot.name.into())).collect();
+        let seating: Vec<PlayerSpec> = bots.iter().map(|bot| PlayerSpec::House(bot.name.into())).collect();
         let games = match seats {
             20 => 4,
             _ => 200,
         };
-        let answers = bare::<G>(&settings, &bots, games);
-        let bare = each(answers, || {
-            black_box(bare::<G>(&settings, &bots, games));
+        let answers = play_rules::<G>(&settings, &bots, games);
+        let bare = median_seconds(answers, || {
+            black_box(play_rules::<G>(&settings, &bots, games));
         });
-        let table = table(info.id).unwrap();
-        let plan = Plan { settings: &settings, seed: 7, seats: &seating, assets: &Assets::none() };
+        let game = any_game(info.id).unwrap();
+        let setup = MatchSetup { settings: &settings, seed: 7, seats: &seating, assets: &Assets::none() };
         let mut recorder = Recorder::new();
-        let full = each(answers, || {
-            let mut room = quiet_room(Some(&mut recorder));
-            table.play(&plan, 0..games, &mut room, &mut |played| drop(black_box(played))).unwrap();
+        let full = median_seconds(answers, || {
+            let mut hooks = hooks_with_recorder(Some(&mut recorder));
+            game.play(&setup, 0..games, &mut hooks, &mut |played| drop(black_box(played))).unwrap();
         });
         full - bare
     }
 }
 
-/// Plays the bare rules; the number of answers.
-fn bare<G: Hosted>(settings: &Settings, bots: &[&agon_core::HouseBot<G>], games: u32) -> u32 {
+/// Plays the rules without the engine. Returns the number of answers.
+fn play_rules<G: PlayableGame>(settings: &Settings, bots: &[&agon_core::HouseBot<G>], games: u32) -> u32 {
     let mut answers = 0;
     let mut players: Vec<Box<dyn Bot<G>>> = Vec::new();
     let mut replies = Vec::new();
     for index in 0..games {
-        if index == 0 || G::info().lifetime != agon_core::Lifetime::Match {
+        if index == 0 || G::info().lifetime != agon_core::BotLifetime::Match {
             players = bots.iter().map(|bot| (bot.make)()).collect();
         }
-        let (settings, seed) = G::in_series(settings, 7, index);
+        let (settings, seed) = G::series_game(settings, 7, index);
         let game = G::new(&settings, bots.len(), &Assets::none()).unwrap();
         for (player, seed) in players.iter_mut().zip(agon_core::random::bot_seeds(seed)) {
             player.begin(seed);

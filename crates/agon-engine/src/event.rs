@@ -1,118 +1,118 @@
-//! What happens while games are played. Reporters (progress bar, terminal view, log, web) only read it.
+//! Events of running games. Reporters (progress bar, terminal view, log, web) only read them.
 
 use std::time::Duration;
 
 use agon_core::game::View;
-use agon_core::record::{Expiry, FaultRecord, Header, Recorder, SITS_OUT};
-use agon_core::{Eye, Outcome, Picture, Seat, SeatSet};
+use agon_core::record::{ClockExpiry, FaultRecord, RecordHeader, Recorder, SITS_OUT_TOKEN};
+use agon_core::{Outcome, Picture, Seat, SeatSet, Viewpoint};
 use serde_json::Value as Json;
 
-/// A game in progress, for looking at.
-pub trait Scene {
-    /// What a graphical viewer draws.
+/// Read-only view of a position.
+pub trait PositionView {
+    /// Frame for graphical viewers.
     fn frame(&self) -> Json;
 
-    /// What a terminal shows.
-    fn picture(&self, eye: Eye) -> Picture;
+    /// Picture for terminals.
+    fn picture(&self, viewpoint: Viewpoint) -> Picture;
 
-    /// What the bot at this seat may read of it later.
-    fn log(&self, seat: Seat) -> Option<Json>;
+    /// The position as the bot at this seat may read it later from its logs folder.
+    fn log_entry(&self, seat: Seat) -> Option<Json>;
 }
 
-/// A scene of a game whose type is known.
-pub struct SceneOf<'s, G: View> {
+/// View of a position of a known game type.
+pub struct TypedPositionView<'s, G: View> {
     /// The rules.
     pub game: &'s G,
-    /// Where the game stands.
+    /// State of the game.
     pub state: &'s G::State,
     /// The bots' names in seat order.
     pub names: &'s [String],
 }
 
-impl<G: View> Scene for SceneOf<'_, G> {
+impl<G: View> PositionView for TypedPositionView<'_, G> {
     fn frame(&self) -> Json {
         self.game.frame(self.state)
     }
 
-    fn picture(&self, eye: Eye) -> Picture {
-        self.game.picture(self.state, eye, self.names)
+    fn picture(&self, viewpoint: Viewpoint) -> Picture {
+        self.game.picture(self.state, viewpoint, self.names)
     }
 
-    fn log(&self, seat: Seat) -> Option<Json> {
-        self.game.log(self.state, seat)
+    fn log_entry(&self, seat: Seat) -> Option<Json> {
+        self.game.log_entry(self.state, seat)
     }
 }
 
-/// What was answered in a turn, as it is being recorded: enough to compute the turn again.
+/// Answers of a turn from the recorder, sufficient to replay the turn.
 #[derive(Clone, Copy)]
-pub struct Deeds<'e> {
+pub struct TurnAnswers<'e> {
     pub(crate) recorder: &'e Recorder,
     pub(crate) movers: SeatSet,
-    /// The shared clock ran out with this turn.
-    pub expired: Option<Expiry>,
+    /// Set if the shared clock ran out in this turn.
+    pub expired: Option<ClockExpiry>,
 }
 
-impl<'e> Deeds<'e> {
-    /// The answers of those to move, separated by blanks, as they stand in the record.
+impl<'e> TurnAnswers<'e> {
+    /// Answers of the seats to move in record form, separated by blanks.
     pub fn answers(&self) -> &'e [u8] {
-        self.recorder.answers()
+        self.recorder.turn_answers()
     }
 
-    /// What each answer was charged, in the order of the answers; nothing for a seat that is no longer asked.
+    /// Charged time of each answer, in the order of the answers. Seats that are no longer asked are skipped.
     pub fn charged(&self) -> impl Iterator<Item = Duration> {
         let answers = self.answers();
-        // Hardly ever: looking at every answer takes longer than looking for one of them.
-        let somebody_sits_out = answers.contains(&SITS_OUT.as_bytes()[0]);
+        // Rarely true. One search over all bytes is faster than comparing each token.
+        let any_sits_out = answers.contains(&SITS_OUT_TOKEN.as_bytes()[0]);
         let mut tokens = answers.split(|byte| *byte == b' ');
         let asked = self.movers.filter(move |_| {
-            !somebody_sits_out || tokens.next().is_none_or(|token| token != SITS_OUT.as_bytes())
+            !any_sits_out || tokens.next().is_none_or(|token| token != SITS_OUT_TOKEN.as_bytes())
         });
         asked.map(|seat| self.recorder.last_times(seat).unwrap_or_default().charged())
     }
 }
 
-/// Something happened.
-pub enum Event<'e> {
-    /// A game begins.
+/// Event of a running game.
+pub enum GameEvent<'e> {
+    /// A game starts.
     Started {
-        /// Its number in the series.
+        /// Number of the game in the series.
         game: u32,
-        /// Who plays it, under which settings and seed.
-        header: &'e Header,
-        /// Its start.
-        scene: &'e dyn Scene,
+        /// Bots, settings and seed.
+        header: &'e RecordHeader,
+        /// Initial position.
+        view: &'e dyn PositionView,
     },
     /// A turn was played.
     Turn {
-        /// The game's number in the series.
+        /// Number of the game in the series.
         game: u32,
-        /// The turn, from 1.
+        /// Turn, counted from 1.
         turn: u32,
-        /// After the turn.
-        scene: &'e dyn Scene,
-        /// What was answered, where the game is recorded.
-        deeds: Option<Deeds<'e>>,
+        /// Position after the turn.
+        view: &'e dyn PositionView,
+        /// Answers of the turn, if the game is recorded.
+        answers: Option<TurnAnswers<'e>>,
     },
-    /// A bot failed to answer well.
+    /// A bot committed a fault.
     Fault {
-        /// The game's number in the series.
+        /// Number of the game in the series.
         game: u32,
-        /// Who, when and what.
+        /// Seat, turn and details.
         fault: &'e FaultRecord,
     },
     /// A game is over.
     Over {
-        /// The game's number in the series.
+        /// Number of the game in the series.
         game: u32,
-        /// Its result.
+        /// Result of the game.
         outcome: &'e Outcome,
-        /// Its end.
-        scene: &'e dyn Scene,
+        /// Final position.
+        view: &'e dyn PositionView,
     },
 }
 
-/// Reads events. Cannot change a game.
+/// Receives events. Cannot change a game.
 pub trait Reporter {
-    /// Takes note.
-    fn event(&mut self, event: &Event<'_>);
+    /// Called for each event.
+    fn event(&mut self, event: &GameEvent<'_>);
 }

@@ -1,65 +1,67 @@
-//! A finished game, to be looked at turn by turn: a record played through the rules again.
+//! Films: records replayed through the rules, so that every turn can be viewed.
 
 use agon_core::game::View;
-use agon_core::record::{Expiry, FaultRecord, Header, Record, Recorder, SITS_OUT};
+use agon_core::record::{ClockExpiry, FaultRecord, Record, RecordHeader, Recorder, SITS_OUT_TOKEN};
 use agon_core::settings::{Settings, SettingsError};
-use agon_core::{Assets, Eye, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Times, frame};
-use agon_host::Introduction;
+use agon_core::{
+    AnswerTimes, Assets, Fault, FaultReport, Game, Picture, Reply, Seat, SeatSet, Viewpoint, frame,
+};
+use agon_host::HelloInfo;
 use serde_json::Value as Json;
 
-use crate::again::{self, Request, Seen};
+use crate::debug_replay::{self, ObservationText, RecordedRequest};
 
 pub mod json;
 pub mod live;
 
-/// Why a record cannot be replayed.
+/// Reason why a record cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
-    /// Rules change; a result under other rules proves nothing.
+    /// The record has another version of the rules, so replaying it would prove nothing.
     #[error(
         "the record was played by version {found} of the rules of {game}; this program has version {known}"
     )]
     OtherRules {
-        /// The game's id.
+        /// Id of the game.
         game: String,
-        /// The record's.
+        /// Version in the record.
         found: u32,
-        /// This program's.
+        /// Version of this program.
         known: u32,
     },
-    /// The settings in the header make no game.
-    #[error("the record's settings do not make a game: {0}")]
+    /// The settings in the header are invalid.
+    #[error("invalid settings in the record: {0}")]
     Settings(#[from] SettingsError),
-    /// The rules say something else than the record.
+    /// The rules give another result than the record.
     #[error("turn {turn}: {what}")]
     Differs {
-        /// Counted from 1.
+        /// Turn, counted from 1.
         turn: usize,
-        /// What.
+        /// Description of the difference.
         what: String,
     },
 }
 
-/// A finished game, to be looked at turn by turn.
+/// A finished game that can be viewed turn by turn.
 pub trait Film {
-    /// The record it was made from.
+    /// The record of the game.
     fn record(&self) -> &Record;
 
-    /// The number of pictures: the start, and one after each turn.
+    /// Number of positions: the start, and one after each turn.
     fn len(&self) -> usize;
 
-    /// Never: there is always a start.
+    /// Always false: a film contains at least the start.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The game after so many turns, as a terminal shows it.
-    fn picture(&self, turn: usize, eye: Eye) -> Picture;
+    /// Picture after `turn` turns, for terminals.
+    fn picture(&self, turn: usize, viewpoint: Viewpoint) -> Picture;
 
-    /// The game after so many turns, as a viewer draws it.
+    /// Frame after `turn` turns, for viewers.
     fn frame(&self, turn: usize) -> Json;
 
-    /// The first frame and the deltas that follow it.
+    /// The first frame and the deltas of all following frames.
     fn frames(&self) -> (Json, Vec<Json>) {
         let first = self.frame(0);
         let mut last = first.clone();
@@ -72,91 +74,90 @@ pub trait Film {
         (first, deltas)
     }
 
-    /// What [`Film::standing`] measures.
-    fn standing_of(&self) -> &'static str;
+    /// Axis label for [`Film::chart_values`].
+    fn chart_label(&self) -> &'static str;
 
-    /// How it stood after so many turns: a figure for each seat, or one for the game.
-    fn standing(&self, turn: usize) -> Vec<f64>;
+    /// Chart values after `turn` turns: one for each seat, or one for the game.
+    fn chart_values(&self, turn: usize) -> Vec<f64>;
 
-    /// Who was asked in this turn (turns count from 1).
+    /// Seats that were asked in this turn (counted from 1).
     fn movers(&self, turn: usize) -> SeatSet;
 
-    /// Everything this seat was asked, in order.
-    fn requests(&self, seat: Seat) -> Vec<Request>;
+    /// All requests to this seat, in order.
+    fn requests(&self, seat: Seat) -> Vec<RecordedRequest>;
 
-    /// What this seat saw when it was asked in this turn.
-    fn seen(&self, turn: u32, seat: Seat) -> Seen;
+    /// Observation of this seat in this turn.
+    fn observation(&self, turn: u32, seat: Seat) -> ObservationText;
 
-    /// Judges an answer to what was asked in this turn: as it stands in a record, or what is wrong with it.
-    fn judge(&self, turn: u32, seat: Seat, text: &str) -> Result<String, FaultReport>;
+    /// Checks an answer to this turn's request. Returns its record form, or the fault.
+    fn judge_answer(&self, turn: u32, seat: Seat, text: &str) -> Result<String, FaultReport>;
 
-    /// The first line a program at this seat was told by the JSON-lines protocol.
+    /// First message to a program at this seat in the JSON-lines protocol.
     fn hello(&self, seat: Seat) -> String;
 
-    /// What went wrong in this turn.
+    /// Faults of this turn.
     fn faults(&self, turn: usize) -> Vec<&FaultRecord> {
         self.record().faults.iter().filter(|fault| fault.turn as usize == turn).collect()
     }
 }
 
-/// States are kept for every so many turns, so that a film of a long game stays small; those between are
-/// played again when they are looked at.
-const KEYFRAMES: usize = 512;
+/// Maximum number of stored states. Longer films store every n-th state and replay the turns between them on demand.
+const MAX_KEYFRAMES: usize = 512;
 
-/// A film of a game whose type is known.
-pub struct FilmOf<G: View> {
+/// A film of a known game type.
+pub struct TypedFilm<G: View> {
     pub(crate) game: G,
     pub(crate) record: Record,
     pub(crate) settings: Settings,
     pub(crate) names: Vec<String>,
     replies: Vec<Vec<Reply<G::Answer>>>,
     stride: usize,
-    keys: Vec<G::State>,
+    keyframes: Vec<G::State>,
     last: std::cell::RefCell<(usize, G::State)>,
 }
 
-impl<G: View> FilmOf<G> {
-    /// Plays the record through the rules and checks every turn and the result.
+impl<G: View> TypedFilm<G> {
+    /// Replays the record through the rules. Checks every turn, the result and the digest.
     pub fn new(record: Record, assets: &Assets) -> Result<Self, ReplayError> {
         let header = &record.header;
-        let (game, settings) = set_up::<G>(header, assets)?;
+        let (game, settings) = game_from_header::<G>(header, assets)?;
         let names = header.seats.iter().map(|seat| seat.name.clone()).collect();
         let mut state = game.start(header.seed);
-        let stride = record.turns.len() / KEYFRAMES + 1;
-        let (mut keys, mut replies) = (vec![state.clone()], Vec::with_capacity(record.turns.len()));
+        let stride = record.turns.len() / MAX_KEYFRAMES + 1;
+        let (mut keyframes, mut replies) = (vec![state.clone()], Vec::with_capacity(record.turns.len()));
         for (i, answers) in record.turns.iter().enumerate() {
             let turn = i + 1;
             let answers =
                 read_turn(&game, &state, answers).map_err(|what| ReplayError::Differs { turn, what })?;
             advance(&game, &mut state, turn, &answers, record.expired);
             if turn.is_multiple_of(stride) {
-                keys.push(state.clone());
+                keyframes.push(state.clone());
             }
             replies.push(answers);
         }
         check_end(&game, &state, &record)?;
-        let last = (0, keys[0].clone()).into();
-        let film = Self { game, record, settings, names, replies, stride, keys, last };
+        let last = (0, keyframes[0].clone()).into();
+        let film = Self { game, record, settings, names, replies, stride, keyframes, last };
         film.check_digest()?;
         Ok(film)
     }
 
-    /// Records the replayed game again: the same digest, or something in the record is not what was played.
+    /// Records the replayed game again. A different digest means that the record was altered.
     fn check_digest(&self) -> Result<(), ReplayError> {
         let mut recorder = Recorder::new();
         recorder.begin(&self.record.header);
         for (turn, replies) in self.replies.iter().enumerate() {
-            recorder.turn();
-            let sits_out = self.record.turns[turn].split(' ').map(|token| token == SITS_OUT);
+            recorder.begin_turn();
+            let sits_out = self.record.turns[turn].split(' ').map(|token| token == SITS_OUT_TOKEN);
             for (reply, sits_out) in replies.iter().zip(sits_out) {
                 match reply {
                     _ if sits_out => recorder.sits_out(),
-                    Reply::Answer(answer) => recorder.answer::<G>(Seat(0), *answer, Times::default()),
-                    Reply::Fault(fault) => recorder.fault(Seat(0), *fault, Times::default()),
+                    Reply::Answer(answer) => recorder.answer::<G>(Seat(0), *answer, AnswerTimes::default()),
+                    Reply::Fault(fault) => recorder.fault(Seat(0), *fault, AnswerTimes::default()),
                 }
             }
         }
-        let outcome = self.game.outcome(&self.at(self.replies.len()));
+        let outcome = self.game.outcome(&self.state_at(self.replies.len()));
         let again = outcome.and_then(|o| recorder.end(&self.record.faults, self.record.expired, &o).ok());
         if again.is_some_and(|(_, digest)| digest == self.record.digest) {
             return Ok(());
@@ -165,14 +166,17 @@ impl<G: View> FilmOf<G> {
         Err(ReplayError::Differs { turn: self.replies.len(), what })
     }
 
-    /// The state after so many turns; the last turn when there are fewer.
-    fn at(&self, turn: usize) -> G::State {
+    /// State after `turn` turns, or after the last turn if there are fewer.
+    fn state_at(&self, turn: usize) -> G::State {
         let turn = turn.min(self.replies.len());
         let (last_turn, last) = &*self.last.borrow();
         let key = turn / self.stride;
         let from_last = *last_turn <= turn && *last_turn >= key * self.stride;
-        let (mut at, mut state) =
-            if from_last { (*last_turn, last.clone()) } else { (key * self.stride, self.keys[key].clone()) };
+        let (mut at, mut state) = if from_last {
+            (*last_turn, last.clone())
+        } else {
+            (key * self.stride, self.keyframes[key].clone())
+        };
         while at < turn {
             advance(&self.game, &mut state, at + 1, &self.replies[at], self.record.expired);
             at += 1;
@@ -180,15 +184,15 @@ impl<G: View> FilmOf<G> {
         state
     }
 
-    pub(crate) fn look<T>(&self, turn: usize, eye: impl FnOnce(&G, &G::State) -> T) -> T {
-        let state = self.at(turn);
-        let seen = eye(&self.game, &state);
+    pub(crate) fn with_state_at<T>(&self, turn: usize, read: impl FnOnce(&G, &G::State) -> T) -> T {
+        let state = self.state_at(turn);
+        let result = read(&self.game, &state);
         self.last.replace((turn.min(self.replies.len()), state));
-        seen
+        result
     }
 }
 
-impl<G: View> Film for FilmOf<G> {
+impl<G: View> Film for TypedFilm<G> {
     fn record(&self) -> &Record {
         &self.record
     }
@@ -197,46 +201,46 @@ impl<G: View> Film for FilmOf<G> {
         self.replies.len() + 1
     }
 
-    fn picture(&self, turn: usize, eye: Eye) -> Picture {
-        self.look(turn, |game, state| game.picture(state, eye, &self.names))
+    fn picture(&self, turn: usize, viewpoint: Viewpoint) -> Picture {
+        self.with_state_at(turn, |game, state| game.picture(state, viewpoint, &self.names))
     }
 
     fn frame(&self, turn: usize) -> Json {
-        self.look(turn, G::frame)
+        self.with_state_at(turn, G::frame)
     }
 
-    fn standing_of(&self) -> &'static str {
-        G::STANDING
+    fn chart_label(&self) -> &'static str {
+        G::CHART_LABEL
     }
 
-    fn standing(&self, turn: usize) -> Vec<f64> {
-        self.look(turn, G::standing)
+    fn chart_values(&self, turn: usize) -> Vec<f64> {
+        self.with_state_at(turn, G::chart_values)
     }
 
     fn movers(&self, turn: usize) -> SeatSet {
-        self.look(turn.saturating_sub(1), G::to_move)
+        self.with_state_at(turn.saturating_sub(1), G::to_move)
     }
 
-    fn requests(&self, seat: Seat) -> Vec<Request> {
-        again::requests(self, seat)
+    fn requests(&self, seat: Seat) -> Vec<RecordedRequest> {
+        debug_replay::requests(self, seat)
     }
 
-    fn seen(&self, turn: u32, seat: Seat) -> Seen {
-        again::seen(self, turn, seat)
+    fn observation(&self, turn: u32, seat: Seat) -> ObservationText {
+        debug_replay::observation_text(self, turn, seat)
     }
 
-    fn judge(&self, turn: u32, seat: Seat, text: &str) -> Result<String, FaultReport> {
-        again::judge(self, turn, seat, text)
+    fn judge_answer(&self, turn: u32, seat: Seat, text: &str) -> Result<String, FaultReport> {
+        debug_replay::judge_answer(self, turn, seat, text)
     }
 
     fn hello(&self, seat: Seat) -> String {
-        let told = Introduction::new(&self.game, &self.settings, seat, &self.names);
-        agon_host::dialogue::hello::<G>(&told, again::bot_seed(&self.record, seat))
+        let told = HelloInfo::new(&self.game, &self.settings, seat, &self.names);
+        agon_host::interactive::hello::<G>(&told, debug_replay::bot_seed(&self.record, seat))
     }
 }
 
-/// The game a header describes, if its rules are those of this program.
-fn set_up<G: Game>(header: &Header, assets: &Assets) -> Result<(G, Settings), ReplayError> {
+/// Creates the game that a header describes, if the version of the rules matches.
+fn game_from_header<G: Game>(header: &RecordHeader, assets: &Assets) -> Result<(G, Settings), ReplayError> {
     let info = G::info();
     if header.rules != info.rules_version {
         let (found, known) = (header.rules, info.rules_version);
@@ -244,24 +248,24 @@ fn set_up<G: Game>(header: &Header, assets: &Assets) -> Result<(G, Settings), Re
     }
     let settings = Settings::from_json(info.settings, &header.settings)?;
     if !info.seats.allows(header.seats.len()) {
-        let what = format!("{} seats, {} takes {}", header.seats.len(), info.id, info.seats.words());
+        let what = format!("{} seats, {} takes {}", header.seats.len(), info.id, info.seats.describe());
         return Err(ReplayError::Differs { turn: 0, what });
     }
     let game = G::new(&settings, header.seats.len(), assets)?;
     Ok((game, settings))
 }
 
-/// Plays a turn as the referee did: the replies, then the end of the shared clock if it came with them.
+/// Plays a turn as the referee did: applies the replies, then ends the game if the shared clock ran out.
 fn advance<G: Game>(
     game: &G,
     state: &mut G::State,
     turn: usize,
     replies: &[Reply<G::Answer>],
-    expired: Option<Expiry>,
+    expired: Option<ClockExpiry>,
 ) {
     game.apply(state, replies);
     if let Some(expiry) = expired.filter(|expiry| expiry.turn as usize == turn) {
-        game.expire(state, expiry.least);
+        game.expire(state, expiry.fastest);
     }
 }
 
@@ -283,7 +287,7 @@ fn read_reply<G: Game>(
     seat: Seat,
     token: &str,
 ) -> Result<Reply<G::Answer>, String> {
-    if token == SITS_OUT {
+    if token == SITS_OUT_TOKEN {
         return Ok(Reply::Fault(Fault::Timeout));
     }
     if let Some(name) = token.strip_prefix('!') {
@@ -314,11 +318,15 @@ fn check_end<G: Game>(game: &G, state: &G::State, record: &Record) -> Result<(),
     }
 }
 
-/// The header of a game about to be played.
-pub fn header<G: Game>(settings: &Settings, seed: u64, seats: Vec<agon_core::record::SeatRecord>) -> Header {
-    Header {
+/// Record header of a game about to be played.
+pub fn header<G: Game>(
+    settings: &Settings,
+    seed: u64,
+    seats: Vec<agon_core::record::SeatRecord>,
+) -> RecordHeader {
+    RecordHeader {
         agon: "record".to_owned(),
-        version: agon_core::record::VERSION,
+        version: agon_core::record::RECORD_VERSION,
         game: G::info().id.to_owned(),
         rules: G::info().rules_version,
         seed,
@@ -327,7 +335,7 @@ pub fn header<G: Game>(settings: &Settings, seed: u64, seats: Vec<agon_core::rec
     }
 }
 
-/// Settings as they stand in a header.
+/// Settings as JSON for a header.
 pub fn settings_json(settings: &Settings) -> serde_json::Map<String, Json> {
     settings.iter().map(|(name, value)| (name.to_owned(), serde_json::json!(value))).collect()
 }

@@ -1,29 +1,35 @@
-//! Plays games: seats x bots x clocks -> record. Replays records through the rules.
+//! Plays games, records them, and replays records through the rules.
 //!
-//! [`referee`] plays one game of a known type. [`table`] puts a game of any kind behind one object-safe
-//! face, [`series`] plays many games on several threads, [`film`] looks at a finished one, [`again`]
-//! asks one of its bots again, [`event`] is what reporters read, [`log`] what authors read,
-//! [`chronicle`] what bots may read.
-//! Nothing here knows about competitions.
+//! - [`referee`]: plays one game of a known type.
+//! - [`any_game`]: object-safe interface to games of all types.
+//! - [`series`]: plays many games on several threads.
+//! - [`film`]: replays a finished game; [`film::live`]: shows a running game.
+//! - [`debug_replay`]: sends recorded requests to a bot again.
+//! - [`event`]: events for reporters; [`turn_log`]: log for bot authors; [`logs_dir`]: logs for bots.
+//!
+//! This crate knows nothing about competitions.
 
-pub mod again;
-pub mod built_in;
-pub mod chronicle;
+pub mod any_game;
+pub mod debug_replay;
 pub mod event;
 pub mod film;
-pub mod log;
+pub mod house_player;
+pub mod logs_dir;
+mod player_spec;
 pub mod referee;
-mod seating;
 pub mod series;
 pub mod stats;
-pub mod table;
+pub mod turn_log;
 
-pub use again::{Request, Retold, Seen};
-pub use built_in::BuiltIn;
-pub use event::{Deeds, Event, Reporter, Scene};
-pub use film::live::{LiveFilm, LivePart, LiveTurn, Reel};
+pub use any_game::{
+    AnyGame, BotLoadError, GameSequence, HouseBotInfo, MatchSetup, PlayerSpec, ProgramSpec, StartPosition,
+    any_game,
+};
+pub use debug_replay::{ObservationText, ReaskedRequest, RecordedRequest};
+pub use event::{GameEvent, PositionView, Reporter, TurnAnswers};
+pub use film::live::{FilmPart, LiveFilm, LiveTurn, TurnReplayer};
 pub use film::{Film, ReplayError};
-pub use referee::{Console, Played, SeatTally};
+pub use house_player::HousePlayer;
+pub use referee::{HumanConsole, PlayedGame, SeatStats};
 pub use series::{Series, SeriesError};
 pub use stats::{Estimate, Summary};
-pub use table::{BotInfo, NotLoaded, Plan, ProgramSeat, Programme, Seating, Shown, Table, table};

@@ -1,91 +1,89 @@
-//! Plays one game to its end, under any mix of answers and faults.
+//! Plays one game, with any mix of answers and faults.
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use agon_core::game::View;
 use agon_core::random::bot_seeds;
-use agon_core::record::{Digest, Draft, Expiry, FaultRecord, Header, Recorder};
+use agon_core::record::{ClockExpiry, Digest, FaultRecord, RecordHeader, Recorder};
 use agon_core::{
-    Clock, Eye, Fault, FaultReport, Game, Outcome, Picture, Player, Refusal, Reply, RequestInfo, Response,
-    Seat, SeatSet, Times, Verdict,
+    AnswerTimes, Clock, ClockVerdict, Fault, FaultReport, Game, IllegalAnswer, Outcome, Picture, Player,
+    Reply, RequestInfo, Response, Seat, SeatSet, Viewpoint,
 };
 
-use agon_host::audit::Findings;
+use crate::event::{GameEvent, Reporter, TurnAnswers, TypedPositionView};
+use crate::turn_log::{TurnLog, TurnLogEntry};
 
-use crate::event::{Deeds, Event, Reporter, SceneOf};
-use crate::log::{Entry, GameLog};
-
-/// A place to sit.
-pub enum Chair<G: Game> {
-    /// For a program.
+/// Player at a seat.
+pub enum SeatedPlayer<G: Game> {
+    /// A bot.
     Bot(Box<dyn Player<G>>),
-    /// For somebody at the terminal.
+    /// A person at the terminal.
     Person,
 }
 
-/// The terminal of a person who plays.
-pub trait Console {
-    /// Shows what the person may see and asks. `trouble` says what was wrong with the last try. `None` when the
-    /// person has left.
+/// Terminal of a person who plays.
+pub trait HumanConsole {
+    /// Shows the position and asks for an answer. `last_error` is the error of the previous answer. Returns `None` when the person
+    /// has left.
     fn ask(
         &mut self,
         seat: Seat,
         picture: &Picture,
         request: &RequestInfo,
-        trouble: Option<&str>,
+        last_error: Option<&str>,
     ) -> io::Result<Option<String>>;
 }
 
-/// What one seat did in one game.
+/// Statistics of one seat in one game.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SeatTally {
-    /// How often it was asked.
+pub struct SeatStats {
+    /// Number of requests.
     pub answers: u32,
-    /// Sum over its answers.
-    pub time: Times,
-    /// The longest answer, as charged.
+    /// Sum of the times of all answers.
+    pub time: AnswerTimes,
+    /// Longest charged time of an answer.
     pub longest: Duration,
-    /// In the order of [`Fault::ALL`].
+    /// Number of faults, in the order of [`Fault::ALL`].
     pub faults: [u32; 4],
 }
 
 /// A finished game.
 #[derive(Clone, Debug)]
-pub struct Played {
-    /// Its number in the series.
+pub struct PlayedGame {
+    /// Number of the game in the series.
     pub index: u32,
-    /// Its seed.
+    /// Seed of the game.
     pub seed: u64,
-    /// How it ended.
+    /// Result of the game.
     pub outcome: Outcome,
-    /// How many turns it had.
+    /// Number of turns.
     pub turns: u32,
-    /// In the order they happened.
+    /// Faults in the order of occurrence.
     pub faults: Vec<FaultRecord>,
-    /// In seat order.
-    pub seats: Vec<SeatTally>,
-    /// The packed record and its digest, if one was asked for.
+    /// Statistics in seat order.
+    pub seats: Vec<SeatStats>,
+    /// Compressed record and its digest, if requested.
     pub record: Option<(Vec<u8>, Digest)>,
 }
 
-/// Who may look on, and who sits at the terminal.
-pub struct Room<'r> {
-    /// Reads what happens.
+/// Reporter, terminal, recorder and log of a game.
+pub struct GameHooks<'r> {
+    /// Receives events.
     pub reporter: Option<&'r mut dyn Reporter>,
-    /// Where persons play.
-    pub console: Option<&'r mut dyn Console>,
-    /// Writes records.
+    /// Terminal for persons.
+    pub console: Option<&'r mut dyn HumanConsole>,
+    /// Writes the record.
     pub recorder: Option<&'r mut Recorder>,
-    /// Takes down what each bot was asked, answered and printed. Nothing is asked of a bot for it when it is not there.
-    pub log: Option<&'r mut dyn GameLog>,
+    /// Writes requests, answers and bot output. Without it, bot output is not collected.
+    pub log: Option<&'r mut dyn TurnLog>,
 }
 
-impl Room<'_> {
-    /// The same room, for a while.
-    pub fn lend(&mut self) -> Room<'_> {
-        // Not `as_deref_mut`: what is lent may live shorter than what is behind it.
-        Room {
+impl GameHooks<'_> {
+    /// The same hooks with a shorter lifetime.
+    pub fn reborrow(&mut self) -> GameHooks<'_> {
+        // Not `as_deref_mut`: the borrow may be shorter than the lifetime of the trait object.
+        GameHooks {
             reporter: match &mut self.reporter {
                 Some(reporter) => Some(&mut **reporter),
                 None => None,
@@ -107,122 +105,62 @@ impl Room<'_> {
 pub fn play<G: View>(
     game: &G,
     index: u32,
-    header: &Header,
+    header: &RecordHeader,
     names: &[String],
-    chairs: &mut [Chair<G>],
-    room: &mut Room<'_>,
-) -> io::Result<Played> {
-    let (mut played, later) = play_open(game, index, header, names, chairs, room)?;
-    if let Some(later) = later {
-        let found = agon_host::audit::settle();
-        later.finish(&mut played, &found, room.recorder.as_deref_mut())?;
-    }
-    Ok(played)
-}
-
-/// What may still come to light about a game that was played.
-#[derive(Debug)]
-pub struct Later {
-    open: Vec<(Seat, u64)>,
-    expired: Option<Expiry>,
-    draft: Option<Draft>,
-}
-
-impl Later {
-    /// Adds what was found out about this game.
-    pub fn finish(
-        self,
-        played: &mut Played,
-        found: &Findings,
-        recorder: Option<&mut Recorder>,
-    ) -> io::Result<()> {
-        let before = played.faults.len();
-        for (seat, ticket) in self.open {
-            let Some((turn, report)) = found.get(&ticket) else { continue };
-            if let Some(tally) = played.seats.get_mut(seat.index()) {
-                tally.faults[report.fault.index()] += 1;
-            }
-            played.faults.push(FaultRecord { turn: *turn, seat, report: report.clone() });
-        }
-        if played.faults.len() > before
-            && let (Some(recorder), Some(draft)) = (recorder, self.draft)
-        {
-            recorder.resume(draft);
-            played.record = Some(recorder.end(&played.faults, self.expired, &played.outcome)?);
-        }
-        Ok(())
-    }
-}
-
-/// Plays a game, and leaves open what is cheaper to find out about several games together: see
-/// [`agon_host::audit::settle`]. Its result counts once that is finished.
-pub fn play_open<G: View>(
-    game: &G,
-    index: u32,
-    header: &Header,
-    names: &[String],
-    chairs: &mut [Chair<G>],
-    room: &mut Room<'_>,
-) -> io::Result<(Played, Option<Later>)> {
+    players: &mut [SeatedPlayer<G>],
+    hooks: &mut GameHooks<'_>,
+) -> io::Result<PlayedGame> {
     let seed = header.seed;
-    for (chair, seed) in chairs.iter_mut().zip(bot_seeds(seed)) {
-        if let Chair::Bot(player) = chair {
+    for (seated, seed) in players.iter_mut().zip(bot_seeds(seed)) {
+        if let SeatedPlayer::Bot(player) = seated {
             player.begin(seed);
         }
     }
-    let scale = room.recorder.as_deref().and_then(Recorder::clock_scale);
+    let scale = hooks.recorder.as_deref().and_then(Recorder::clock_scale);
     let rule = scale.map_or_else(|| game.clock(), |scale| game.clock().scaled(scale));
     let mut referee = Referee {
         game,
         state: game.start(seed),
-        clock: Clock::new(rule, chairs.len()),
+        clock: Clock::new(rule, players.len()),
         names,
         index,
         turn: 0,
-        replies: Vec::with_capacity(chairs.len()),
+        replies: Vec::with_capacity(players.len()),
         faults: Vec::new(),
-        tallies: vec![SeatTally::default(); chairs.len()],
+        seat_stats: vec![SeatStats::default(); players.len()],
         expired: None,
     };
-    if let Some(recorder) = &mut room.recorder {
+    if let Some(recorder) = &mut hooks.recorder {
         recorder.begin(header);
     }
-    referee.report(room, |referee, scene| Event::Started { game: referee.index, header, scene });
-    if let Some(log) = &mut room.log {
-        log.begins(index, header)?;
-        for chair in chairs.iter_mut() {
-            if let Chair::Bot(player) = chair {
-                player.ready();
+    referee.report(hooks, |referee, view| GameEvent::Started { game: referee.index, header, view });
+    if let Some(log) = &mut hooks.log {
+        log.begin_game(index, header)?;
+        for seated in players.iter_mut() {
+            if let SeatedPlayer::Bot(player) = seated {
+                player.wait_until_ready();
             }
         }
-        printed_aside(chairs, *log)?;
+        log_output_between_turns(players, *log)?;
     }
-    while referee.expired.is_none() && referee.turn(chairs, room)? {}
+    while referee.expired.is_none() && referee.play_turn(players, hooks)? {}
     let outcome = referee.outcome();
-    referee.report(room, |referee, scene| Event::Over { game: referee.index, outcome: &outcome, scene });
-    let mut open = Vec::new();
-    for (seat, chair) in Seat::all(chairs.len()).zip(chairs.iter_mut()) {
-        if let Chair::Bot(player) = chair {
+    referee.report(hooks, |referee, view| GameEvent::Over { game: referee.index, outcome: &outcome, view });
+    for seated in players.iter_mut() {
+        if let SeatedPlayer::Bot(player) = seated {
             player.game_over();
-            if let Some(ticket) = player.put_off() {
-                open.push((seat, ticket));
-            } else if let Some((turn, report)) = player.afterthought() {
-                referee.note_late(seat, turn, report);
-            }
         }
     }
-    if let Some(log) = &mut room.log {
-        printed_aside(chairs, *log)?;
-        log.over(&outcome)?;
+    if let Some(log) = &mut hooks.log {
+        log_output_between_turns(players, *log)?;
+        log.end_game(&outcome)?;
     }
-    let draft = room.recorder.as_deref().filter(|_| !open.is_empty()).map(Recorder::draft);
-    let record = match &mut room.recorder {
+    let record = match &mut hooks.recorder {
         Some(recorder) => Some(recorder.end(&referee.faults, referee.expired, &outcome)?),
         None => None,
     };
-    let Referee { turn, faults, tallies, expired, .. } = referee;
-    let later = (!open.is_empty()).then_some(Later { open, expired, draft });
-    Ok((Played { index, seed, outcome, turns: turn, faults, seats: tallies, record }, later))
+    let Referee { turn, faults, seat_stats, .. } = referee;
+    Ok(PlayedGame { index, seed, outcome, turns: turn, faults, seats: seat_stats, record })
 }
 
 struct Referee<'g, G: View> {
@@ -234,88 +172,88 @@ struct Referee<'g, G: View> {
     turn: u32,
     replies: Vec<Reply<G::Answer>>,
     faults: Vec<FaultRecord>,
-    tallies: Vec<SeatTally>,
-    expired: Option<Expiry>,
+    seat_stats: Vec<SeatStats>,
+    expired: Option<ClockExpiry>,
 }
 
 impl<G: View> Referee<'_, G> {
-    /// Plays one turn; false when nobody is to move.
-    fn turn(&mut self, chairs: &mut [Chair<G>], room: &mut Room<'_>) -> io::Result<bool> {
+    /// Plays one turn. Returns false when the game is over.
+    fn play_turn(&mut self, players: &mut [SeatedPlayer<G>], hooks: &mut GameHooks<'_>) -> io::Result<bool> {
         let to_move = self.game.to_move(&self.state);
         if to_move.is_empty() {
             return Ok(false);
         }
         self.turn += 1;
-        // Ask everybody first: bots in processes of their own think at the same time. Every second turn the other way
-        // round: who was the last to think finds more of what it needs still at hand, and nobody is always the first.
+        // All bots are asked before any answer is read, so that bots in separate processes think at the same time. The order
+        // alternates: the bot that ran last finds warmer caches, and no bot should always be first.
         let mut to_ask = to_move;
         let forth = self.turn % 2 == 1;
         while let Some(seat) = if forth { to_ask.next() } else { to_ask.next_back() } {
-            if let Some(Chair::Bot(player)) = chairs.get_mut(seat.index())
+            if let Some(SeatedPlayer::Bot(player)) = players.get_mut(seat.index())
                 && !self.clock.sits_out(seat)
             {
                 player.ask(&self.game.observe(&self.state, seat), self.clock.limit(seat));
             }
         }
-        if let Some(recorder) = &mut room.recorder {
-            recorder.turn();
+        if let Some(recorder) = &mut hooks.recorder {
+            recorder.begin_turn();
         }
         self.replies.clear();
         let faults_before = self.faults.len();
         for seat in to_move {
-            let reply = match chairs.get_mut(seat.index()) {
-                Some(Chair::Bot(_)) if self.clock.sits_out(seat) => sit_out(room),
-                Some(Chair::Bot(player)) => {
+            let reply = match players.get_mut(seat.index()) {
+                Some(SeatedPlayer::Bot(_)) if self.clock.sits_out(seat) => sit_out(hooks),
+                Some(SeatedPlayer::Bot(player)) => {
                     let response = player.answer();
                     let times = response.times;
                     let verdict = self.clock.charge(seat, times.charged());
-                    let reply = self.judge(seat, response, verdict, room);
-                    if let Some(log) = &mut room.log {
-                        self.log(seat, reply, times, &player.printed(), *log)?;
+                    let reply = self.judge(seat, response, verdict, hooks);
+                    if let Some(log) = &mut hooks.log {
+                        self.log_answer(seat, reply, times, &player.take_output(), *log)?;
                     }
                     reply
                 }
-                Some(Chair::Person) => {
-                    let response = self.ask_person(seat, room)?;
-                    self.judge(seat, response, Verdict::InTime, room)
+                Some(SeatedPlayer::Person) => {
+                    let response = self.ask_person(seat, hooks)?;
+                    self.judge(seat, response, ClockVerdict::InTime, hooks)
                 }
                 None => Reply::Fault(Fault::Crash),
             };
             self.replies.push(reply);
         }
         self.game.apply(&mut self.state, &self.replies);
-        if let Some(Expiry { least, .. }) = self.expired {
-            self.game.expire(&mut self.state, least);
+        if let Some(ClockExpiry { fastest, .. }) = self.expired {
+            self.game.expire(&mut self.state, fastest);
         }
-        self.report_turn(room, to_move, faults_before);
+        self.report_turn(hooks, to_move, faults_before);
         Ok(true)
     }
 
-    /// Turns what came back into a reply: the clock first, then the rules.
+    /// Turns a response into a reply: checks the clock first, then the rules.
     #[inline]
     fn judge(
         &mut self,
         seat: Seat,
         response: Response<G::Answer>,
-        verdict: Verdict,
-        room: &mut Room<'_>,
+        verdict: ClockVerdict,
+        hooks: &mut GameHooks<'_>,
     ) -> Reply<G::Answer> {
         let Response { reply, times } = response;
-        if let Some(tally) = self.tallies.get_mut(seat.index()) {
-            tally.answers += 1;
-            tally.time.wall += times.wall;
-            tally.time.cpu += times.cpu;
-            tally.time.wait += times.wait;
-            tally.longest = tally.longest.max(times.charged());
+        if let Some(stats) = self.seat_stats.get_mut(seat.index()) {
+            stats.answers += 1;
+            stats.time.wall += times.wall;
+            stats.time.cpu += times.cpu;
+            stats.time.wait += times.wait;
+            stats.longest = stats.longest.max(times.charged());
         }
-        if let Verdict::Expired { least } = verdict {
-            self.expired = Some(Expiry { turn: self.turn, least });
+        if let ClockVerdict::Expired { fastest } = verdict {
+            self.expired = Some(ClockExpiry { turn: self.turn, fastest });
         }
         let report = match reply {
-            Ok(_) if verdict == Verdict::Late => Box::new(self.late(seat)),
+            Ok(_) if verdict == ClockVerdict::Late => Box::new(self.late_fault(seat)),
             Ok(answer) => match self.game.check(&self.state, seat, answer) {
                 Ok(()) => {
-                    if let Some(recorder) = &mut room.recorder {
+                    if let Some(recorder) = &mut hooks.recorder {
                         recorder.answer::<G>(seat, answer, times);
                     }
                     return Reply::Answer(answer);
@@ -324,84 +262,81 @@ impl<G: View> Referee<'_, G> {
             },
             Err(report) => report,
         };
-        self.fault(seat, *report, times, room)
+        self.record_fault(seat, *report, times, hooks)
     }
 
-    /// The words hold no measured time: the record's digest covers them.
-    fn late(&self, seat: Seat) -> FaultReport {
-        let rest = if self.clock.sits_out(seat) { ", not asked again in this game" } else { "" };
+    /// Fault for a late answer. The message contains no measured time, because the record's digest covers it.
+    fn late_fault(&self, seat: Seat) -> FaultReport {
+        let rest = if self.clock.sits_out(seat) { "; not asked again in this game" } else { "" };
         let limit = match self.game.clock() {
-            agon_core::ClockRule::PerAnswer { limit } => format!("over the limit of {limit:?} for an answer"),
-            agon_core::ClockRule::Bank { limit, .. } => format!("the game's {limit:?} are spent"),
-            agon_core::ClockRule::Shared { limit, .. } => format!("over the game's {limit:?}"),
+            agon_core::ClockRule::PerAnswer { limit } => {
+                format!("exceeded the limit of {limit:?} for an answer")
+            }
+            agon_core::ClockRule::Bank { limit, .. } => {
+                format!("used up the limit of {limit:?} for the game")
+            }
+            agon_core::ClockRule::Shared { limit, .. } => {
+                format!("exceeded the shared limit of {limit:?} for the game")
+            }
         };
         FaultReport::new(Fault::Timeout, format!("{limit}{rest}"))
     }
 
-    fn fault(
+    fn record_fault(
         &mut self,
         seat: Seat,
         report: FaultReport,
-        times: Times,
-        room: &mut Room<'_>,
+        times: AnswerTimes,
+        hooks: &mut GameHooks<'_>,
     ) -> Reply<G::Answer> {
         let fault = report.fault;
-        if let Some(tally) = self.tallies.get_mut(seat.index()) {
-            tally.faults[fault.index()] += 1;
+        if let Some(stats) = self.seat_stats.get_mut(seat.index()) {
+            stats.faults[fault.index()] += 1;
         }
-        if let Some(recorder) = &mut room.recorder {
+        if let Some(recorder) = &mut hooks.recorder {
             recorder.fault(seat, fault, times);
         }
         self.faults.push(FaultRecord { turn: self.turn, seat, report });
         Reply::Fault(fault)
     }
 
-    /// Hands an answer, or the fault that was just noted in its place, to the log.
-    fn log(
+    /// Writes an answer, or the fault recorded instead, to the log.
+    fn log_answer(
         &self,
         seat: Seat,
         reply: Reply<G::Answer>,
-        times: Times,
+        times: AnswerTimes,
         printed: &str,
-        log: &mut dyn GameLog,
+        log: &mut dyn TurnLog,
     ) -> io::Result<()> {
         let request = G::info().requests.get(self.game.request(&self.state, seat));
         let fault = self.faults.last().filter(|fault| fault.turn == self.turn && fault.seat == seat);
-        log.answered(&Entry {
+        log.answer(&TurnLogEntry {
             turn: self.turn,
             seat,
             request: request.map_or("move", |request| request.name),
             answer: reply.answer().map(token::<G>),
             fault: fault.map(|fault| &fault.report),
             times,
-            printed,
+            output: printed,
         })
     }
 
-    /// A fault that was found after the game. It changes no move and no score, for the others have played on it; it is
-    /// written down for whoever decides about the bot.
-    fn note_late(&mut self, seat: Seat, turn: u32, report: FaultReport) {
-        if let Some(tally) = self.tallies.get_mut(seat.index()) {
-            tally.faults[report.fault.index()] += 1;
-        }
-        self.faults.push(FaultRecord { turn, seat, report });
-    }
-
-    /// Asks until the answer is a legal one. A person may think as long as they like.
-    fn ask_person(&self, seat: Seat, room: &mut Room<'_>) -> io::Result<Response<G::Answer>> {
+    /// Asks a person until the answer is legal. There is no time limit.
+    fn ask_person(&self, seat: Seat, hooks: &mut GameHooks<'_>) -> io::Result<Response<G::Answer>> {
         let before = Instant::now();
         let requests = G::info().requests;
         let request = requests.get(self.game.request(&self.state, seat)).or(requests.first());
-        let picture = self.game.picture(&self.state, Eye::Seat(seat), self.names);
-        let mut trouble: Option<String> = None;
+        let picture = self.game.picture(&self.state, Viewpoint::Seat(seat), self.names);
+        let mut last_error: Option<String> = None;
         let reply = loop {
-            let (Some(console), Some(request)) = (&mut room.console, request) else {
-                break Err(Box::new(FaultReport::new(Fault::Crash, "there is no terminal to play at")));
+            let (Some(console), Some(request)) = (&mut hooks.console, request) else {
+                break Err(Box::new(FaultReport::new(Fault::Crash, "no terminal for a human player")));
             };
-            let Some(line) = console.ask(seat, &picture, request, trouble.as_deref())? else {
-                break Err(Box::new(FaultReport::new(Fault::Crash, "left the table")));
+            let Some(line) = console.ask(seat, &picture, request, last_error.as_deref())? else {
+                break Err(Box::new(FaultReport::new(Fault::Crash, "the player left")));
             };
-            trouble = match G::read_answer(line.trim()) {
+            last_error = match G::read_answer(line.trim()) {
                 Err(reason) => Some(reason),
                 Ok(answer) => match self.game.check(&self.state, seat, answer) {
                     Ok(()) => break Ok(answer),
@@ -410,65 +345,68 @@ impl<G: View> Referee<'_, G> {
             };
         };
         let wall = before.elapsed();
-        Ok(Response { reply, times: Times { wall, cpu: Duration::ZERO, wait: Duration::ZERO } })
+        Ok(Response { reply, times: AnswerTimes { wall, cpu: Duration::ZERO, wait: Duration::ZERO } })
     }
 
     #[inline]
-    fn report_turn(&self, room: &mut Room<'_>, movers: SeatSet, faults_before: usize) {
-        if let Some(reporter) = &mut room.reporter {
+    fn report_turn(&self, hooks: &mut GameHooks<'_>, movers: SeatSet, faults_before: usize) {
+        if let Some(reporter) = &mut hooks.reporter {
             for fault in &self.faults[faults_before..] {
-                reporter.event(&Event::Fault { game: self.index, fault });
+                reporter.event(&GameEvent::Fault { game: self.index, fault });
             }
-            let scene = SceneOf { game: self.game, state: &self.state, names: self.names };
-            let deeds = |recorder| Deeds { recorder, movers, expired: self.expired };
-            let deeds = room.recorder.as_deref().map(deeds);
-            reporter.event(&Event::Turn { game: self.index, turn: self.turn, scene: &scene, deeds });
+            let view = TypedPositionView { game: self.game, state: &self.state, names: self.names };
+            let answers = |recorder| TurnAnswers { recorder, movers, expired: self.expired };
+            let answers = hooks.recorder.as_deref().map(answers);
+            reporter.event(&GameEvent::Turn { game: self.index, turn: self.turn, view: &view, answers });
         }
     }
 
     fn report<'e>(
         &'e self,
-        room: &mut Room<'_>,
-        event: impl for<'s> FnOnce(&Self, &'s SceneOf<'e, G>) -> Event<'s>,
+        hooks: &mut GameHooks<'_>,
+        event: impl for<'s> FnOnce(&Self, &'s TypedPositionView<'e, G>) -> GameEvent<'s>,
     ) {
-        if let Some(reporter) = &mut room.reporter {
-            let scene = SceneOf { game: self.game, state: &self.state, names: self.names };
-            reporter.event(&event(self, &scene));
+        if let Some(reporter) = &mut hooks.reporter {
+            let view = TypedPositionView { game: self.game, state: &self.state, names: self.names };
+            reporter.event(&event(self, &view));
         }
     }
 
-    /// A game that ends without a result would be a broken contract; it is shown as one, not hidden.
+    /// Result of the game. A game that ends without a result violates its contract; the outcome says so.
     fn outcome(&self) -> Outcome {
         self.game
             .outcome(&self.state)
-            .unwrap_or_else(|| Outcome::ranked(&vec![0.0; self.tallies.len()], "ended without a result"))
+            .unwrap_or_else(|| Outcome::ranked(&vec![0.0; self.seat_stats.len()], "ended without a result"))
     }
 }
 
-/// What bots have printed while they were not asked: before the first turn, after the last.
-fn printed_aside<G: Game>(chairs: &mut [Chair<G>], log: &mut dyn GameLog) -> io::Result<()> {
-    for (seat, chair) in Seat::all(chairs.len()).zip(chairs) {
-        if let Chair::Bot(player) = chair {
-            log.printed(seat, &player.printed())?;
+/// Logs bot output from outside turns: before the first and after the last.
+fn log_output_between_turns<G: Game>(
+    players: &mut [SeatedPlayer<G>],
+    log: &mut dyn TurnLog,
+) -> io::Result<()> {
+    for (seat, seated) in Seat::all(players.len()).zip(players) {
+        if let SeatedPlayer::Bot(player) = seated {
+            log.output(seat, &player.take_output())?;
         }
     }
     Ok(())
 }
 
-/// An answer as it stands in the record.
+/// An answer in its record form.
 pub(crate) fn token<G: Game>(answer: G::Answer) -> String {
     let mut token = Vec::new();
     G::write_answer(answer, &mut token);
     String::from_utf8_lossy(&token).into_owned()
 }
 
-/// An answer that the rules refuse, as a fault.
-pub(crate) fn illegal<G: Game>(answer: G::Answer, refusal: &Refusal) -> FaultReport {
+/// Fault for an answer that the rules reject.
+pub(crate) fn illegal<G: Game>(answer: G::Answer, refusal: &IllegalAnswer) -> FaultReport {
     FaultReport::new(Fault::Illegal, format!("answered `{}`: {refusal}", token::<G>(answer)))
 }
 
-fn sit_out<A>(room: &mut Room<'_>) -> Reply<A> {
-    if let Some(recorder) = &mut room.recorder {
+fn sit_out<A>(hooks: &mut GameHooks<'_>) -> Reply<A> {
+    if let Some(recorder) = &mut hooks.recorder {
         recorder.sits_out();
     }
     Reply::Fault(Fault::Timeout)

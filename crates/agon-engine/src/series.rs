@@ -1,4 +1,4 @@
-//! Many games on several threads, results in order: the number of threads never changes a result.
+//! Plays many games on several threads. Results come in order, and the number of threads never changes a result.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,73 +7,73 @@ use std::sync::mpsc::sync_channel;
 use std::thread;
 
 use agon_core::record::Recorder;
-use agon_core::{Assets, Lifetime, Settings};
+use agon_core::{Assets, BotLifetime, Settings};
 
-use crate::log::{GameLog, MakeLog};
-use crate::referee::{Played, Room};
-use crate::table::{Plan, PlayError, Seating, Table, quiet_room};
+use crate::any_game::{AnyGame, MatchSetup, PlayError, PlayerSpec, hooks_with_recorder};
+use crate::referee::{GameHooks, PlayedGame};
+use crate::turn_log::{MakeTurnLog, TurnLog};
 
-/// Games of one kind between the same bots.
+/// Games between the same bots.
 pub struct Series<'s> {
     /// The game.
-    pub table: &'s dyn Table,
-    /// Of the first game; games further on may differ in who starts.
+    pub game: &'s dyn AnyGame,
+    /// Settings of the first game; later games may differ in the seat that starts.
     pub settings: &'s Settings,
-    /// Of the first game; the others' follow from it.
+    /// Seed of the first game; the other seeds are derived from it.
     pub seed: u64,
-    /// How many.
+    /// Number of games.
     pub games: u32,
-    /// How many games make a match, where bots live for a match.
+    /// Number of games in a match, if bots live for a match.
     pub match_games: u32,
-    /// Who sits where.
-    pub seats: &'s [Seating],
-    /// Files in place of what games ship.
+    /// Players in seat order.
+    pub seats: &'s [PlayerSpec],
+    /// Files that replace what games ship.
     pub assets: &'s Assets,
-    /// Whether to keep records.
+    /// Whether to write records.
     pub record: bool,
-    /// How many games at once.
+    /// Number of parallel games.
     pub jobs: usize,
-    /// Whether each game stays on a core of its own, its bots with it. Without effect where there are more games at once
-    /// than cores, or no bots in processes of their own.
+    /// Whether to pin each game and its bots to one CPU core. No effect with more parallel games than cores, or without bots in
+    /// separate processes.
     pub pin: bool,
-    /// Makes logs of what bots do, if they are wanted.
-    pub log: Option<&'s MakeLog<'s>>,
+    /// Creates logs for bot authors, if requested.
+    pub make_log: Option<&'s MakeTurnLog<'s>>,
 }
 
-/// Why a series stopped.
+/// Reason why a series stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError<E> {
     /// A game could not be played.
     #[error(transparent)]
     Play(#[from] PlayError),
-    /// Whoever takes the results failed.
+    /// The callback for results failed.
     #[error(transparent)]
     Sink(E),
 }
 
-/// Short games are handed out in lots, so that handing out costs nothing.
-const LOT: u32 = 16;
+/// Maximum number of independent games that a thread claims at once. Batches make claiming cheap for short games.
+const MAX_BATCH_GAMES: u32 = 16;
 
 impl Series<'_> {
-    /// Plays all games and hands them to `done` in order. Stops at the first error.
-    pub fn play<E>(&self, mut done: impl FnMut(Played) -> Result<(), E>) -> Result<(), SeriesError<E>> {
-        let lots = self.lots();
+    /// Plays all games and passes them to `done` in order. Stops at the first error.
+    pub fn play<E>(&self, mut done: impl FnMut(PlayedGame) -> Result<(), E>) -> Result<(), SeriesError<E>> {
+        let batches = self.batches();
         let next = AtomicU32::new(0);
         let (sender, receiver) = sync_channel(64);
-        let threads = self.threads(lots.len());
+        let threads = self.threads(batches.len());
         let cores = self.cores(threads);
         thread::scope(|scope| {
             for number in 0..threads {
-                let (sender, lots, next) = (sender.clone(), &lots, &next);
+                let (sender, batches, next) = (sender.clone(), &batches, &next);
                 let core = cores.get(number).copied();
                 scope.spawn(move || {
                     if let Some(core) = core {
                         agon_host::pinning::pin(core);
                     }
                     let mut recorder = self.record.then(Recorder::new);
-                    while let Some((number, games)) = claim(next, lots) {
-                        let result = self.play_lot(games, recorder.as_mut());
-                        // Nobody listens any more: another lot failed.
+                    while let Some((number, games)) = claim_batch(next, batches) {
+                        let result = self.play_batch(games, recorder.as_mut());
+                        // The receiver is gone: another batch failed.
                         if sender.send((number, result)).is_err() {
                             return;
                         }
@@ -96,42 +96,50 @@ impl Series<'_> {
         })
     }
 
-    /// A core for each thread; none if they are not to be pinned.
+    /// A core for each thread; empty if threads are not pinned.
     fn cores(&self, threads: usize) -> Vec<usize> {
-        let programs = self.seats.iter().any(|seat| matches!(seat, Seating::Program(_)));
+        let programs = self.seats.iter().any(|seat| matches!(seat, PlayerSpec::Program(_)));
         let cores = if self.pin && programs { agon_host::pinning::cores() } else { Vec::new() };
         if threads <= cores.len() { cores } else { Vec::new() }
     }
 
-    /// Bots that keep something from match to match play one match after the other: the order is part of the result.
-    fn threads(&self, lots: usize) -> usize {
-        let keeps = |seat: &Seating| matches!(seat, Seating::Program(one) if one.logs.is_some());
-        if self.seats.iter().any(keeps) { 1 } else { self.jobs.clamp(1, lots.max(1)) }
+    /// Number of threads. Bots that keep data from match to match play sequentially, because the order affects the result.
+    fn threads(&self, batches: usize) -> usize {
+        let keeps = |seat: &PlayerSpec| matches!(seat, PlayerSpec::Program(one) if one.logs_dir.is_some());
+        if self.seats.iter().any(keeps) { 1 } else { self.jobs.clamp(1, batches.max(1)) }
     }
 
-    /// Ranges of games that one thread plays in a row: a match, or a few independent games.
-    fn lots(&self) -> Vec<Range<u32>> {
-        let is_match = self.table.info().lifetime == Lifetime::Match;
-        let size = if is_match { self.match_games } else { LOT.min(self.games / self.jobs.max(1) as u32) };
+    /// Ranges of games that one thread plays in sequence: a match, or a few independent games.
+    fn batches(&self) -> Vec<Range<u32>> {
+        let is_match = self.game.info().lifetime == BotLifetime::Match;
+        let size = if is_match {
+            self.match_games
+        } else {
+            MAX_BATCH_GAMES.min(self.games / self.jobs.max(1) as u32)
+        };
         let size = size.max(1);
         (0..self.games).step_by(size as usize).map(|start| start..(start + size).min(self.games)).collect()
     }
 
-    fn play_lot(&self, games: Range<u32>, recorder: Option<&mut Recorder>) -> Result<Vec<Played>, PlayError> {
+    fn play_batch(
+        &self,
+        games: Range<u32>,
+        recorder: Option<&mut Recorder>,
+    ) -> Result<Vec<PlayedGame>, PlayError> {
         let mut played = Vec::with_capacity(games.len());
-        let is_match = self.table.info().lifetime == Lifetime::Match;
-        // A match has a seed of its own, and its games count from 0.
+        let is_match = self.game.info().lifetime == BotLifetime::Match;
+        // Each match has its own seed, and its games count from 0.
         let (seed, games, first) = if is_match {
             let number = games.start / self.match_games.max(1);
             (agon_core::random::match_seed(self.seed, number), 0..games.end - games.start, games.start)
         } else {
             (self.seed, games, 0)
         };
-        let mut log = self.log.map(|make| make(first));
-        let log = log.as_mut().map(|log| &mut **log as &mut dyn GameLog);
-        let mut room = Room { log, ..quiet_room(recorder) };
-        let plan = Plan { settings: self.settings, seed, seats: self.seats, assets: self.assets };
-        self.table.play(&plan, games, &mut room, &mut |mut one| {
+        let mut log = self.make_log.map(|make| make(first));
+        let log = log.as_mut().map(|log| &mut **log as &mut dyn TurnLog);
+        let mut hooks = GameHooks { log, ..hooks_with_recorder(recorder) };
+        let setup = MatchSetup { settings: self.settings, seed, seats: self.seats, assets: self.assets };
+        self.game.play(&setup, games, &mut hooks, &mut |mut one| {
             one.index += first;
             played.push(one);
         })?;
@@ -139,7 +147,7 @@ impl Series<'_> {
     }
 }
 
-fn claim(next: &AtomicU32, lots: &[Range<u32>]) -> Option<(usize, Range<u32>)> {
+fn claim_batch(next: &AtomicU32, batches: &[Range<u32>]) -> Option<(usize, Range<u32>)> {
     let number = next.fetch_add(1, Ordering::Relaxed) as usize;
-    lots.get(number).map(|games| (number, games.clone()))
+    batches.get(number).map(|games| (number, games.clone()))
 }

@@ -1,33 +1,33 @@
-//! What a series says about its seats, with honest doubt.
+//! Statistics of a series by seat, with confidence intervals.
 
 use std::time::Duration;
 
-use agon_core::{Seat, Times};
+use agon_core::{AnswerTimes, Seat};
 use serde::Serialize;
 
-use crate::referee::Played;
+use crate::referee::PlayedGame;
 
-/// An estimate with its 95 % interval.
+/// An estimate with its 95 % confidence interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Estimate {
-    /// The best guess.
+    /// The estimate.
     pub mean: f64,
-    /// Lower end.
+    /// Lower bound.
     pub low: f64,
-    /// Upper end.
+    /// Upper bound.
     pub high: f64,
 }
 
-/// Mean and spread of numbers that come one by one.
+/// Streaming mean and variance.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Running {
+pub struct RunningStats {
     count: u64,
     mean: f64,
     squares: f64,
 }
 
-impl Running {
-    /// Takes a number (Welford's method).
+impl RunningStats {
+    /// Adds a number (Welford's method).
     pub fn push(&mut self, x: f64) {
         self.count += 1;
         let delta = x - self.mean;
@@ -35,7 +35,7 @@ impl Running {
         self.squares += delta * (x - self.mean);
     }
 
-    /// The mean with Student's 95 % interval; with fewer than two numbers the interval is the number itself.
+    /// Mean with Student's 95 % interval. With fewer than two numbers the interval is the number itself.
     pub fn estimate(&self) -> Estimate {
         let half = if self.count < 2 {
             0.0
@@ -47,7 +47,7 @@ impl Running {
     }
 }
 
-/// The two-sided 95 % quantile of Student's t.
+/// Two-sided 95 % quantile of Student's t distribution.
 fn student_95(freedom: u64) -> f64 {
     const Z: f64 = 1.959_963_984_540_054;
     match freedom {
@@ -55,7 +55,7 @@ fn student_95(freedom: u64) -> f64 {
         1 => 12.706_204_736,
         2 => 4.302_652_730,
         3 => 3.182_446_305,
-        // Cornish-Fisher expansion around the normal quantile: four digits from here on.
+        // Cornish-Fisher expansion around the normal quantile, accurate to four digits for these degrees of freedom.
         n => {
             let n = n as f64;
             let (z3, z5, z7, z9) = (Z.powi(3), Z.powi(5), Z.powi(7), Z.powi(9));
@@ -67,8 +67,8 @@ fn student_95(freedom: u64) -> f64 {
     }
 }
 
-/// A share (of wins) with Wilson's 95 % interval.
-pub fn share(wins: f64, games: u64) -> Estimate {
+/// Share of wins with Wilson's 95 % interval.
+pub fn share_estimate(wins: f64, games: u64) -> Estimate {
     const Z: f64 = 1.959_963_984_540_054;
     if games == 0 {
         return Estimate { mean: 0.0, low: 0.0, high: 1.0 };
@@ -80,40 +80,40 @@ pub fn share(wins: f64, games: u64) -> Estimate {
     Estimate { mean: p, low: (centre - half).clamp(0.0, p), high: (centre + half).clamp(p, 1.0) }
 }
 
-/// One seat's part in a series.
+/// Statistics of one seat over a series.
 #[derive(Clone, Debug, Default)]
 pub struct SeatSummary {
     /// Official scores.
-    pub score: Running,
-    /// Extra figures.
-    pub stats: [Running; agon_core::outcome::MAX_STATS],
+    pub score: RunningStats,
+    /// Additional statistics of the game.
+    pub stats: [RunningStats; agon_core::outcome::MAX_STATS],
     /// Games won; a shared first place counts its share.
     pub wins: f64,
-    /// In the order of [`agon_core::Fault::ALL`].
+    /// Number of faults, in the order of [`agon_core::Fault::ALL`].
     pub faults: [u64; 4],
-    /// How often it was asked.
+    /// Number of requests.
     pub answers: u64,
-    /// Sum over all answers.
-    pub time: Times,
-    /// The longest answer, as charged.
+    /// Sum of the times of all answers.
+    pub time: AnswerTimes,
+    /// Longest charged time of an answer.
     pub longest: Duration,
 }
 
 impl SeatSummary {
-    /// Counts a game in which this was at `seat`.
-    pub fn push(&mut self, played: &Played, seat: Seat) {
+    /// Adds a game in which this bot played at `seat`.
+    pub fn push(&mut self, played: &PlayedGame, seat: Seat) {
         self.wins += played.outcome.win_share(seat);
         if let Some(result) = played.outcome.seats.get(seat.index()) {
             self.score.push(result.score);
             self.stats.iter_mut().zip(result.stats).for_each(|(running, x)| running.push(x));
         }
-        if let Some(tally) = played.seats.get(seat.index()) {
-            self.faults.iter_mut().zip(tally.faults).for_each(|(sum, n)| *sum += u64::from(n));
-            self.answers += u64::from(tally.answers);
-            self.time.wall += tally.time.wall;
-            self.time.cpu += tally.time.cpu;
-            self.time.wait += tally.time.wait;
-            self.longest = self.longest.max(tally.longest);
+        if let Some(stats) = played.seats.get(seat.index()) {
+            self.faults.iter_mut().zip(stats.faults).for_each(|(sum, n)| *sum += u64::from(n));
+            self.answers += u64::from(stats.answers);
+            self.time.wall += stats.time.wall;
+            self.time.cpu += stats.time.cpu;
+            self.time.wait += stats.time.wait;
+            self.longest = self.longest.max(stats.longest);
         }
     }
 
@@ -123,20 +123,20 @@ impl SeatSummary {
     }
 }
 
-/// What a series says about its seats.
+/// Statistics of a series.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Games counted.
+    /// Number of games.
     pub games: u64,
-    /// Turns in all of them.
+    /// Number of turns of all games.
     pub turns: u64,
-    /// In seat order.
+    /// Statistics in seat order.
     pub seats: Vec<SeatSummary>,
 }
 
 impl Summary {
-    /// Counts a game.
-    pub fn push(&mut self, played: &Played) {
+    /// Adds a game.
+    pub fn push(&mut self, played: &PlayedGame) {
         self.games += 1;
         self.turns += u64::from(played.turns);
         self.seats.resize_with(played.seats.len(), SeatSummary::default);
@@ -160,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_known_numbers() {
-        let mut running = Running::default();
+    fn estimates_of_known_numbers_have_the_expected_intervals() {
+        let mut running = RunningStats::default();
         for x in [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0] {
             running.push(x);
         }
@@ -169,7 +169,7 @@ mod tests {
         assert!((estimate.mean - 5.0).abs() < 1e-12);
         // sd 2.138, n 8, t 2.365: half width 1.7877
         assert!((estimate.high - 6.7877).abs() < 0.01, "{estimate:?}");
-        let wilson = share(8.0, 10);
+        let wilson = share_estimate(8.0, 10);
         assert!((wilson.low - 0.4902).abs() < 0.001 && (wilson.high - 0.9433).abs() < 0.001, "{wilson:?}");
     }
 }

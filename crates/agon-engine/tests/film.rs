@@ -1,4 +1,4 @@
-//! A film as JSON: what `docs/film.md` says of it, for every game.
+//! Films as JSON, as `docs/film.md` describes them, for every game.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
@@ -8,18 +8,18 @@ use std::time::Duration;
 use agon_core::frame::patch;
 use agon_core::{Assets, Seat};
 use agon_engine::Film;
-use agon_engine::film::FilmOf;
-use agon_engine::film::json::{Extras, LogLine, to_json};
-use agon_games::{Hosted, Visitor};
+use agon_engine::film::TypedFilm;
+use agon_engine::film::json::{BotOutputLine, FilmExtras, to_json};
+use agon_games::{GameVisitor, PlayableGame};
 use common::{record, referee, script};
 use serde_json::Value as Json;
 
-fn film<G: Hosted>(number: u64) -> FilmOf<G> {
+fn film<G: PlayableGame>(number: u64) -> TypedFilm<G> {
     let played = referee(&script::<G>(number, 8), Duration::from_nanos(1_234));
-    FilmOf::new(record(&played), &Assets::default()).unwrap()
+    TypedFilm::new(record(&played), &Assets::default()).unwrap()
 }
 
-/// How many answers with a time each seat gave: `-` is no answer.
+/// Number of answers with a time for each seat; `-` is not an answer.
 fn answered(json: &Json, seats: usize) -> Vec<usize> {
     let mut counts = vec![0; seats];
     for (turn, line) in json["answers"].as_array().unwrap().iter().enumerate() {
@@ -38,13 +38,13 @@ fn answered(json: &Json, seats: usize) -> Vec<usize> {
 
 struct Check;
 
-impl Visitor for Check {
+impl GameVisitor for Check {
     type Output = ();
 
-    fn visit<G: Hosted>(self) {
+    fn visit<G: PlayableGame>(self) {
         for number in 0..6 {
             let film = film::<G>(number);
-            let json = to_json(G::info(), &film, &Extras::default());
+            let json = to_json(G::info(), &film, &FilmExtras::default());
             let seats = film.record().header.seats.len();
             let deltas = json["deltas"].as_array().unwrap();
             assert_eq!(deltas.len(), film.len() - 1);
@@ -63,7 +63,7 @@ impl Visitor for Check {
             let lines = json["standing"]["lines"].as_array().unwrap();
             assert!(
                 lines.len() == seats || lines.len() == 1,
-                "{}: a line for each seat, or one",
+                "{}: one chart line, or one for each seat",
                 G::info().id
             );
             assert!(lines.iter().all(|line| line.as_array().unwrap().len() == film.len()));
@@ -74,25 +74,25 @@ impl Visitor for Check {
 }
 
 #[test]
-fn a_film_holds_every_frame_answer_time_and_fault() {
+fn film_contains_every_frame_answer_time_and_fault() {
     for info in agon_games::infos() {
         agon_games::visit(info.id, Check).unwrap();
     }
 }
 
 #[test]
-fn what_a_record_does_not_say_can_be_added_and_a_seed_left_out() {
+fn film_extras_are_added_and_the_seed_can_be_omitted() {
     type Game = agon_games::connect_five::ConnectFive;
     let film = film::<Game>(1);
-    let plain = to_json(agon_engine::table("connect-five").unwrap().info(), &film, &Extras::default());
+    let plain = to_json(agon_engine::any_game("connect-five").unwrap().info(), &film, &FilmExtras::default());
     assert_eq!(plain["seed"], film.record().header.seed.to_string());
     assert!(plain.get("logs").is_none() && plain.get("contributors").is_none());
-    let extras = Extras {
+    let extras = FilmExtras {
         contributors: vec![Some("Ann".to_owned()), None],
-        logs: vec![LogLine { turn: 2, seat: Seat(1), text: "hm".to_owned() }],
+        bot_output: vec![BotOutputLine { turn: 2, seat: Seat(1), text: "hm".to_owned() }],
         hide_seed: true,
     };
-    let json = to_json(agon_engine::table("connect-five").unwrap().info(), &film, &extras);
+    let json = to_json(agon_engine::any_game("connect-five").unwrap().info(), &film, &extras);
     assert!(json.get("seed").is_none());
     assert_eq!(json["contributors"], serde_json::json!(["Ann", null]));
     assert_eq!(json["logs"], serde_json::json!([{"turn": 2, "seat": 1, "text": "hm"}]));

@@ -1,49 +1,51 @@
-//! A game as it is played: turn by turn it comes to what its record gives in the end.
+//! Live films: turn by turn they become the film of the finished record.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use std::time::Duration;
 
-use agon_core::record::{FaultRecord, Header, Record, Recorder};
-use agon_core::{Assets, Outcome, QuickRng, Seat, Settings};
-use agon_engine::film::json::{Extras, to_json};
-use agon_engine::film::live::{PlayedTurn, part};
-use agon_engine::referee::Room;
-use agon_engine::{Event, LiveFilm, LivePart, Plan, Reel, Reporter, Seating, Table, table};
-use agon_games::{Hosted, Visitor};
+use agon_core::record::{FaultRecord, Record, RecordHeader, Recorder};
+use agon_core::{Assets, FastRng, Outcome, Seat, Settings};
+use agon_engine::film::json::{FilmExtras, to_json};
+use agon_engine::film::live::{PlayedTurn, film_part};
+use agon_engine::referee::GameHooks;
+use agon_engine::{
+    AnyGame, FilmPart, GameEvent, LiveFilm, MatchSetup, PlayerSpec, Reporter, TurnReplayer, any_game,
+};
+use agon_games::{GameVisitor, PlayableGame};
 use serde_json::{Value as Json, json};
 
-/// Follows a game by what reporters are told, and nothing else.
+/// Follows a game using only the events of reporters.
 struct Spectator {
-    table: Box<dyn Table>,
-    shown: Option<(LiveFilm, Box<dyn Reel>)>,
+    game: Box<dyn AnyGame>,
+    shown: Option<(LiveFilm, Box<dyn TurnReplayer>)>,
     faults: Vec<FaultRecord>,
-    /// What a viewer holds that has appended every part.
+    /// State of a viewer that has appended every part.
     viewer: Json,
-    /// A film that was handed on from here after the third turn, and grows by parts.
+    /// Film sent to another process after the third turn; it grows by parts.
     elsewhere: Option<LiveFilm>,
     outcome: Option<Outcome>,
 }
 
 impl Spectator {
     fn new(id: &str) -> Self {
-        let table = table(id).unwrap();
-        Self { table, shown: None, faults: Vec::new(), viewer: Json::Null, elsewhere: None, outcome: None }
+        let game = any_game(id).unwrap();
+        Self { game, shown: None, faults: Vec::new(), viewer: Json::Null, elsewhere: None, outcome: None }
     }
 
-    fn start(&mut self, header: &Header) {
-        let (film, reel) = self.table.reel(header, &[], &Assets::none()).unwrap();
+    fn start(&mut self, header: &RecordHeader) {
+        let (film, replayer) = self.game.live_film(header, &[], &Assets::none()).unwrap();
         self.viewer = serde_json::from_slice(&film.json()).unwrap();
         assert_eq!(self.viewer["live"], true);
-        self.shown = Some((film, reel));
+        self.shown = Some((film, replayer));
         self.elsewhere = None;
     }
 
     fn hand_on(&mut self, bytes: &[u8]) {
         append(&mut self.viewer, &serde_json::from_slice(bytes).unwrap());
         let Some(elsewhere) = &mut self.elsewhere else { return };
-        let part = LivePart::read(bytes).unwrap();
+        let part = FilmPart::read(bytes).unwrap();
         assert_eq!((part.from, part.json()), (elsewhere.turns() + 1, bytes.to_vec()));
         part.turns.iter().for_each(|turn| elsewhere.push(turn));
         if let Some(outcome) = part.outcome {
@@ -53,30 +55,31 @@ impl Spectator {
 }
 
 impl Reporter for Spectator {
-    fn event(&mut self, event: &Event<'_>) {
+    fn event(&mut self, event: &GameEvent<'_>) {
         match event {
-            Event::Started { header, .. } => self.start(header),
-            Event::Fault { fault, .. } => self.faults.push((*fault).clone()),
-            Event::Turn { turn, deeds, .. } => {
-                let (film, reel) = self.shown.as_mut().unwrap();
-                let deeds = deeds.unwrap();
-                let answers = std::str::from_utf8(deeds.answers()).unwrap();
-                let charged: Vec<Duration> = deeds.charged().collect();
+            GameEvent::Started { header, .. } => self.start(header),
+            GameEvent::Fault { fault, .. } => self.faults.push((*fault).clone()),
+            GameEvent::Turn { turn, answers, .. } => {
+                let (film, replayer) = self.shown.as_mut().unwrap();
+                let turn_answers = answers.unwrap();
+                let answers = std::str::from_utf8(turn_answers.answers()).unwrap();
+                let charged: Vec<Duration> = turn_answers.charged().collect();
                 let faults = std::mem::take(&mut self.faults);
-                let expired = deeds.expired;
-                let shown =
-                    reel.push(&PlayedTurn { answers, charged: &charged, faults: &faults, expired }).unwrap();
-                let bytes = part(film.turns() + 1, std::slice::from_ref(&shown), None);
+                let expired = turn_answers.expired;
+                let shown = replayer
+                    .push(&PlayedTurn { answers, charged: &charged, faults: &faults, expired })
+                    .unwrap();
+                let bytes = film_part(film.turns() + 1, std::slice::from_ref(&shown), None);
                 film.push(&shown);
                 assert_eq!(film.turns(), *turn as usize);
                 let so_far = (*turn == 3).then(|| LiveFilm::read(&film.json(), &[]).unwrap());
                 self.hand_on(&bytes);
                 self.elsewhere = so_far.or(self.elsewhere.take());
             }
-            Event::Over { .. } => {
-                let (film, reel) = self.shown.as_mut().unwrap();
-                let outcome = reel.outcome().unwrap();
-                let bytes = part(film.turns() + 1, &[], Some(&outcome));
+            GameEvent::Over { .. } => {
+                let (film, replayer) = self.shown.as_mut().unwrap();
+                let outcome = replayer.outcome().unwrap();
+                let bytes = film_part(film.turns() + 1, &[], Some(&outcome));
                 film.end(outcome.clone());
                 self.outcome = Some(outcome);
                 self.hand_on(&bytes);
@@ -85,7 +88,7 @@ impl Reporter for Spectator {
     }
 }
 
-/// What `docs/film.md` says that a viewer does with a part.
+/// Appends a part as `docs/film.md` describes.
 fn append(film: &mut Json, part: &Json) {
     let seats = film["names"].as_array().unwrap().len();
     let push = |film: &mut Json, value: Json| film.as_array_mut().unwrap().push(value);
@@ -120,26 +123,27 @@ fn append(film: &mut Json, part: &Json) {
     }
 }
 
-/// What was shown is, in the end, the film of the record, but for what only a record has.
+/// Checks that the live film equals the film of the record, except for data that only a record has.
 fn check(spectator: &Spectator, record: Record) {
     let id = record.header.game.clone();
     let seed = record.header.seed.to_string();
-    let film = spectator.table.film(record, &Assets::none()).unwrap();
-    let mut whole = to_json(spectator.table.info(), &*film, &Extras { hide_seed: true, ..Extras::default() });
+    let film = spectator.game.film(record, &Assets::none()).unwrap();
+    let mut whole =
+        to_json(spectator.game.info(), &*film, &FilmExtras { hide_seed: true, ..FilmExtras::default() });
     whole.as_object_mut().unwrap().remove("digest");
-    assert_eq!(spectator.viewer, whole, "{id}, part by part");
+    assert_eq!(spectator.viewer, whole, "{id}: parts");
     let bytes = spectator.shown.as_ref().unwrap().0.json();
     let late: Json = serde_json::from_slice(&bytes).unwrap();
-    assert_eq!(late, whole, "{id}, for who comes late");
+    assert_eq!(late, whole, "{id}: late viewer");
     for broken in [&b"{}"[..], b"[]", b"", &bytes[1..], b"{\"agon\":\"film\",\"first\":1}"] {
-        assert!(LiveFilm::read(broken, &[]).is_none() && LivePart::read(broken).is_none());
+        assert!(LiveFilm::read(broken, &[]).is_none() && FilmPart::read(broken).is_none());
     }
     let Some(elsewhere) = &spectator.elsewhere else { return assert!(film.len() <= 3, "{id}") };
     assert!(elsewhere.is_over());
     let elsewhere: Json = serde_json::from_slice(&elsewhere.json()).unwrap();
-    assert_eq!(elsewhere, whole, "{id}, handed on");
+    assert_eq!(elsewhere, whole, "{id}: other process");
     let named = LiveFilm::read(&bytes, &[None, Some("Ann\nBo".to_owned())]).unwrap().json();
-    assert!(!named.contains(&b'\n'), "one line, whatever is in it");
+    assert!(!named.contains(&b'\n'), "the film is one line of JSON");
     let mut named: Json = serde_json::from_slice(&named).unwrap();
     assert_eq!(named.as_object_mut().unwrap().remove("contributors"), Some(json!([null, "Ann\nBo"])));
     assert_eq!(named, whole);
@@ -148,11 +152,11 @@ fn check(spectator: &Spectator, record: Record) {
 
 struct Scripts;
 
-impl Visitor for Scripts {
+impl GameVisitor for Scripts {
     type Output = ();
 
-    fn visit<G: Hosted>(self) {
-        // The third outlasts every clock: seats that sit out, a shared clock that ends the game.
+    fn visit<G: PlayableGame>(self) {
+        // The third time exceeds every clock: seats sit out, and a shared clock ends the game.
         for (number, time) in [(1, 900), (2, 1_234_567), (3, 4_000_000_000), (4, 12_345), (5, 60_000_000)] {
             let script = common::script::<G>(number, 6);
             let mut spectator = Spectator::new(G::info().id);
@@ -164,64 +168,64 @@ impl Visitor for Scripts {
 }
 
 #[test]
-fn random_games_with_faults_and_late_answers() {
+fn live_film_of_random_games_with_faults_equals_the_record() {
     for info in agon_games::infos() {
         agon_games::visit(info.id, Scripts).unwrap();
     }
 }
 
 #[test]
-fn games_of_house_bots_over_many_seeds() {
+fn live_film_of_house_bot_games_equals_the_record() {
     for info in agon_games::infos() {
         for number in 0..8 {
-            let mut rng = QuickRng::new(number);
+            let mut rng = FastRng::new(number);
             let (pairs, seats) = common::short_settings(info.id, &mut rng);
-            let table = table(info.id).unwrap();
+            let game = any_game(info.id).unwrap();
             let pairs = pairs.iter().map(|(name, text)| (*name, text.as_str()));
             let settings = Settings::parse(info.settings, pairs).unwrap();
-            let bots = table.bots();
+            let bots = game.house_bots();
             let weak = |seat: Seat| {
                 let role = info.role(seat).name;
                 let fitting: Vec<_> = bots.iter().filter(|bot| bot.roles.contains(&role)).collect();
-                Seating::House(fitting[rng.below(fitting.len().min(3) as u32) as usize].name.to_owned())
+                PlayerSpec::House(fitting[rng.below(fitting.len().min(3) as u32) as usize].name.to_owned())
             };
-            let seats: Vec<Seating> = Seat::all(seats).map(weak).collect();
+            let seats: Vec<PlayerSpec> = Seat::all(seats).map(weak).collect();
             let assets = Assets::none();
-            let plan = Plan { settings: &settings, seed: 77 + number, seats: &seats, assets: &assets };
+            let setup = MatchSetup { settings: &settings, seed: 77 + number, seats: &seats, assets: &assets };
             let (mut spectator, mut recorder) = (Spectator::new(info.id), Recorder::new());
-            let mut room = Room {
+            let mut hooks = GameHooks {
                 reporter: Some(&mut spectator),
                 console: None,
                 recorder: Some(&mut recorder),
                 log: None,
             };
             let mut played = Vec::new();
-            // A later game of a match: settings that were drawn for it must be known too.
-            table.play(&plan, 1..2, &mut room, &mut |one| played.push(one)).unwrap();
+            // A later game of a match, whose drawn settings must be known too.
+            game.play(&setup, 1..2, &mut hooks, &mut |one| played.push(one)).unwrap();
             check(&spectator, common::record(&played[0]));
         }
     }
 }
 
 #[test]
-fn what_was_not_played_is_refused_and_stderr_stays_with_the_author() {
+fn replayer_rejects_illegal_turns_and_removes_stderr() {
     let script = common::script::<agon_games::connect_five::ConnectFive>(3, 1_000);
     let played = common::referee(&script, Duration::ZERO);
     let record = common::record(&played);
-    let table = table("connect-five").unwrap();
-    let (_, mut reel) = table.reel(&record.header, &[], &Assets::none()).unwrap();
+    let game = any_game("connect-five").unwrap();
+    let (_, mut replayer) = game.live_film(&record.header, &[], &Assets::none()).unwrap();
     let turn = |answers| PlayedTurn { answers, charged: &[], faults: &[], expired: None };
     for wrong in ["", "1 2", "nine", "!tired"] {
-        assert!(reel.push(&turn(wrong)).is_err(), "{wrong:?}");
+        assert!(replayer.push(&turn(wrong)).is_err(), "{wrong:?}");
     }
-    assert!(reel.outcome().is_none());
-    let mut report = agon_core::FaultReport::new(agon_core::Fault::Crash, "my own words");
-    report.stderr = "where my secrets are".to_owned();
+    assert!(replayer.outcome().is_none());
+    let mut report = agon_core::FaultReport::new(agon_core::Fault::Crash, "public message");
+    report.stderr = "private secrets".to_owned();
     let faults = [FaultRecord { turn: 1, seat: Seat(0), report }];
-    let shown = reel.push(&PlayedTurn { faults: &faults, ..turn("!crash") }).unwrap();
-    let text = String::from_utf8(part(1, &[shown], None)).unwrap();
-    assert!(text.contains("my own words") && !text.contains("secrets"), "{text}");
+    let shown = replayer.push(&PlayedTurn { faults: &faults, ..turn("!crash") }).unwrap();
+    let text = String::from_utf8(film_part(1, &[shown], None)).unwrap();
+    assert!(text.contains("public message") && !text.contains("secrets"), "{text}");
     let mut other = record.header;
     other.rules += 1;
-    assert!(table.reel(&other, &[], &Assets::none()).is_err());
+    assert!(game.live_film(&other, &[], &Assets::none()).is_err());
 }

@@ -1,29 +1,29 @@
-//! Records that were truncated, altered, or come from the future are refused, with the reason.
+//! Records that are truncated, altered, or of a newer version are rejected with the reason.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod common;
 
 use std::time::Duration;
 
-use agon_core::record::{Header, Record, RecordError, Recorder, read_all};
-use agon_core::{Assets, Outcome, Times};
-use agon_engine::film::FilmOf;
+use agon_core::record::{Record, RecordError, RecordHeader, Recorder, read_all};
+use agon_core::{AnswerTimes, Assets, Outcome};
+use agon_engine::film::TypedFilm;
 use agon_games::connect_five::ConnectFive;
 use agon_games::solitude_scramble::SolitudeScramble;
-use agon_games::{Hosted, Visitor};
+use agon_games::{GameVisitor, PlayableGame};
 use common::{record, referee, script};
 use proptest::prelude::*;
 
-fn bytes<G: Hosted>(number: u64) -> Vec<u8> {
+fn bytes<G: PlayableGame>(number: u64) -> Vec<u8> {
     referee(&script::<G>(number, 8), Duration::from_micros(3)).record.unwrap().0
 }
 
 #[test]
-fn any_changed_byte_is_noticed() {
+fn any_changed_byte_is_detected() {
     struct Flip;
-    impl Visitor for Flip {
+    impl GameVisitor for Flip {
         type Output = ();
-        fn visit<G: Hosted>(self) {
+        fn visit<G: PlayableGame>(self) {
             let good = bytes::<G>(1);
             assert!(read_all(&good).is_ok());
             for i in 0..good.len() {
@@ -41,7 +41,7 @@ fn any_changed_byte_is_noticed() {
 }
 
 #[test]
-fn a_truncated_record_says_so() {
+fn truncated_record_is_reported_as_truncated() {
     let good = bytes::<ConnectFive>(2);
     for len in 5..good.len() {
         assert_eq!(
@@ -56,21 +56,21 @@ fn a_truncated_record_says_so() {
 }
 
 #[test]
-fn a_file_may_hold_several_games() {
+fn file_with_several_games_is_read_completely() {
     let file = [bytes::<ConnectFive>(1), bytes::<SolitudeScramble>(2), bytes::<ConnectFive>(3)].concat();
     let games: Vec<String> = read_all(&file).unwrap().into_iter().map(|r| r.header.game).collect();
     assert_eq!(games, ["connect-five", "solitude-scramble", "connect-five"]);
 }
 
 #[test]
-fn something_else_is_not_a_record() {
+fn other_files_are_not_records() {
     for other in [&b""[..], b"x", b"hello world", b"{\"agon\":\"record\"}"] {
         assert!(read_all(other).is_err(), "{other:?}");
     }
     assert_eq!(read_all(b"hello world"), Err(RecordError::NotARecord));
 }
 
-fn rewrite(record: &Record, change: impl FnOnce(&mut Header)) -> Vec<u8> {
+fn rewrite(record: &Record, change: impl FnOnce(&mut RecordHeader)) -> Vec<u8> {
     let mut header = record.header.clone();
     change(&mut header);
     let mut recorder = Recorder::new();
@@ -79,7 +79,7 @@ fn rewrite(record: &Record, change: impl FnOnce(&mut Header)) -> Vec<u8> {
 }
 
 #[test]
-fn a_record_of_a_future_version_is_refused_with_both_versions() {
+fn record_of_a_newer_version_is_rejected_with_both_versions() {
     let record = record(&referee(&script::<ConnectFive>(1, 8), Duration::ZERO));
     let future = rewrite(&record, |header| header.version = 2);
     let error = read_all(&future).unwrap_err();
@@ -88,18 +88,18 @@ fn a_record_of_a_future_version_is_refused_with_both_versions() {
 }
 
 #[test]
-fn other_rules_other_results_so_no_replay() {
+fn record_with_other_rules_is_not_replayed() {
     let record = record(&referee(&script::<ConnectFive>(1, 8), Duration::ZERO));
-    let other = Record { header: Header { rules: 99, ..record.header.clone() }, ..record };
-    let error = FilmOf::<ConnectFive>::new(other, &Assets::none()).err().unwrap().to_string();
+    let other = Record { header: RecordHeader { rules: 99, ..record.header.clone() }, ..record };
+    let error = TypedFilm::<ConnectFive>::new(other, &Assets::none()).err().unwrap().to_string();
     assert!(error.contains("version 99 of the rules of connect-five"), "{error}");
 }
 
 #[test]
-fn a_forged_result_or_answer_does_not_survive_a_replay() {
+fn replay_rejects_a_forged_result_or_answer() {
     let honest = record(&referee(&script::<ConnectFive>(4, u32::MAX), Duration::ZERO));
     let replay =
-        |record: Record| FilmOf::<ConnectFive>::new(record, &Assets::none()).err().map(|e| e.to_string());
+        |record: Record| TypedFilm::<ConnectFive>::new(record, &Assets::none()).err().map(|e| e.to_string());
     assert_eq!(replay(honest.clone()), None);
 
     let mut swapped = honest.clone();
@@ -125,12 +125,12 @@ fn a_forged_result_or_answer_does_not_survive_a_replay() {
     assert!(replay(long).unwrap().contains("already over"));
 
     let mut other_seed = honest;
-    other_seed.header.seats[0].name = "somebody else".into();
+    other_seed.header.seats[0].name = "another name".into();
     assert!(replay(other_seed).unwrap().contains("another digest"));
 }
 
 #[test]
-fn the_digest_covers_all_but_the_times() {
+fn digest_covers_everything_but_the_times() {
     let script = script::<SolitudeScramble>(9, 8);
     let digest = |time| referee(&script, time).record.unwrap().1;
     assert_eq!(digest(Duration::from_nanos(5)), digest(Duration::from_millis(900)));
@@ -139,17 +139,17 @@ fn the_digest_covers_all_but_the_times() {
 }
 
 #[test]
-fn times_survive_the_record() {
+fn times_round_trip_through_the_record() {
     let mut recorder = Recorder::new();
     let honest = record(&referee(&script::<ConnectFive>(1, u32::MAX), Duration::ZERO));
     recorder.begin(&honest.header);
     let times = |wall, cpu, wait| {
         let of = Duration::from_nanos;
-        Times { wall: of(wall), cpu: of(cpu), wait: of(wait) }
+        AnswerTimes { wall: of(wall), cpu: of(cpu), wait: of(wait) }
     };
-    recorder.turn();
+    recorder.begin_turn();
     recorder.answer::<ConnectFive>(agon_core::Seat(0), ConnectFive::read("3"), times(10, 7, 3));
-    recorder.turn();
+    recorder.begin_turn();
     recorder.answer::<ConnectFive>(agon_core::Seat(1), ConnectFive::read("3"), times(u64::MAX / 2, 0, 1));
     let (file, _) = recorder.end(&[], None, &Outcome::ranked(&[0.0, 1.0], "test")).unwrap();
     let read = read_all(&file).unwrap().remove(0);
@@ -165,7 +165,7 @@ impl<G: agon_core::Game> Read for G {}
 
 proptest! {
     #[test]
-    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn reader_does_not_panic_on_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = read_all(&bytes);
         let framed = [&[0x28, 0xB5, 0x2F, 0xFD][..], &bytes].concat();
         prop_assert!(read_all(&framed).is_err());

@@ -1,8 +1,8 @@
-//! Colour Battle: moves a second through the rules, and what one answer costs each house bot.
+//! Colour Battle: moves per second through the rules, and the cost of an answer of each house bot.
 #![allow(missing_docs, clippy::expect_used, reason = "a benchmark")]
 
 use agon_core::random::bot_seeds;
-use agon_core::{Assets, Game, House, QuickRng, Reply, Seat, Settings};
+use agon_core::{Assets, FastRng, Game, HouseBots, Reply, Seat, Settings};
 use agon_games::colour_battle::{ColourBattle, Move, State};
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -14,10 +14,10 @@ fn arena() -> ColourBattle {
     ColourBattle::new(&settings, BOTS, &Assets::none()).expect("20 bots are allowed")
 }
 
-/// 1000 rounds of 20 bots with moves drawn beforehand.
+/// 1000 rounds of 20 bots with pre-drawn moves.
 fn moves(c: &mut Criterion) {
     let game = arena();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let rounds: Vec<Vec<Reply<Move>>> = (0..ROUNDS)
         .map(|_| (0..BOTS).map(|_| Reply::Answer(Move::ALL[rng.below(5) as usize])).collect())
         .collect();
@@ -40,7 +40,7 @@ fn moves(c: &mut Criterion) {
     group.finish();
 }
 
-/// One answer of each house bot, over rounds of an arena of 20 of them all.
+/// One answer of each house bot, over rounds of an arena of 20 house bots.
 fn answers(c: &mut Criterion) {
     let game = arena();
     let bots = ColourBattle::bots();

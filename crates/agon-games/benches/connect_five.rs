@@ -3,19 +3,19 @@
 
 use std::hint::black_box;
 
-use agon_core::{Assets, Game, House, QuickRng, Reply, Seat, Settings};
+use agon_core::{Assets, FastRng, Game, HouseBots, Reply, Seat, Settings};
 use agon_games::connect_five::{ConnectFive, State};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
-/// The game, and the first game of a match with everything drawn beforehand.
+/// The game with default settings, and the first game of a match with pre-drawn settings.
 fn games() -> [(&'static str, ConnectFive); 2] {
     let defaults = Settings::defaults(ConnectFive::info().settings);
-    let (of_match, _) = ConnectFive::in_series(&defaults, 7, 0);
+    let (of_match, _) = ConnectFive::series_game(&defaults, 7, 0);
     let game = |settings| ConnectFive::new(settings, 2, &Assets::none()).unwrap();
     [("alone", game(&defaults)), ("of a match", game(&of_match))]
 }
 
-fn play_out(game: &ConnectFive, seed: u64, rng: &mut QuickRng) -> State {
+fn play_out(game: &ConnectFive, seed: u64, rng: &mut FastRng) -> State {
     let mut state = game.start(seed);
     while let Some(seat) = game.to_move(&state).next() {
         let Some(answer) = game.sample(&state, seat, rng) else { break };
@@ -28,7 +28,7 @@ fn playouts(c: &mut Criterion) {
     let mut group = c.benchmark_group("connect-five playouts");
     group.throughput(Throughput::Elements(1));
     for (name, game) in games() {
-        let mut rng = QuickRng::new(1);
+        let mut rng = FastRng::new(1);
         let mut seed = 0;
         group.bench_function(name, |b| {
             b.iter(|| {

@@ -1,10 +1,10 @@
-//! Hide and Seek: a map, a line of sight, whole games of the strongest pair, and an answer of each house bot.
+//! Hide and Seek: map generation, a line of sight, games of the strongest pair, and an answer of each house bot.
 #![allow(missing_docs, clippy::expect_used, reason = "a benchmark")]
 
 use std::hint::black_box;
 
 use agon_core::random::bot_seeds;
-use agon_core::{Assets, Bot, Game, House, HouseBot, QuickRng, Reply, Settings};
+use agon_core::{Assets, Bot, FastRng, Game, HouseBot, HouseBots, Reply, Settings};
 use agon_games::hide_and_seek::{Cell, HIDER, HideAndSeek, Map, SEEKER, State, see_each_other};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -13,7 +13,7 @@ fn game() -> HideAndSeek {
     HideAndSeek::new(&settings, 2, &Assets::none()).expect("defaults are valid")
 }
 
-/// A game from start to end; gives back the states in which each seat was asked, too.
+/// Plays a game and returns all states in which a seat was asked.
 fn play(game: &HideAndSeek, table: [&HouseBot<HideAndSeek>; 2], seed: u64) -> Vec<State> {
     let mut players: Vec<Box<dyn Bot<HideAndSeek>>> = table.iter().map(|bot| (bot.make)()).collect();
     for (player, seed) in players.iter_mut().zip(bot_seeds(seed)) {
@@ -31,7 +31,7 @@ fn play(game: &HideAndSeek, table: [&HouseBot<HideAndSeek>; 2], seed: u64) -> Ve
 
 fn strongest() -> [&'static HouseBot<HideAndSeek>; 2] {
     let best = |role: &str| HideAndSeek::bots().iter().rfind(|bot| bot.roles.contains(&role));
-    [best("seeker").expect("there is one"), best("hider").expect("there is one")]
+    [best("seeker").expect("there are seekers"), best("hider").expect("there are hiders")]
 }
 
 fn rules(c: &mut Criterion) {
@@ -44,7 +44,7 @@ fn rules(c: &mut Criterion) {
     });
     let map = Map::generate(42);
     let cells: Vec<Cell> = map.empty().iter().collect();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     let mut any = || rng.pick(&cells).expect("there are empty cells");
     let pairs: Vec<(Cell, Cell)> = (0..4096).map(|_| (any(), any())).collect();
     let mut next = 0;
@@ -58,7 +58,7 @@ fn rules(c: &mut Criterion) {
     c.bench_function("hide-and-seek/random game of 4000 steps at most", |b| {
         b.iter(|| {
             seed += 1;
-            let mut rng = QuickRng::new(u64::from(seed));
+            let mut rng = FastRng::new(u64::from(seed));
             let mut state = game.start(u64::from(seed));
             while let Some(seat) = game.to_move(&state).next() {
                 let answer = game.sample(&state, seat, &mut rng).expect("a move is legal");
@@ -78,7 +78,7 @@ fn bots(c: &mut Criterion) {
             play(&game, strongest(), seed).len()
         });
     });
-    // Answers in the middle of a game: the map is known by then.
+    // Answers in the middle of a game, when the data of the map is computed already.
     let states = play(&game, strongest(), 42);
     for bot in HideAndSeek::bots() {
         let seat = if bot.plays(SEEKER) { SEEKER } else { HIDER };

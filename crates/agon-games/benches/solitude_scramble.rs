@@ -1,14 +1,14 @@
-//! Solitude Scramble: whole matches a second with cheap bots, and a turn of each strong bot.
+//! Solitude Scramble: matches per second with cheap bots, and a turn of each strong bot.
 #![allow(
     missing_docs,
     clippy::expect_used,
-    reason = "criterion writes the entry point; a bench may fail loudly"
+    reason = "criterion generates the entry point; a benchmark may panic"
 )]
 
 use std::hint::black_box;
 
 use agon_core::random::bot_seeds;
-use agon_core::{Assets, Bot, Game, House, Reply, Seat, Settings};
+use agon_core::{Assets, Bot, Game, HouseBots, Reply, Seat, Settings};
 use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::solitude_scramble::board::Move;
 use agon_games::solitude_scramble::state::State;

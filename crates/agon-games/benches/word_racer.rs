@@ -1,18 +1,17 @@
-//! Word Racer: scoring a full board, building the word list, and a game of the strongest house bot against
-//! itself.
+//! Word Racer: scoring a full board, building the word list, and a game of the strongest house bot against itself.
 #![allow(clippy::expect_used, missing_docs, reason = "a benchmark")]
 
 use std::hint::black_box;
 
 use agon_core::random::bot_seeds;
-use agon_core::{Assets, Game, House, QuickRng, Reply, Settings};
+use agon_core::{Assets, FastRng, Game, HouseBots, Reply, Settings};
 use agon_games::word_racer::{Board, WordList, WordRacer, board_points, found_words};
 use criterion::{Criterion, criterion_group, criterion_main};
 
-/// Full boards made of words set end to end: more to find than in most real ones.
+/// Full boards made of adjacent words, with more words than most real boards.
 fn full_boards() -> Vec<Board> {
     let words: Vec<&str> = WordList::built_in_text().lines().collect();
-    let mut rng = QuickRng::new(1);
+    let mut rng = FastRng::new(1);
     (0..256)
         .map(|_| {
             let text: String = (0..25).filter_map(|_| rng.pick(&words)).collect();

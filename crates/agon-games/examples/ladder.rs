@@ -1,16 +1,18 @@
-//! The ladder: is each house bot better than the one below it? `make ladder`, or for one game
+//! Checks that each house bot is better than the one below it. `make ladder`, or for one game
 //! `cargo run --release -p agon-games --example ladder -- GAME [SIZE]` (SIZE scales the number of games).
 //!
-//! Two equal seats: neighbours play each other. Unequal roles: each bot of a role meets all bots of the
-//! other one on the same seeds. More seats: all bots in one pool. In each case the figure is the mean
-//! difference between neighbours with a 95 % interval; `yes` means the interval excludes equality.
-#![allow(clippy::print_stdout, reason = "a program whose output is its purpose")]
+//! With two equal seats, neighbours play each other. With unequal roles, each bot of a role plays all bots of the other role on the
+//! same seeds. With more seats, all bots play in one pool. The printed value is the mean difference between neighbours with a
+//! 95 % interval; `yes` means that the interval excludes equality.
+#![allow(clippy::print_stdout, reason = "the purpose of this program is its output")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use agon_core::random::{bot_seeds, series_seed};
-use agon_core::{Assets, Better, Bot, Game, HouseBot, Lifetime, Outcome, QuickRng, Reply, Seat, Settings};
-use agon_games::{Hosted, Visitor};
+use agon_core::{
+    Assets, Bot, BotLifetime, FastRng, Game, HouseBot, Outcome, Reply, ScoreDirection, Seat, Settings,
+};
+use agon_games::{GameVisitor, PlayableGame};
 
 fn main() -> std::process::ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -20,7 +22,7 @@ fn main() -> std::process::ExitCode {
     for id in ids.filter(|id| args.first().is_none_or(|wanted| wanted == id || wanted == "all")) {
         all_hold &= agon_games::visit(id, Climb { size }).unwrap_or(false);
     }
-    println!("{}", if all_hold { "the ladder holds" } else { "the ladder does NOT hold" });
+    println!("{}", if all_hold { "the order is confirmed" } else { "the order is NOT confirmed" });
     if all_hold { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
 }
 
@@ -28,10 +30,10 @@ struct Climb {
     size: f64,
 }
 
-impl Visitor for Climb {
+impl GameVisitor for Climb {
     type Output = bool;
 
-    fn visit<G: Hosted>(self) -> bool {
+    fn visit<G: PlayableGame>(self) -> bool {
         let info = G::info();
         println!("{}", info.title);
         let bots: Vec<&HouseBot<G>> = G::bots().iter().collect();
@@ -50,16 +52,16 @@ impl Visitor for Climb {
     }
 }
 
-/// Makes the bots of a match and plays its games one after the other.
-fn play_match<G: Hosted>(bots: &[&HouseBot<G>], seed: u64, games: u32) -> Vec<Outcome> {
+/// Creates the bots of a match and plays its games one after the other.
+fn play_match<G: PlayableGame>(bots: &[&HouseBot<G>], seed: u64, games: u32) -> Vec<Outcome> {
     let defaults = Settings::defaults(G::info().settings);
     let mut players: Vec<Box<dyn Bot<G>>> = Vec::new();
     (0..games)
         .filter_map(|index| {
-            if index == 0 || G::info().lifetime != Lifetime::Match {
+            if index == 0 || G::info().lifetime != BotLifetime::Match {
                 players = bots.iter().map(|bot| (bot.make)()).collect();
             }
-            let (settings, seed) = G::in_series(&defaults, seed, index);
+            let (settings, seed) = G::series_game(&defaults, seed, index);
             let game = G::new(&settings, bots.len(), &Assets::none()).ok()?;
             let outcome = play(&game, &mut players, seed);
             for player in &mut players {
@@ -86,7 +88,7 @@ fn play<G: Game>(game: &G, players: &mut [Box<dyn Bot<G>>], seed: u64) -> Option
     game.outcome(&state)
 }
 
-/// Carries out `count` pieces of work on all cores; results in order.
+/// Runs `count` tasks on all cores and returns the results in order.
 fn spread<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let next = AtomicU32::new(0);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -108,7 +110,7 @@ fn spread<T: Send>(count: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Mean and half the width of its 95 % interval.
+/// Mean and half width of its 95 % interval.
 fn interval(values: &[f64]) -> (f64, f64) {
     let n = values.len().max(2) as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -127,9 +129,9 @@ fn row(upper: &str, lower: &str, what: &str, differences: &[f64]) -> bool {
     holds
 }
 
-fn climb_duels<G: Hosted>(bots: &[&HouseBot<G>], size: f64) -> bool {
-    // A match of several games gives a bot that learns during the match the time to do so.
-    let games = if G::info().lifetime == Lifetime::Match { 6 } else { 2 };
+fn climb_duels<G: PlayableGame>(bots: &[&HouseBot<G>], size: f64) -> bool {
+    // Several games per match give learning bots time to learn.
+    let games = if G::info().lifetime == BotLifetime::Match { 6 } else { 2 };
     let matches = (120.0 * size) as u32;
     let mut holds = true;
     for pair in bots.windows(2) {
@@ -143,16 +145,16 @@ fn climb_duels<G: Hosted>(bots: &[&HouseBot<G>], size: f64) -> bool {
     holds
 }
 
-fn climb_role<G: Hosted>(
+fn climb_role<G: PlayableGame>(
     own: &[&HouseBot<G>],
     all: &[&HouseBot<G>],
     seat: usize,
-    better: Better,
+    better: ScoreDirection,
     size: f64,
 ) -> bool {
     let others: Vec<_> = all.iter().copied().filter(|b| b.plays(Seat(1 - seat as u8))).collect();
-    let sign = if better == Better::Higher { 1.0 } else { -1.0 };
-    // The mean score of each bot of the role against all the others, seed by seed.
+    let sign = if better == ScoreDirection::Higher { 1.0 } else { -1.0 };
+    // Mean score of each bot of the role against all bots of the other role, for each seed.
     let scores = spread((480.0 * size) as u32, |i| {
         let mean_of = |bot: &&HouseBot<G>| {
             let total: f64 = others
@@ -172,13 +174,13 @@ fn climb_role<G: Hosted>(
     })
 }
 
-fn climb_pool<G: Hosted>(bots: &[&HouseBot<G>], size: f64) -> bool {
+fn climb_pool<G: PlayableGame>(bots: &[&HouseBot<G>], size: f64) -> bool {
     let seats = bots.len().min(G::info().seats.max);
-    // Blocks of many games so that one difference for each block is close to normal.
+    // Blocks of many games make the difference of a block nearly normal.
     let (blocks, rounds) =
         if seats < bots.len() { (400, (250.0 * size) as u32) } else { ((1000.0 * size) as u32, 1) };
     let means = spread(blocks, |block| {
-        let mut rng = QuickRng::new(u64::from(block));
+        let mut rng = FastRng::new(u64::from(block));
         let mut order: Vec<usize> = (0..bots.len()).collect();
         let (mut sum, mut count) = (vec![0.0; bots.len()], vec![0.0; bots.len()]);
         for round in 0..rounds {

@@ -1,4 +1,4 @@
-//! The five games: one folder each, with rules, scoring, view frames and house bots; and the registry of them.
+//! The five games, one folder each with rules, scoring, frames and house bots, and their registry.
 //!
 //! Pure code: no I/O, no clock, no threads, no ambient randomness, and no panic on any input.
 
@@ -10,4 +10,4 @@ pub mod word_racer;
 
 pub mod registry;
 
-pub use registry::{Hosted, UnknownGame, Visitor, infos, visit};
+pub use registry::{GameVisitor, PlayableGame, UnknownGame, infos, visit};

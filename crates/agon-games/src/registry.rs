@@ -1,31 +1,31 @@
-//! The one list of all games. Everything that is generic over games goes through [`visit`].
+//! The list of all games. All code that is generic over games uses [`visit`].
 
-use agon_core::settings::nearest;
-use agon_core::{Game, GameInfo, House, View};
+use agon_core::settings::closest_name;
+use agon_core::{Game, GameInfo, HouseBots, View};
 
-/// A game that can be played, looked at, and has bots of its own.
-pub trait Hosted: Game + View + House {}
+/// A game with rules, display and house bots.
+pub trait PlayableGame: Game + View + HouseBots {}
 
-impl<G: Game + View + House> Hosted for G {}
+impl<G: Game + View + HouseBots> PlayableGame for G {}
 
-/// Something to be done with a game whose type is known only by its id.
-pub trait Visitor {
-    /// What comes back.
+/// Generic code to run on a game that is known only by its id.
+pub trait GameVisitor {
+    /// Result of the visit.
     type Output;
 
-    /// Does it.
-    fn visit<G: Hosted>(self) -> Self::Output;
+    /// Called with the type of the game.
+    fn visit<G: PlayableGame>(self) -> Self::Output;
 }
 
 macro_rules! games {
     ($($game:ty),* $(,)?) => {
-        /// What each game is, in the order of the rule book.
+        /// Descriptions of all games, in the order of the rule book.
         pub fn infos() -> Vec<&'static GameInfo> {
             vec![$(<$game as Game>::info()),*]
         }
 
-        /// Does something with the game of this id.
-        pub fn visit<V: Visitor>(id: &str, visitor: V) -> Result<V::Output, UnknownGame> {
+        /// Calls the visitor with the game of this id.
+        pub fn visit<V: GameVisitor>(id: &str, visitor: V) -> Result<V::Output, UnknownGame> {
             $(if <$game as Game>::info().id == id { return Ok(visitor.visit::<$game>()); })*
             Err(UnknownGame::new(id))
         }
@@ -43,9 +43,9 @@ games! {
 /// No game has this id.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownGame {
-    /// The id that was asked for.
+    /// The unknown id.
     pub id: String,
-    /// What to do.
+    /// Instruction how to fix it.
     pub hint: String,
 }
 
@@ -53,9 +53,9 @@ impl UnknownGame {
     fn new(id: &str) -> Self {
         let ids: Vec<&str> = infos().iter().map(|info| info.id).collect();
         let all = ids.join(", ");
-        let hint = nearest(id, ids).map_or_else(
-            || format!("the games are {all}"),
-            |near| format!("did you mean `{near}`? the games are {all}"),
+        let hint = closest_name(id, ids).map_or_else(
+            || format!("available games: {all}"),
+            |near| format!("did you mean `{near}`? available games: {all}"),
         );
         Self { id: id.to_owned(), hint }
     }

@@ -1,18 +1,21 @@
-//! Colour Battle: every rule, and the transcripts of the original. The rest is in `colour_battle/`.
+//! Colour Battle: every rule, and the transcripts of the original implementation. More tests are in `colour_battle/`.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
-#[path = "colour_battle/always.rs"]
-mod always;
-#[path = "colour_battle/house.rs"]
-mod house;
+#[path = "colour_battle/house_bots.rs"]
+mod house_bots;
+#[path = "colour_battle/properties.rs"]
+mod properties;
 #[path = "colour_battle/view.rs"]
 mod view;
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-use agon_core::{Assets, ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, SeatSet, Settings, WhenSpent};
-use agon_games::colour_battle::{ColourBattle, Effect, Move, Painter, Position, State, paint, side_for};
+use agon_core::{
+    Assets, BankEmptyAction, BotLifetime, ClockRule, Fault, FaultPenalty, Game, Reply, Seat, SeatSet,
+    Settings,
+};
+use agon_games::colour_battle::{ColourBattle, Move, PaintEffect, Painter, Position, State, paint, side_for};
 use serde_json::{Value as Json, json};
 
 fn game(seats: usize, rounds: u32) -> ColourBattle {
@@ -21,14 +24,14 @@ fn game(seats: usize, rounds: u32) -> ColourBattle {
     ColourBattle::new(&settings, seats, &Assets::none()).unwrap()
 }
 
-/// A start with these `(id, x, y)`, in seat order.
+/// A start with these `(id, x, y)` in seat order.
 fn placed(game: &ColourBattle, bots: &[(u8, u8, u8)]) -> State {
     let bots: Vec<Painter> =
         bots.iter().map(|&(id, x, y)| Painter { id, position: Position { x, y } }).collect();
     game.start_with(&bots).unwrap()
 }
 
-/// Plays rounds written one letter a seat, rounds separated by blanks.
+/// Plays rounds with one letter per seat, separated by blanks.
 fn play(game: &ColourBattle, state: &mut State, rounds: &str) {
     for round in rounds.split_whitespace() {
         let replies: Vec<_> =
@@ -46,10 +49,10 @@ fn position(state: &State, seat: u8) -> (u8, u8) {
     (x, y)
 }
 
-// --- the rules, one by one ---
+// --- rules ---
 
 #[test]
-fn the_side_is_the_root_of_64_tiles_a_bot_rounded_up() {
+fn side_is_the_root_of_64_tiles_per_bot_rounded_up() {
     for (bots, side) in [(2, 12), (3, 14), (4, 16), (5, 18), (8, 23), (20, 36), (21, 37), (64, 64)] {
         assert_eq!(side_for(bots), side);
         assert_eq!(usize::from(game(bots, 1).side()), side);
@@ -57,7 +60,7 @@ fn the_side_is_the_root_of_64_tiles_a_bot_rounded_up() {
 }
 
 #[test]
-fn an_arena_holds_2_to_64_bots() {
+fn arena_holds_2_to_64_bots() {
     let settings = Settings::defaults(ColourBattle::info().settings);
     for seats in [0, 1, 65, 1000] {
         assert!(ColourBattle::new(&settings, seats, &Assets::none()).is_err(), "{seats}");
@@ -67,7 +70,7 @@ fn an_arena_holds_2_to_64_bots() {
 }
 
 #[test]
-fn ids_are_1_to_n_and_dealt_anew_each_game() {
+fn ids_are_1_to_n_and_dealt_for_each_game() {
     let game = game(20, 1);
     let mut deals = HashSet::new();
     for seed in 0..50 {
@@ -95,16 +98,20 @@ fn start_tiles_are_uniform_and_may_coincide() {
     let expected = 20_000.0 / 144.0;
     let chi: f64 = seen.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
     assert!(chi < 200.0, "chi-square with 143 degrees of freedom, 0.1 %: {chi}");
-    assert!((90..200).contains(&together), "one game in 144: {together} of 20000");
+    assert!((90..200).contains(&together), "expected one game in 144: {together} of 20000");
 }
 
 #[test]
-fn the_canvas_starts_white_and_the_start_tile_is_not_painted() {
+fn canvas_starts_white_and_the_start_tile_is_not_painted() {
     let game = game(2, 5);
     let mut state = placed(&game, &[(1, 3, 3), (2, 8, 8)]);
     assert!(state.grid().tiles().iter().all(|&tile| tile == 0));
     play(&game, &mut state, "UU");
-    assert_eq!((at(&state, 3, 3), at(&state, 3, 4)), (0, 1), "painted where it went, not where it began");
+    assert_eq!(
+        (at(&state, 3, 3), at(&state, 3, 4)),
+        (0, 1),
+        "the entered tile is painted, not the start tile"
+    );
 }
 
 #[test]
@@ -119,7 +126,7 @@ fn up_is_y_plus_1_down_y_minus_1_left_x_minus_1_right_x_plus_1() {
 }
 
 #[test]
-fn off_the_edge_it_stays_and_paints_there() {
+fn move_off_the_edge_stays_and_paints_there() {
     let game = game(2, 9);
     for (step, corner) in [("U", (0, 11)), ("L", (0, 11)), ("D", (11, 0)), ("R", (11, 0))] {
         let mut state = placed(&game, &[(1, corner.0, corner.1), (2, 5, 5)]);
@@ -130,7 +137,7 @@ fn off_the_edge_it_stays_and_paints_there() {
 }
 
 #[test]
-fn a_white_floor_takes_the_colour() {
+fn white_floor_takes_the_colour() {
     for own in 1..=64 {
         assert_eq!(paint(0, own), own);
     }
@@ -153,21 +160,21 @@ fn paint_takes_wipes_or_keeps_by_the_difference_of_the_ids_modulo_3() {
 }
 
 #[test]
-fn a_wiped_tile_is_taken_by_staying_on_it() {
+fn wiped_tile_is_taken_by_staying_on_it() {
     let game = game(2, 9);
     let mut state = placed(&game, &[(1, 4, 4), (2, 4, 3)]);
     play(&game, &mut state, "SS");
     assert_eq!((at(&state, 4, 4), at(&state, 4, 3)), (1, 2));
     play(&game, &mut state, "RU");
     assert_eq!(at(&state, 4, 4), 0);
-    assert_eq!(state.deed(2).unwrap().effect, Effect::Wiped);
+    assert_eq!(state.last_action(2).unwrap().effect, PaintEffect::Wiped);
     play(&game, &mut state, "RS");
     assert_eq!(at(&state, 4, 4), 2);
-    assert_eq!(state.deed(2).unwrap().effect, Effect::Painted);
+    assert_eq!(state.last_action(2).unwrap().effect, PaintEffect::Painted);
 }
 
 #[test]
-fn a_tile_with_two_or_more_bots_turns_white_whatever_their_ids() {
+fn tile_with_two_or_more_bots_turns_white_for_all_ids() {
     for (a, b) in [(1, 2), (1, 3), (1, 4), (2, 3), (4, 1)] {
         let game = game(4, 9);
         let rest: Vec<u8> = (1..=4).filter(|id| ![a, b].contains(id)).collect();
@@ -175,11 +182,11 @@ fn a_tile_with_two_or_more_bots_turns_white_whatever_their_ids() {
         play(&game, &mut state, "RSSS LSSS RLSS");
         assert_eq!(position(&state, 0), position(&state, 1));
         assert_eq!(at(&state, 5, 4), 0, "{a} and {b}");
-        assert_eq!(state.deed(a).unwrap().effect, Effect::Clashed);
+        assert_eq!(state.last_action(a).unwrap().effect, PaintEffect::Clashed);
         play(&game, &mut state, "SSSS");
-        assert_eq!(at(&state, 5, 4), 0, "as long as they stand there");
+        assert_eq!(at(&state, 5, 4), 0, "white as long as both stand there");
         play(&game, &mut state, "LSSS");
-        assert_eq!(at(&state, 5, 4), b, "who stays behind paints it");
+        assert_eq!(at(&state, 5, 4), b, "the bot that stays paints it");
     }
     let game = game(3, 9);
     let mut state = placed(&game, &[(1, 4, 4), (2, 6, 4), (3, 5, 5)]);
@@ -188,22 +195,22 @@ fn a_tile_with_two_or_more_bots_turns_white_whatever_their_ids() {
 }
 
 #[test]
-fn all_move_before_anyone_paints() {
+fn all_bots_move_before_any_paints() {
     let game = game(2, 9);
-    // They change places: nobody meets, each paints the floor the other has left.
+    // They swap places: no clash, each paints the floor that the other has left.
     let mut state = placed(&game, &[(1, 4, 4), (2, 5, 4)]);
     play(&game, &mut state, "SS RL");
     assert_eq!((position(&state, 0), position(&state, 1)), ((5, 4), (4, 4)));
     assert_eq!(at(&state, 5, 4), 1, "1 takes the floor of 2");
     assert_eq!(at(&state, 4, 4), 0, "2 wipes the floor of 1");
-    // Following close behind is no clash either.
+    // Following another bot is not a clash either.
     let mut state = placed(&game, &[(1, 4, 4), (2, 5, 4)]);
     play(&game, &mut state, "RR");
     assert_eq!((at(&state, 5, 4), at(&state, 6, 4)), (1, 2));
 }
 
 #[test]
-fn bots_that_start_together_turn_their_tile_white_as_long_as_they_stay() {
+fn bots_that_start_together_keep_their_tile_white_while_they_stay() {
     let game = game(2, 9);
     let mut state = placed(&game, &[(1, 4, 4), (2, 4, 4)]);
     play(&game, &mut state, "SS");
@@ -213,7 +220,7 @@ fn bots_that_start_together_turn_their_tile_white_as_long_as_they_stay() {
 }
 
 #[test]
-fn any_fault_is_stay_for_that_round() {
+fn any_fault_counts_as_stay_for_that_round() {
     let game = game(2, 9);
     for fault in Fault::ALL {
         let mut state = placed(&game, &[(1, 4, 4), (2, 8, 8)]);
@@ -222,36 +229,39 @@ fn any_fault_is_stay_for_that_round() {
         play(&game, &mut stayed, "SU");
         assert_eq!(state.grid().tiles(), stayed.grid().tiles());
         assert_eq!(state.painters(), stayed.painters());
-        assert_eq!(at(&state, 4, 4), 1, "it paints where it stays");
+        assert_eq!(at(&state, 4, 4), 1, "a bot that stays paints its tile");
         play(&game, &mut state, "US");
-        assert_eq!(position(&state, 0), (4, 5), "the next round is its own again");
+        assert_eq!(position(&state, 0), (4, 5), "the bot moves again in the next round");
     }
-    assert_eq!(ColourBattle::info().faults, [Cost::Stay; 4]);
+    assert_eq!(ColourBattle::info().faults, [FaultPenalty::Stay; 4]);
 }
 
 #[test]
-fn a_missing_reply_is_a_crash_and_stays() {
+fn missing_reply_is_a_crash_and_counts_as_stay() {
     let game = game(3, 9);
     let mut state = placed(&game, &[(1, 4, 4), (2, 8, 8), (3, 0, 0)]);
     game.apply(&mut state, &[Reply::Answer(Move::Up)]);
     assert_eq!([0, 1, 2].map(|seat| position(&state, seat)), [(4, 5), (8, 8), (0, 0)]);
-    assert_eq!(state.deed(3).unwrap().reply, Reply::Fault(Fault::Crash));
+    assert_eq!(state.last_action(3).unwrap().reply, Reply::Fault(Fault::Crash));
 }
 
 #[test]
-fn the_clock_is_20_ms_a_move_on_average_then_the_bot_sits_out() {
+fn clock_gives_20_ms_per_move_on_average_then_the_bot_sits_out() {
     let limit = |rounds: u64| Duration::from_millis(20 * rounds);
-    assert_eq!(game(2, 1000).clock(), ClockRule::Bank { limit: limit(1000), spent: WhenSpent::SitOut });
-    assert_eq!(game(20, 7).clock(), ClockRule::Bank { limit: limit(7), spent: WhenSpent::SitOut });
+    assert_eq!(
+        game(2, 1000).clock(),
+        ClockRule::Bank { limit: limit(1000), when_empty: BankEmptyAction::SitOut }
+    );
+    assert_eq!(game(20, 7).clock(), ClockRule::Bank { limit: limit(7), when_empty: BankEmptyAction::SitOut });
     let settings = Settings::parse(ColourBattle::info().settings, [("move_ms", "0.5")]).unwrap();
     let quick = ColourBattle::new(&settings, 2, &Assets::none()).unwrap();
     let limit = Duration::from_millis(500);
-    assert_eq!(quick.clock(), ClockRule::Bank { limit, spent: WhenSpent::SitOut });
-    assert_eq!(ColourBattle::info().lifetime, Lifetime::Game);
+    assert_eq!(quick.clock(), ClockRule::Bank { limit, when_empty: BankEmptyAction::SitOut });
+    assert_eq!(ColourBattle::info().lifetime, BotLifetime::Game);
 }
 
 #[test]
-fn a_game_has_1000_rounds_unless_set() {
+fn game_has_1000_rounds_by_default() {
     let settings = Settings::defaults(ColourBattle::info().settings);
     let game = ColourBattle::new(&settings, 3, &Assets::none()).unwrap();
     let mut state = game.start(1);
@@ -268,7 +278,7 @@ fn a_game_has_1000_rounds_unless_set() {
 }
 
 #[test]
-fn the_score_is_the_share_of_tiles_in_per_cent() {
+fn score_is_the_share_of_tiles_in_percent() {
     let game = game(2, 3);
     let mut state = placed(&game, &[(1, 0, 0), (2, 0, 11)]);
     play(&game, &mut state, "RS RS RS");
@@ -281,7 +291,7 @@ fn the_score_is_the_share_of_tiles_in_per_cent() {
 }
 
 #[test]
-fn a_bot_sees_its_id_its_position_the_grid_all_bots_and_the_round() {
+fn observation_has_id_position_grid_all_bots_and_round() {
     let game = game(2, 40);
     let mut state = placed(&game, &[(2, 9, 1), (1, 4, 1)]);
     play(&game, &mut state, "DL");
@@ -312,7 +322,7 @@ fn answers_are_read_by_name_and_by_letter_and_every_one_is_legal() {
 }
 
 #[test]
-fn a_start_that_is_none_is_refused() {
+fn invalid_start_is_rejected() {
     let game = game(2, 9);
     let start = |bots: &[(u8, u8, u8)]| {
         let bots: Vec<_> =
@@ -320,16 +330,16 @@ fn a_start_that_is_none_is_refused() {
         game.start_with(&bots)
     };
     assert!(start(&[(1, 0, 0), (2, 11, 11)]).is_some());
-    assert!(start(&[(1, 0, 0), (1, 1, 1)]).is_none(), "an id twice");
-    assert!(start(&[(0, 0, 0), (1, 1, 1)]).is_none(), "an id that is white");
-    assert!(start(&[(1, 0, 0), (2, 12, 0)]).is_none(), "off the canvas");
-    assert!(start(&[(1, 0, 0)]).is_none(), "a seat too few");
+    assert!(start(&[(1, 0, 0), (1, 1, 1)]).is_none(), "duplicate id");
+    assert!(start(&[(0, 0, 0), (1, 1, 1)]).is_none(), "id 0 is white");
+    assert!(start(&[(1, 0, 0), (2, 12, 0)]).is_none(), "position off the canvas");
+    assert!(start(&[(1, 0, 0)]).is_none(), "too few bots");
 }
 
-// --- the original's transcripts ---
+// --- transcripts of the original ---
 
 #[test]
-fn the_transcripts_of_the_original_are_reproduced() {
+fn transcripts_of_the_original_are_reproduced() {
     let file = include_str!("vectors/colour-battle/transcripts.json");
     let transcripts: Vec<Json> = serde_json::from_str(file).unwrap();
     assert_eq!(transcripts.len(), 6);
@@ -355,7 +365,7 @@ fn the_transcripts_of_the_original_are_reproduced() {
                 assert_eq!(json!(positions), checkpoint["positions"], "{label}");
             }
         }
-        assert!(checkpoints.next().is_none(), "every checkpoint was compared");
+        assert!(checkpoints.next().is_none(), "not every checkpoint was compared");
         let outcome = game.outcome(&state).expect("all rounds are played");
         let tiles: Vec<u64> = outcome.seats.iter().map(|s| s.stats[0] as u64).collect();
         assert_eq!(json!(tiles), transcript["tiles"]);

@@ -1,15 +1,15 @@
-//! A game of Connect Five allocates next to nothing: league phases play millions of moves.
+//! A game of Connect Five allocates almost nothing, because league phases play millions of moves.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-use agon_core::{Assets, Game, QuickRng, Reply, Settings};
+use agon_core::{Assets, FastRng, Game, Reply, Settings};
 use agon_games::connect_five::ConnectFive;
 
 #[test]
-fn a_whole_game_allocates_at_most_a_handful_of_times() {
+fn whole_game_allocates_only_for_the_outcome() {
     let game =
         ConnectFive::new(&Settings::defaults(ConnectFive::info().settings), 2, &Assets::none()).unwrap();
     for seed in 0..200 {
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);
         let moves = allocation_counter::measure(|| {
             state = game.start(seed);
@@ -20,8 +20,8 @@ fn a_whole_game_allocates_at_most_a_handful_of_times() {
                 game.apply(&mut state, &[Reply::Answer(answer)]);
             }
         });
-        assert_eq!(moves.count_total, 0, "start, moves and drift");
+        assert_eq!(moves.count_total, 0, "start, moves and drift allocate");
         let result = allocation_counter::measure(|| drop(game.outcome(&state)));
-        assert!(result.count_total <= 3, "the outcome's list: {}", result.count_total);
+        assert!(result.count_total <= 3, "allocations of the outcome: {}", result.count_total);
     }
 }

@@ -1,127 +1,125 @@
-//! What can go wrong between machines: what, where, what to do.
+//! Errors of the grid, with hints.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why something did not work out.
+/// Errors of the grid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridError {
-    /// Nobody answers there.
+    /// The NATS server does not answer.
     #[error(
-        "no NATS server answers at {url} (waited {seconds} s): {what}\nhint: is it running, and is the address right? `agon doctor --nats {url}` looks closer"
+        "no NATS server answers at {url} (waited {seconds} s): {what}\nhint: check that the server is running and that the address is right; `agon doctor --nats {url}` gives details"
     )]
     Unreachable {
-        /// Where.
+        /// Server URL.
         url: String,
-        /// What was seen.
+        /// Cause.
         what: String,
-        /// For how long it was tried.
+        /// Time waited.
         seconds: u64,
     },
-    /// The server does not let us in.
+    /// The server rejects the credentials.
     #[error("the NATS server at {url} refuses these credentials: {what}\nhint: {hint}")]
     Credentials {
-        /// Where.
+        /// Server URL.
         url: String,
-        /// Its words.
+        /// Message of the server.
         what: String,
-        /// What to do.
+        /// Hint for the user.
         hint: &'static str,
     },
-    /// TLS is only half there.
+    /// The TLS handshake failed.
     #[error("TLS with the NATS server at {url} does not work: {what}\nhint: {hint}")]
     Tls {
-        /// Where.
+        /// Server URL.
         url: String,
-        /// What is wrong.
+        /// Cause.
         what: String,
-        /// What to do.
+        /// Hint for the user.
         hint: &'static str,
     },
-    /// A file that was named for the connection cannot be used.
+    /// A file for the connection cannot be used.
     #[error("{}: {what}\nhint: {hint}", .path.display())]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Cause.
         what: String,
-        /// What to do.
+        /// Hint for the user.
         hint: &'static str,
     },
-    /// What was given makes no sense.
+    /// Invalid arguments.
     #[error("{what}\nhint: {hint}")]
-    WrongUse {
-        /// What.
+    Usage {
+        /// Problem.
         what: String,
-        /// What to do.
+        /// Hint for the user.
         hint: String,
     },
-    /// The server has no JetStream, or we may not use it.
-    #[error("the NATS server at {url} cannot {doing}: {what}\nhint: {hint}")]
+    /// A NATS or JetStream request failed: JetStream is off, full, or not permitted.
+    #[error("NATS server {url}: cannot {doing}: {what}\nhint: {hint}")]
     JetStream {
-        /// Where.
+        /// Server URL.
         url: String,
-        /// What was tried.
+        /// Action that failed; completes "cannot ...".
         doing: String,
-        /// Its words.
+        /// Message of the server.
         what: String,
-        /// What to do.
+        /// Hint for the user.
         hint: &'static str,
     },
-    /// The server lets us in, but not do this.
+    /// The user lacks a permission.
     #[error("the NATS server at {url} does not let this user {doing}: {what}\nhint: {hint}")]
     Permission {
-        /// Where.
+        /// Server URL.
         url: String,
-        /// What was tried.
+        /// Action that failed; completes "does not let this user ...".
         doing: String,
-        /// Its words.
+        /// Message of the server.
         what: String,
-        /// What to do.
+        /// Hint for the user.
         hint: &'static str,
     },
-    /// Something that is kept by its hash is not there, or is not what it should be.
+    /// A blob is missing or damaged.
     #[error(
-        "{hash} cannot be had from the NATS server: {what}\nhint: the coordinator of the competition puts it there; is it running?"
+        "file {hash} is not available on the NATS server: {what}\nhint: check that the coordinator of the competition is running; it uploads this file"
     )]
     Blob {
-        /// Which.
+        /// Hash of the blob.
         hash: String,
-        /// What is wrong.
+        /// Cause.
         what: String,
     },
-    /// A message that nobody understands.
-    #[error(
-        "a message over NATS is not understood: {0}\nhint: do all machines run the same version of Agon?"
-    )]
-    Wire(String),
-    /// A worker was told something and did not answer.
+    /// A message cannot be encoded or decoded.
+    #[error("invalid NATS message: {0}\nhint: run the same version of Agon on all machines")]
+    Message(String),
+    /// A worker did not reply to a command.
     #[error("worker {worker} does not answer: {what}\nhint: {hint}")]
     NoAnswer {
-        /// Which.
+        /// Worker name.
         worker: String,
-        /// What was seen.
+        /// Cause.
         what: String,
-        /// What to do.
+        /// Hint for the user.
         hint: &'static str,
     },
-    /// The coordinator said no.
+    /// The coordinator refused the worker.
     #[error("{why}")]
     Refused {
-        /// Its words, with what to do.
+        /// Reason, with a hint.
         why: String,
     },
-    /// Anything to do with bots or files of the competition.
+    /// Error with bots or files of the competition.
     #[error("{}", .0.message)]
-    Venue(agon_venue::Failure),
-    /// The machine said no.
+    Competition(agon_venue::Failure),
+    /// I/O error.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
 impl GridError {
-    /// Whether whoever called can mend it (exit code 2), rather than that something broke (3).
+    /// Whether this is a usage error (exit code 2) rather than an internal failure (exit code 3).
     pub const fn is_wrong_use(&self) -> bool {
         matches!(
             self,
@@ -129,7 +127,7 @@ impl GridError {
                 | Self::Tls { .. }
                 | Self::Permission { .. }
                 | Self::File { .. }
-                | Self::WrongUse { .. }
+                | Self::Usage { .. }
                 | Self::Refused { .. }
         )
     }
@@ -137,19 +135,19 @@ impl GridError {
 
 impl From<agon_venue::Failure> for GridError {
     fn from(failure: agon_venue::Failure) -> Self {
-        Self::Venue(failure)
+        Self::Competition(failure)
     }
 }
 
 impl From<GridError> for agon_venue::Failure {
     fn from(error: GridError) -> Self {
         match error {
-            GridError::Venue(failure) => failure,
+            GridError::Competition(failure) => failure,
             other => {
                 let code = if other.is_wrong_use() {
-                    agon_venue::failure::WRONG_USE
+                    agon_venue::error::WRONG_USE
                 } else {
-                    agon_venue::failure::BROKE
+                    agon_venue::error::BROKE
                 };
                 Self { code, message: other.to_string() }
             }

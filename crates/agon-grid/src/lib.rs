@@ -1,29 +1,29 @@
 //! One competition on many machines.
 //!
-//! A coordinator (`fleet`) is an executor like the one for this machine: it hands matches out through NATS JetStream and takes results in, and the run
-//! that it belongs to keeps them in the ledger. A `worker` takes matches, fetches what it needs by content hash ([`blobs`]), plays
-//! them and hands the results in. Nobody but the coordinator writes to the ledger, and a worker never learns the secret seed. What they say to each other
-//! is in `docs/grid.md`, [`wire`] and [`subjects`]; [`roster`] is who is there, [`access`] what a user may do, [`probe`] whether a server
-//! is fit for it.
+//! A [`coordinator`] is an executor, like the local one: it publishes matches as jobs through NATS JetStream and receives the results, and
+//! the run stores them in the ledger. A [`worker`] pulls jobs, fetches files by content hash ([`blobs`]), plays the matches and reports the
+//! results. Only the coordinator writes to the ledger, and a worker never sees the secret seed. `docs/grid.md`, [`messages`] and
+//! [`subjects`] define the protocol. [`worker_directory`] lists the workers, [`permissions`] tests what a NATS user may do, and [`probe`]
+//! tests a NATS server.
 
-pub mod access;
 pub mod blobs;
+pub mod coordinator;
 mod error;
-pub mod fleet;
+pub mod permissions;
 
-pub mod link;
 pub mod live;
+pub mod nats;
+mod nats_errors;
 pub mod probe;
-mod refusal;
-pub mod roster;
+pub mod worker_directory;
 
+pub mod messages;
 pub mod subjects;
-pub mod wire;
 pub mod worker;
 
+pub use coordinator::{Coordinator, CoordinatorOptions, DisputedMatch, GridRunStats, UnplayableMatch};
 pub use error::GridError;
-pub use fleet::{Disputed, Figures, Fleet, FleetOptions, SetAside};
 
-pub use link::{Link, NatsOptions};
+pub use nats::{NatsConnection, NatsOptions};
 
-pub use roster::Roster;
+pub use worker_directory::WorkerDirectory;

@@ -1,186 +1,193 @@
-//! Boards of workers, seen from here. A [`Mirror`] hears from the workers' beats what is on, and fetches a board while somebody follows it:
-//! one stream from its worker, whoever and however many look on. It hands on the same updates as a board of this machine.
+//! Live games of workers. [`RemoteLiveGames`] learns from heartbeats which games are being played, and fetches a game while a viewer
+//! subscribes to it: one stream per slot, for any number of viewers. It sends the same updates as local live games.
 
-mod channel;
-mod joiner;
+mod chunks;
+mod remote_source;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use agon_league::{Entrant, MatchKey};
-use agon_runner::BoardNow;
-use agon_runner::gallery::{Elsewhere, NotFollowed, Window};
+use agon_runner::LiveGame;
+use agon_runner::live::{LiveSource, RemoteGames, SubscribeError};
 use futures_util::StreamExt as _;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
-use crate::wire::{Beat, BoardBeat, PROTOCOL, decode};
-use crate::{Link, subjects};
-use channel::{Channel, Far, Pane};
+use crate::messages::{Heartbeat, LiveGameInfo, PROTOCOL, decode};
+use crate::worker_directory::WORKER_LOST_AFTER;
+use crate::{NatsConnection, subjects};
+use remote_source::{RemoteAddress, RemoteSource, RemoteSourceHandle};
 
-/// A worker that was not heard for so long shows nothing.
-const LOST: Duration = Duration::from_secs(7);
-/// The number of a worker that was not heard for so long may be another's.
-const FORGOTTEN: Duration = Duration::from_mins(10);
-/// More boards are not remembered: whoever may publish beats cannot fill the memory.
-const MOST: usize = 20_000;
+/// A slot may be reused for another worker after this time without a heartbeat.
+const SLOT_REUSE_AFTER: Duration = Duration::from_mins(10);
+/// Maximum number of slots, so that forged heartbeats cannot fill the memory.
+const MAX_SLOTS: usize = 20_000;
 
-/// The boards of all workers that play a competition.
-pub struct Mirror {
-    shared: Arc<Shared>,
+/// Live games of all workers of a competition.
+pub struct RemoteLiveGames {
+    state: Arc<RemoteState>,
     listening: AbortHandle,
 }
 
-struct Shared {
-    link: Link,
+struct RemoteState {
+    link: NatsConnection,
     runtime: Handle,
-    cup: String,
-    /// Who wrote the bots, by entrant: workers are not told.
+    competition_id: String,
+    /// Authors of the bots, by entrant. Workers do not know them.
     contributors: Arc<[Option<String>]>,
-    /// The number of its first board: there are so many here.
-    first: usize,
-    slots: Mutex<Vec<Slot>>,
+    /// Number of the first remote slot. Lower numbers are local slots.
+    first_slot: usize,
+    slots: Mutex<Vec<RemoteSlot>>,
 }
 
-/// A board of a worker. Its place in the list is its number.
-struct Slot {
+/// A slot of a worker. Its index in the list is its number.
+struct RemoteSlot {
     worker: String,
-    board: u32,
-    heard: Instant,
-    now: Option<BoardBeat>,
-    channel: Weak<Channel>,
+    slot: u32,
+    last_heard: Instant,
+    game: Option<LiveGameInfo>,
+    source: Weak<RemoteSource>,
 }
 
-impl Mirror {
-    /// Begins to listen. `contributors` are those who wrote the bots, one for each entrant; boards are numbered from `first` on.
+impl RemoteLiveGames {
+    /// Starts to listen. `contributors` are the authors of the bots, by entrant. Slots are numbered from `first`.
     pub fn open(
-        link: Link,
+        link: NatsConnection,
         runtime: &Handle,
-        cup: &str,
+        competition_id: &str,
         contributors: Vec<Option<String>>,
-        first: usize,
+        first_slot: usize,
     ) -> Arc<Self> {
-        let shared = Arc::new(Shared {
+        let state = Arc::new(RemoteState {
             link,
             runtime: runtime.clone(),
-            cup: cup.to_owned(),
+            competition_id: competition_id.to_owned(),
             contributors: contributors.into(),
-            first,
+            first_slot,
             slots: Mutex::default(),
         });
-        let listening = runtime.spawn(listen(Arc::clone(&shared))).abort_handle();
-        Arc::new(Self { shared, listening })
+        let listening = runtime.spawn(listen(Arc::clone(&state))).abort_handle();
+        Arc::new(Self { state, listening })
     }
 }
 
-impl Drop for Mirror {
+impl Drop for RemoteLiveGames {
     fn drop(&mut self) {
         self.listening.abort();
     }
 }
 
-impl fmt::Debug for Mirror {
+impl fmt::Debug for RemoteLiveGames {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mirror({})", self.shared.cup)
+        write!(f, "RemoteLiveGames({})", self.state.competition_id)
     }
 }
 
-async fn listen(shared: Arc<Shared>) {
-    // It fails only when the connection was closed for good.
-    let Ok(mut beats) = shared.link.client().subscribe(subjects::ALL_BEATS).await else { return };
-    while let Some(message) = beats.next().await {
+async fn listen(state: Arc<RemoteState>) {
+    // Fails only if the connection is closed for good.
+    let Ok(mut heartbeats) = state.link.client().subscribe(subjects::ALL_HEARTBEATS).await else { return };
+    while let Some(message) = heartbeats.next().await {
         let worker = message.subject.split('.').nth(2).unwrap_or_default();
-        if let Ok(beat) = decode::<Beat>(&message.payload)
-            && beat.worker == worker
-            && beat.protocol == PROTOCOL
+        if let Ok(heartbeat) = decode::<Heartbeat>(&message.payload)
+            && heartbeat.worker == worker
+            && heartbeat.protocol == PROTOCOL
         {
-            shared.hear(beat, Instant::now());
+            state.record_heartbeat(heartbeat, Instant::now());
         }
     }
 }
 
-impl Shared {
-    fn slots(&self) -> MutexGuard<'_, Vec<Slot>> {
+impl RemoteState {
+    fn slots(&self) -> MutexGuard<'_, Vec<RemoteSlot>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, beat: Beat, now: Instant) {
+    fn record_heartbeat(&self, heartbeat: Heartbeat, now: Instant) {
         let mut slots = self.slots();
-        for slot in slots.iter_mut().filter(|slot| slot.worker == beat.worker) {
-            (slot.heard, slot.now) = (now, None);
+        for slot in slots.iter_mut().filter(|slot| slot.worker == heartbeat.worker) {
+            (slot.last_heard, slot.game) = (now, None);
         }
-        if beat.gone {
+        if heartbeat.gone {
             return;
         }
-        for one in beat.boards {
-            // What cannot be of this competition is not shown, whatever a worker says.
+        for game in heartbeat.live_games {
+            // Ignore games that cannot belong to this competition.
             let known = |seat: &u32| (*seat as usize) < self.contributors.len();
-            if one.cup != self.cup || one.board >= beat.cores || !one.seats.iter().all(known) {
+            if game.competition_id != self.competition_id
+                || game.slot >= heartbeat.cores
+                || !game.seats.iter().all(known)
+            {
                 continue;
             }
-            let found = slots.iter().position(|slot| slot.worker == beat.worker && slot.board == one.board);
-            let free =
-                |slot: &Slot| now.duration_since(slot.heard) >= FORGOTTEN && slot.channel.strong_count() == 0;
-            let Some(at) = found.or_else(|| slots.iter().position(free)).or_else(|| {
-                let more = slots.len() < MOST;
+            let found =
+                slots.iter().position(|slot| slot.worker == heartbeat.worker && slot.slot == game.slot);
+            let free = |slot: &RemoteSlot| {
+                now.duration_since(slot.last_heard) >= SLOT_REUSE_AFTER && slot.source.strong_count() == 0
+            };
+            let Some(index) = found.or_else(|| slots.iter().position(free)).or_else(|| {
+                let more = slots.len() < MAX_SLOTS;
                 more.then(|| {
-                    slots.push(Slot {
+                    slots.push(RemoteSlot {
                         worker: String::new(),
-                        board: 0,
-                        heard: now,
-                        now: None,
-                        channel: Weak::new(),
+                        slot: 0,
+                        last_heard: now,
+                        game: None,
+                        source: Weak::new(),
                     });
                     slots.len() - 1
                 })
             }) else {
                 return;
             };
-            let slot = &mut slots[at];
+            let slot = &mut slots[index];
             if found.is_none() {
-                (slot.worker, slot.board) = (beat.worker.clone(), one.board);
+                (slot.worker, slot.slot) = (heartbeat.worker.clone(), game.slot);
             }
-            (slot.heard, slot.now) = (now, Some(one));
+            (slot.last_heard, slot.game) = (now, Some(game));
         }
     }
 }
 
-impl Elsewhere for Mirror {
-    fn boards(&self) -> Vec<BoardNow> {
+impl RemoteGames for RemoteLiveGames {
+    fn games(&self) -> Vec<LiveGame> {
         let now = Instant::now();
-        let board = |(at, slot): (usize, &Slot)| {
-            let (ago, beat) = (now.duration_since(slot.heard), slot.now.as_ref()?);
-            let (phase, stage, number) = beat.key;
-            (ago < LOST).then(|| BoardNow {
-                board: self.shared.first + at,
+        let info = |(index, slot): (usize, &RemoteSlot)| {
+            let (age, game) = (now.duration_since(slot.last_heard), slot.game.as_ref()?);
+            let (phase, stage, number) = game.key;
+            (age < WORKER_LOST_AFTER).then(|| LiveGame {
+                slot: self.state.first_slot + index,
                 key: MatchKey { phase, stage, number },
-                game: beat.game,
-                seats: beat.seats.iter().map(|seat| Entrant(*seat)).collect(),
-                since: slot.heard.checked_sub(Duration::from_millis(beat.for_ms)).unwrap_or(slot.heard),
-                turn: beat.turn,
-                followers: slot.channel.strong_count(),
+                game: game.game,
+                seats: game.seats.iter().map(|seat| Entrant(*seat)).collect(),
+                since: slot
+                    .last_heard
+                    .checked_sub(Duration::from_millis(game.elapsed_ms))
+                    .unwrap_or(slot.last_heard),
+                turn: game.turn,
+                subscribers: slot.source.strong_count(),
             })
         };
-        self.shared.slots().iter().enumerate().filter_map(board).collect()
+        self.state.slots().iter().enumerate().filter_map(info).collect()
     }
 
-    fn window(&self, board: usize) -> Result<Box<dyn Window>, NotFollowed> {
-        let mut slots = self.shared.slots();
-        let at = board.checked_sub(self.shared.first).ok_or(NotFollowed::NotThere)?;
-        let slot = slots.get_mut(at).ok_or(NotFollowed::NotThere)?;
-        let channel = slot.channel.upgrade().unwrap_or_else(|| {
-            let far = Far {
-                link: self.shared.link.clone(),
+    fn source(&self, slot_number: usize) -> Result<Box<dyn LiveSource>, SubscribeError> {
+        let mut slots = self.state.slots();
+        let index = slot_number.checked_sub(self.state.first_slot).ok_or(SubscribeError::NotPlaying)?;
+        let slot = slots.get_mut(index).ok_or(SubscribeError::NotPlaying)?;
+        let source = slot.source.upgrade().unwrap_or_else(|| {
+            let address = RemoteAddress {
+                link: self.state.link.clone(),
                 worker: slot.worker.clone(),
-                cup: self.shared.cup.clone(),
-                board: slot.board,
+                competition_id: self.state.competition_id.clone(),
+                slot: slot.slot,
             };
-            let contributors = Arc::clone(&self.shared.contributors);
-            let channel = Channel::open(&self.shared.runtime, far, board, contributors);
-            slot.channel = Arc::downgrade(&channel);
-            channel
+            let contributors = Arc::clone(&self.state.contributors);
+            let source = RemoteSource::open(&self.state.runtime, address, slot_number, contributors);
+            slot.source = Arc::downgrade(&source);
+            source
         });
-        Ok(Box::new(Pane(channel)))
+        Ok(Box::new(RemoteSourceHandle(source)))
     }
 }

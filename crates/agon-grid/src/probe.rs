@@ -1,4 +1,5 @@
-//! Is a NATS server fit for a league? Everything that coordinator and workers need is tried, under names of its own, and cleared away again.
+//! Tests whether a NATS server is suitable for a league. It tries everything that coordinator and workers need, under temporary names, and
+//! removes it.
 
 use std::time::{Duration, Instant};
 
@@ -9,35 +10,35 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde::Deserialize;
 
-use crate::access::{Role, may, settle};
-use crate::wire::{self, Call, PIECE};
-use crate::{GridError, Link, NatsOptions, link, refusal, roster, subjects};
+use crate::messages::{self, Announcement, MAX_CHUNK_BYTES};
+use crate::permissions::{Role, check, round_trip};
+use crate::{GridError, NatsConnection, NatsOptions, nats, nats_errors, subjects, worker_directory};
 
-/// How a check went.
+/// Outcome of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Health {
-    /// As it should be.
+    /// OK.
     Good,
-    /// It works, something is less than it could be.
+    /// Works, but could be better.
     Note,
-    /// Something is missing.
+    /// A requirement is not met.
     Bad,
 }
 
-/// What was found.
+/// Result of one check.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finding {
-    /// What was looked at.
+pub struct ProbeResult {
+    /// Name of the check.
     pub check: &'static str,
-    /// How it went.
+    /// Outcome.
     pub health: Health,
-    /// What was seen.
+    /// Finding.
     pub found: String,
-    /// What to do about it.
+    /// Hint for the user.
     pub hint: String,
 }
 
-impl Finding {
+impl ProbeResult {
     fn good(check: &'static str, found: impl Into<String>) -> Self {
         Self { check, health: Health::Good, found: found.into(), hint: String::new() }
     }
@@ -46,7 +47,7 @@ impl Finding {
         Self { check, health: Health::Note, found: found.into(), hint: hint.into() }
     }
 
-    /// An error, cut into what and what to do.
+    /// Failed check. Splits the error into finding and hint.
     pub fn bad(check: &'static str, error: &GridError) -> Self {
         let text = error.to_string();
         let (found, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
@@ -54,71 +55,73 @@ impl Finding {
     }
 }
 
-/// Looks at a server, as the user that the options name. Takes some three seconds where all is well; no single check waits longer than
-/// [`link::PATIENCE`].
-pub async fn nats(options: &NatsOptions) -> Vec<Finding> {
-    let link = match Link::connect(options).await {
+/// Tests a server as the user in the options. Takes about three seconds on a good server; no check waits longer than
+/// [`nats::CONNECT_TIMEOUT`].
+pub async fn probe_server(options: &NatsOptions) -> Vec<ProbeResult> {
+    let link = match NatsConnection::connect(options).await {
         Ok(link) => link,
-        Err(error) => return vec![Finding::bad("nats", &error)],
+        Err(error) => return vec![ProbeResult::bad("nats", &error)],
     };
-    let mut findings = Vec::new();
-    match round_trip(&link).await {
-        Ok(took) => {
+    let mut results = Vec::new();
+    match best_round_trip(&link).await {
+        Ok(duration) => {
             let version = link.client().server_info().version;
-            let found = format!("nats-server {version} at {}, {} a round trip", link.url(), millis(took));
-            findings.push(Finding::good("nats", found));
+            let found =
+                format!("nats-server {version} at {}, round trip {}", link.url(), format_millis(duration));
+            results.push(ProbeResult::good("nats", found));
         }
-        Err(error) => return vec![Finding::bad("nats", &error)],
+        Err(error) => return vec![ProbeResult::bad("nats", &error)],
     }
-    findings.extend([privacy(options, &link), user(options, &link), payload(&link)]);
-    let coordinates = may(&link, Role::Coordinator).await;
-    let works = may(&link, Role::Worker(&options.name)).await.is_ok();
-    let watches = may(&link, Role::Spectator).await.is_ok();
+    results.extend([check_tls(options, &link), check_user(options, &link), check_max_payload(&link)]);
+    let can_coordinate = check(&link, Role::Coordinator).await;
+    let can_work = check(&link, Role::Worker(&options.name)).await.is_ok();
+    let can_watch = check(&link, Role::Spectator).await.is_ok();
     let roles = [
-        (coordinates.is_ok(), Role::Coordinator),
-        (works, Role::Worker(&options.name)),
-        (watches, Role::Spectator),
+        (can_coordinate.is_ok(), Role::Coordinator),
+        (can_work, Role::Worker(&options.name)),
+        (can_watch, Role::Spectator),
     ];
-    let able: Vec<String> = roles.into_iter().filter(|one| one.0).map(|one| one.1.words()).collect();
-    findings.push(match &coordinates {
-        Err(error) if able.is_empty() => Finding::bad("nats rights", error),
-        _ => Finding::good("nats rights", format!("this user may {}", able.join(", "))),
+    let allowed: Vec<String> = roles.into_iter().filter(|one| one.0).map(|one| one.1.describe()).collect();
+    results.push(match &can_coordinate {
+        Err(error) if allowed.is_empty() => ProbeResult::bad("nats rights", error),
+        _ => ProbeResult::good("nats rights", format!("this user may {}", allowed.join(", "))),
     });
-    if coordinates.is_ok() {
-        findings.extend(streams(&link).await);
-    } else if works {
-        findings.push(files_of_worker(&link).await);
+    if can_coordinate.is_ok() {
+        results.extend(check_jetstream(&link).await);
+    } else if can_work {
+        results.push(check_worker_file_access(&link).await);
     }
-    if watches {
-        findings.extend(company(&link).await);
+    if can_watch {
+        results.extend(check_presence(&link).await);
     }
-    findings
+    results
 }
 
-/// The best of some.
-async fn round_trip(link: &Link) -> Result<Duration, GridError> {
-    let mut best = settle(link).await?;
+/// Shortest of five round trips.
+async fn best_round_trip(link: &NatsConnection) -> Result<Duration, GridError> {
+    let mut best = round_trip(link).await?;
     for _ in 0..4 {
-        best = best.min(settle(link).await?);
+        best = best.min(round_trip(link).await?);
     }
     Ok(best)
 }
 
-fn privacy(options: &NatsOptions, link: &Link) -> Finding {
-    let asked = options.ca.is_some() || options.certificate.is_some() || options.url.contains("tls://");
-    if asked || link.client().server_info().tls_required {
-        return Finding::good("nats tls", "the connection is encrypted");
+fn check_tls(options: &NatsOptions, link: &NatsConnection) -> ProbeResult {
+    let is_requested =
+        options.ca.is_some() || options.certificate.is_some() || options.url.contains("tls://");
+    if is_requested || link.client().server_info().tls_required {
+        return ProbeResult::good("nats tls", "the connection is encrypted");
     }
-    if near(link) {
-        return Finding::good("nats tls", "not encrypted, and never leaves this machine");
+    if is_local_server(link) {
+        return ProbeResult::good("nats tls", "not encrypted, but local");
     }
     let hint =
-        "others on the network can read and change what is said: docs/deploying.md has TLS in three commands";
-    Finding::note("nats tls", "not encrypted", hint)
+        "others on the network can read and change messages; docs/deploying.md shows how to set up TLS";
+    ProbeResult::note("nats tls", "not encrypted", hint)
 }
 
 /// Whether the server is on this machine.
-fn near(link: &Link) -> bool {
+fn is_local_server(link: &NatsConnection) -> bool {
     let host = |url: &str| {
         let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
         let host = rest.rsplit_once(':').map_or(rest, |(host, _)| host);
@@ -127,90 +130,103 @@ fn near(link: &Link) -> bool {
     link.url().split(',').all(host)
 }
 
-fn user(options: &NatsOptions, link: &Link) -> Finding {
+fn check_user(options: &NatsOptions, link: &NatsConnection) -> ProbeResult {
     let info = link.client().server_info();
-    match (info.auth_required, link::user_of(&options.url)) {
-        (true, Some(user)) => Finding::good("nats user", format!("let in as {user}")),
-        (true, None) => Finding::good("nats user", "let in by its credentials"),
+    match (info.auth_required, nats::user_in_url(&options.url)) {
+        (true, Some(user)) => ProbeResult::good("nats user", format!("logged in as {user}")),
+        (true, None) => ProbeResult::good("nats user", "logged in with credentials"),
         (false, _) => {
-            let hint = "anybody who reaches this server may do anything: docs/deploying.md has users for it";
-            Finding::note("nats user", "the server asks nobody who they are", hint)
+            let hint = "everyone who reaches this server has full access; docs/deploying.md shows how to set up users";
+            ProbeResult::note("nats user", "the server requires no login", hint)
         }
     }
 }
 
-fn payload(link: &Link) -> Finding {
-    let (most, needed) = (link.client().server_info().max_payload, PIECE + (64 << 10));
-    if most >= needed {
-        return Finding::good("nats payload", format!("messages of {} KiB and less", most >> 10));
+fn check_max_payload(link: &NatsConnection) -> ProbeResult {
+    let (max_payload, needed) = (link.client().server_info().max_payload, MAX_CHUNK_BYTES + (64 << 10));
+    if max_payload >= needed {
+        return ProbeResult::good("nats payload", format!("messages of up to {} KiB", max_payload >> 10));
     }
-    let hint = "max_payload: 1MB in the server's configuration".to_owned();
-    let found = format!("messages of {} KiB at most; {} KiB are needed", most >> 10, needed >> 10);
-    Finding { check: "nats payload", health: Health::Bad, found, hint }
+    let hint = "set max_payload: 1MB in the server's configuration".to_owned();
+    let found = format!("messages of up to {} KiB; {} KiB are required", max_payload >> 10, needed >> 10);
+    ProbeResult { check: "nats payload", health: Health::Bad, found, hint }
 }
 
-/// JetStream, a queue and a stream of files, as a coordinator uses them.
-async fn streams(link: &Link) -> Vec<Finding> {
-    let mut findings = Vec::new();
+/// Checks JetStream, a work queue and a file stream, as a coordinator uses them.
+async fn check_jetstream(link: &NatsConnection) -> Vec<ProbeResult> {
+    let mut results = Vec::new();
     match link.jetstream().request("INFO", &()).await {
-        Ok(Response::Ok(account)) => findings.push(room(&account)),
+        Ok(Response::Ok(account)) => results.push(check_storage(&account)),
         Ok(Response::Err { error }) => {
-            return vec![Finding::bad("jetstream", &link.refused("say how JetStream is", &error))];
+            return vec![ProbeResult::bad(
+                "jetstream",
+                &link.jetstream_error("read the JetStream account", &error),
+            )];
         }
-        Err(error) => return vec![Finding::bad("jetstream", &link.refused("say how JetStream is", &error))],
+        Err(error) => {
+            return vec![ProbeResult::bad(
+                "jetstream",
+                &link.jetstream_error("read the JetStream account", &error),
+            )];
+        }
     }
     let id = format!("{:x}{:x}", std::process::id(), nanos());
-    for (check, tried) in
-        [("jetstream queue", queue(link, &id).await), ("jetstream files", files(link, &id).await)]
-    {
-        findings.push(match tried {
-            Ok(found) => Finding::good(check, found),
-            Err(error) => Finding::bad(check, &error),
+    for (check, outcome) in [
+        ("jetstream queue", check_queue(link, &id).await),
+        ("jetstream files", check_file_stream(link, &id).await),
+    ] {
+        results.push(match outcome {
+            Ok(found) => ProbeResult::good(check, found),
+            Err(error) => ProbeResult::bad(check, &error),
         });
     }
-    findings
+    results
 }
 
 fn nanos() -> u32 {
     std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos())
 }
 
-/// What is known of an account. The client's own type wants more than nats-server 2.9 says.
+/// JetStream account info. The type of the client library requires fields that nats-server 2.9 does not send.
 #[derive(Deserialize)]
-struct Account {
+struct JetStreamAccount {
     storage: u64,
     streams: u64,
-    limits: Limits,
+    limits: AccountLimits,
 }
 
-/// Negative is without a limit.
+/// Account limits; negative means unlimited.
 #[derive(Deserialize)]
-struct Limits {
+struct AccountLimits {
     max_storage: i64,
     max_streams: i64,
 }
 
-fn room(account: &Account) -> Finding {
-    /// Bots of a large league and some minutes of work.
-    const ENOUGH: i64 = 256 << 20;
+fn check_storage(account: &JetStreamAccount) -> ProbeResult {
+    /// Space for the bots of a large league and some minutes of jobs.
+    const MIN_FREE_BYTES: i64 = 256 << 20;
     let (limits, used) = (&account.limits, account.storage >> 20);
     let found = if limits.max_storage < 0 {
         format!("on, {used} MiB used, {} streams", account.streams)
     } else {
         format!("on, {used} of {} MiB used, {} streams", limits.max_storage >> 20, account.streams)
     };
-    let left = limits.max_storage.saturating_sub_unsigned(account.storage);
-    if limits.max_storage >= 0 && left < ENOUGH {
-        Finding::note("jetstream", found, "little room is left: max_file_store in the server's configuration")
+    let free = limits.max_storage.saturating_sub_unsigned(account.storage);
+    if limits.max_storage >= 0 && free < MIN_FREE_BYTES {
+        ProbeResult::note(
+            "jetstream",
+            found,
+            "little space is left; raise max_file_store in the server's configuration",
+        )
     } else if (0..2).contains(&limits.max_streams) {
-        Finding::note("jetstream", found, "two streams are needed: max_streams of the account")
+        ProbeResult::note("jetstream", found, "two streams are required; raise max_streams of the account")
     } else {
-        Finding::good("jetstream", found)
+        ProbeResult::good("jetstream", found)
     }
 }
 
-/// A work queue: the same thing twice is there once, is handed out, acked, and gone.
-async fn queue(link: &Link, id: &str) -> Result<String, GridError> {
+/// Checks a work queue: a duplicate is dropped, a job is delivered and acked.
+async fn check_queue(link: &NatsConnection, id: &str) -> Result<String, GridError> {
     let (name, subject) = (format!("AGON_DOCTOR_{id}_Q"), format!("agon.doctor.{id}.work"));
     let config = stream::Config {
         name: name.clone(),
@@ -220,44 +236,50 @@ async fn queue(link: &Link, id: &str) -> Result<String, GridError> {
         max_bytes: 1 << 20,
         ..stream::Config::default()
     };
-    let begun = Instant::now();
-    let made = link.jetstream().create_stream(config).await;
-    let stream = made.map_err(|error| link.refused("make a stream", &error))?;
-    let used = use_queue(link, &stream, subject).await;
-    let cleared = link.jetstream().delete_stream(&name).await;
-    used?;
-    cleared.map_err(|error| link.refused("remove a stream", &error))?;
-    Ok(format!("made, used and removed in {}", millis(begun.elapsed())))
+    let started = Instant::now();
+    let created = link.jetstream().create_stream(config).await;
+    let stream = created.map_err(|error| link.jetstream_error("create a stream", &error))?;
+    let outcome = exercise_queue(link, &stream, subject).await;
+    let deleted = link.jetstream().delete_stream(&name).await;
+    outcome?;
+    deleted.map_err(|error| link.jetstream_error("delete a stream", &error))?;
+    Ok(format!("created, used and deleted in {}", format_millis(started.elapsed())))
 }
 
-async fn use_queue(link: &Link, stream: &stream::Stream, subject: String) -> Result<(), GridError> {
+async fn exercise_queue(
+    link: &NatsConnection,
+    stream: &stream::Stream,
+    subject: String,
+) -> Result<(), GridError> {
     let config = consumer::pull::Config {
         durable_name: Some("doctor".to_owned()),
         ..consumer::pull::Config::default()
     };
-    let consumer =
-        stream.create_consumer(config).await.map_err(|error| link.refused("make a consumer", &error))?;
-    let mut twice = false;
+    let consumer = stream
+        .create_consumer(config)
+        .await
+        .map_err(|error| link.jetstream_error("create a consumer", &error))?;
+    let mut is_duplicate = false;
     for _ in 0..2 {
         let message = PublishMessage::build().payload("a job".into()).message_id("one");
         let sent = link.jetstream().send_publish(subject.clone(), message).await;
-        let sent = sent.map_err(|error| link.refused("take a job", &error))?;
-        twice = sent.await.map_err(|error| link.refused("take a job", &error))?.duplicate;
+        let sent = sent.map_err(|error| link.jetstream_error("publish a job", &error))?;
+        is_duplicate = sent.await.map_err(|error| link.jetstream_error("publish a job", &error))?.duplicate;
     }
-    if !twice {
-        return Err(strange(link, "tell the same job twice from two", "it took both"));
+    if !is_duplicate {
+        return Err(unexpected_behaviour(link, "de-duplicate jobs", "the server stored both copies"));
     }
-    let handed = consumer.fetch().max_messages(2).expires(Duration::from_secs(1)).messages().await;
-    let mut handed = handed.map_err(|error| link.refused("hand a job out", &error))?;
-    let Some(Ok(job)) = handed.next().await else {
-        return Err(strange(link, "hand a job out", "it did not come"));
+    let jobs = consumer.fetch().max_messages(2).expires(Duration::from_secs(1)).messages().await;
+    let mut jobs = jobs.map_err(|error| link.jetstream_error("pull a job", &error))?;
+    let Some(Ok(job)) = jobs.next().await else {
+        return Err(unexpected_behaviour(link, "pull a job", "no job was delivered"));
     };
-    job.double_ack().await.map_err(|error| link.refused("take an ack", &*error))?;
+    job.double_ack().await.map_err(|error| link.jetstream_error("ack a job", &*error))?;
     Ok(())
 }
 
-/// A file of the largest piece, there and back.
-async fn files(link: &Link, id: &str) -> Result<String, GridError> {
+/// Stores a file of maximum chunk size and fetches it.
+async fn check_file_stream(link: &NatsConnection, id: &str) -> Result<String, GridError> {
     let (name, subject) = (format!("AGON_DOCTOR_{id}_F"), format!("agon.doctor.{id}.file"));
     let config = stream::Config {
         name: name.clone(),
@@ -268,85 +290,95 @@ async fn files(link: &Link, id: &str) -> Result<String, GridError> {
         max_bytes: 4 << 20,
         ..stream::Config::default()
     };
-    let made = link.jetstream().create_stream(config).await;
-    let stream = made.map_err(|error| link.refused("make a stream", &error))?;
-    let (bytes, begun) = (Bytes::from(vec![7; PIECE]), Instant::now());
-    let used = there_and_back(link, &stream, subject, bytes).await;
-    let took = begun.elapsed();
-    let cleared = link.jetstream().delete_stream(&name).await;
-    used?;
-    cleared.map_err(|error| link.refused("remove a stream", &error))?;
-    Ok(format!("{} KiB there and back in {}", PIECE >> 10, millis(took)))
+    let created = link.jetstream().create_stream(config).await;
+    let stream = created.map_err(|error| link.jetstream_error("create a stream", &error))?;
+    let (bytes, started) = (Bytes::from(vec![7; MAX_CHUNK_BYTES]), Instant::now());
+    let outcome = store_and_fetch(link, &stream, subject, bytes).await;
+    let duration = started.elapsed();
+    let deleted = link.jetstream().delete_stream(&name).await;
+    outcome?;
+    deleted.map_err(|error| link.jetstream_error("delete a stream", &error))?;
+    Ok(format!("{} KiB stored and fetched in {}", MAX_CHUNK_BYTES >> 10, format_millis(duration)))
 }
 
-async fn there_and_back(
-    link: &Link,
+async fn store_and_fetch(
+    link: &NatsConnection,
     stream: &stream::Stream,
     subject: String,
     bytes: Bytes,
 ) -> Result<(), GridError> {
     let sent = link.jetstream().publish(subject.clone(), bytes.clone()).await;
-    let sent = sent.map_err(|error| link.refused("take a file", &error))?;
-    sent.await.map_err(|error| link.refused("take a file", &error))?;
+    let sent = sent.map_err(|error| link.jetstream_error("store a file", &error))?;
+    sent.await.map_err(|error| link.jetstream_error("store a file", &error))?;
     let back = stream.direct_get_last_for_subject(subject).await;
-    let back = back.map_err(|error| link.refused("give a file", &error))?;
-    if back.payload == bytes { Ok(()) } else { Err(strange(link, "keep a file", "it gave back another one")) }
+    let back = back.map_err(|error| link.jetstream_error("fetch a file", &error))?;
+    if back.payload == bytes {
+        Ok(())
+    } else {
+        Err(unexpected_behaviour(link, "store a file", "the server returned other content"))
+    }
 }
 
-fn strange(link: &Link, doing: &str, what: &str) -> GridError {
-    refusal::of_jetstream(link.url(), doing, &std::io::Error::other(what), None)
+fn unexpected_behaviour(link: &NatsConnection, doing: &str, what: &str) -> GridError {
+    nats_errors::jetstream_error(link.url(), doing, &std::io::Error::other(what), None)
 }
 
-/// A worker fetches files; before the first coordinator there is nowhere to fetch them from.
-async fn files_of_worker(link: &Link) -> Finding {
+/// Checks that a worker may fetch files. The first coordinator creates the file stream.
+async fn check_worker_file_access(link: &NatsConnection) -> ProbeResult {
     use async_nats::jetstream::stream::DirectGetErrorKind as Kind;
     let Ok(stream) = link.jetstream().get_stream_no_info(subjects::BLOB_STREAM).await else {
-        return Finding::note("jetstream files", "cannot be asked for", "");
+        return ProbeResult::note("jetstream files", "cannot be opened", "");
     };
     match stream.direct_get_last_for_subject(subjects::blob("doctor", 0)).await {
-        Ok(_) => Finding::good("jetstream files", "can be fetched"),
-        Err(error) if error.kind() == Kind::NotFound => Finding::good("jetstream files", "can be fetched"),
-        Err(error) => match link.refused("give a file", &error) {
+        Ok(_) => ProbeResult::good("jetstream files", "can be fetched"),
+        Err(error) if error.kind() == Kind::NotFound => {
+            ProbeResult::good("jetstream files", "can be fetched")
+        }
+        Err(error) => match link.jetstream_error("fetch a file", &error) {
             GridError::JetStream { what, .. } if !what.to_lowercase().contains("permissions") => {
-                let hint = "the first `agon run --nats` makes it; if there was one: is JetStream on?";
-                Finding::note("jetstream files", "there is no stream of files yet", hint)
+                let hint = "the first `agon run --nats` creates it; if there was one, check that JetStream is enabled";
+                ProbeResult::note("jetstream files", "the file stream does not exist yet", hint)
             }
-            denied => Finding::bad("jetstream files", &denied),
+            denied => ProbeResult::bad("jetstream files", &denied),
         },
     }
 }
 
-/// Who else is there: a little longer than one beat is listened for.
-async fn company(link: &Link) -> Vec<Finding> {
-    let (Ok(heard), Ok(mut calls)) =
-        (roster::Roster::listen(link).await, link.client().subscribe(subjects::CALL).await)
-    else {
+/// Lists workers and competitions. Listens slightly longer than a heartbeat interval.
+async fn check_presence(link: &NatsConnection) -> Vec<ProbeResult> {
+    let (Ok(directory), Ok(mut announcements)) = (
+        worker_directory::WorkerDirectory::listen(link).await,
+        link.client().subscribe(subjects::ANNOUNCEMENTS).await,
+    ) else {
         return Vec::new();
     };
-    let mut cups = std::collections::BTreeSet::new();
-    let until = tokio::time::Instant::now() + roster::EVERY + Duration::from_millis(500);
-    while let Ok(Some(message)) = tokio::time::timeout_at(until, calls.next()).await {
-        if let Ok(call) = wire::decode::<Call>(&message.payload) {
-            cups.insert(call.name);
+    let mut competitions = std::collections::BTreeSet::new();
+    let until =
+        tokio::time::Instant::now() + worker_directory::HEARTBEAT_INTERVAL + Duration::from_millis(500);
+    while let Ok(Some(message)) = tokio::time::timeout_at(until, announcements.next()).await {
+        if let Ok(announcement) = messages::decode::<Announcement>(&message.payload) {
+            competitions.insert(announcement.name);
         }
     }
-    let workers = heard.workers();
-    let cores: u32 = workers.iter().map(|one| one.beat.cores).sum();
-    let names: Vec<&str> = workers.iter().map(|one| one.beat.worker.as_str()).take(8).collect();
+    let workers = directory.workers();
+    let cores: u32 = workers.iter().map(|one| one.heartbeat.cores).sum();
+    let names: Vec<&str> = workers.iter().map(|one| one.heartbeat.worker.as_str()).take(8).collect();
     let more = if workers.len() > 8 { format!(" and {} more", workers.len() - 8) } else { String::new() };
-    let there = match workers.len() {
-        0 => Finding::note("workers", "nobody is there", "start some: agon worker --nats URL"),
-        1 => Finding::good("workers", format!("1, with {cores} cores: {}", names.join(", "))),
-        many => Finding::good("workers", format!("{many}, with {cores} cores: {}{more}", names.join(", "))),
+    let listed = match workers.len() {
+        0 => ProbeResult::note("workers", "no workers connected", "start one with: agon worker --nats URL"),
+        1 => ProbeResult::good("workers", format!("1, with {cores} cores: {}", names.join(", "))),
+        many => {
+            ProbeResult::good("workers", format!("{many}, with {cores} cores: {}{more}", names.join(", ")))
+        }
     };
-    let called = if cups.is_empty() {
-        Finding::good("competitions", "none is being played just now")
+    let running = if competitions.is_empty() {
+        ProbeResult::good("competitions", "none is running")
     } else {
-        Finding::good("competitions", cups.into_iter().collect::<Vec<_>>().join(", "))
+        ProbeResult::good("competitions", competitions.into_iter().collect::<Vec<_>>().join(", "))
     };
-    vec![there, called]
+    vec![listed, running]
 }
 
-fn millis(time: Duration) -> String {
+fn format_millis(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1e3)
 }

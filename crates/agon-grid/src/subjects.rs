@@ -1,71 +1,71 @@
-//! The names of everything that is said over NATS. A worker only ever publishes below `agon.up.NAME`: so its user needs no more.
+//! Names of NATS streams and subjects. A worker publishes only below `agon.up.NAME`, so its user needs no other permission to publish.
 
-/// The stream of matches to be played: a work queue.
+/// Stream of jobs: a work queue.
 pub const WORK_STREAM: &str = "AGON_WORK";
-/// The stream that holds files by their hash.
+/// Stream of files, by hash.
 pub const BLOB_STREAM: &str = "AGON_BLOBS";
-/// Where coordinators say that they are there ([`crate::wire::Call`]).
-pub const CALL: &str = "agon.call";
-/// Everything that is to be played.
+/// Subject of announcements of coordinators ([`crate::messages::Announcement`]).
+pub const ANNOUNCEMENTS: &str = "agon.call";
+/// Subjects of all jobs.
 pub const ALL_WORK: &str = "agon.work.*";
-/// Everything that is kept by its hash.
+/// Subjects of all files.
 pub const ALL_BLOBS: &str = "agon.blob.*.*";
-/// The beats of all workers.
-pub const ALL_BEATS: &str = "agon.up.*.beat";
+/// Heartbeat subjects of all workers.
+pub const ALL_HEARTBEATS: &str = "agon.up.*.beat";
 
-/// The longest name of a worker or a competition.
-const LONGEST: usize = 48;
+/// Maximum length of a worker or competition name.
+const MAX_NAME_LEN: usize = 48;
 
-/// Whether this can be the name of a worker or a competition in a subject.
-pub fn is_name(name: &str) -> bool {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    (1..=LONGEST).contains(&name.len()) && name.chars().all(fits)
+/// Whether the text is valid as a worker or competition name in a subject.
+pub fn is_valid_name(name: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=MAX_NAME_LEN).contains(&name.len()) && name.chars().all(is_allowed)
 }
 
-/// A name that can stand in a subject, made of any text.
-pub fn name_of(text: &str) -> String {
-    let tame = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    let name: String = text.chars().map(tame).take(LONGEST).collect();
+/// Turns any text into a valid name.
+pub fn sanitize_name(text: &str) -> String {
+    let sanitized = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+    let name: String = text.chars().map(sanitized).take(MAX_NAME_LEN).collect();
     if name.is_empty() { "worker".to_owned() } else { name }
 }
 
-/// What is to be played of a competition.
-pub fn work(cup: &str) -> String {
-    format!("agon.work.{cup}")
+/// Subject of the jobs of a competition.
+pub fn work(competition_id: &str) -> String {
+    format!("agon.work.{competition_id}")
 }
 
-/// A piece of a file.
-pub fn blob(hash: &str, piece: u32) -> String {
-    format!("agon.blob.{hash}.{piece}")
+/// Subject of a file chunk.
+pub fn blob(hash: &str, chunk: u32) -> String {
+    format!("agon.blob.{hash}.{chunk}")
 }
 
-/// A worker asks to take part ([`crate::wire::Hello`]; answered by [`crate::wire::Welcome`]). `*` for all workers.
-pub fn hello(worker: &str, cup: &str) -> String {
-    format!("agon.up.{worker}.hello.{cup}")
+/// Subject of join requests ([`crate::messages::JoinRequest`]; reply [`crate::messages::JoinResponse`]). Worker `*`: all workers.
+pub fn join(worker: &str, competition_id: &str) -> String {
+    format!("agon.up.{worker}.hello.{competition_id}")
 }
 
-/// A worker hands in what it played ([`crate::wire::ReportPart`]; answered by [`crate::wire::Receipt`]).
-pub fn report(worker: &str, cup: &str) -> String {
-    format!("agon.up.{worker}.report.{cup}")
+/// Subject of reports ([`crate::messages::ReportChunk`]; reply [`crate::messages::ReportAck`]).
+pub fn report(worker: &str, competition_id: &str) -> String {
+    format!("agon.up.{worker}.report.{competition_id}")
 }
 
-/// A worker could not play something ([`crate::wire::Trouble`]; answered by [`crate::wire::Receipt`]).
-pub fn trouble(worker: &str, cup: &str) -> String {
-    format!("agon.up.{worker}.trouble.{cup}")
+/// Subject of job errors ([`crate::messages::JobError`]; reply [`crate::messages::ReportAck`]).
+pub fn job_error(worker: &str, competition_id: &str) -> String {
+    format!("agon.up.{worker}.trouble.{competition_id}")
 }
 
-/// A worker says how it is ([`crate::wire::Beat`]).
-pub fn beat(worker: &str) -> String {
+/// Heartbeat subject of a worker ([`crate::messages::Heartbeat`]).
+pub fn heartbeat(worker: &str) -> String {
     format!("agon.up.{worker}.beat")
 }
 
-/// What is to be seen on a board of a worker ([`crate::wire::Seen`]).
-pub fn live(worker: &str, cup: &str, board: u32) -> String {
-    format!("agon.up.{worker}.live.{cup}.{board}")
+/// Subject of the live stream of a slot of a worker ([`crate::messages::LiveChunk`]).
+pub fn live(worker: &str, competition_id: &str, slot: u32) -> String {
+    format!("agon.up.{worker}.live.{competition_id}.{slot}")
 }
 
-/// A worker is told to do something ([`crate::wire::Order`]; answered by [`crate::wire::Done`]).
-pub fn order(worker: &str) -> String {
+/// Subject of commands to a worker ([`crate::messages::WorkerCommand`]; reply [`crate::messages::CommandReply`]).
+pub fn command(worker: &str) -> String {
     format!("agon.down.{worker}.order")
 }
 
@@ -74,9 +74,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_stay_within_their_token() {
-        assert_eq!(name_of("my host.example"), "my-host-example");
-        assert_eq!(name_of(""), "worker");
-        assert!(is_name(&name_of("é*>.")) && !is_name("a.b") && !is_name("") && !is_name(&"x".repeat(49)));
+    fn sanitize_name_any_text_gives_a_valid_name() {
+        assert_eq!(sanitize_name("my host.example"), "my-host-example");
+        assert_eq!(sanitize_name(""), "worker");
+        assert!(
+            is_valid_name(&sanitize_name("é*>."))
+                && !is_valid_name("a.b")
+                && !is_valid_name("")
+                && !is_valid_name(&"x".repeat(49))
+        );
     }
 }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use agon_grid::blobs::{Blobs, hash};
-use agon_grid::{Link, NatsOptions};
+use agon_grid::{NatsConnection, NatsOptions};
 use agon_rig::Nats;
 
 fn run<T>(doing: impl Future<Output = T>) -> T {
@@ -20,13 +20,13 @@ fn to(url: String) -> NatsOptions {
 
 #[test]
 fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let mut nats = Nats::start();
     run(async {
-        let link = Link::connect(&to(nats.url())).await.unwrap();
-        let blobs = Blobs::make(&link, 64 << 20).await.unwrap();
+        let link = NatsConnection::connect(&to(nats.url())).await.unwrap();
+        let blobs = Blobs::create(&link, 64 << 20).await.unwrap();
         for size in [0, 1, 700_000, 2_000_000] {
             let bytes: Vec<u8> = (0..size).map(|number: usize| ((number * number) >> 3) as u8).collect();
             assert_eq!(blobs.get(&hash(&bytes)).await.unwrap(), None);
@@ -42,7 +42,7 @@ fn a_file_is_kept_by_its_hash_and_comes_back_whole() {
 #[test]
 fn nobody_there_is_said_in_clear_words() {
     let url = format!("nats://user:pass@127.0.0.1:{}", agon_rig::free_port());
-    let error = run(Link::connect(&to(url))).unwrap_err().to_string();
+    let error = run(NatsConnection::connect(&to(url))).unwrap_err().to_string();
     assert!(error.contains("no NATS server answers at nats://127.0.0.1:"), "{error}");
     assert!(!error.contains("pass") && error.contains("hint: "), "{error}");
 }

@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use agon_core::record::{Recorder, read_all};
 use agon_core::{Assets, Settings};
-use agon_engine::film::json::{Extras, to_json};
-use agon_engine::referee::{Played, Room};
-use agon_engine::{Event, LivePart, Plan, Reporter, Seating, table};
-use agon_grid::live::Mirror;
-use agon_grid::wire::{self, Beat, Done, Order, Seen, Shown};
-use agon_grid::worker::live::{Shows, boards};
-use agon_grid::{Link, NatsOptions, subjects};
+use agon_engine::film::json::{FilmExtras, to_json};
+use agon_engine::referee::{GameHooks, PlayedGame};
+use agon_engine::{FilmPart, GameEvent, MatchSetup, PlayerSpec, Reporter, any_game};
+use agon_grid::live::RemoteLiveGames;
+use agon_grid::messages::{self, CommandReply, Heartbeat, LiveChunk, LiveMessage, WorkerCommand};
+use agon_grid::worker::live::{LiveStreams, live_game_infos};
+use agon_grid::{NatsConnection, NatsOptions, subjects};
 use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_rig::Nats;
-use agon_runner::gallery::{Board, NotFollowed, Pace, Pen};
-use agon_runner::{Follower, Gallery, Update};
+use agon_runner::live::{LivePacing, LiveReporter, LiveSlot, SubscribeError};
+use agon_runner::{LiveGames, LiveSubscriber, LiveUpdate};
 use async_nats::Subscriber;
 use futures_util::StreamExt as _;
 use serde_json::Value as Json;
@@ -26,14 +26,14 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 
 /// Quick enough to test, with time enough to compute everything in one tick, and without a rest.
-const QUICK: Pace = Pace {
-    tick: Duration::from_millis(10),
-    each: Duration::ZERO,
-    rest: 0,
-    work: Duration::from_secs(5),
-    catch_up: Duration::from_secs(5),
-    spread: 3,
-    hold: 1,
+const QUICK: LivePacing = LivePacing {
+    update_interval: Duration::from_millis(10),
+    interval_per_subscriber: Duration::ZERO,
+    rest_factor: 0,
+    render_time: Duration::from_secs(5),
+    catch_up_time: Duration::from_secs(5),
+    finished_game_updates: 3,
+    hold_ticks: 1,
 };
 const CUP: &str = "cup-1";
 const LONG: Duration = agon_rig::WAIT_TIMEOUT;
@@ -44,14 +44,14 @@ fn key(number: u64) -> MatchKey {
 
 /// Writes down a game that goes on only when it may.
 struct Gated<'g> {
-    pen: Pen<'g>,
+    pen: LiveReporter<'g>,
     gate: Option<&'g Receiver<()>>,
 }
 
 impl Reporter for Gated<'_> {
-    fn event(&mut self, event: &Event<'_>) {
+    fn event(&mut self, event: &GameEvent<'_>) {
         self.pen.event(event);
-        if let (Event::Turn { .. }, Some(gate)) = (event, self.gate) {
+        if let (GameEvent::Turn { .. }, Some(gate)) = (event, self.gate) {
             // An error: the gate stays open.
             let _ = gate.recv();
         }
@@ -59,28 +59,31 @@ impl Reporter for Gated<'_> {
 }
 
 /// Plays a game of 96 turns on a board.
-fn play(board: &Board, number: u64, gate: Option<&Receiver<()>>) -> Played {
-    let table = table("word-racer").unwrap();
+fn play(board: &LiveSlot, number: u64, gate: Option<&Receiver<()>>) -> PlayedGame {
+    let table = any_game("word-racer").unwrap();
     let settings = Settings::defaults(table.info().settings);
-    let seats = ["random", "filler"].map(|name| Seating::House(name.to_owned()));
-    let plan = Plan { settings: &settings, seed: number, seats: &seats, assets: &Assets::none() };
+    let seats = ["random", "filler"].map(|name| PlayerSpec::House(name.to_owned()));
+    let plan = MatchSetup { settings: &settings, seed: number, seats: &seats, assets: &Assets::none() };
     let entrants = [Entrant(0), Entrant(1)];
-    let mut gated = Gated { pen: Pen::new(board, key(number), &entrants), gate };
+    let mut gated = Gated { pen: LiveReporter::new(board, key(number), &entrants), gate };
     let (mut recorder, mut played) = (Recorder::new(), Vec::new());
     let mut room =
-        Room { reporter: Some(&mut gated), console: None, recorder: Some(&mut recorder), log: None };
+        GameHooks { reporter: Some(&mut gated), console: None, recorder: Some(&mut recorder), log: None };
     table.play(&plan, 0..1, &mut room, &mut |one| played.push(one)).unwrap();
-    gated.pen.finished(&MatchResult { key: key(number), games: Vec::new(), points: Vec::new() });
+    gated.pen.match_finished(&MatchResult { key: key(number), games: Vec::new(), points: Vec::new() });
     played.remove(0)
 }
 
 /// The film of a game that was played, as a spectator may see it in the end.
-fn whole(played: &Played) -> Json {
+fn whole(played: &PlayedGame) -> Json {
     let record = read_all(&played.record.as_ref().unwrap().0).unwrap().remove(0);
-    let table = table("word-racer").unwrap();
+    let table = any_game("word-racer").unwrap();
     let film = table.film(record, &Assets::none()).unwrap();
-    let extras =
-        Extras { hide_seed: true, contributors: vec![Some("Ann".to_owned()), None], ..Extras::default() };
+    let extras = FilmExtras {
+        hide_seed: true,
+        contributors: vec![Some("Ann".to_owned()), None],
+        ..FilmExtras::default()
+    };
     let mut json = to_json(table.info(), &*film, &extras);
     json.as_object_mut().unwrap().remove("digest");
     json
@@ -89,9 +92,9 @@ fn whole(played: &Played) -> Json {
 struct World {
     _nats: Nats,
     runtime: Runtime,
-    link: Link,
+    link: NatsConnection,
     /// As the server has it: nothing is played here.
-    here: Arc<Gallery>,
+    here: Arc<LiveGames>,
 }
 
 impl World {
@@ -100,10 +103,10 @@ impl World {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let options = NatsOptions { url: nats.url(), name: "test".to_owned(), ..NatsOptions::default() };
-        let link = runtime.block_on(Link::connect(&options)).unwrap();
+        let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
         let contributors = vec![Some("Ann".to_owned()), None];
-        let here = Gallery::new(Assets::none(), contributors.clone());
-        here.add(Mirror::open(link.clone(), runtime.handle(), CUP, contributors, 0));
+        let here = LiveGames::new(Assets::none(), contributors.clone());
+        here.set_remote(RemoteLiveGames::open(link.clone(), runtime.handle(), CUP, contributors, 0));
         Self { _nats: nats, runtime, link, here }
     }
 
@@ -116,57 +119,63 @@ impl World {
     }
 
     /// Beats until the boards are as they should be.
-    fn beat(&self, beat: &Beat, wanted: usize) {
+    fn beat(&self, beat: &Heartbeat, wanted: usize) {
         let begun = Instant::now();
         loop {
-            let said = self.link.client().publish(subjects::beat("w1"), wire::encode(beat).unwrap().into());
+            let said =
+                self.link.client().publish(subjects::heartbeat("w1"), messages::encode(beat).unwrap().into());
             self.runtime.block_on(said).unwrap();
-            if self.here.boards().len() == wanted {
+            if self.here.games().len() == wanted {
                 return;
             }
-            assert!(begun.elapsed() < LONG, "{:?}", self.here.boards());
+            assert!(begun.elapsed() < LONG, "{:?}", self.here.games());
             thread::sleep(Duration::from_millis(20));
         }
     }
 
-    fn next(&self, follower: &mut Follower) -> Update {
+    fn next(&self, follower: &mut LiveSubscriber) -> LiveUpdate {
         self.runtime.block_on(async { timeout(LONG, follower.next()).await }).unwrap().unwrap()
     }
 }
 
-fn beat(gallery: &Gallery) -> Beat {
-    Beat {
+fn beat(gallery: &LiveGames) -> Heartbeat {
+    Heartbeat {
         engine: "0.1.0".to_owned(),
         cores: 2,
         busy: 1,
-        boards: boards(CUP, gallery),
-        ..Beat::new("w1", "s")
+        live_games: live_game_infos(CUP, gallery),
+        ..Heartbeat::new("w1", "s")
     }
 }
 
 /// A worker, as far as its boards go.
 struct There {
-    gallery: Arc<Gallery>,
-    shows: Shows,
+    gallery: Arc<LiveGames>,
+    shows: LiveStreams,
     answering: tokio::task::JoinHandle<()>,
 }
 
 impl There {
     fn new(world: &World) -> Self {
-        let gallery = Gallery::paced(Assets::none(), vec![None; 2], QUICK);
-        let (link, mut orders) = (world.link.clone(), world.hear(subjects::order("w1")));
-        let shows = Shows::new(link.clone(), "w1");
+        let gallery = LiveGames::with_pacing(Assets::none(), vec![None; 2], QUICK);
+        let (link, mut orders) = (world.link.clone(), world.hear(subjects::command("w1")));
+        let shows = LiveStreams::new(link.clone(), "w1");
         let answering = world.runtime.spawn({
             let (gallery, shows) = (Arc::clone(&gallery), shows.clone());
             async move {
                 while let Some(message) = orders.next().await {
-                    let Order::Show { cup, board, for_ms, whole } = wire::decode(&message.payload).unwrap()
+                    let WorkerCommand::Show {
+                        competition_id: cup,
+                        slot: board,
+                        duration_ms: for_ms,
+                        full_film: whole,
+                    } = messages::decode(&message.payload).unwrap()
                     else {
                         continue;
                     };
                     assert_eq!(cup, CUP);
                     let done = shows.show(Some(&gallery), &cup, board, for_ms, whole);
-                    let answer = wire::encode(&done).unwrap().into();
+                    let answer = messages::encode(&done).unwrap().into();
                     link.client().publish(message.reply.unwrap(), answer).await.unwrap();
                 }
             }
@@ -185,16 +194,16 @@ struct Sight {
 }
 
 impl Sight {
-    fn see(&mut self, update: Update) {
+    fn see(&mut self, update: LiveUpdate) {
         match update {
-            Update::Film { film, over, .. } => {
+            LiveUpdate::Film { film, over, .. } => {
                 let by = [Some("Ann".to_owned()), None];
                 self.film = Some(agon_engine::LiveFilm::read(&film, &by).unwrap());
                 (self.films, self.over) = (self.films + 1, over);
                 self.bytes.push(film);
             }
-            Update::Part { part, over, .. } => {
-                let read = LivePart::read(&part).unwrap();
+            LiveUpdate::Part { part, over, .. } => {
+                let read = FilmPart::read(&part).unwrap();
                 let film = self.film.as_mut().unwrap();
                 assert_eq!(read.from, film.turns() + 1);
                 read.turns.iter().for_each(|turn| film.push(turn));
@@ -204,8 +213,8 @@ impl Sight {
                 self.over = over;
                 self.bytes.push(part);
             }
-            Update::Match(_) => {}
-            Update::Idle => panic!("nothing to see"),
+            LiveUpdate::Match(_) => {}
+            LiveUpdate::Idle => panic!("nothing to see"),
         }
     }
 
@@ -217,7 +226,7 @@ impl Sight {
         serde_json::from_slice(&self.film.as_ref().unwrap().json()).unwrap()
     }
 
-    fn until(&mut self, world: &World, follower: &mut Follower, enough: impl Fn(&Self) -> bool) {
+    fn until(&mut self, world: &World, follower: &mut LiveSubscriber, enough: impl Fn(&Self) -> bool) {
         while !enough(self) {
             self.see(world.next(follower));
         }
@@ -232,34 +241,35 @@ fn let_pass(gate: &Sender<()>, turns: usize) {
 
 #[test]
 fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let world = World::new();
     let there = There::new(&world);
-    assert!(matches!(world.here.follow(0), Err(NotFollowed::NotThere)));
+    assert!(matches!(world.here.subscribe(0), Err(SubscribeError::NotPlaying)));
     let mut wire = world.hear(subjects::live("w1", CUP, 1));
     let (gate, turnstile) = channel();
-    let board = there.gallery.board(1);
+    let board = there.gallery.slot(1);
     thread::scope(|scope| {
         let playing = scope.spawn({
             let board = &board;
             move || play(board, 7, Some(&turnstile))
         });
         let_pass(&gate, 4);
-        while there.gallery.boards().first().is_none_or(|now| now.turn < 5) {
+        while there.gallery.games().first().is_none_or(|now| now.turn < 5) {
             thread::sleep(Duration::from_millis(1));
         }
         world.beat(&beat(&there.gallery), 1);
-        let now = world.here.boards().remove(0);
-        assert_eq!((now.board, now.key, now.game, now.turn, now.followers), (0, key(7), 0, 5, 0));
+        let now = world.here.games().remove(0);
+        assert_eq!((now.slot, now.key, now.game, now.turn, now.subscribers), (0, key(7), 0, 5, 0));
         assert_eq!(now.seats, [Entrant(0), Entrant(1)]);
-        let mut first = world.here.follow(0).unwrap();
+        let mut first = world.here.subscribe(0).unwrap();
         let mut sight = Sight::default();
         sight.until(&world, &mut first, |one| one.turns() == 5);
         assert_eq!(sight.films, 1, "what was played before came as one film");
-        let mut crowd: Vec<Follower> = (0..999).map(|_| world.here.follow_match(key(7)).unwrap()).collect();
-        assert_eq!(world.here.boards()[0].followers, 1_000);
+        let mut crowd: Vec<LiveSubscriber> =
+            (0..999).map(|_| world.here.subscribe_match(key(7)).unwrap()).collect();
+        assert_eq!(world.here.games()[0].subscribers, 1_000);
         let mut seen = Vec::new();
         // Bit by bit, so that nobody falls behind.
         for turn in [30, 60, 96] {
@@ -281,7 +291,7 @@ fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
         drop(gate);
         let played = playing.join().unwrap();
         assert_eq!(sight.json(), whole(&played), "the film of the record, with its contributors");
-        assert!(matches!(world.next(&mut crowd[3]), Update::Match(result) if result.key == key(7)));
+        assert!(matches!(world.next(&mut crowd[3]), LiveUpdate::Match(result) if result.key == key(7)));
         // What went over the wire is what one of them saw, and the end of the match.
         let mut messages = 0;
         while let Ok(Some(_)) =
@@ -296,50 +306,61 @@ fn a_thousand_look_on_from_elsewhere_and_cost_one_stream() {
 
 #[test]
 fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let world = World::new();
     let there = There::new(&world);
-    let played = play(&there.gallery.board(0), 1, None);
+    let played = play(&there.gallery.slot(0), 1, None);
     let ask = |for_ms, whole| {
-        let order = Order::Show { cup: CUP.to_owned(), board: 0, for_ms, whole };
-        let asked = world.link.client().request(subjects::order("w1"), wire::encode(&order).unwrap().into());
-        wire::decode::<Done>(&world.runtime.block_on(asked).unwrap().payload).unwrap()
+        let order = WorkerCommand::Show {
+            competition_id: CUP.to_owned(),
+            slot: 0,
+            duration_ms: for_ms,
+            full_film: whole,
+        };
+        let asked =
+            world.link.client().request(subjects::command("w1"), messages::encode(&order).unwrap().into());
+        messages::decode::<CommandReply>(&world.runtime.block_on(asked).unwrap().payload).unwrap()
     };
     let mut wire = world.hear(subjects::live("w1", CUP, 0));
     let mut next = || {
         let message = world.runtime.block_on(async { timeout(LONG, wire.next()).await }).unwrap().unwrap();
-        let seen: Seen = wire::decode(&message.payload).unwrap();
-        assert_eq!(seen.pieces, 1);
-        (seen.number, wire::decode::<Shown>(&seen.bytes).unwrap())
+        let seen: LiveChunk = messages::decode(&message.payload).unwrap();
+        assert_eq!(seen.chunks, 1);
+        (seen.number, messages::decode::<LiveMessage>(&seen.bytes).unwrap())
     };
-    assert_eq!(ask(300, false), Done::Yes);
-    assert!(matches!(next(), (0, Shown::Film { part: false, .. })), "the first one asked");
+    assert_eq!(ask(300, false), CommandReply::Yes);
+    assert!(matches!(next(), (0, LiveMessage::Film { part: false, .. })), "the first one asked");
     while there.shows.count() > 0 {
         thread::sleep(Duration::from_millis(10));
     }
     // By the same connection, so after everything that was said.
-    let mark = Seen { number: u64::MAX, piece: 0, pieces: 1, bytes: wire::encode(&Shown::Idle).unwrap() };
+    let mark = LiveChunk {
+        number: u64::MAX,
+        chunk: 0,
+        chunks: 1,
+        bytes: messages::encode(&LiveMessage::Idle).unwrap(),
+    };
     let marked =
-        world.link.client().publish(subjects::live("w1", CUP, 0), wire::encode(&mark).unwrap().into());
+        world.link.client().publish(subjects::live("w1", CUP, 0), messages::encode(&mark).unwrap().into());
     world.runtime.block_on(marked).unwrap();
     while next().0 != u64::MAX {}
-    assert_eq!(ask(60_000, true), Done::Yes);
+    assert_eq!(ask(60_000, true), CommandReply::Yes);
     let mut last = 0;
     // Until its end; and then somebody else has nothing yet.
     loop {
         let (number, shown) = next();
         last = last.max(number);
-        if matches!(shown, Shown::Film { over: true, .. }) {
+        if matches!(shown, LiveMessage::Film { over: true, .. }) {
             break;
         }
     }
-    assert_eq!(ask(60_000, true), Done::Yes);
+    assert_eq!(ask(60_000, true), CommandReply::Yes);
     loop {
         let (number, shown) = next();
-        assert!(number > last || matches!(shown, Shown::Match(_)));
-        if let Shown::Film { part: false, film, over: true, .. } = shown {
+        assert!(number > last || matches!(shown, LiveMessage::Match(_)));
+        if let LiveMessage::Film { part: false, film, over: true, .. } = shown {
             let mut json: Json = serde_json::from_slice(&film).unwrap();
             json["contributors"] = serde_json::json!(["Ann", null]);
             assert_eq!(json, whole(&played));
@@ -347,30 +368,30 @@ fn a_stream_ends_when_nobody_asks_and_begins_again_with_the_film() {
         }
     }
     let order = there.shows.show(None, "other", 0, 1, false);
-    assert!(matches!(order, Done::No(why) if why.contains("other")));
+    assert!(matches!(order, CommandReply::No(why) if why.contains("other")));
     let order = there.shows.show(Some(&there.gallery), CUP, 9, 1, false);
-    assert!(matches!(order, Done::No(why) if why.contains('9')));
+    assert!(matches!(order, CommandReply::No(why) if why.contains('9')));
     there.answering.abort();
 }
 
 #[test]
 fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let world = World::new();
-    let there = Gallery::paced(Assets::none(), vec![None; 2], QUICK);
-    let board = there.board(0);
+    let there = LiveGames::with_pacing(Assets::none(), vec![None; 2], QUICK);
+    let board = there.slot(0);
     let played = play(&board, 3, None);
-    let mut orders = world.hear(subjects::order("w1"));
+    let mut orders = world.hear(subjects::command("w1"));
     world.beat(&beat(&there), 1);
     // The film and its parts, as a worker would say them.
-    let mut local = there.follow(0).unwrap();
+    let mut local = there.subscribe(0).unwrap();
     let mut said = Vec::new();
     loop {
         match world.next(&mut local) {
-            Update::Film { film, over, .. } => said.push((film, false, over)),
-            Update::Part { part, over, .. } => said.push((part, true, over)),
+            LiveUpdate::Film { film, over, .. } => said.push((film, false, over)),
+            LiveUpdate::Part { part, over, .. } => said.push((part, true, over)),
             _ => continue,
         }
         if said.last().unwrap().2 {
@@ -379,30 +400,36 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     }
     assert!(said.len() >= 3, "a film and two parts");
     let say = |number: u64, (film, part, over): &(Arc<[u8]>, bool, bool), seats: Vec<u32>| {
-        let shown =
-            Shown::Film { game: (5, (0, 0, 3), 0, seats), film: film.to_vec(), part: *part, over: *over };
-        let bytes = wire::encode(&shown).unwrap();
+        let shown = LiveMessage::Film {
+            game: (5, (0, 0, 3), 0, seats),
+            film: film.to_vec(),
+            part: *part,
+            over: *over,
+        };
+        let bytes = messages::encode(&shown).unwrap();
         // In many pieces, as a large one comes.
         let size = bytes.len().div_ceil(4);
         let pieces = bytes.len().div_ceil(size) as u32;
         for (piece, bytes) in (0..).zip(bytes.chunks(size)) {
-            let seen = wire::encode(&Seen { number, piece, pieces, bytes: bytes.to_vec() }).unwrap();
+            let seen =
+                messages::encode(&LiveChunk { number, chunk: piece, chunks: pieces, bytes: bytes.to_vec() })
+                    .unwrap();
             let said = world.link.client().publish(subjects::live("w1", CUP, 0), seen.into());
             world.runtime.block_on(said).unwrap();
         }
     };
-    let mut next_order = |done: Done| {
+    let mut next_order = |done: CommandReply| {
         let message = world.runtime.block_on(async { timeout(LONG, orders.next()).await }).unwrap().unwrap();
-        let answer = wire::encode(&done).unwrap().into();
+        let answer = messages::encode(&done).unwrap().into();
         world.runtime.block_on(world.link.client().publish(message.reply.unwrap(), answer)).unwrap();
-        match wire::decode(&message.payload).unwrap() {
-            Order::Show { whole, board: 0, .. } => whole,
+        match messages::decode(&message.payload).unwrap() {
+            WorkerCommand::Show { full_film: whole, slot: 0, .. } => whole,
             other => panic!("{other:?}"),
         }
     };
-    let mut follower = world.here.follow(0).unwrap();
+    let mut follower = world.here.subscribe(0).unwrap();
     let mut sight = Sight::default();
-    assert!(next_order(Done::Yes), "who has nothing wants all");
+    assert!(next_order(CommandReply::Yes), "who has nothing wants all");
     // Lies: not a film, somebody who does not take part, text that would be another event in a browser.
     let none: (Arc<[u8]>, bool, bool) = (b"{}\n\nevent: x\ndata: y"[..].into(), false, false);
     say(0, &none, vec![0, 1]);
@@ -412,12 +439,12 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     assert_eq!(sight.films, 1);
     // The first part is lost.
     say(4, &said[2], vec![0, 1]);
-    while !next_order(Done::Yes) {}
-    assert_eq!(world.here.boards()[0].followers, 1);
+    while !next_order(CommandReply::Yes) {}
+    assert_eq!(world.here.games()[0].subscribers, 1);
     let film = {
-        let mut late = there.follow(0).unwrap();
+        let mut late = there.subscribe(0).unwrap();
         match world.next(&mut late) {
-            Update::Film { film, over, .. } => (film, false, over),
+            LiveUpdate::Film { film, over, .. } => (film, false, over),
             other => panic!("{other:?}"),
         }
     };
@@ -425,9 +452,9 @@ fn who_missed_something_gets_the_film_and_a_worker_that_is_gone_shows_nothing() 
     sight.see(world.next(&mut follower));
     assert_eq!((sight.films, sight.json()), (2, whole(&played)));
     // The worker has nothing there any more; then it says that it leaves.
-    while next_order(Done::No("nothing is played".to_owned())) {}
-    assert!(matches!(world.next(&mut follower), Update::Idle));
+    while next_order(CommandReply::No("nothing is played".to_owned())) {}
+    assert!(matches!(world.next(&mut follower), LiveUpdate::Idle));
     drop(orders);
-    world.beat(&Beat { gone: true, ..beat(&there) }, 0);
-    assert!(world.here.boards().is_empty());
+    world.beat(&Heartbeat { gone: true, ..beat(&there) }, 0);
+    assert!(world.here.games().is_empty());
 }

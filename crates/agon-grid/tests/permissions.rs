@@ -5,9 +5,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use agon_grid::blobs::Blobs;
+use agon_grid::messages::{self, CommandReply, Heartbeat, WorkerCommand};
 use agon_grid::subjects::{self, WORK_STREAM};
-use agon_grid::wire::{self, Beat, Done, Order};
-use agon_grid::{Link, NatsOptions, Roster};
+use agon_grid::{NatsConnection, NatsOptions, WorkerDirectory};
 use agon_rig::Nats;
 use async_nats::jetstream::{AckKind, consumer, stream};
 use futures_util::StreamExt as _;
@@ -22,15 +22,15 @@ fn server() -> Nats {
     Nats::with(&users)
 }
 
-async fn enter(nats: &Nats, name: &str) -> Link {
+async fn enter(nats: &Nats, name: &str) -> NatsConnection {
     let url = format!("nats://{name}:secret@127.0.0.1:{}", nats.port());
     let options = NatsOptions { url, name: name.to_owned(), ..NatsOptions::default() };
-    Link::connect(&options).await.unwrap()
+    NatsConnection::connect(&options).await.unwrap()
 }
 
 /// What the server says to this user about publishing, or hearing, such a thing; so many objections are waited for.
-async fn objections(link: &Link, publish: &str, subscribe: &str, expected: usize) -> Vec<String> {
-    link.take_complaints();
+async fn objections(link: &NatsConnection, publish: &str, subscribe: &str, expected: usize) -> Vec<String> {
+    link.take_server_errors();
     let heard = if subscribe.is_empty() {
         None
     } else {
@@ -40,19 +40,19 @@ async fn objections(link: &Link, publish: &str, subscribe: &str, expected: usize
         link.client().publish(publish.to_owned(), "x".into()).await.unwrap();
     }
     settle(link).await;
-    let mut objections = link.take_complaints();
+    let mut objections = link.take_server_errors();
     // Events have a task of their own: what the server has said may not be there yet.
     let begun = Instant::now();
     while objections.len() < expected && begun.elapsed() < agon_rig::WAIT_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(5)).await;
-        objections.extend(link.take_complaints());
+        objections.extend(link.take_server_errors());
     }
     drop(heard);
     objections
 }
 
 /// Until the server has read everything that was said so far: what it has to say about it comes before our own word comes back.
-async fn settle(link: &Link) {
+async fn settle(link: &NatsConnection) {
     let inbox = link.client().new_inbox();
     let mut back = link.client().subscribe(inbox.clone()).await.unwrap();
     link.client().publish(inbox, "".into()).await.unwrap();
@@ -68,7 +68,7 @@ fn run(doing: impl Future<Output = ()>) {
         .block_on(doing);
 }
 
-async fn queue(coordinator: &Link) {
+async fn queue(coordinator: &NatsConnection) {
     let config = stream::Config {
         name: WORK_STREAM.to_owned(),
         subjects: vec![subjects::ALL_WORK.to_owned()],
@@ -88,7 +88,7 @@ async fn queue(coordinator: &Link) {
 
 #[test]
 fn each_user_may_do_its_part() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();
@@ -96,7 +96,7 @@ fn each_user_may_do_its_part() {
         let (coordinator, w1) = (enter(&nats, "coordinator").await, enter(&nats, "w1").await);
         queue(&coordinator).await;
         // Files: one puts them there, the other fetches them.
-        let hash = Blobs::make(&coordinator, 64 << 20).await.unwrap().put(b"a bot").await.unwrap();
+        let hash = Blobs::create(&coordinator, 64 << 20).await.unwrap().put(b"a bot").await.unwrap();
         assert_eq!(Blobs::open(&w1).await.unwrap().get(&hash).await.unwrap().unwrap(), b"a bot");
         // A job: pulled, reported, acked.
         let stream = w1.jetstream().get_stream_no_info(WORK_STREAM).await.unwrap();
@@ -115,48 +115,51 @@ fn each_user_may_do_its_part() {
         let receipt = w1.client().request(subjects::report("w1", "cup"), "report".into()).await.unwrap();
         assert_eq!(&receipt.payload[..], b"kept");
         job.double_ack().await.unwrap();
-        assert_eq!((w1.complaint(), coordinator.complaint()), (None, None));
+        assert_eq!((w1.last_server_error(), coordinator.last_server_error()), (None, None));
     });
 }
 
 #[test]
 fn a_spectator_sees_workers_and_drains_one() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();
     run(async {
         let (spectator, w1) = (enter(&nats, "spectator").await, enter(&nats, "w1").await);
-        let roster = Roster::listen(&spectator).await.unwrap();
+        let roster = WorkerDirectory::listen(&spectator).await.unwrap();
         settle(&spectator).await;
-        let beat = Beat { cores: 2, ..Beat::new("w1", "1") };
-        let mut orders = w1.client().subscribe(subjects::order("w1")).await.unwrap();
-        w1.client().publish(subjects::beat("w1"), wire::encode(&beat).unwrap().into()).await.unwrap();
+        let beat = Heartbeat { cores: 2, ..Heartbeat::new("w1", "1") };
+        let mut orders = w1.client().subscribe(subjects::command("w1")).await.unwrap();
+        w1.client()
+            .publish(subjects::heartbeat("w1"), messages::encode(&beat).unwrap().into())
+            .await
+            .unwrap();
         while roster.workers().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        assert_eq!(roster.workers()[0].beat, beat);
+        assert_eq!(roster.workers()[0].heartbeat, beat);
         let answering = w1.clone();
         tokio::spawn(async move {
             let order = orders.next().await.unwrap();
-            assert_eq!(wire::decode::<Order>(&order.payload).unwrap(), Order::Drain);
+            assert_eq!(messages::decode::<WorkerCommand>(&order.payload).unwrap(), WorkerCommand::Drain);
             answering
                 .client()
-                .publish(order.reply.unwrap(), wire::encode(&Done::Yes).unwrap().into())
+                .publish(order.reply.unwrap(), messages::encode(&CommandReply::Yes).unwrap().into())
                 .await
                 .unwrap();
         });
-        assert_eq!(roster.order("w1", &Order::Drain).await.unwrap(), Done::Yes);
-        let nobody = roster.order("w2", &Order::Drain).await.unwrap_err().to_string();
-        assert!(nobody.contains("worker w2 does not answer: it is not there"), "{nobody}");
-        assert!(roster.order("*", &Order::Drain).await.unwrap_err().is_wrong_use());
-        assert_eq!((w1.complaint(), spectator.complaint()), (None, None));
+        assert_eq!(roster.send_command("w1", &WorkerCommand::Drain).await.unwrap(), CommandReply::Yes);
+        let nobody = roster.send_command("w2", &WorkerCommand::Drain).await.unwrap_err().to_string();
+        assert!(nobody.contains("worker w2 does not answer: it is not connected"), "{nobody}");
+        assert!(roster.send_command("*", &WorkerCommand::Drain).await.unwrap_err().is_wrong_use());
+        assert_eq!((w1.last_server_error(), spectator.last_server_error()), (None, None));
     });
 }
 
 #[test]
 fn a_worker_may_do_nothing_else() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();
@@ -207,7 +210,7 @@ fn a_worker_may_do_nothing_else() {
         }
         assert_eq!(objections(&w1, "agon.up.w1.beat", "agon.down.w1.order", 0).await, Vec::<String>::new());
         // And it is told why, where it tries by itself.
-        let error = Blobs::make(&w1, 1 << 20).await.unwrap_err().to_string();
+        let error = Blobs::create(&w1, 1 << 20).await.unwrap_err().to_string();
         assert!(
             error.contains("Permissions Violation") && error.contains("hint: this user needs"),
             "{error}"
@@ -217,7 +220,7 @@ fn a_worker_may_do_nothing_else() {
 
 #[test]
 fn a_spectator_may_do_nothing_else() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = server();

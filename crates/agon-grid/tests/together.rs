@@ -14,16 +14,19 @@ use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
-use agon_engine::table::PlayError;
-use agon_grid::worker::{Hands, Honest, Worker, WorkerOptions};
-use agon_grid::{Fleet, FleetOptions, Link, NatsOptions};
-use agon_league::{Entrant, Fixed, MatchKey};
+use agon_engine::any_game::PlayError;
+use agon_grid::worker::{MatchBackend, RealBackend, Worker, WorkerOptions};
+use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, NatsOptions};
+use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_rig::Nats;
-use agon_runner::{Boards, Bout, Ended, Event, Executor, Listener, Local, Member, Stop, tables};
+use agon_runner::{
+    ActiveMatches, Executor, LoadedEntrant, LocalExecutor, MatchRunner, RunEvent, RunListener, RunOutcome,
+    StopFlag, phase_results,
+};
 use agon_store::{FinishedMatch, Ledger, MatchFilter};
-use agon_venue::Sitting;
-use agon_venue::competing::play::{Means, carry_out};
-use agon_venue::sheets::{self, Format};
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::run::{RunContext, run_competition};
+use agon_venue::table_formats::{self, Format};
 use futures_util::StreamExt as _;
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -32,8 +35,8 @@ use tokio::runtime::{Builder, Runtime};
 const CUPS: [&str; 5] = ["solitude", "connect", "word", "colour", "hide"];
 
 fn main() {
-    agon_host::sandbox::launch_if_asked();
-    if agon_rig::missing() {
+    agon_host::sandbox::run_launcher_if_requested();
+    if agon_rig::skip_without_servers() {
         return;
     }
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin/python");
@@ -95,8 +98,8 @@ impl Came {
 
 struct Quiet;
 
-impl Listener for Quiet {
-    fn event(&mut self, _: &Event<'_>) {}
+impl RunListener for Quiet {
+    fn event(&mut self, _: &RunEvent<'_>) {}
 }
 
 fn runtime() -> Runtime {
@@ -123,26 +126,26 @@ fn cups() -> TempDir {
 
 fn one_machine(cup: &str) -> Came {
     let (home, runtime) = (cups(), runtime());
-    let sitting = Sitting::read(&home.path().join(format!("{cup}.toml"))).unwrap();
+    let sitting = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
-    carried_out(&sitting, &ledger, &runtime, &Local { jobs: 2, pin: true })
+    carried_out(&sitting, &ledger, &runtime, &LocalExecutor { jobs: 2, pin: true })
 }
 
 fn many_machines(cup: &str, nats: &Nats) -> Came {
     let (home, runtime) = (cups(), runtime());
-    let sitting = Sitting::read(&home.path().join(format!("{cup}.toml"))).unwrap();
+    let sitting = LoadedCompetition::read(&home.path().join(format!("{cup}.toml"))).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
-    let link = runtime.block_on(Link::connect(&options)).unwrap();
-    let options = FleetOptions {
-        checked: 0.2,
+    let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
+    let options = CoordinatorOptions {
+        cross_check_share: 0.2,
         lease: Duration::from_secs(5),
-        batch: Duration::from_millis(200),
-        ..FleetOptions::default()
+        target_job_duration: Duration::from_millis(200),
+        ..CoordinatorOptions::default()
     };
-    let fleet = Fleet::open(link, runtime.handle().clone(), &sitting, &ledger, options).unwrap();
+    let fleet = Coordinator::open(link, runtime.handle().clone(), &sitting, &ledger, options).unwrap();
     let came = carried_out(&sitting, &ledger, &runtime, &fleet);
-    assert!(fleet.aside().is_empty(), "{:?}", fleet.aside());
+    assert!(fleet.unplayable().is_empty(), "{:?}", fleet.unplayable());
     came
 }
 
@@ -156,59 +159,68 @@ struct Odd {
     is_let_go: AtomicBool,
 }
 
-impl Hands for Odd {
+impl MatchBackend for Odd {
     fn play<'p>(
         &self,
-        bout: &Bout<'_>,
+        bout: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &Member)],
+        members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
         let number = Some(self.plays.fetch_add(1, SeqCst));
-        let mut played = Honest.play(bout, key, members, seed, recorder, reporter)?;
+        let mut played = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
         if number == self.holds {
             self.is_holding.store(true, SeqCst);
             agon_rig::wait_until("it is let go", || self.is_let_go.load(SeqCst));
         }
         if number == self.lies {
-            played.result.games[0].seats[0].score = Fixed::of(99.0);
+            played.result.games[0].seats[0].score = FixedPoint::from_f64(99.0);
         }
         Ok(played)
     }
 }
 
 /// A coordinator that does not wait for what is being played when it is stopped.
-fn coordinator(nats: &Nats, runtime: &Runtime, sitting: &Sitting, ledger: &dyn Ledger) -> Fleet {
+fn coordinator(
+    nats: &Nats,
+    runtime: &Runtime,
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+) -> Coordinator {
     let options = NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
-    let link = runtime.block_on(Link::connect(&options)).unwrap();
-    let options =
-        FleetOptions { checked: 0.0, last_results: Duration::from_millis(100), ..FleetOptions::default() };
-    Fleet::open(link, runtime.handle().clone(), sitting, ledger, options).unwrap()
+    let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
+    let options = CoordinatorOptions {
+        cross_check_share: 0.0,
+        stop_timeout: Duration::from_millis(100),
+        ..CoordinatorOptions::default()
+    };
+    Coordinator::open(link, runtime.handle().clone(), sitting, ledger, options).unwrap()
 }
 
 /// Runs the first matches, until this worker holds one.
-fn run_until_held(dora: &Odd, sitting: &Sitting, ledger: &dyn Ledger, fleet: &Fleet) {
-    let (waiting, stop) = (Builder::new_current_thread().enable_all().build().unwrap(), Stop::new());
-    let means = Means { runtime: &waiting, executor: fleet, stop: &stop, boards: Boards::default() };
+fn run_until_held(dora: &Odd, sitting: &LoadedCompetition, ledger: &dyn Ledger, fleet: &Coordinator) {
+    let (waiting, stop) = (Builder::new_current_thread().enable_all().build().unwrap(), StopFlag::new());
+    let means =
+        RunContext { runtime: &waiting, executor: fleet, stop: &stop, boards: ActiveMatches::default() };
     let ended = thread::scope(|scope| {
         scope.spawn(|| {
             agon_rig::wait_until("dora holds a match", || dora.is_holding.load(SeqCst));
-            stop.ask();
+            stop.request();
         });
-        carry_out(sitting, ledger, means, &mut Quiet, &mut |_| {})
+        run_competition(sitting, ledger, means, &mut Quiet, &mut |_| {})
     });
-    assert_eq!(ended.map_err(|failure| failure.message), Ok(Ended::Stopped));
+    assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Stopped));
 }
 
 /// What a worker had in its hands when the coordinator went is dropped, and played again: nothing is lost, nothing is there twice.
 fn a_restart_while_bots_keep_something(one: &Came) {
     let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
-    let sitting = Sitting::read(&home.path().join("connect.toml")).unwrap();
+    let sitting = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
     let hands = Arc::new(Odd { holds: Some(2), ..Odd::default() });
-    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn Hands>);
+    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
     let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
     run_until_held(&hands, &sitting, &ledger, &fleet);
     drop(fleet);
@@ -224,10 +236,10 @@ fn a_restart_while_bots_keep_something(one: &Came) {
 /// Whoever played everything so far is found out after a restart: bots begin again with what they were handed in with.
 fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
     let (nats, home, runtime, place) = (Nats::start(), cups(), runtime(), tempfile::tempdir().unwrap());
-    let sitting = Sitting::read(&home.path().join("connect.toml")).unwrap();
+    let sitting = LoadedCompetition::read(&home.path().join("connect.toml")).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).unwrap();
     let hands = Arc::new(Odd { holds: Some(4), lies: Some(5), ..Odd::default() });
-    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn Hands>);
+    let dora = Hired::with(&nats, "dora", place.path(), Arc::clone(&hands) as Arc<dyn MatchBackend>);
     let fleet = coordinator(&nats, &runtime, &sitting, &ledger);
     run_until_held(&hands, &sitting, &ledger, &fleet);
     drop(fleet);
@@ -235,40 +247,47 @@ fn what_is_taken_back_leaves_nothing_with_bots(one: &Came) {
     hands.is_let_go.store(true, SeqCst);
     let eve = thread::scope(|scope| {
         let eve = scope.spawn(|| {
-            agon_rig::wait_until("dora is barred", || fleet.figures().barred == 1);
+            agon_rig::wait_until("dora is barred", || fleet.stats().banned == 1);
             Hired::start(&nats, "eve", place.path())
         });
         carried_out(&sitting, &ledger, &runtime, &fleet).is(one, "taken back");
         eve.join().unwrap()
     });
-    let played = |name: &str| runtime.block_on(ledger.played_by(0, name)).unwrap().len();
+    let played = |name: &str| runtime.block_on(ledger.matches_played_by(0, name)).unwrap().len();
     assert_eq!((played("dora"), played("eve")), (0, one.games.len()));
     dora.leave();
     eve.leave();
 }
 
-fn carried_out(sitting: &Sitting, ledger: &dyn Ledger, runtime: &Runtime, executor: &dyn Executor) -> Came {
+fn carried_out(
+    sitting: &LoadedCompetition,
+    ledger: &dyn Ledger,
+    runtime: &Runtime,
+    executor: &dyn Executor,
+) -> Came {
     // The ledger is waited for.
     let waiting = Builder::new_current_thread().enable_all().build().unwrap();
-    let means = Means { runtime: &waiting, executor, stop: &Stop::new(), boards: Boards::default() };
-    let ended = carry_out(sitting, ledger, means, &mut Quiet, &mut |_| {});
-    assert_eq!(ended.map_err(|failure| failure.message), Ok(Ended::Over));
+    let means =
+        RunContext { runtime: &waiting, executor, stop: &StopFlag::new(), boards: ActiveMatches::default() };
+    let ended = run_competition(sitting, ledger, means, &mut Quiet, &mut |_| {});
+    assert_eq!(ended.map_err(|failure| failure.message), Ok(RunOutcome::Finished));
     runtime.block_on(async {
         let mut came = Came { tables: Vec::new(), games: Vec::new(), kept: Vec::new() };
         for phase in 0..sitting.competition.phases.len() as u32 {
-            let standings = tables::standings_of(ledger, &sitting.competition, sitting.table.info(), phase)
-                .await
-                .unwrap();
-            came.tables.push(sheets::render(&standings, Format::Json, false, None));
+            let standings =
+                phase_results::phase_standings(ledger, &sitting.competition, sitting.table.info(), phase)
+                    .await
+                    .unwrap();
+            came.tables.push(table_formats::render(&standings, Format::Json, false, None));
             let mut matches = ledger.matches(phase, MatchFilter::default());
             while let Some(one) = matches.next().await {
                 let one = one.unwrap();
-                let digests: Vec<String> = one.games.iter().map(ToString::to_string).collect();
+                let digests: Vec<String> = one.game_digests.iter().map(ToString::to_string).collect();
                 let key = one.result.key;
                 came.games.push((key.phase, key.stage, key.number, digests.join(" ")));
             }
             for entrant in 0..sitting.competition.entrants.len() as u32 {
-                let data = ledger.data_before(Entrant(entrant), phase, u32::MAX).await;
+                let data = ledger.data_folder_before(Entrant(entrant), phase, u32::MAX).await;
                 came.kept.extend(data.unwrap().map(|(_, data)| data.hash.to_string()));
             }
         }
@@ -279,32 +298,37 @@ fn carried_out(sitting: &Sitting, ledger: &dyn Ledger, runtime: &Runtime, execut
 
 /// A worker in this process.
 struct Hired {
-    stop: Arc<Stop>,
+    stop: Arc<StopFlag>,
     thread: thread::JoinHandle<()>,
 }
 
 impl Hired {
     fn start(nats: &Nats, name: &str, place: &Path) -> Self {
-        Self::with(nats, name, place, Arc::new(Honest))
+        Self::with(nats, name, place, Arc::new(RealBackend))
     }
 
-    fn with(nats: &Nats, name: &str, place: &Path, hands: Arc<dyn Hands>) -> Self {
-        let stop = Arc::new(Stop::new());
+    fn with(nats: &Nats, name: &str, place: &Path, hands: Arc<dyn MatchBackend>) -> Self {
+        let stop = Arc::new(StopFlag::new());
         let cache: PathBuf = place.join(name);
         let link = NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() };
-        let options =
-            WorkerOptions { cores: 1, cache, hands, speed: Some(1.0), ..WorkerOptions::new(name.to_owned()) };
+        let options = WorkerOptions {
+            cores: 1,
+            cache_folder: cache,
+            backend: hands,
+            speed: Some(1.0),
+            ..WorkerOptions::new(name.to_owned())
+        };
         let listens = Arc::clone(&stop);
         let thread = thread::spawn(move || {
             let runtime = runtime();
-            let link = runtime.block_on(Link::connect(&link)).unwrap();
+            let link = runtime.block_on(NatsConnection::connect(&link)).unwrap();
             Worker::run(link, &runtime, options, &listens, &|news| println!("{news}")).unwrap();
         });
         Self { stop, thread }
     }
 
     fn leave(self) {
-        self.stop.ask();
+        self.stop.request();
         self.thread.join().unwrap();
     }
 }

@@ -10,17 +10,17 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 use agon_core::record::Recorder;
 use agon_engine::Reporter;
-use agon_engine::table::PlayError;
-use agon_grid::FleetOptions;
-use agon_grid::Roster;
-use agon_grid::roster::State;
-use agon_grid::worker::{Hands, Honest, Identity, WorkerOptions};
+use agon_engine::any_game::PlayError;
+use agon_grid::CoordinatorOptions;
+use agon_grid::WorkerDirectory;
+use agon_grid::worker::{MatchBackend, RealBackend, WorkerCapabilities, WorkerOptions};
+use agon_grid::worker_directory::WorkerStatus;
 use agon_league::{Entrant, MatchKey};
 use agon_rig::Nats;
 use agon_rig::wait_until as until;
-use agon_runner::{Bout, Ended, Member, Stop};
-use agon_store::{Edition, FinishedMatch, Founding, Ledger as _, Secret, SqliteLedger, Time};
-use agon_venue::Sitting;
+use agon_runner::{LoadedEntrant, MatchRunner, RunOutcome, StopFlag};
+use agon_store::{ConfigVersion, FinishedMatch, Ledger as _, NewLedger, SecretSeed, SqliteLedger, Timestamp};
+use agon_venue::LoadedCompetition;
 use scripted::{Cup, Led, WORDS, link, options, runtime, tables};
 use stage::{Hired, older};
 
@@ -30,106 +30,124 @@ const OLD: &str = "0.0.1";
 const MATCHES: u64 = 180;
 
 /// A ledger that this version of Agon has begun.
-async fn begun_by(sitting: &Sitting, path: &Path, engine: &str) -> SqliteLedger {
+async fn begun_by(sitting: &LoadedCompetition, path: &Path, engine: &str) -> SqliteLedger {
     let (competition, info) = (&sitting.competition, sitting.table.info());
-    let founding = Founding {
+    let founding = NewLedger {
         name: competition.name.clone(),
         game: info.id.to_owned(),
         rules: info.rules_version,
         engine: engine.to_owned(),
-        edition: Edition {
-            file: sitting.text.clone(),
-            normal: competition.normalised().to_string(),
-            at: Time::now(),
+        config: ConfigVersion {
+            text: sitting.text.clone(),
+            normalised: competition.normalised().to_string(),
+            at: Timestamp::now(),
         },
         phases: 1,
-        secret: Secret::new("for tests"),
+        secret: SecretSeed::new("for tests"),
     };
     SqliteLedger::create(path, &founding).await.unwrap()
 }
 
-fn worker(nats: &Nats, cup: &Cup, name: &str, identity: Identity, hands: Arc<dyn Hands>) -> Hired {
+fn worker(
+    nats: &Nats,
+    cup: &Cup,
+    name: &str,
+    identity: WorkerCapabilities,
+    hands: Arc<dyn MatchBackend>,
+) -> Hired {
     let cache = cup.folder.path().join(format!("cache-{name}"));
     let new = WorkerOptions::new(name.to_owned());
-    let options = WorkerOptions { cores: 1, pin: false, cache, identity, speed: Some(1.0), hands, ..new };
+    let options = WorkerOptions {
+        cores: 1,
+        pin_cores: false,
+        cache_folder: cache,
+        capabilities: identity,
+        speed: Some(1.0),
+        backend: hands,
+        ..new
+    };
     Hired::start(&nats.url(), options)
 }
 
 /// Plays a few matches, and the next one only when the run is told to stop: a league is never over before that.
 struct UntilStopped {
     matches: AtomicU32,
-    stop: Arc<Stop>,
+    stop: Arc<StopFlag>,
 }
 
-impl Hands for UntilStopped {
+impl MatchBackend for UntilStopped {
     fn play<'p>(
         &self,
-        bout: &Bout<'_>,
+        bout: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &Member)],
+        members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
         if self.matches.fetch_add(1, SeqCst) >= 5 {
-            until("the run is told to stop", || self.stop.soon());
+            until("the run is told to stop", || self.stop.is_requested());
         }
-        Honest.play(bout, key, members, seed, recorder, reporter)
+        RealBackend.play(bout, key, members, seed, recorder, reporter)
     }
 }
 
 #[test]
 fn a_newer_coordinator_goes_on_and_tells_older_workers_why_they_wait() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(&WORDS.replace("= 2", "= 30")));
     let ledger = runtime.block_on(begun_by(&cup.sitting, &cup.folder.path().join("old.ledger"), OLD));
-    let stop = Arc::new(Stop::new());
+    let stop = Arc::new(StopFlag::new());
     let few = Arc::new(UntilStopped { matches: AtomicU32::new(0), stop: Arc::clone(&stop) });
     let old = worker(&nats, &cup, "old", older(), few);
-    let late = worker(&nats, &cup, "late", Identity::here(), Arc::new(Honest));
+    let late = worker(&nats, &cup, "late", WorkerCapabilities::detect(), Arc::new(RealBackend));
 
     // Everything is of the old version but one, who was upgraded too early.
-    let quick = FleetOptions { batch: std::time::Duration::from_millis(20), ..options() };
-    let fleet = cup.fleet(&nats, &runtime, &ledger, FleetOptions { engine: OLD.to_owned(), ..quick.clone() });
+    let quick = CoordinatorOptions { target_job_duration: std::time::Duration::from_millis(20), ..options() };
+    let fleet =
+        cup.fleet(&nats, &runtime, &ledger, CoordinatorOptions { engine: OLD.to_owned(), ..quick.clone() });
     let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
-    until("everybody has an answer", || old.has_said("taking part") && late.has_said("refused"));
+    until("everybody has an answer", || old.has_said(": joined") && late.has_said("refused"));
     let script = async {
         while ledger.counts(0).await.unwrap().matches == 0 {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
-        stop.ask();
+        stop.request();
     };
     let (ended, ..) = led.while_playing(&stop, script);
-    assert_eq!(ended, Ok(Ended::Stopped));
+    assert_eq!(ended, Ok(RunOutcome::Stopped));
     drop(fleet);
-    let before = runtime.block_on(ledger.played_by(0, "old")).unwrap();
+    let before = runtime.block_on(ledger.matches_played_by(0, "old")).unwrap();
     assert!(!before.is_empty() && (before.len() as u64) < MATCHES, "{}", before.len());
-    assert_eq!(runtime.block_on(ledger.played_by(0, "late")).unwrap(), []);
+    assert_eq!(runtime.block_on(ledger.matches_played_by(0, "late")).unwrap(), []);
 
     // The coordinator gets the new version while the old worker is there, and nobody else can play yet.
     let fleet = cup.fleet(&nats, &runtime, &ledger, quick);
-    let roster = runtime.block_on(async { Roster::listen(&link(&nats, "eye").await).await.unwrap() });
+    let roster =
+        runtime.block_on(async { WorkerDirectory::listen(&link(&nats, "eye").await).await.unwrap() });
     let led = Led { cup: &cup, runtime: &runtime, ledger: &ledger, fleet: &fleet };
-    let (ended, told, _) = led.while_playing(&Stop::new(), std::future::pending::<()>());
+    let (ended, told, _) = led.while_playing(&StopFlag::new(), std::future::pending::<()>());
     assert_eq!(
         (ended, told.matches),
-        (Ok(Ended::Over), MATCHES - before.len() as u64),
+        (Ok(RunOutcome::Finished), MATCHES - before.len() as u64),
         "nothing is played again"
     );
     until("the old one says why it waits", || old.has_said("this worker is Agon 0.0.1"));
     assert!(old.has_said("hint: install Agon"));
     let refused = || {
-        let of_old = |one: &agon_grid::roster::Seen| one.beat.worker == "old" && one.state == State::Refused;
+        let of_old = |one: &agon_grid::worker_directory::WorkerInfo| {
+            one.heartbeat.worker == "old" && one.status == WorkerStatus::Refused
+        };
         roster.workers().into_iter().find(of_old)
     };
     until("everybody sees it", || refused().is_some());
-    assert!(refused().unwrap().beat.refused[0].1.contains("Agon 0.0.1"));
+    assert!(refused().unwrap().heartbeat.refused[0].1.contains("Agon 0.0.1"));
 
     // Nothing is lost or twice, and the table is that of one machine.
-    assert_eq!(runtime.block_on(ledger.played_by(0, "old")).unwrap(), before);
-    let late = runtime.block_on(ledger.played_by(0, "late")).unwrap().len();
+    assert_eq!(runtime.block_on(ledger.matches_played_by(0, "old")).unwrap(), before);
+    let late = runtime.block_on(ledger.matches_played_by(0, "late")).unwrap().len();
     assert_eq!((before.len() + late) as u64, MATCHES);
     assert_eq!(tables(&runtime.block_on(ledger.phases()).unwrap()), tables(&cup.alone(&runtime)));
     assert_eq!(runtime.block_on(ledger.check()).unwrap(), Vec::<String>::new());

@@ -10,35 +10,35 @@ use std::time::{Duration, Instant};
 
 use agon_core::record::Recorder;
 use agon_core::{Assets, Settings};
-use agon_engine::table::PlayError;
-use agon_engine::{Reporter, Seating};
+use agon_engine::any_game::PlayError;
+use agon_engine::{PlayerSpec, Reporter};
 use agon_grid::blobs::hash;
-use agon_grid::roster::State;
-use agon_grid::wire::{self, BotBrief, Order, Receipt, TroubleKind, Welcome};
-use agon_grid::worker::{Hands, Honest, WorkerOptions};
+use agon_grid::messages::{self, JobErrorKind, JoinResponse, PhaseBot, ReportAck, WorkerCommand};
+use agon_grid::worker::{MatchBackend, RealBackend, WorkerOptions};
+use agon_grid::worker_directory::WorkerStatus;
 use agon_league::{Entrant, MatchKey};
 use agon_rig::wait_until as until;
-use agon_runner::course::PlayedPart;
-use agon_runner::{Bout, Member};
+use agon_runner::match_progress::ResolvedPart;
+use agon_runner::{LoadedEntrant, MatchRunner};
 use agon_store::FinishedMatch;
 use stage::{CUP, Script, Stage, house_brief, job, older};
 
 /// Plays as it should, after whatever the test wants, and counts.
 struct Odd<F>(F, AtomicU32);
 
-impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> Hands for Odd<F> {
+impl<F: Fn(u32) -> Option<PlayError> + Send + Sync> MatchBackend for Odd<F> {
     fn play<'p>(
         &self,
-        bout: &Bout<'_>,
+        bout: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &Member)],
+        members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
         match (self.0)(self.1.fetch_add(1, SeqCst)) {
             Some(error) => Err(error),
-            None => Honest.play(bout, key, members, seed, recorder, reporter),
+            None => RealBackend.play(bout, key, members, seed, recorder, reporter),
         }
     }
 }
@@ -62,18 +62,23 @@ fn broken() -> PlayError {
 
 /// What these house bots come to on a seed, played here.
 fn at_home(game: &str, bots: [&str; 2], seed: u64) -> [u8; 32] {
-    let table = agon_engine::table(game).unwrap();
+    let table = agon_engine::any_game(game).unwrap();
     let settings = Settings::defaults(table.info().settings);
-    let members = bots.map(|name| Member {
+    let members = bots.map(|name| LoadedEntrant {
         name: name.to_owned(),
-        seating: Seating::House(name.to_owned()),
+        player: PlayerSpec::House(name.to_owned()),
         commit: None,
-        beside: None,
+        extra_file: None,
     });
-    let seats: Vec<(Entrant, &Member)> =
+    let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();
-    let parts = [PlayedPart { games: 1, first_to: 1, settings }];
-    let bout = Bout { table: table.as_ref(), assets: &Assets::none(), parts: &parts, in_parts: false };
+    let parts = [ResolvedPart { games: 1, first_to: 1, settings }];
+    let bout = MatchRunner {
+        game: table.as_ref(),
+        assets: &Assets::none(),
+        parts: &parts,
+        parts_give_points: false,
+    };
     let key = MatchKey { phase: 0, stage: 0, number: 0 };
     bout.play(key, &seats, seed, &mut Recorder::new(), None).unwrap().games[0].digest.0
 }
@@ -82,7 +87,7 @@ const BOTS: [&str; 2] = ["tactician", "random"];
 
 #[test]
 fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -105,28 +110,30 @@ fn jobs_are_played_as_they_would_be_at_home_and_gone_from_the_queue() {
     let hello = stage.script.hellos.lock().unwrap()[0].clone();
     assert_eq!((hello.worker.as_str(), hello.cores, hello.rules.len()), ("w1", 2, 5));
     until("a beat that counts", || {
-        roster.workers().iter().any(|one| one.beat.games == 18 && one.beat.rate > 0.0)
+        roster.workers().iter().any(|one| one.heartbeat.games == 18 && one.heartbeat.games_per_second > 0.0)
     });
     worker.leave();
-    until("its last beat", || roster.workers().iter().all(|one| one.state == State::Lost || one.beat.gone));
+    until("its last beat", || {
+        roster.workers().iter().all(|one| one.status == WorkerStatus::Lost || one.heartbeat.gone)
+    });
 }
 
 #[test]
 fn a_report_is_said_until_its_receipt_comes_and_played_once() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let silence = AtomicU32::new(0);
     // The first time nothing, then a question who it is, then the receipt.
-    let answer = move |_: &wire::Report| match silence.fetch_add(1, SeqCst) {
+    let answer = move |_: &messages::JobReport| match silence.fetch_add(1, SeqCst) {
         0 => None,
-        1 => Some(Receipt::Again),
-        _ => Some(Receipt::Kept),
+        1 => Some(ReportAck::Resend),
+        _ => Some(ReportAck::Stored),
     };
     let stage = Stage::set(Script { answer: Box::new(answer), ..Script::default() });
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(|_| None);
-    let worker = stage.worker(|options| options.hands = hands.clone());
+    let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "one", 0..2));
     until("the report", || stage.reports().len() == 1);
     until("nothing queued", || stage.queued() == 0);
@@ -137,13 +144,16 @@ fn a_report_is_said_until_its_receipt_comes_and_played_once() {
 
 #[test]
 fn the_lease_is_held_while_a_long_game_is_played() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     // Longer than a worker on a busy machine is ever silent.
     let lease = Duration::from_secs(3);
-    let welcome =
-        |_: &wire::Hello| Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 3000, scale: None };
+    let welcome = |_: &messages::JoinRequest| JoinResponse::Accepted {
+        consumer: CUP.to_owned(),
+        lease_ms: 3000,
+        clock_scale: None,
+    };
     let stage = Stage::with_lease(Script { welcome: Box::new(welcome), ..Script::default() }, lease);
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let hands = odd(move |_| {
@@ -151,10 +161,10 @@ fn the_lease_is_held_while_a_long_game_is_played() {
         None
     });
     // The second one would get it if the first did not hold it.
-    let first = stage.worker(|options| options.hands = hands.clone());
+    let first = stage.worker(|options| options.backend = hands.clone());
     let second = stage.worker(|options| {
         options.name = "w2".to_owned();
-        options.hands = hands.clone();
+        options.backend = hands.clone();
     });
     stage.publish(&job(&brief, "long", 0..1));
     until("the report", || stage.reports().len() == 1);
@@ -166,28 +176,28 @@ fn the_lease_is_held_while_a_long_game_is_played() {
 
 #[test]
 fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     // A full disk on the first try of the first job; the second job fails always.
     let hands = odd(|call| (call != 1).then(broken));
-    let worker = stage.worker(|options| options.hands = hands.clone());
+    let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "mended", 0..1));
     until("the report", || stage.reports().len() == 1);
     let troubles = stage.troubles();
     assert_eq!(
         (troubles.len(), &troubles[0].kind, troubles[0].job.as_str()),
-        (1, &TroubleKind::Failed, "mended")
+        (1, &JobErrorKind::Failed, "mended")
     );
-    assert!(troubles[0].says.contains("no space left"), "{}", troubles[0].says);
+    assert!(troubles[0].message.contains("no space left"), "{}", troubles[0].message);
     stage.publish(&job(&brief, "poison", 1..2));
-    until("poison", || stage.troubles().iter().any(|one| matches!(one.kind, TroubleKind::Poison { .. })));
+    until("poison", || stage.troubles().iter().any(|one| matches!(one.kind, JobErrorKind::Poison { .. })));
     until("nothing queued", || stage.queued() == 0);
-    let kinds: Vec<TroubleKind> = stage.troubles().into_iter().skip(1).map(|one| one.kind).collect();
-    let failed = TroubleKind::Failed;
-    assert_eq!(kinds, [failed.clone(), failed.clone(), failed, TroubleKind::Poison { deliveries: 4 }]);
+    let kinds: Vec<JobErrorKind> = stage.troubles().into_iter().skip(1).map(|one| one.kind).collect();
+    let failed = JobErrorKind::Failed;
+    assert_eq!(kinds, [failed.clone(), failed.clone(), failed, JobErrorKind::Poison { deliveries: 4 }]);
     assert_eq!(stage.reports().len(), 1);
     assert!(!worker.is_gone(), "it lives on");
     worker.leave();
@@ -195,16 +205,16 @@ fn what_fails_goes_back_and_is_put_aside_when_it_fails_everywhere() {
 
 #[test]
 fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
-    let brief = wire::encode(&house_brief("connect-five", &BOTS)).unwrap();
+    let brief = messages::encode(&house_brief("connect-five", &BOTS)).unwrap();
     let name = hash(&brief);
     let worker = stage.worker(|_| {});
     stage.publish(&job(&name, "early", 0..1));
     until("trouble", || !stage.troubles().is_empty());
-    assert_eq!(stage.troubles()[0].kind, TroubleKind::Missing { hash: name.clone() });
+    assert_eq!(stage.troubles()[0].kind, JobErrorKind::Missing { hash: name.clone() });
     stage.put(&brief);
     until("the report", || stage.reports().len() == 1);
     worker.leave();
@@ -221,14 +231,14 @@ fn a_file_that_is_missing_is_asked_for_and_damage_on_the_disk_is_mended() {
 
 #[test]
 fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let file = stage.home.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let worker = stage.worker(|options| options.cache = file.join("below"));
+    let worker = stage.worker(|options| options.cache_folder = file.join("below"));
     stage.publish(&job(&brief, "one", 0..1));
     until("the report", || stage.reports().len() == 1);
     worker.leave();
@@ -236,13 +246,17 @@ fn a_cache_that_cannot_be_written_does_not_keep_anybody_from_playing() {
 
 #[test]
 fn who_is_named_in_not_leaves_a_job_to_others() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let first = stage.worker(|_| {});
-    stage.publish(&wire::Job { not: vec!["w1".to_owned()], tries: 100, ..job(&brief, "check", 0..1) });
+    stage.publish(&messages::Job {
+        excluded_workers: vec!["w1".to_owned()],
+        max_deliveries: 100,
+        ..job(&brief, "check", 0..1)
+    });
     thread::sleep(Duration::from_millis(700));
     assert!(stage.reports().is_empty());
     let second = stage.worker(|options| options.name = "w2".to_owned());
@@ -254,12 +268,12 @@ fn who_is_named_in_not_leaves_a_job_to_others() {
 
 #[test]
 fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
-    let answer = |report: &wire::Report| {
+    let answer = |report: &messages::JobReport| {
         let why = "its results were wrong".to_owned();
-        Some(if report.worker == "w1" { Receipt::Refused { why } } else { Receipt::Kept })
+        Some(if report.worker == "w1" { ReportAck::Refused { why } } else { ReportAck::Stored })
     };
     let stage = Stage::set(Script { answer: Box::new(answer), ..Script::default() });
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
@@ -271,7 +285,7 @@ fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew
         roster
             .workers()
             .iter()
-            .any(|one| one.beat.refused == [(CUP.to_owned(), "its results were wrong".to_owned())])
+            .any(|one| one.heartbeat.refused == [(CUP.to_owned(), "its results were wrong".to_owned())])
     });
     let other = stage.worker(|options| options.name = "w2".to_owned());
     until("the report", || stage.reports().len() == 1);
@@ -282,9 +296,11 @@ fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew
     until("it asks again", || hellos() == 2);
     // Told to leave, it leaves.
     let why = "not today".to_owned();
-    let done =
-        stage.runtime.block_on(roster.order("w2", &Order::Leave { cup: CUP.to_owned(), why })).unwrap();
-    assert_eq!(done, wire::Done::Yes);
+    let done = stage
+        .runtime
+        .block_on(roster.send_command("w2", &WorkerCommand::Leave { competition_id: CUP.to_owned(), why }))
+        .unwrap();
+    assert_eq!(done, messages::CommandReply::Yes);
     until("it left too", || other.has_said("leaving: not today"));
     worker.leave();
     other.leave();
@@ -292,22 +308,22 @@ fn who_is_not_believed_leaves_the_competition_and_asks_again_when_it_begins_anew
 
 #[test]
 fn an_older_worker_is_refused_politely() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
-    let welcome = |hello: &wire::Hello| {
+    let welcome = |hello: &messages::JoinRequest| {
         if hello.engine == "0.0.1" {
-            Welcome::Refused {
+            JoinResponse::Refused {
                 why: "its Agon is 0.0.1, this competition needs 0.1.0\nhint: update Agon there".to_owned(),
             }
         } else {
-            Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: None }
+            JoinResponse::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, clock_scale: None }
         }
     };
     let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     stage.publish(&job(&brief, "one", 0..1));
-    let worker = stage.worker(|options| options.identity = older());
+    let worker = stage.worker(|options| options.capabilities = older());
     until("it says so", || worker.has_said("Cup: refused: its Agon is 0.0.1"));
     thread::sleep(Duration::from_millis(300));
     assert!(stage.reports().is_empty());
@@ -316,16 +332,16 @@ fn an_older_worker_is_refused_politely() {
 
 #[test]
 fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let asked = AtomicU32::new(0);
-    let welcome = move |_: &wire::Hello| match asked.fetch_add(1, SeqCst) {
-        0 => Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: None },
-        _ => Welcome::Refused { why: "this worker is too old".to_owned() },
+    let welcome = move |_: &messages::JoinRequest| match asked.fetch_add(1, SeqCst) {
+        0 => JoinResponse::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, clock_scale: None },
+        _ => JoinResponse::Refused { why: "this worker is too old".to_owned() },
     };
     // Whoever started anew does not know who hands this in.
-    let answer = |_: &wire::Report| Some(Receipt::Again);
+    let answer = |_: &messages::JobReport| Some(ReportAck::Resend);
     let stage =
         Stage::set(Script { welcome: Box::new(welcome), answer: Box::new(answer), ..Script::default() });
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
@@ -346,7 +362,7 @@ fn who_is_refused_by_a_new_coordinator_keeps_nothing_to_hand_in() {
 
 #[test]
 fn a_drained_worker_finishes_hands_in_and_leaves() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -354,11 +370,11 @@ fn a_drained_worker_finishes_hands_in_and_leaves() {
     let let_go = Arc::new(AtomicBool::new(false));
     let hands = held(&let_go);
     let roster = stage.roster();
-    let worker = stage.worker(|options| options.hands = hands.clone());
+    let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "one", 0..1));
     until("it plays", || hands.1.load(SeqCst) == 1);
     until("it is seen", || !roster.workers().is_empty());
-    stage.runtime.block_on(roster.order("w1", &Order::Drain)).unwrap();
+    stage.runtime.block_on(roster.send_command("w1", &WorkerCommand::Drain)).unwrap();
     stage.publish(&job(&brief, "two", 1..2));
     let_go.store(true, SeqCst);
     until("it leaves", || worker.is_gone());
@@ -375,7 +391,7 @@ fn handed_in_of_eight(stage: &Stage) -> usize {
 
 #[test]
 fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -383,10 +399,10 @@ fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
     let let_go = Arc::new(AtomicBool::new(false));
     let hands = held(&let_go);
     let roster = stage.roster();
-    let worker = stage.worker(|options| options.hands = hands.clone());
+    let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "one", 0..8));
     until("it plays", || hands.1.load(SeqCst) > 0);
-    stage.runtime.block_on(roster.order("w1", &Order::Drain)).unwrap();
+    stage.runtime.block_on(roster.send_command("w1", &WorkerCommand::Drain)).unwrap();
     let_go.store(true, SeqCst);
     until("it leaves", || worker.is_gone());
     let matches = handed_in_of_eight(&stage);
@@ -395,7 +411,7 @@ fn who_is_to_leave_hands_in_what_it_has_played_of_a_job() {
 
 #[test]
 fn a_job_that_takes_longer_than_was_thought_is_handed_in_as_far_as_it_is_played() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     // The worker is told of a lease of 2 s: the sixth match begins after it at the latest.
@@ -405,7 +421,7 @@ fn a_job_that_takes_longer_than_was_thought_is_handed_in_as_far_as_it_is_played(
         thread::sleep(Duration::from_millis(400));
         None
     });
-    let worker = stage.worker(|options| options.hands = hands.clone());
+    let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "one", 0..8));
     let matches = handed_in_of_eight(&stage);
     assert!((1..8).contains(&matches), "{matches}");
@@ -414,7 +430,7 @@ fn a_job_that_takes_longer_than_was_thought_is_handed_in_as_far_as_it_is_played(
 
 #[test]
 fn who_has_nothing_to_finish_answers_before_it_leaves() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
@@ -422,15 +438,15 @@ fn who_has_nothing_to_finish_answers_before_it_leaves() {
     for round in 0..10 {
         let name = format!("w{round}");
         let worker = stage.worker(|options| options.name.clone_from(&name));
-        until("it is seen", || roster.workers().iter().any(|one| one.beat.worker == name));
-        stage.runtime.block_on(roster.order(&name, &Order::Drain)).unwrap();
+        until("it is seen", || roster.workers().iter().any(|one| one.heartbeat.worker == name));
+        stage.runtime.block_on(roster.send_command(&name, &WorkerCommand::Drain)).unwrap();
         until("it leaves", || worker.is_gone());
     }
 }
 
 #[test]
 fn a_server_that_was_away_costs_no_result() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     // A short lease: what the server forgot while it was away is given out again soon.
@@ -442,7 +458,7 @@ fn a_server_that_was_away_costs_no_result() {
         }
         None
     });
-    let worker = stage.worker(|options| options.hands = hands.clone());
+    let worker = stage.worker(|options| options.backend = hands.clone());
     stage.publish(&job(&brief, "one", 0..1));
     until("it plays", || hands.1.load(SeqCst) == 1);
     stage.nats.kill();
@@ -457,11 +473,14 @@ fn a_server_that_was_away_costs_no_result() {
 
 #[test]
 fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
-    let welcome =
-        |_: &wire::Hello| Welcome::Accepted { consumer: CUP.to_owned(), lease_ms: 2000, scale: Some(1.25) };
+    let welcome = |_: &messages::JoinRequest| JoinResponse::Accepted {
+        consumer: CUP.to_owned(),
+        lease_ms: 2000,
+        clock_scale: Some(1.25),
+    };
     let stage = Stage::set(Script { welcome: Box::new(welcome), ..Script::default() });
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
     let worker = stage.worker(|_| {});
@@ -476,17 +495,17 @@ fn scaled_time_limits_are_in_the_record_and_change_no_digest() {
 
 /// Has records that do not fit into a message.
 struct Large;
-impl Hands for Large {
+impl MatchBackend for Large {
     fn play<'p>(
         &self,
-        bout: &Bout<'_>,
+        bout: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &Member)],
+        members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
     ) -> Result<FinishedMatch, PlayError> {
-        let mut finished = Honest.play(bout, key, members, seed, recorder, reporter)?;
+        let mut finished = RealBackend.play(bout, key, members, seed, recorder, reporter)?;
         finished.games[0].record = Some(vec![7; 1_200_000]);
         Ok(finished)
     }
@@ -494,12 +513,12 @@ impl Hands for Large {
 
 #[test]
 fn a_large_report_comes_in_pieces() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
     let brief = stage.brief(&house_brief("connect-five", &BOTS));
-    let worker = stage.worker(|options| options.hands = Arc::new(Large));
+    let worker = stage.worker(|options| options.backend = Arc::new(Large));
     stage.publish(&job(&brief, "one", 0..1));
     until("the report", || stage.reports().len() == 1);
     assert_eq!(stage.script.pieces.load(SeqCst), 3);
@@ -509,25 +528,29 @@ fn a_large_report_comes_in_pieces() {
 
 #[test]
 fn bots_without_the_sandbox_are_played_only_where_that_is_allowed() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let stage = Stage::set(Script::default());
     let mut brief = house_brief("connect-five", &BOTS);
     brief.sandbox = false;
     let hash_of = |text: &str| hash(text.as_bytes());
-    brief.entrants[0].bot =
-        BotBrief::Program { hash: hash_of("x"), spec: "./x".to_owned(), files: hash_of("x"), beside: None };
+    brief.entrants[0].bot = PhaseBot::Program {
+        hash: hash_of("x"),
+        spec: "./x".to_owned(),
+        files: hash_of("x"),
+        extra_file: None,
+    };
     let brief = stage.brief(&brief);
     let worker = stage.worker(|_| {});
     stage.publish(&job(&brief, "one", 0..1));
-    until("it says so", || worker.has_said("must be started with --allow-unguarded"));
+    until("it says so", || worker.has_said("start this worker with --allow-unguarded"));
     worker.leave();
     // Where it is allowed it goes on, as far as it gets: the files are not there.
-    let allow = |options: &mut WorkerOptions| options.allow_unguarded = true;
+    let allow = |options: &mut WorkerOptions| options.allow_unsandboxed = true;
     let worker = stage.worker(allow);
     until("it asks for the files", || {
-        stage.troubles().iter().any(|one| one.kind == TroubleKind::Missing { hash: hash_of("x") })
+        stage.troubles().iter().any(|one| one.kind == JobErrorKind::Missing { hash: hash_of("x") })
     });
     worker.leave();
 }

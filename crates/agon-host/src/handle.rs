@@ -9,7 +9,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
 };
 
-use crate::sandbox::{Ended, Jailed};
+use crate::sandbox::{BotExit, SandboxedProcess};
 
 /// Our ends of a program's standard streams.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub struct Pipes {
 }
 
 /// A running program. Dropped, it is ended.
-pub trait Handle: Debug + Send {
+pub trait ProcessHandle: Debug + Send {
     /// The number of the process whose time is measured.
     fn id(&self) -> u32;
 
@@ -46,7 +46,7 @@ pub trait Handle: Debug + Send {
     fn kill(&mut self);
 }
 
-impl Handle for Jailed {
+impl ProcessHandle for SandboxedProcess {
     fn id(&self) -> u32 {
         self.pid().as_raw_nonzero().get().unsigned_abs()
     }
@@ -83,14 +83,14 @@ impl Handle for Jailed {
 
 /// A program without a sandbox: a child, the leader of a process group of its own.
 #[derive(Debug)]
-pub struct Unguarded {
+pub struct UnsandboxedProcess {
     child: Child,
     exit: OwnedFd,
     /// `None` once the child was waited for: then the number may be somebody else's.
     group: Option<Pid>,
 }
 
-impl Unguarded {
+impl UnsandboxedProcess {
     /// Takes a child that was started as the leader of a process group, with pipes.
     pub fn new(mut child: Child) -> io::Result<Self> {
         let opened = match i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
@@ -115,7 +115,7 @@ impl Unguarded {
     }
 }
 
-impl Handle for Unguarded {
+impl ProcessHandle for UnsandboxedProcess {
     fn id(&self) -> u32 {
         self.child.id()
     }
@@ -151,7 +151,7 @@ impl Handle for Unguarded {
         if self.group.is_some() {
             return None;
         }
-        self.child.try_wait().ok().flatten().map(|status| Ended::from(status).to_string())
+        self.child.try_wait().ok().flatten().map(|status| BotExit::from(status).to_string())
     }
 
     fn kill(&mut self) {
@@ -162,7 +162,7 @@ impl Handle for Unguarded {
     }
 }
 
-impl Drop for Unguarded {
+impl Drop for UnsandboxedProcess {
     fn drop(&mut self) {
         self.kill();
     }

@@ -9,31 +9,29 @@
 //! - [`pinning`]: one game for each core
 //! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
 //! - [`text`]: a program as a player by a game's own lines of text
-//! - [`audit`]: calls made again, of bots that must not remember
 //! - [`intake`]: would a bot be accepted, and what is it exactly
 //! - [`dialogue`]: a Python bot asked by a debugger or a profiler
 //! - [`sandbox`]: what a bot may not do
 
-pub mod audit;
-mod desk;
-pub mod dialogue;
+pub mod bot_source;
+pub mod connection;
 pub mod handle;
-pub mod intake;
-pub mod lines;
-mod log;
+pub mod interactive;
+pub mod json_lines_player;
 mod message;
 pub mod pinning;
+mod pipes;
+mod poller;
 pub mod process;
 pub mod program;
 pub mod python;
-mod running;
+mod running_bot;
 pub mod sandbox;
-pub mod talk;
-pub mod text;
+mod stderr_pipe;
+pub mod text_player;
 pub mod timing;
-pub mod warm;
-mod wire;
+pub mod zygote;
 
-pub use lines::{Conditions, Introduction, LinesPlayer};
+pub use json_lines_player::{HelloInfo, JsonLinesPlayer, PlayerOptions};
 pub use program::{Program, ProgramError};
-pub use text::TextPlayer;
+pub use text_player::TextPlayer;

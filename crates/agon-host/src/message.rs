@@ -24,7 +24,7 @@ pub enum Message<'m, O> {
 }
 
 /// A message without an observation.
-pub type Plain<'m> = Message<'m, ()>;
+pub type SimpleMessage<'m> = Message<'m, ()>;
 
 /// Everything a bot is told once.
 #[derive(Serialize)]
@@ -75,7 +75,7 @@ impl<O: Serialize> Message<'_, O> {
 
 /// What a bot writes. Everything else in the line is ignored.
 #[derive(Deserialize)]
-pub struct Answered {
+pub struct BotMessage {
     pub id: u64,
     #[serde(default)]
     pub answer: Option<Json>,
@@ -87,36 +87,15 @@ pub struct Answered {
     pub says: Option<String>,
     /// Instead of being ready: why the bot cannot be loaded.
     #[serde(default)]
-    pub error: Option<NotLoaded>,
+    pub error: Option<LoadFailure>,
     /// Instead of all that: the process that was to answer has ended; how, in words. Told by a host of bots.
     #[serde(default)]
     pub ended: Option<String>,
-    /// With the end of a game: whether its calls, made again in another order, gave the same.
-    #[serde(default)]
-    pub audit: Option<Audit>,
-    /// What calls gave that were to be made again, in their order.
-    #[serde(default)]
-    pub again: Option<Vec<String>>,
-    /// Instead of that: why there is nothing to compare.
-    #[serde(default)]
-    pub broken: Option<String>,
-}
-
-/// What came of calling a bot again.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
-pub struct Audit {
-    pub same: bool,
-    #[serde(default)]
-    pub turn: u32,
-    #[serde(default)]
-    pub first: String,
-    #[serde(default)]
-    pub again: String,
 }
 
 /// Why a bot cannot be loaded.
 #[derive(Deserialize)]
-pub struct NotLoaded {
+pub struct LoadFailure {
     what: String,
     #[serde(default)]
     file: Option<String>,
@@ -126,7 +105,7 @@ pub struct NotLoaded {
     hint: Option<String>,
 }
 
-impl std::fmt::Display for NotLoaded {
+impl std::fmt::Display for LoadFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => write!(f, "{file}, line {line}: ")?,
@@ -154,29 +133,26 @@ pub fn pack_turn<G: Game>(
     out.extend_from_slice(&[TURN, 0, 0, 0]);
     out.extend_from_slice(&(id as u32).to_le_bytes());
     out.extend_from_slice(&u32::try_from(limit_ms).unwrap_or(u32::MAX).to_le_bytes());
-    G::pack(seen, first, out)
+    G::pack_observation(seen, first, out)
 }
 
 /// The id and the text of an answer in short form.
-fn unpack(line: &[u8]) -> Option<Answered> {
+fn unpack(line: &[u8]) -> Option<BotMessage> {
     let (head, text) = line.split_at_checked(5)?;
     let id = u32::from_le_bytes(head.get(1..)?.try_into().ok()?);
     let answer = std::str::from_utf8(text).ok()?.to_owned();
-    Some(Answered {
+    Some(BotMessage {
         id: id.into(),
         answer: Some(Json::String(answer)),
         fault: None,
         says: None,
         error: None,
         ended: None,
-        audit: None,
-        again: None,
-        broken: None,
     })
 }
 
 /// Reads a bot's line. The error says what is wrong with it.
-pub fn read(line: &[u8]) -> Result<Answered, String> {
+pub fn read(line: &[u8]) -> Result<BotMessage, String> {
     if line.first() == Some(&PACKED_ANSWER) {
         return unpack(line).ok_or_else(|| "not an answer".to_owned());
     }

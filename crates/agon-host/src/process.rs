@@ -5,25 +5,25 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use agon_core::Times;
+use agon_core::AnswerTimes;
 
-use crate::desk::{self, Shared, lock};
-use crate::log::printable;
+use crate::pipes::BotPipes;
+use crate::poller::{self, SharedPipes, lock};
 use crate::program::{Program, start};
-use crate::timing::{Stolen, is_late};
-use crate::wire::Wire;
+use crate::stderr_pipe::printable;
+use crate::timing::{StealTime, is_late};
 
-pub use crate::log::LOG_KEPT;
-pub use crate::talk::{Talk, Trouble};
-pub use crate::wire::LONGEST_LINE;
+pub use crate::connection::{AnswerError, BotConnection};
+pub use crate::pipes::LONGEST_LINE;
+pub use crate::stderr_pipe::LOG_KEPT;
 
 /// A program that is past its limit gets so much more before it is stopped: what the kernel says of its waiting for
 /// a processor is behind by the stretch it waits for now. An answer that comes in this time is judged by the clock.
-pub(crate) const GRACE: Duration = Duration::from_millis(50);
+pub(crate) const LATE_GRACE: Duration = Duration::from_millis(50);
 /// On a machine so loaded that nothing moves, an answer is given up after so many times its limit...
-pub(crate) const PATIENCE: u32 = 20;
+pub(crate) const OVERLOAD_FACTOR: u32 = 20;
 /// ...and this.
-pub(crate) const MORE_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const OVERLOAD_EXTRA: Duration = Duration::from_secs(5);
 /// A program that closed its stdout has so long to end by itself, so that its exit status is known.
 const TO_END: Duration = Duration::from_millis(200);
 /// How often it is looked whether a program has ended by itself.
@@ -33,29 +33,29 @@ const SHOWN: usize = 200;
 
 /// A program while it runs. Dropped, it is killed with all processes of its group, and waited for.
 #[derive(Debug)]
-pub struct Process {
+pub struct LineProcess {
     id: u32,
-    wire: Shared,
+    wire: SharedPipes,
     limit: Duration,
     /// What the machine had lost to others when it was asked.
-    stolen: Stolen,
+    stolen: StealTime,
 }
 
-impl Process {
+impl LineProcess {
     /// Starts a program. `environment` is added to its own; `hold` keeps it still whenever it is not asked.
     pub fn start(program: &Program, environment: &[(&str, String)], hold: bool) -> io::Result<Self> {
         let handle = start(program, environment)?;
         let id = handle.id();
-        let wire = Arc::new(Mutex::new(Wire::new(handle, hold)?));
-        Ok(Self { id, wire, limit: Duration::MAX, stolen: Stolen::default() })
+        let wire = Arc::new(Mutex::new(BotPipes::new(handle, hold)?));
+        Ok(Self { id, wire, limit: Duration::MAX, stolen: StealTime::default() })
     }
 
-    fn look_at_arrival(&mut self) -> (Times, Result<(), Trouble>) {
+    fn look_at_arrival(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
         let wire = lock(&self.wire);
         let times = wire.times(wire.arrived().unwrap_or_else(|| wire.mark()));
-        let times = self.stolen.forgive(times, self.limit);
+        let times = self.stolen.subtract_from(times, self.limit);
         if let Some(line) = wire.too_long() {
-            return (times, Err(Trouble::TooLong(shown(line))));
+            return (times, Err(AnswerError::TooLong(shown(line))));
         }
         (times, Ok(()))
     }
@@ -81,56 +81,56 @@ impl Process {
 
     /// Ends it and all it has started, at once, and waits until it is gone.
     pub fn kill(&mut self) {
-        desk::forget(&self.wire);
+        poller::forget(&self.wire);
         lock(&self.wire).handle().kill();
     }
 }
 
-impl Talk for Process {
+impl BotConnection for LineProcess {
     fn id(&self) -> u32 {
         self.id
     }
 
-    fn stray(&mut self) -> Option<String> {
+    fn unsolicited_output(&mut self) -> Option<String> {
         lock(&self.wire).stray().map(|bytes| shown(&bytes))
     }
 
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
         self.limit = limit;
-        self.stolen = Stolen::lately();
+        self.stolen = StealTime::lately();
         lock(&self.wire).ask(text, lines);
-        desk::watch(&self.wire);
+        poller::watch(&self.wire);
     }
 
-    fn wait(&mut self) -> (Times, Result<(), Trouble>) {
+    fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
         let asked = lock(&self.wire).asked();
         let patience =
-            asked.at.checked_add(self.limit.saturating_mul(PATIENCE).saturating_add(MORE_PATIENCE));
+            asked.at.checked_add(self.limit.saturating_mul(OVERLOAD_FACTOR).saturating_add(OVERLOAD_EXTRA));
         let mut until = asked.at.checked_add(self.limit);
         let far = Duration::from_hours(1);
         loop {
             let now = Instant::now();
-            if desk::wait(&self.wire, until.unwrap_or(now + far)) {
-                desk::forget(&self.wire);
+            if poller::wait(&self.wire, until.unwrap_or(now + far)) {
+                poller::forget(&self.wire);
                 return self.look_at_arrival();
             }
             let (times, late) = {
                 let wire = lock(&self.wire);
-                let times = self.stolen.forgive(wire.times(wire.mark()), self.limit);
-                (times, is_late(times, self.limit, GRACE, || wire.stands_ready()))
+                let times = self.stolen.subtract_from(wire.times(wire.mark()), self.limit);
+                (times, is_late(times, self.limit, LATE_GRACE, || wire.stands_ready()))
             };
             if late || patience.is_some_and(|end| now >= end) {
-                desk::forget(&self.wire);
-                return (times, Err(Trouble::Late));
+                poller::forget(&self.wire);
+                return (times, Err(AnswerError::Late));
             }
-            let left = self.limit.saturating_add(GRACE).saturating_sub(times.charged());
+            let left = self.limit.saturating_add(LATE_GRACE).saturating_sub(times.charged());
             until = Instant::now().checked_add(left + Duration::from_millis(1));
         }
     }
 
-    fn line(&mut self) -> Result<Vec<u8>, Trouble> {
+    fn line(&mut self) -> Result<Vec<u8>, AnswerError> {
         let line = lock(&self.wire).line();
-        line.ok_or_else(|| Trouble::Ended(self.how_it_ended()))
+        line.ok_or_else(|| AnswerError::Ended(self.how_it_ended()))
     }
 
     fn log(&mut self) -> String {
@@ -141,13 +141,13 @@ impl Talk for Process {
         lock(&self.wire).printed()
     }
 
-    fn part(mut self: Box<Self>, text: &[u8], time: Duration) {
+    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
         let until = Instant::now() + time;
         lock(&self.wire).ask_to_end(text);
         while Instant::now() < until && lock(&self.wire).handle().ended().is_none() {
             lock(&self.wire).hang_up();
             // Its stdout may be closed long before it ends.
-            if desk::wait(&self.wire, until.min(Instant::now() + TO_LOOK)) {
+            if poller::wait(&self.wire, until.min(Instant::now() + TO_LOOK)) {
                 std::thread::sleep(TO_LOOK);
             }
         }
@@ -155,7 +155,7 @@ impl Talk for Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for LineProcess {
     fn drop(&mut self) {
         self.kill();
     }

@@ -5,9 +5,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::handle::{Handle, Unguarded};
+use crate::handle::{ProcessHandle, UnsandboxedProcess};
 use crate::sandbox::{self, Policy, Streams, Writable};
-use crate::warm::link::Hold;
+use crate::zygote::forked_bot::PausePolicy;
 
 /// A program with its arguments, the folder it runs in and what its environment holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,26 +19,26 @@ pub struct Program {
     /// What its environment holds besides `PATH` and `LANG`.
     pub environment: Vec<(String, String)>,
     /// Folders outside its own that it reads and runs files from, such as its interpreter's.
-    pub also: Vec<PathBuf>,
+    pub readable_dirs: Vec<PathBuf>,
     /// Folders it can write to. Without a sandbox nothing limits them.
     pub writable: Vec<Writable>,
     /// Files and folders that stay closed to it although a folder it reads holds them, such as other bots. Of a program
     /// that is not guarded nothing is kept.
     pub hidden: Vec<PathBuf>,
     /// The files and folders it is made of, where that is not what is run: it may be run from a copy.
-    pub own: Vec<PathBuf>,
+    pub bot_files: Vec<PathBuf>,
     /// A folder made for it, which goes when whoever made it is gone without having removed it.
     pub private: Option<PathBuf>,
-    /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::launch_if_asked`] first, and the
+    /// Whether it runs behind the sandbox. Then this program's `main` must call [`sandbox::run_launcher_if_requested`] first, and the
     /// bot's program is looked for where bots may go: the system's folders and the bot's own.
     pub guarded: bool,
     /// It can be forked from a warm parent instead of being started, if it is guarded.
-    pub warm: Option<Warm>,
+    pub warm: Option<ZygoteOptions>,
 }
 
 /// How a program is had from a warm parent.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Warm {
+pub struct ZygoteOptions {
     /// The game it plays.
     pub game: String,
     /// What is to be played: a path, perhaps with a class.
@@ -51,16 +51,14 @@ pub struct Warm {
     pub forks_calls: bool,
     /// All players of a game are asked at the same time.
     pub asked_together: bool,
-    /// All calls are made again when the game is over: see [`crate::audit`].
-    pub audited: bool,
     /// Whether it is held still when it is not asked.
-    pub hold: Hold,
+    pub hold: PausePolicy,
 }
 
-impl Warm {
+impl ZygoteOptions {
     /// The process that has answered a turn answers the next, until the game is over, and may know what it likes of it.
     pub const fn plays_on(&self) -> bool {
-        !self.forks_calls && !self.audited
+        !self.forks_calls
     }
 }
 
@@ -88,10 +86,10 @@ impl Program {
             words,
             folder: folder.into(),
             environment: Vec::new(),
-            also: Vec::new(),
+            readable_dirs: Vec::new(),
             writable: Vec::new(),
             hidden: Vec::new(),
-            own: Vec::new(),
+            bot_files: Vec::new(),
             private: None,
             guarded: false,
             warm: None,
@@ -100,7 +98,7 @@ impl Program {
 
     /// The same, behind the sandbox.
     #[must_use]
-    pub fn guarded(self) -> Self {
+    pub fn sandboxed(self) -> Self {
         Self { guarded: true, ..self }
     }
 
@@ -153,7 +151,7 @@ impl Program {
 }
 
 /// Starts a program with pipes for its standard streams. Every bot is started here.
-pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Box<dyn Handle>> {
+pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Box<dyn ProcessHandle>> {
     let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
     // The folder is entered before the program is looked for: only a whole path stays the same.
     let path = std::path::absolute(path)?;
@@ -176,7 +174,7 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()?;
-    Ok(Box::new(Unguarded::new(child)?))
+    Ok(Box::new(UnsandboxedProcess::new(child)?))
 }
 
 /// Has a program end when whoever started it ends without having ended it.
@@ -198,7 +196,7 @@ pub(crate) fn policy(program: &Program, more: &[(&str, String)]) -> io::Result<P
     // A compiled bot in its own folder may be run. Java and Node reserve far more address space than they use, and start
     // a dozen threads before the bot's first line.
     policy.executable.push(policy.folder.clone());
-    policy.executable.extend(program.also.iter().cloned());
+    policy.executable.extend(program.readable_dirs.iter().cloned());
     policy.writable.extend(program.writable.iter().cloned());
     policy.hidden.extend(program.hidden.iter().cloned());
     policy.private.clone_from(&program.private);

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use agon_core::assets::content_hash;
 use rust_embed::RustEmbed;
 
-use crate::program::{Program, ProgramError, Warm};
-use crate::warm::link::Hold;
+use crate::program::{Program, ProgramError, ZygoteOptions};
+use crate::zygote::forked_bot::PausePolicy;
 
 #[derive(RustEmbed)]
 #[folder = "../../python/agon_bot"]
@@ -58,41 +58,9 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
     let threads = ["OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"];
     program.environment.extend(threads.map(|name| (name.to_owned(), "1".to_owned())));
     program.warm = Some(warm(game, target, &program.environment, interpreter));
-    program.also.clone_from(&interpreter.folders);
-    program.also.push(package);
+    program.readable_dirs.clone_from(&interpreter.folders);
+    program.readable_dirs.push(package);
     Ok(program)
-}
-
-/// How a Python bot of a game that wants it to forget between calls is made to.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum Stateless {
-    /// Each call in a fork of the loaded bot.
-    #[default]
-    Strict,
-    /// Each call in a fork that loads the bot itself.
-    Fresh,
-    /// All calls in one process, and again in another order in a fork when the game is over.
-    Audited,
-}
-
-impl Stateless {
-    /// As the Python side calls it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::Fresh => "fresh",
-            Self::Audited => "audited",
-        }
-    }
-}
-
-/// Sets how a Python bot forgets between calls. Without effect in games whose bots may remember.
-pub fn forget(program: &mut Program, stateless: Stateless) {
-    if let Some(warm) = program.warm.as_mut().filter(|warm| warm.game == FORGETFUL) {
-        warm.audited = stateless == Stateless::Audited;
-        warm.forks_calls = !warm.audited;
-        program.environment.push(("AGON_STATELESS".to_owned(), stateless.name().to_owned()));
-    }
 }
 
 /// The game whose bots must not remember.
@@ -107,7 +75,12 @@ const CROWDED: &str = "colour-battle";
 /// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
 /// Others are for every game, Connect Five's never: for those the memory is left as it is, which is the faster for the one
 /// who stays.
-fn warm(game: &str, target: String, environment: &[(String, String)], interpreter: &Interpreter) -> Warm {
+fn warm(
+    game: &str,
+    target: String,
+    environment: &[(String, String)],
+    interpreter: &Interpreter,
+) -> ZygoteOptions {
     let forgets = game == FORGETFUL;
     let parent: &[&str] = if forgets {
         // Not `-m`: what finds the module stays in memory.
@@ -134,16 +107,15 @@ fn warm(game: &str, target: String, environment: &[(String, String)], interprete
         // Or every fork would look up the same few functions of the C library anew.
         environment.push(("LD_BIND_NOW".to_owned(), "1".to_owned()));
     }
-    Warm {
+    ZygoteOptions {
         game: game.to_owned(),
         target,
         parent: parent.iter().map(|&word| word.to_owned()).collect(),
         environment,
         forks_calls: forgets,
         asked_together: game == CROWDED,
-        audited: false,
         // A call's fork, and a Colour Battle bot, can start neither threads nor processes.
-        hold: if forgets || game == CROWDED { Hold::Never } else { Hold::IfBusy },
+        hold: if forgets || game == CROWDED { PausePolicy::Never } else { PausePolicy::IfBusy },
     }
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::time::{Duration, Instant};
 
-use agon_core::Times;
+use agon_core::AnswerTimes;
 
 /// What a process has used since it was started.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -27,40 +27,45 @@ impl Usage {
 
 /// A moment in the life of a process.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark {
+pub struct UsageSample {
     /// When.
     pub at: Instant,
     /// What it had used by then.
     pub usage: Usage,
 }
 
-impl Mark {
+impl UsageSample {
     /// What passed from an earlier moment to this one.
     ///
     /// Waiting is never more than what is left of the wall time without the processor time: the threads of one bot that
     /// wait for each other's processor do not make its time stand still.
-    pub fn since(self, earlier: Self) -> Times {
+    pub fn since(self, earlier: Self) -> AnswerTimes {
         let wall = self.at.saturating_duration_since(earlier.at);
         let cpu = self.usage.cpu.saturating_sub(earlier.usage.cpu);
         let wait = self.usage.wait.saturating_sub(earlier.usage.wait);
-        Times { wall, cpu, wait: wait.min(wall.saturating_sub(cpu)) }
+        AnswerTimes { wall, cpu, wait: wait.min(wall.saturating_sub(cpu)) }
     }
 }
 
 /// What passed from a question to a moment. The question was on its way at `first` at the earliest: while we ourselves
 /// waited for a processor the bot may have been at work already, so what it has used is charged in any case. And one
 /// that has children waits for a processor that they have.
-pub fn since_asked(asked: Mark, first: Instant, until: Mark, has_children: bool) -> Times {
+pub fn since_asked(
+    asked: UsageSample,
+    first: Instant,
+    until: UsageSample,
+    has_children: bool,
+) -> AnswerTimes {
     let mut times = until.since(asked);
     if has_children {
         times.wait = Duration::ZERO;
     }
-    times.at_least(times.cpu.min(until.at.saturating_duration_since(first)))
+    times.charged_at_least(times.cpu.min(until.at.saturating_duration_since(first)))
 }
 
 /// Reads what a process has used. The files stay open: a reading costs a few microseconds.
 #[derive(Debug)]
-pub struct Meter {
+pub struct CpuMeter {
     tasks: Option<File>,
     leader: Option<File>,
     children: Option<File>,
@@ -69,14 +74,14 @@ pub struct Meter {
 
 /// Who is with a process: threads besides its first, and children.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Company {
+pub struct TaskFlags {
     /// It has threads besides the first.
     pub threads: bool,
     /// It has children.
     pub children: bool,
 }
 
-impl Company {
+impl TaskFlags {
     /// Nobody.
     pub const NONE: Self = Self { threads: false, children: false };
 
@@ -89,7 +94,7 @@ impl Company {
 /// Links of `/proc/PID/task` for a process of one thread: itself, its parent, and the thread.
 const LINKS_OF_ONE_THREAD: u64 = 3;
 
-impl Meter {
+impl CpuMeter {
     /// A meter of this process. Where the kernel keeps no such figures, every reading is zero, so that the wall time is
     /// what is charged.
     pub fn new(pid: u32) -> Self {
@@ -105,7 +110,7 @@ impl Meter {
     }
 
     /// The same, when it is known who is with it.
-    pub fn read_with(&self, company: Company) -> Usage {
+    pub fn read_with(&self, company: TaskFlags) -> Usage {
         let Some(leader) = &self.leader else { return Usage::default() };
         let own = if company.threads { self.read_threads() } else { read_figures(leader) };
         let mut usage = own.unwrap_or_default();
@@ -149,7 +154,7 @@ impl Meter {
     }
 
     /// Whether it stands ready to run just now. How long it has waited for that the kernel tells only when the wait is over.
-    pub fn stands_ready(&self) -> bool {
+    pub fn is_runnable(&self) -> bool {
         stands_ready(self.pid)
     }
 
@@ -159,8 +164,8 @@ impl Meter {
     }
 
     /// Who is with it now.
-    pub fn company(&self) -> Company {
-        Company { threads: self.has_threads(), children: self.has_children() }
+    pub fn company(&self) -> TaskFlags {
+        TaskFlags { threads: self.has_threads(), children: self.has_children() }
     }
 
     /// Whether it has children.
@@ -170,21 +175,21 @@ impl Meter {
     }
 
     /// Now, and what it has used.
-    pub fn mark(&self) -> Mark {
-        Mark { at: Instant::now(), usage: self.read() }
+    pub fn mark(&self) -> UsageSample {
+        UsageSample { at: Instant::now(), usage: self.read() }
     }
 }
 
 /// How long processors of this machine were taken away from it: a virtual machine's host gave them to others. The kernel
 /// counts that neither as running nor as waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Stolen(Duration);
+pub struct StealTime(Duration);
 
-impl Stolen {
+impl StealTime {
     /// A figure from a moment ago: looking it up takes long compared with a question.
     pub fn lately() -> Self {
         thread_local! {
-            static LAST: Cell<Option<(Instant, Stolen)>> = const { Cell::new(None) };
+            static LAST: Cell<Option<(Instant, StealTime)>> = const { Cell::new(None) };
         }
         let now = Instant::now();
         let fresh = |(at, _): &(Instant, Self)| now.saturating_duration_since(*at) < STOLEN_IS_FRESH;
@@ -212,13 +217,13 @@ impl Stolen {
 
     /// Takes what was stolen since then off the time of an answer that is over its limit. What the bot has used itself
     /// stays.
-    pub fn forgive(self, times: Times, limit: Duration) -> Times {
+    pub fn subtract_from(self, times: AnswerTimes, limit: Duration) -> AnswerTimes {
         if times.charged() <= limit {
             return times;
         }
         let stolen = Self::now().0.saturating_sub(self.0);
         let rest = times.charged().saturating_sub(times.cpu);
-        Times { wait: times.wait + stolen.min(rest), ..times }
+        AnswerTimes { wait: times.wait + stolen.min(rest), ..times }
     }
 }
 
@@ -231,7 +236,7 @@ pub fn used_by(pid: u32) -> Usage {
 }
 
 /// Whether a process of one thread has never slept of its own accord since it was started. All its time it had a processor or stood ready for
-/// one, or the machine kept it waiting: its host took the processor away (the kernel tells of that in whole ticks only, see [`Stolen`]), or a
+/// one, or the machine kept it waiting: its host took the processor away (the kernel tells of that in whole ticks only, see [`StealTime`]), or a
 /// page of its memory had to be read from the disk again.
 pub fn has_never_slept(pid: u32) -> bool {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
@@ -254,8 +259,8 @@ fn tells_of_no_sleep(status: &str, stat: &str) -> bool {
 }
 
 /// The times of an answer that took nothing but processor time: what is charged is just that.
-pub fn without_sleep(times: Times) -> Times {
-    Times { wait: times.wait.max(times.wall.saturating_sub(times.cpu)), ..times }
+pub fn without_sleep(times: AnswerTimes) -> AnswerTimes {
+    AnswerTimes { wait: times.wait.max(times.wall.saturating_sub(times.cpu)), ..times }
 }
 
 /// How long this very thread has waited for a processor since it was started.
@@ -269,7 +274,7 @@ pub fn own_wait() -> Duration {
 /// Whether an answer is past its limit for good. What the kernel says of a program's waiting for a processor is behind by the stretch it
 /// waits for now: so it gets a little more, and as much more as it needs while it stands ready (`ready`) and has not had its limit of
 /// processor time. A program that sleeps or is at work gains nothing by that.
-pub fn is_late(times: Times, limit: Duration, grace: Duration, ready: impl FnOnce() -> bool) -> bool {
+pub fn is_late(times: AnswerTimes, limit: Duration, grace: Duration, ready: impl FnOnce() -> bool) -> bool {
     times.charged().checked_sub(limit).is_some_and(|over| over > grace) && (times.cpu >= limit || !ready())
 }
 
@@ -297,8 +302,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn mark(start: Instant, at: u32, cpu: u32, wait: u32) -> Mark {
-        Mark { at: start + at * MS, usage: Usage { cpu: cpu * MS, wait: wait * MS } }
+    fn mark(start: Instant, at: u32, cpu: u32, wait: u32) -> UsageSample {
+        UsageSample { at: start + at * MS, usage: Usage { cpu: cpu * MS, wait: wait * MS } }
     }
 
     #[test]
@@ -311,23 +316,23 @@ mod tests {
 
     #[test]
     fn who_stands_ready_without_a_processor_is_waited_for() {
-        let times = |cpu: u32| Times { wall: 200 * MS, cpu: cpu * MS, wait: Duration::ZERO };
+        let times = |cpu: u32| AnswerTimes { wall: 200 * MS, cpu: cpu * MS, wait: Duration::ZERO };
         let late = |cpu, ready| is_late(times(cpu), 20 * MS, 50 * MS, || ready);
         assert!(late(5, false), "it sleeps");
         assert!(!late(5, true), "it has not had its limit yet");
         assert!(late(20, true), "it has");
         assert!(!is_late(times(5), 180 * MS, 50 * MS, || false), "not yet");
         // This thread runs; whoever waits for it sleeps.
-        assert!(Meter::new(std::process::id()).stands_ready() || !Meter::new(0).stands_ready());
+        assert!(CpuMeter::new(std::process::id()).is_runnable() || !CpuMeter::new(0).is_runnable());
         let mut sleeper = std::process::Command::new("sleep").arg("20").spawn().unwrap();
-        let meter = Meter::new(sleeper.id());
+        let meter = CpuMeter::new(sleeper.id());
         let slept = (0..500).any(|_| {
             std::thread::sleep(10 * MS);
-            !meter.stands_ready()
+            !meter.is_runnable()
         });
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
-        assert!(slept && !meter.stands_ready());
+        assert!(slept && !meter.is_runnable());
     }
 
     #[test]
@@ -341,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_busy_thread_besides_the_first_is_counted() {
-        let meter = Meter::new(std::process::id());
+        let meter = CpuMeter::new(std::process::id());
         let counted = || {
             let before = meter.mark();
             let busy = std::thread::spawn(|| {
@@ -362,13 +367,16 @@ mod tests {
 
     #[test]
     fn what_was_stolen_is_forgiven_and_what_was_used_is_not() {
-        let before = Stolen(Duration::ZERO);
-        let stolen = Stolen::now().0;
-        let times = Times { wall: stolen + 50 * MS, cpu: 30 * MS, wait: Duration::ZERO };
-        assert_eq!(before.forgive(times, Duration::MAX), times);
-        assert_eq!(Stolen::now().forgive(Times { cpu: times.wall, ..times }, 20 * MS).charged(), times.wall);
-        assert!(before.forgive(times, 20 * MS).charged() <= 50 * MS);
-        assert!(before.forgive(times, 20 * MS).charged() >= 30 * MS);
+        let before = StealTime(Duration::ZERO);
+        let stolen = StealTime::now().0;
+        let times = AnswerTimes { wall: stolen + 50 * MS, cpu: 30 * MS, wait: Duration::ZERO };
+        assert_eq!(before.subtract_from(times, Duration::MAX), times);
+        assert_eq!(
+            StealTime::now().subtract_from(AnswerTimes { cpu: times.wall, ..times }, 20 * MS).charged(),
+            times.wall
+        );
+        assert!(before.subtract_from(times, 20 * MS).charged() <= 50 * MS);
+        assert!(before.subtract_from(times, 20 * MS).charged() >= 30 * MS);
     }
 
     #[test]
@@ -398,14 +406,14 @@ mod tests {
 
     #[test]
     fn answer_without_sleep_is_charged_its_processor_time() {
-        let stolen = Times { wall: 60 * MS, cpu: 11 * MS, wait: 39 * MS };
+        let stolen = AnswerTimes { wall: 60 * MS, cpu: 11 * MS, wait: 39 * MS };
         assert_eq!((stolen.charged(), without_sleep(stolen).charged()), (21 * MS, 11 * MS));
-        let all = Times { wall: 10 * MS, cpu: 11 * MS, wait: Duration::ZERO };
+        let all = AnswerTimes { wall: 10 * MS, cpu: 11 * MS, wait: Duration::ZERO };
         assert_eq!(without_sleep(all), all);
     }
 
     #[test]
     fn of_a_process_that_is_not_there_nothing_is_known() {
-        assert_eq!(Meter::new(u32::MAX).read(), Usage::default());
+        assert_eq!(CpuMeter::new(u32::MAX).read(), Usage::default());
     }
 }

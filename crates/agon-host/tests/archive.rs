@@ -4,8 +4,8 @@
 use std::fs;
 use std::io::{Cursor, Write as _};
 
-use agon_host::intake::Refusal;
-use agon_host::intake::archive::{ENTRIES, PACKED, UNPACKED, unpack, unpack_into};
+use agon_host::bot_source::BotRejection;
+use agon_host::bot_source::archive::{ENTRIES, PACKED, UNPACKED, unpack, unpack_into};
 use tempfile::{TempDir, tempdir};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -79,7 +79,7 @@ fn deflated(entries: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Unpacks into a folder inside a folder, so that an escape is seen.
-fn try_it(bytes: &[u8]) -> (TempDir, Result<(), Refusal>) {
+fn try_it(bytes: &[u8]) -> (TempDir, Result<(), BotRejection>) {
     let outer = tempdir().unwrap();
     let inner = outer.path().join("in/bot");
     fs::create_dir_all(&inner).unwrap();

@@ -12,7 +12,7 @@ use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::HideAndSeek;
 use agon_games::solitude_scramble::SolitudeScramble;
-use agon_games::word_racer::{WordRacer, lines::write_request};
+use agon_games::word_racer::{WordRacer, text_protocol::write_request};
 use agon_host::{Program, TextPlayer};
 use common::{Sitter, alone, bare_script, examples, play};
 

@@ -9,9 +9,9 @@ use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::HideAndSeek;
 use agon_games::solitude_scramble::SolitudeScramble;
-use agon_games::word_racer::{WordRacer, lines::write_request};
-use agon_games::{Hosted, Visitor};
-use agon_host::{Conditions, Program, TextPlayer};
+use agon_games::word_racer::{WordRacer, text_protocol::write_request};
+use agon_games::{GameVisitor, PlayableGame};
+use agon_host::{PlayerOptions, Program, TextPlayer};
 use common::{Sitter, alone, answers, example_in_python, examples, faults, play, play_match, python, script};
 
 /// Short games, and how many sit there.
@@ -25,7 +25,7 @@ fn short(id: &str) -> (&'static [(&'static str, &'static str)], usize) {
 }
 
 /// The program at one seat, the weakest house bots at the others.
-fn with_house<G: Hosted>(seat: usize, program: &Program) -> Vec<Sitter<G>> {
+fn with_house<G: PlayableGame>(seat: usize, program: &Program) -> Vec<Sitter<G>> {
     let house = |seat: usize| G::bots().iter().find(|bot| bot.plays(Seat(seat as u8))).unwrap().name;
     (0..short(G::info().id).1)
         .map(|i| if i == seat { Sitter::Program(program.clone()) } else { Sitter::House(house(i)) })
@@ -34,11 +34,11 @@ fn with_house<G: Hosted>(seat: usize, program: &Program) -> Vec<Sitter<G>> {
 
 struct Plays(Program);
 
-impl Visitor for Plays {
+impl GameVisitor for Plays {
     type Output = Vec<String>;
 
     /// At the first and at the last seat; the games as they were played.
-    fn visit<G: Hosted>(self) -> Vec<String> {
+    fn visit<G: PlayableGame>(self) -> Vec<String> {
         let (settings, seats) = short(G::info().id);
         [0, seats - 1]
             .map(|seat| {
@@ -98,7 +98,7 @@ fn one_bot_in_five_languages_plays_all_games_alike() {
 
 #[test]
 fn programs_play_each_other() {
-    fn all<G: Hosted>(count: usize) -> Vec<Sitter<G>> {
+    fn all<G: PlayableGame>(count: usize) -> Vec<Sitter<G>> {
         (0..count).map(|_| Sitter::Program(example_in_python())).collect()
     }
     let _alone = alone();
@@ -171,7 +171,7 @@ while True:
     let strict = play::<SolitudeScramble>(&[("turns", "3")], 1, sitters());
     assert_eq!(answers(&strict), r#"["L C C C", "L C C C", "L C C C"]"#);
     let mut loose = sitters();
-    let conditions = Conditions { stateless: false, ..Conditions::of::<SolitudeScramble>() };
+    let conditions = PlayerOptions { stateless: false, ..PlayerOptions::of::<SolitudeScramble>() };
     loose[0] = Sitter::ProgramWith(keeps.clone(), conditions);
     let loose = play::<SolitudeScramble>(&[("turns", "3")], 1, loose);
     assert_eq!(answers(&loose), r#"["L C C C", "R C C C", "R C C C"]"#);

@@ -9,12 +9,12 @@ use agon_core::Player as _;
 use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::HideAndSeek;
-use agon_host::{Conditions, Program};
+use agon_host::{PlayerOptions, Program};
 use common::{Sitter, alone, bare_script, faults, first_fault, ms, play, play_match, script};
 
 /// Four rounds with this bot at seat 0: its faults by round, and the first one's words and log.
 fn four_rounds(program: Program) -> (Vec<(u32, Fault)>, String, String) {
-    let conditions = Conditions { start: ms(1500), ..Conditions::of::<ColourBattle>() };
+    let conditions = PlayerOptions { start: ms(1500), ..PlayerOptions::of::<ColourBattle>() };
     let sitters = vec![Sitter::ProgramWith(program, conditions), Sitter::House("random")];
     let played = play::<ColourBattle>(&[("rounds", "4"), ("move_ms", "250")], 3, sitters);
     assert!(faults(&played, 1).is_empty());
@@ -132,7 +132,7 @@ fn after_a_crash_the_words_are_short() {
     let sitters = vec![Sitter::Program(instead_of_the_second("os._exit(7)")), Sitter::House("random")];
     let played = play::<ColourBattle>(&[("rounds", "3")], 3, sitters);
     let last = &faults(&played, 0).last().unwrap().report;
-    assert_eq!(last.says, "not running any more after a crash earlier in the game");
+    assert_eq!(last.message, "not running any more after a crash earlier in the game");
     assert_eq!(last.stderr, "");
 }
 
@@ -170,7 +170,7 @@ fn what_the_rules_forbid_is_for_the_rules_to_say() {
     let full = script("while True: m = hear(); answer(m, 9) if m['type'] == 'turn' else ready(m)");
     let played = play_match::<ConnectFive>(&[], 1, 3, vec![Sitter::Program(full), Sitter::House("random")]);
     assert_eq!(played.len(), 3, "an illegal column loses the game, not the match");
-    assert!(first_fault(&played[0]).1.contains("no column 9"));
+    assert!(first_fault(&played[0]).1.contains("column 9 does not exist"));
 }
 
 /// A timeout loses the game, not the match: the next game begins with a new process.
@@ -200,10 +200,13 @@ while True:
 fn a_player_that_was_not_asked_does_not_answer() {
     let settings = common::settings::<ColourBattle>(&[]);
     let game = <ColourBattle as agon_core::Game>::new(&settings, 2, &agon_core::Assets::none()).unwrap();
-    let told = agon_host::Introduction::new(&game, &settings, agon_core::Seat(0), &[]);
-    let mut player =
-        agon_host::LinesPlayer::<ColourBattle>::new(script(""), told, Conditions::of::<ColourBattle>());
-    assert_eq!(player.answer().reply.unwrap_err().says, "was not asked");
+    let told = agon_host::HelloInfo::new(&game, &settings, agon_core::Seat(0), &[]);
+    let mut player = agon_host::JsonLinesPlayer::<ColourBattle>::new(
+        script(""),
+        told,
+        PlayerOptions::of::<ColourBattle>(),
+    );
+    assert_eq!(player.answer().reply.unwrap_err().message, "was not asked");
     player.game_over();
     player.match_over();
 }

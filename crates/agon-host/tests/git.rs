@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use agon_host::intake::git::{Limits, Repository};
+use agon_host::bot_source::git::{Limits, Repository};
 use tempfile::TempDir;
 
 /// A folder with a repository `bot` in it.

@@ -6,18 +6,18 @@ mod common;
 
 use agon_core::{Assets, Game, Player, Seat};
 use agon_games::colour_battle::ColourBattle;
-use agon_host::{Conditions, Introduction, LinesPlayer, Program};
+use agon_host::{HelloInfo, JsonLinesPlayer, PlayerOptions, Program};
 use common::{Sitter, alone, children, example_in_python, faults, is_there, ms, play, script};
 
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-fn player(program: Program) -> LinesPlayer<ColourBattle> {
+fn player(program: Program) -> JsonLinesPlayer<ColourBattle> {
     let settings = common::settings::<ColourBattle>(&[]);
     let game = ColourBattle::new(&settings, 2, &Assets::none()).unwrap();
-    let told = Introduction::new(&game, &settings, Seat(0), &[]);
-    LinesPlayer::new(program, told, Conditions::of::<ColourBattle>())
+    let told = HelloInfo::new(&game, &settings, Seat(0), &[]);
+    JsonLinesPlayer::new(program, told, PlayerOptions::of::<ColourBattle>())
 }
 
 #[test]
@@ -36,7 +36,7 @@ while True:
     let played =
         play::<ColourBattle>(&[("rounds", "3")], 1, vec![Sitter::Program(talks), Sitter::House("random")]);
     for fault in faults(&played, 0) {
-        assert_eq!(fault.report.fault, agon_core::Fault::Garbled, "{}", fault.report.says);
+        assert_eq!(fault.report.fault, agon_core::Fault::Garbled, "{}", fault.report.message);
         assert_eq!(fault.report.stderr.len(), 8 * 1024);
         assert!(fault.report.stderr.ends_with("x\nthe end\n"));
     }

@@ -5,7 +5,7 @@ mod jail;
 
 use std::fs;
 
-use agon_host::sandbox::{Ended, Kind};
+use agon_host::sandbox::{BotExit, LayerKind};
 
 use jail::{SCRATCH, Situation, everywhere};
 
@@ -60,7 +60,7 @@ attack("session", lambda: os.fork() or os.setsid())
 "#
         ));
         policy.required.clear();
-        policy.without = Kind::ALL.to_vec();
+        policy.without = LayerKind::ALL.to_vec();
         let outcome = arena.run_policy(&policy);
         assert!(!outcome.stdout.contains("refused"), "{:?} {outcome:#?}", arena.situation);
         assert!(outcome.stdout.matches("HOLE").count() >= 14, "{:?} {outcome:#?}", arena.situation);
@@ -72,7 +72,7 @@ attack("session", lambda: os.fork() or os.setsid())
 fn each_layer_holds_alone() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("listen");
     let port = listener.local_addr().expect("address").port();
-    let landlock = [Kind::Landlock, Kind::LandlockNetwork, Kind::LandlockScopes];
+    let landlock = [LayerKind::Landlock, LayerKind::LandlockNetwork, LayerKind::LandlockScopes];
     let files = r#"
 attack("passwd", lambda: open("/etc/passwd").read())
 attack("other bot", lambda: open(OTHER + "/secret.txt").read())
@@ -91,10 +91,10 @@ attack("by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open({victim})
             "import socket\nattack('connect', lambda: socket.create_connection(('127.0.0.1', {port}), 5))\n"
         );
         let bind = "attack('bind', lambda: socket.socket().bind(('127.0.0.1', 0)))\n";
-        let only = |kinds: &[Kind], code: &str, count: usize| {
+        let only = |kinds: &[LayerKind], code: &str, count: usize| {
             let mut policy = arena.policy(code);
             policy.required = kinds.to_vec();
-            policy.without = Kind::ALL.into_iter().filter(|kind| !kinds.contains(kind)).collect();
+            policy.without = LayerKind::ALL.into_iter().filter(|kind| !kinds.contains(kind)).collect();
             let outcome = arena.run_policy(&policy);
             let refused = outcome.stdout.matches("refused").count();
             assert_eq!(
@@ -104,9 +104,9 @@ attack("by descriptor", lambda: signal.pidfd_send_signal(os.pidfd_open({victim})
                 arena.situation
             );
         };
-        only(&[Kind::Namespaces], &format!("{files}{signals}{connect}"), 7);
+        only(&[LayerKind::Namespaces], &format!("{files}{signals}{connect}"), 7);
         only(&landlock, &format!("{files}{signals}{connect}{bind}"), 8);
-        only(&[Kind::Seccomp], &format!("{signals}{connect}{bind}"), 4);
+        only(&[LayerKind::Seccomp], &format!("{signals}{connect}{bind}"), 4);
     });
 }
 
@@ -172,7 +172,7 @@ else:
                 "{outcome:?}"
             );
         } else {
-            assert_eq!(outcome.ended, Ended::FolderFull(arena.path("scratch")), "{:?}", arena.situation);
+            assert_eq!(outcome.ended, BotExit::FolderFull(arena.path("scratch")), "{:?}", arena.situation);
         }
     });
 }
@@ -199,7 +199,7 @@ time.sleep(STAYS)
 "#
         ));
         assert_eq!(outcome.stdout, "made\n", "{:?} {outcome:?}", arena.situation);
-        let expected = if exact { Ended::Exited(0) } else { Ended::FolderFull(arena.path("scratch")) };
+        let expected = if exact { BotExit::Exited(0) } else { BotExit::FolderFull(arena.path("scratch")) };
         assert_eq!(outcome.ended, expected, "{:?}", arena.situation);
         assert_eq!(fs::read_dir(arena.path("scratch")).expect("list").count(), 0, "{:?}", arena.situation);
     });
@@ -210,7 +210,7 @@ fn a_kept_folder_is_kept_and_bounded() {
     everywhere(|arena| {
         let mut policy = arena.policy("open(SCRATCH + '/learnt', 'w').write('much')");
         policy.writable[0].kept = true;
-        assert_eq!(arena.run_policy(&policy).ended, Ended::Exited(0), "{:?}", arena.situation);
+        assert_eq!(arena.run_policy(&policy).ended, BotExit::Exited(0), "{:?}", arena.situation);
         assert_eq!(fs::read_to_string(arena.path("scratch/learnt")).expect("read"), "much");
         let mut policy = arena.policy(
             "assert open(SCRATCH + '/learnt').read() == 'much'\nfor n in range(9): open(SCRATCH + '/%d' % n, 'w').write('x' * (1 << 20))\ntime.sleep(5)",
@@ -218,7 +218,7 @@ fn a_kept_folder_is_kept_and_bounded() {
         policy.writable[0].kept = true;
         assert_eq!(
             arena.run_policy(&policy).ended,
-            Ended::FolderFull(arena.path("scratch")),
+            BotExit::FolderFull(arena.path("scratch")),
             "{:?}",
             arena.situation
         );

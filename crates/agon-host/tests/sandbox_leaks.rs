@@ -4,7 +4,7 @@ mod jail;
 
 use std::fs;
 
-use agon_host::sandbox::Ended;
+use agon_host::sandbox::BotExit;
 
 use jail::{Arena, Situation, processes_naming};
 
@@ -19,7 +19,7 @@ fn many_bots_leave_nothing() {
             let mut jailed = arena.spawn(&policy).expect("spawn");
             if round % 2 == 0 {
                 std::io::Write::write_all(&mut jailed.take_stdin().expect("stdin"), b"end\n").expect("write");
-                assert_eq!(jailed.wait_for(None), Some(Ended::Exited(3)));
+                assert_eq!(jailed.wait_for(None), Some(BotExit::Exited(3)));
             }
         }
     };

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::time::{Duration, Instant};
 
-use agon_host::sandbox::{Ended, Kind, Launcher, Policy, SandboxError, Stream, Streams};
+use agon_host::sandbox::{BotExit, Launcher, LayerKind, Policy, SandboxError, Stream, Streams};
 
 use jail::{Arena, Situation, everywhere, is_root, launcher, processes_naming};
 
@@ -26,11 +26,11 @@ fn it_runs_and_has_its_streams() {
         assert_eq!(words, "words\n");
         assert_eq!(
             jailed.wait_for(Some(agon_rig::WAIT_TIMEOUT)),
-            Some(Ended::Exited(7)),
+            Some(BotExit::Exited(7)),
             "{:?}",
             arena.situation
         );
-        assert!(jailed.layers().contains(&Kind::Landlock));
+        assert!(jailed.layers().contains(&LayerKind::Landlock));
     });
 }
 
@@ -42,7 +42,7 @@ fn a_shell_can_start_programs() {
         policy.arguments = vec!["-c".into(), "cat own.txt | tr a-z A-Z; kill -SEGV $$".into()];
         let outcome = arena.run_policy(&policy);
         assert_eq!(outcome.stdout, "OWN", "{:?} {outcome:?}", arena.situation);
-        assert_eq!(outcome.ended, Ended::Signalled(11), "{:?}", arena.situation);
+        assert_eq!(outcome.ended, BotExit::Signalled(11), "{:?}", arena.situation);
     });
 }
 
@@ -67,7 +67,7 @@ fn common_runtimes_start() {
             policy.program = program.into();
             policy.arguments = arguments.map(Into::into).to_vec();
             let outcome = arena.run_policy(&policy);
-            assert_eq!(outcome.ended, Ended::Exited(0), "{:?} {program} {outcome:?}", arena.situation);
+            assert_eq!(outcome.ended, BotExit::Exited(0), "{:?} {program} {outcome:?}", arena.situation);
             assert_eq!(outcome.stdout, says, "{:?} {program} {outcome:?}", arena.situation);
         }
     });
@@ -89,7 +89,7 @@ fn the_pid_is_the_bots_own() {
         jailed.resume().expect("resume");
         agon_rig::wait_until(&format!("it goes on, {:?}", arena.situation), || state() != Some('T'));
         assert_eq!(jailed.try_wait(), None);
-        assert_eq!(jailed.kill_all(), Ended::Stopped);
+        assert_eq!(jailed.kill_all(), BotExit::Stopped);
         assert!(!fs::exists(format!("/proc/{pid}")).expect("exists"));
     });
 }
@@ -123,7 +123,7 @@ sys.stdin.readline()
             assert!(!processes_naming(arena).is_empty());
             if !drop_only {
                 std::io::Write::write_all(&mut jailed.take_stdin().expect("stdin"), b"end\n").expect("write");
-                assert_eq!(jailed.wait_for(Some(agon_rig::WAIT_TIMEOUT)), Some(Ended::Exited(0)));
+                assert_eq!(jailed.wait_for(Some(agon_rig::WAIT_TIMEOUT)), Some(BotExit::Exited(0)));
                 jailed.kill_all();
             }
             drop(jailed);
@@ -238,12 +238,12 @@ fn failures_are_named() {
 fn a_missing_layer_is_refused_by_name() {
     everywhere(|arena| {
         let mut policy = arena.policy("");
-        policy.required.push(Kind::Cgroup);
+        policy.required.push(LayerKind::Cgroup);
         let error = arena.spawn(&policy).expect_err("no cgroup was given");
         assert!(error.to_string().contains("cgroup"), "{error}");
         assert!(matches!(error, SandboxError::Missing(layers) if layers.len() == 1));
         let mut policy = arena.policy("");
-        policy.without.push(Kind::Seccomp);
+        policy.without.push(LayerKind::Seccomp);
         assert!(matches!(arena.spawn(&policy), Err(SandboxError::Policy(_))));
     });
 }
@@ -280,8 +280,8 @@ fn a_cgroup_bounds_and_goes_away() {
     let mut policy = arena.policy(
         "made = 0\ntry:\n    for _ in range(50):\n        if os.fork() == 0:\n            time.sleep(10)\n        made += 1\nexcept OSError: print(made, flush=True)\ntime.sleep(10)",
     );
-    policy.required.push(Kind::Cgroup);
-    policy.without = vec![Kind::Namespaces, Kind::Limits];
+    policy.required.push(LayerKind::Cgroup);
+    policy.without = vec![LayerKind::Namespaces, LayerKind::Limits];
     policy.required.retain(|kind| !policy.without.contains(kind));
     policy.limits.processes = 7;
     let mut jailed = launcher.spawn(&policy, Streams::default()).expect("spawn");
@@ -302,15 +302,15 @@ fn every_layer_is_probed() {
             continue;
         }
         let layers = launcher(situation).probe().expect("probe");
-        let kinds: Vec<Kind> = layers.iter().map(|layer| layer.kind).collect();
-        assert_eq!(kinds, Kind::ALL);
+        let kinds: Vec<LayerKind> = layers.iter().map(|layer| layer.kind).collect();
+        assert_eq!(kinds, LayerKind::ALL);
         for layer in layers {
             println!("{situation:?} {:17} {:5} {}", layer.name(), layer.active, layer.detail);
             assert!(!layer.detail.is_empty() && !layer.what().is_empty() && !layer.how_to_get().is_empty());
         }
-        let active = |kind: Kind| layers.iter().any(|layer| layer.kind == kind && layer.active);
-        assert!(active(Kind::Seccomp) && active(Kind::Limits) && active(Kind::Privileges));
-        assert_eq!(active(Kind::User), situation.is_root());
+        let active = |kind: LayerKind| layers.iter().any(|layer| layer.kind == kind && layer.active);
+        assert!(active(LayerKind::Seccomp) && active(LayerKind::Limits) && active(LayerKind::Privileges));
+        assert_eq!(active(LayerKind::User), situation.is_root());
     }
 }
 

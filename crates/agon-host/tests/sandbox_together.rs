@@ -7,7 +7,7 @@ mod jail;
 
 use std::fs;
 
-use agon_host::sandbox::{Ended, SandboxError};
+use agon_host::sandbox::{BotExit, SandboxError};
 
 use jail::{Arena, everywhere, is_root};
 
@@ -56,7 +56,7 @@ fn what_is_hidden_stays_closed_and_what_is_beside_it_open() {
         let outcome = arena.run_policy(&policy);
         assert_eq!(outcome.stdout.matches("refused ").count(), 8, "{:?} {outcome:#?}", arena.situation);
         assert!(outcome.stdout.ends_with("played\n"), "{:?} {outcome:#?}", arena.situation);
-        assert_eq!(outcome.ended, Ended::Exited(0), "{:?}", arena.situation);
+        assert_eq!(outcome.ended, BotExit::Exited(0), "{:?}", arena.situation);
     });
 }
 
@@ -136,10 +136,13 @@ print("HOLE", flush=True)
     everywhere(|arena| {
         for how in ["children", "orphans", "thread"] {
             let outcome = arena.run(&take(how));
-            assert_eq!(outcome.ended, Ended::TooMuchMemory, "{:?} {how} {outcome:?}", arena.situation);
+            assert_eq!(outcome.ended, BotExit::TooMuchMemory, "{:?} {how} {outcome:?}", arena.situation);
         }
     });
-    assert_eq!(Ended::TooMuchMemory.to_string(), "used more memory than allowed, all its processes together");
+    assert_eq!(
+        BotExit::TooMuchMemory.to_string(),
+        "used more memory than allowed, all its processes together"
+    );
 }
 
 #[test]
@@ -158,7 +161,7 @@ print(len(taken) >> 20)
         );
         assert_eq!(
             (outcome.ended, outcome.stdout.as_str()),
-            (Ended::Exited(0), "200\n"),
+            (BotExit::Exited(0), "200\n"),
             "{:?}",
             arena.situation
         );

@@ -10,8 +10,8 @@ use agon_core::Fault;
 use agon_games::colour_battle::ColourBattle;
 use agon_games::connect_five::ConnectFive;
 use agon_games::hide_and_seek::HideAndSeek;
-use agon_games::word_racer::{WordRacer, lines::write_request};
-use agon_host::{Conditions, TextPlayer};
+use agon_games::word_racer::{WordRacer, text_protocol::write_request};
+use agon_host::{PlayerOptions, TextPlayer};
 use common::{Sitter, alone, bare_script, faults, first_fault, ms, play, script};
 
 /// Does this before each answer in Connect Five.
@@ -79,7 +79,7 @@ fn a_loaded_machine_loses_no_game_for_anyone() {
             std::process::Command::new(common::python()).args(["-c", spin]).spawn().unwrap()
         })
         .collect();
-    let slow_start = Conditions { start: ms(60_000), ..Conditions::of::<ConnectFive>() };
+    let slow_start = PlayerOptions { start: ms(60_000), ..PlayerOptions::of::<ConnectFive>() };
     let bot = |what: &str| Sitter::ProgramWith(before_each_answer(what), slow_start);
     let honest =
         play::<ConnectFive>(&[("seconds", "0.04")], 1, vec![bot("busy(0.02)"), Sitter::House("random")]);
@@ -157,7 +157,7 @@ while True:
         ))
     };
     let counted = |hold| {
-        let conditions = Conditions { hold, ..Conditions::of::<ColourBattle>() };
+        let conditions = PlayerOptions { hold, ..PlayerOptions::of::<ColourBattle>() };
         let played = play::<ColourBattle>(
             &[("rounds", "3"), ("move_ms", "500")],
             1,
@@ -185,8 +185,8 @@ fn a_start_that_counts_is_charged() {
     let program = common::example_in_python();
     let source = std::fs::read_to_string(program.folder.join("bot.py")).unwrap();
     let program = bare_script(&format!("{late}{source}"));
-    let free = Conditions { start_is_charged: false, ..Conditions::of::<WordRacer>() };
-    for (conditions, counts) in [(Conditions::of::<WordRacer>(), true), (free, false)] {
+    let free = PlayerOptions { start_is_charged: false, ..PlayerOptions::of::<WordRacer>() };
+    for (conditions, counts) in [(PlayerOptions::of::<WordRacer>(), true), (free, false)] {
         let sitters = vec![Sitter::ProgramWith(program.clone(), conditions), Sitter::House("random")];
         let played = play::<WordRacer>(&[], 2, sitters);
         assert!(played.faults.is_empty(), "{:?}", played.faults);

@@ -1,34 +1,34 @@
-//! How fast results become tables, and how much room they take. `cargo bench -p agon-league --bench tables`.
+//! Speed and memory of tallies and tables. `cargo bench -p agon-league --bench tables`.
 
-#![allow(clippy::print_stdout, reason = "a table of figures is what it is for")]
+#![allow(clippy::print_stdout, reason = "prints a table of measurements")]
 #![allow(missing_docs, reason = "a program")]
 
 use std::hint::black_box;
 
-use agon_core::random::QuickRng;
-use agon_league::competition::{Bot, EntrantSpec};
-use agon_league::standings::{Asked, Ranking, standings};
-use agon_league::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult, Tally};
+use agon_core::random::FastRng;
+use agon_league::config::{BotSource, EntrantSpec};
+use agon_league::standings::{Ranking, StandingsRequest, standings};
+use agon_league::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult, Tally};
 
 fn main() {
     println!("{:<44} {:>12} {:>10}", "what", "measured", "wanted");
     fold("fold 1,000,000 results of four, 60 bots", 60, 1_000_000, false);
-    fold("the same, shares of 20-bot arenas' fineness", 60, 1_000_000, true);
+    fold("the same with finer scores (20-bot arenas)", 60, 1_000_000, true);
     fold("fold 2,000,000 results of four, 2,000 bots", 2000, 2_000_000, false);
 }
 
-/// Groups of four out of a field. The results themselves are few and used again: making them is not what is measured.
+/// Groups of four from a field. A small set of results is reused, so that creating them is not measured.
 fn results(bots: u32, fine: bool) -> Vec<MatchResult> {
-    let mut rng = QuickRng::new(1);
-    let seat = |entrant: u32, rng: &mut QuickRng| SeatResult {
+    let mut rng = FastRng::new(1);
+    let seat = |entrant: u32, rng: &mut FastRng| SeatResult {
         entrant: Entrant(entrant),
         score: if fine {
-            Fixed(i64::from(rng.below(9_000_000)))
+            FixedPoint(i64::from(rng.below(9_000_000)))
         } else {
-            Fixed::whole(i64::from(rng.below(45)))
+            FixedPoint::from_int(i64::from(rng.below(45)))
         },
         place: 1 + rng.below(4) as u8,
-        stats: [Fixed::whole(1); 3],
+        stats: [FixedPoint::from_int(1); 3],
         answers: 10,
         faults: [0; 4],
         thought_ns: 100_000,
@@ -60,11 +60,11 @@ fn results(bots: u32, fine: bool) -> Vec<MatchResult> {
 
 fn fold(what: &str, bots: u32, matches: usize, fine: bool) {
     let mut results = results(bots, fine);
-    let mut rng = QuickRng::new(2);
+    let mut rng = FastRng::new(2);
     let mut tally = Tally::default();
     let mut took = 0.0;
     for _ in 0..matches / results.len() {
-        // Other groups each time, so that every pair of a large field meets.
+        // Use other groups each time, so that every pair of a large field meets.
         let shift = rng.below(bots);
         for seat in results.iter_mut().flat_map(|result| &mut result.games[0].seats) {
             seat.entrant.0 = (seat.entrant.0 + shift * (1 + seat.entrant.0 % 7)) % bots;
@@ -72,26 +72,26 @@ fn fold(what: &str, bots: u32, matches: usize, fine: bool) {
         for result in &mut results {
             spread(&mut result.games[0].seats, bots);
         }
-        let begin = worked();
+        let start = cpu_seconds();
         for result in &results {
             tally.add(result);
         }
-        took += worked() - begin;
+        took += cpu_seconds() - start;
     }
     line(what, &format!("{:.2} M/s", matches as f64 / took / 1e6), "1 M/s");
-    line("    memory, the results included", &memory(), "");
-    let begin = worked();
+    line("    memory including results", &memory(), "");
+    let start = cpu_seconds();
     let bytes = tally.to_bytes();
-    line("    to bytes", &ms(begin), "");
+    line("    to bytes", &ms(start), "");
     line("    size", &format!("{:.2} MB", bytes.len() as f64 / 1e6), if bots < 100 { "1 MB" } else { "" });
-    let begin = worked();
+    let start = cpu_seconds();
     let again = Tally::from_bytes(&bytes);
-    line("    from bytes", &ms(begin), "1000 ms");
+    line("    from bytes", &ms(start), "1000 ms");
     assert!(again.is_ok());
     drop((again, bytes));
     let entrants: Vec<EntrantSpec> = (0..bots).map(entrant).collect();
     let game = agon_games::infos()[0];
-    let asked = Asked {
+    let request = StandingsRequest {
         competition: "",
         phase: "",
         game,
@@ -100,12 +100,12 @@ fn fold(what: &str, bots: u32, matches: usize, fine: bool) {
         placing: &[],
         rulings: &[],
     };
-    let begin = worked();
-    black_box(standings(&tally, &asked));
-    line(&format!("    standings, {} pairs", tally.pairs().len()), &ms(begin), "1000 ms");
+    let start = cpu_seconds();
+    black_box(standings(&tally, &request));
+    line(&format!("    standings, {} pairs", tally.pairs().len()), &ms(start), "1000 ms");
 }
 
-/// No two seats of a game the same.
+/// Makes the entrants of a game different.
 fn spread(seats: &mut [SeatResult], bots: u32) {
     for at in 1..seats.len() {
         while seats[..at].iter().any(|seat| seat.entrant == seats[at].entrant) {
@@ -117,28 +117,28 @@ fn spread(seats: &mut [SeatResult], bots: u32) {
 fn entrant(number: u32) -> EntrantSpec {
     EntrantSpec {
         name: format!("bot {number}"),
-        bot: Bot::Given("house:random".to_owned()),
+        bot: BotSource::Spec("house:random".to_owned()),
         contributor: None,
         marks: Vec::new(),
         role: None,
     }
 }
 
-fn ms(begin: f64) -> String {
-    format!("{:.0} ms", (worked() - begin) * 1e3)
+fn ms(start: f64) -> String {
+    format!("{:.0} ms", (cpu_seconds() - start) * 1e3)
 }
 
-/// Seconds this thread has had a processor: a machine with other things to do does not show.
-fn worked() -> f64 {
+/// CPU time of this thread in seconds, independent of other load.
+fn cpu_seconds() -> f64 {
     let spent = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     spent.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_default() / 1e9
 }
 
-fn line(what: &str, measured: &str, wanted: &str) {
-    println!("{what:<44} {measured:>12} {wanted:>10}");
+fn line(what: &str, measured: &str, target: &str) {
+    println!("{what:<44} {measured:>12} {target:>10}");
 }
 
-/// The memory this process has now.
+/// Resident memory of this process.
 fn memory() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let most = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

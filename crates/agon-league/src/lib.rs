@@ -1,21 +1,21 @@
-//! Competitions, pure: what is to be played and what the results say. No files, no clock, no chance but a seed's.
+//! Competition logic without I/O: which matches are played and what the results mean. No files, no clock; all randomness comes from a seed.
 //!
-//! A [`competition::Competition`] has phases. A phase's [`format::Format`] yields stages of fixtures, a stage at a time: all
-//! fixtures of a stage may be played at once and in any order. A fixture played is a [`result::MatchResult`].
+//! A [`config::CompetitionConfig`] has phases. The [`format::Format`] of a phase yields stages of fixtures, one stage at a time. The
+//! fixtures of a stage can be played in parallel and in any order. A played fixture is a [`result::MatchResult`].
 
-pub mod compare;
-pub mod competition;
+pub mod config;
 pub mod format;
 pub mod rating;
 pub mod result;
 #[cfg(any(test, feature = "simulated"))]
 pub mod simulated;
+pub mod sprt;
 pub mod standings;
 pub mod statistics;
 pub mod tally;
 mod verdict;
 
-pub use competition::Competition;
+pub use config::CompetitionConfig;
 pub use format::{Fixture, Format, FormatError};
-pub use result::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
+pub use result::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
 pub use tally::Tally;

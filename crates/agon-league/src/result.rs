@@ -1,5 +1,5 @@
-//! What was played, as tables and later stages need it. All sums are of whole numbers, so that no table depends on the order in
-//! which games were finished.
+//! Results of matches, as tables and later stages need them. Only integers are added up, so tables do not depend on the order in
+//! which games finished.
 
 use std::fmt;
 use std::iter::Sum;
@@ -8,154 +8,154 @@ use std::ops::{Add, AddAssign, Neg, Sub};
 use agon_core::outcome::MAX_STATS;
 use serde::{Deserialize, Serialize};
 
-/// An entrant: its place in the competition's file, from 0. It keeps it when its bot is replaced by a newer version.
+/// An entrant: its index in the competition file, from 0. The index stays when the bot is replaced by a newer version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Entrant(pub u32);
 
 impl Entrant {
-    /// For looking things up in lists.
+    /// The entrant as a list index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A number in millionths. Unlike a float its sums are exact.
+/// A fixed-point number in millionths. Unlike float sums, its sums are exact.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Fixed(pub i64);
+pub struct FixedPoint(pub i64);
 
-impl Fixed {
-    /// How many make 1.
+impl FixedPoint {
+    /// The raw value of 1.
     pub const ONE: i64 = 1_000_000;
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// The nearest; what is no number, or too large for one, is the nearest end.
-    pub fn of(x: f64) -> Self {
+    /// The nearest fixed-point number. Too large values saturate; NaN becomes 0.
+    pub fn from_f64(x: f64) -> Self {
         Self((x * Self::ONE as f64).round() as i64)
     }
 
-    /// A whole number.
-    pub const fn whole(n: i64) -> Self {
+    /// From an integer.
+    pub const fn from_int(n: i64) -> Self {
         Self(n.saturating_mul(Self::ONE))
     }
 
-    /// As a float, for showing and for statistics.
-    pub fn real(self) -> f64 {
+    /// As a float, for display and statistics.
+    pub fn to_f64(self) -> f64 {
         self.0 as f64 / Self::ONE as f64
     }
 }
 
-impl Add for Fixed {
+impl Add for FixedPoint {
     type Output = Self;
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
-impl AddAssign for Fixed {
+impl AddAssign for FixedPoint {
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
 }
 
-impl Sub for Fixed {
+impl Sub for FixedPoint {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
 
-impl Neg for Fixed {
+impl Neg for FixedPoint {
     type Output = Self;
     fn neg(self) -> Self {
         Self(self.0.saturating_neg())
     }
 }
 
-impl Sum for Fixed {
+impl Sum for FixedPoint {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::ZERO, Add::add)
     }
 }
 
-/// Which match of a competition: the idempotent key of everything that is kept about it.
+/// Identifies a match of a competition: the idempotent key of everything stored about it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct MatchKey {
-    /// From 0, in the order of the file.
+    /// Phase index in the competition file, from 0.
     pub phase: u32,
-    /// From 0.
+    /// Stage of the phase, from 0.
     pub stage: u32,
-    /// Its number in the stage, from 0.
+    /// Fixture number in the stage, from 0.
     pub number: u64,
 }
 
 impl fmt::Display for MatchKey {
-    /// As people count: `2.1.17`.
+    /// Counted from 1: `2.1.17`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}.{}", self.phase + 1, self.stage + 1, self.number + 1)
     }
 }
 
-/// One seat of a finished game.
+/// Result of one seat in a finished game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SeatResult {
-    /// Who sat there.
+    /// The entrant on this seat.
     pub entrant: Entrant,
-    /// The game's official score.
-    pub score: Fixed,
-    /// 1 for the best; equal seats share a place.
+    /// Official score of the game.
+    pub score: FixedPoint,
+    /// 1 is the best; equal seats share a place.
     pub place: u8,
-    /// Extra figures, named by [`agon_core::GameInfo::stats`].
-    pub stats: [Fixed; MAX_STATS],
-    /// How often it was asked.
+    /// Extra statistics, named by [`agon_core::GameInfo::stats`].
+    pub stats: [FixedPoint; MAX_STATS],
+    /// Number of requests the bot got.
     pub answers: u32,
-    /// In the order of [`agon_core::Fault::ALL`].
+    /// Fault counts in the order of [`agon_core::Fault::ALL`].
     pub faults: [u32; 4],
-    /// Time charged, all answers together. Not part of what must be the same in another run.
+    /// Total charged time of all answers. Differs between runs.
     pub thought_ns: u64,
-    /// The longest answer.
+    /// Charged time of the slowest answer.
     pub longest_ns: u64,
 }
 
 /// A finished game.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct GameResult {
-    /// Which part of its match it belongs to (Connect Five's phases of a match), from 0.
+    /// Part of the match (Connect Five's parts), from 0.
     pub part: u8,
-    /// Its seed.
+    /// Seed of the game.
     pub seed: u64,
-    /// How many turns it had.
+    /// Number of turns.
     pub turns: u32,
-    /// In a few words how it ended.
+    /// How the game ended, in a few words.
     pub ended: String,
-    /// Set when a fault lost the whole match for a seat.
+    /// Seat that lost the whole match by a fault.
     pub match_lost_by: Option<u8>,
-    /// In seat order.
+    /// Results in seat order.
     pub seats: Vec<SeatResult>,
 }
 
-/// A finished match: one game, or a series between the same bots.
+/// A finished match: one game or a series between the same bots.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct MatchResult {
-    /// Which one.
+    /// The match.
     pub key: MatchKey,
-    /// In the order they were played.
+    /// Games in the order they were played.
     pub games: Vec<GameResult>,
-    /// What the match gives each seat in the table, where that is not just the sum of its games' scores (Connect Five's +1 / -1 for each
-    /// part). Seats as in the fixture.
-    pub points: Vec<Fixed>,
+    /// Table points per seat, where they are not the sum of the game scores (Connect Five: +1 / -1 for each part). Seats as in the
+    /// fixture; empty otherwise.
+    pub points: Vec<FixedPoint>,
 }
 
 impl MatchResult {
-    /// Who played, in seat order.
+    /// Entrants in seat order.
     pub fn entrants(&self) -> Vec<Entrant> {
         self.games.first().map_or_else(Vec::new, |game| game.seats.iter().map(|seat| seat.entrant).collect())
     }
 
-    /// What each seat gets for it in the table.
-    pub fn table_points(&self) -> Vec<Fixed> {
+    /// Table points of each seat.
+    pub fn table_points(&self) -> Vec<FixedPoint> {
         if !self.points.is_empty() {
             return self.points.clone();
         }
@@ -172,11 +172,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fixed_numbers_are_near_and_never_overflow() {
-        assert_eq!(Fixed::of(6.344), Fixed(6_344_000));
-        assert_eq!(Fixed::of(-0.000_000_6), Fixed(-1));
-        assert_eq!(Fixed::of(f64::NAN), Fixed::ZERO);
-        assert_eq!(Fixed::of(f64::INFINITY) + Fixed::whole(1), Fixed(i64::MAX));
-        assert_eq!([Fixed::whole(2), -Fixed::of(0.5)].into_iter().sum::<Fixed>(), Fixed(1_500_000));
+    fn fixed_point_rounds_to_nearest_and_saturates() {
+        assert_eq!(FixedPoint::from_f64(6.344), FixedPoint(6_344_000));
+        assert_eq!(FixedPoint::from_f64(-0.000_000_6), FixedPoint(-1));
+        assert_eq!(FixedPoint::from_f64(f64::NAN), FixedPoint::ZERO);
+        assert_eq!(FixedPoint::from_f64(f64::INFINITY) + FixedPoint::from_int(1), FixedPoint(i64::MAX));
+        assert_eq!(
+            [FixedPoint::from_int(2), -FixedPoint::from_f64(0.5)].into_iter().sum::<FixedPoint>(),
+            FixedPoint(1_500_000)
+        );
     }
 }

@@ -1,25 +1,25 @@
-//! Leagues of made-up bots whose strengths are known, for tests of tables and statistics.
+//! Leagues of simulated bots with known strengths, for tests of tables and statistics.
 
-use agon_core::random::QuickRng;
+use agon_core::random::FastRng;
 use agon_core::{GameInfo, Outcome};
 use agon_games::infos;
 
-use crate::competition::{Bot, EntrantSpec, Mark};
-use crate::result::{Entrant, Fixed, GameResult, MatchKey, MatchResult, SeatResult};
+use crate::config::{BotSource, EntrantMark, EntrantSpec};
+use crate::result::{Entrant, FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
 use crate::tally::Tally;
 
-/// What was played by whom.
+/// A simulated league.
 pub struct League {
-    /// The game.
+    /// The game played.
     pub game: &'static GameInfo,
-    /// Who.
+    /// The entrants.
     pub entrants: Vec<EntrantSpec>,
-    /// What came of it.
+    /// Results of all matches.
     pub results: Vec<MatchResult>,
 }
 
 impl League {
-    /// All results, folded.
+    /// Tally of all results.
     pub fn tally(&self) -> Tally {
         let mut tally = Tally::new(self.game);
         self.results.iter().for_each(|result| tally.add(result));
@@ -27,22 +27,22 @@ impl League {
     }
 }
 
-/// The game of this id.
+/// The game with this id.
 ///
 /// # Panics
-/// If there is none.
+/// If there is no such game.
 pub fn game(id: &str) -> &'static GameInfo {
     infos().into_iter().find(|info| info.id == id).unwrap_or_else(|| panic!("no game `{id}`"))
 }
 
-/// Entrants with these names: `Name`, or `Name by Somebody`.
+/// Entrants from texts `NAME` or `NAME by CONTRIBUTOR`.
 pub fn entrants(names: &[&str]) -> Vec<EntrantSpec> {
     let entrant = |text: &&str| {
         let (name, contributor) =
             text.split_once(" by ").map_or((*text, None), |(name, by)| (name, Some(by)));
         EntrantSpec {
             name: name.to_owned(),
-            bot: Bot::Given(format!("house:{name}")),
+            bot: BotSource::Spec(format!("house:{name}")),
             contributor: contributor.map(ToOwned::to_owned),
             marks: Vec::new(),
             role: None,
@@ -51,13 +51,13 @@ pub fn entrants(names: &[&str]) -> Vec<EntrantSpec> {
     names.iter().map(entrant).collect()
 }
 
-/// A seat with a score.
+/// A seat result with this score and place.
 pub fn seat(entrant: u32, score: f64, place: u8) -> SeatResult {
     SeatResult {
         entrant: Entrant(entrant),
-        score: Fixed::of(score),
+        score: FixedPoint::from_f64(score),
         place,
-        stats: [Fixed::ZERO; 3],
+        stats: [FixedPoint::ZERO; 3],
         answers: 10,
         faults: [0; 4],
         thought_ns: 1_000 * u64::from(entrant + 1) * 10,
@@ -65,7 +65,7 @@ pub fn seat(entrant: u32, score: f64, place: u8) -> SeatResult {
     }
 }
 
-/// A game in which the higher score is better.
+/// A game in which the higher score wins.
 pub fn game_of(seats: &[(u32, f64)]) -> GameResult {
     let scores: Vec<f64> = seats.iter().map(|&(_, score)| score).collect();
     let outcome = Outcome::ranked(&scores, "played out");
@@ -80,28 +80,28 @@ pub fn game_of(seats: &[(u32, f64)]) -> GameResult {
     }
 }
 
-/// A match of one game.
+/// A match with one game.
 pub fn match_of(seats: &[(u32, f64)], points: &[f64]) -> MatchResult {
     MatchResult {
         key: MatchKey { phase: 0, stage: 0, number: 0 },
         games: vec![game_of(seats)],
-        points: points.iter().map(|&x| Fixed::of(x)).collect(),
+        points: points.iter().map(|&x| FixedPoint::from_f64(x)).collect(),
     }
 }
 
-/// A number around 0 with deviation 1 (twelve uniform ones).
-pub fn noise(rng: &mut QuickRng) -> f64 {
+/// A random number with mean 0 and standard deviation 1 (sum of twelve uniform numbers).
+pub fn noise(rng: &mut FastRng) -> f64 {
     (0..12).map(|_| rng.unit()).sum::<f64>() - 6.0
 }
 
-/// Who beats whom depends on the difference of two strengths, as Bradley and Terry have it.
-pub fn beats(rng: &mut QuickRng, one: f64, other: f64) -> bool {
+/// Whether the first wins, drawn by the Bradley-Terry model of two strengths.
+pub fn beats(rng: &mut FastRng, one: f64, other: f64) -> bool {
     rng.unit() < 1.0 / (1.0 + (other - one).exp())
 }
 
-/// Solitude: groups of four drawn at random, a match is a game; whole points around the strength.
+/// Solitude: random groups of four, one game per match, whole points around the strength.
 pub fn solitude(strengths: &[f64], rounds: usize, seed: u64) -> League {
-    let mut rng = QuickRng::new(seed);
+    let mut rng = FastRng::new(seed);
     let mut order: Vec<u32> = (0..strengths.len() as u32).collect();
     let mut results = Vec::new();
     for _ in 0..rounds {
@@ -118,9 +118,9 @@ pub fn solitude(strengths: &[f64], rounds: usize, seed: u64) -> League {
     League { game: game("solitude-scramble"), entrants: entrants(&names), results }
 }
 
-/// Colour Battle: all in one arena, shares of the floor that add up to less than all of it.
+/// Colour Battle: all in one arena; the shares of tiles add up to less than 100 %.
 pub fn colour_battle(names: &[&str], games: usize, seed: u64) -> League {
-    let mut rng = QuickRng::new(seed);
+    let mut rng = FastRng::new(seed);
     let tiles = 64.0 * names.len() as f64;
     let mut results = Vec::new();
     for _ in 0..games {
@@ -137,9 +137,9 @@ pub fn colour_battle(names: &[&str], games: usize, seed: u64) -> League {
     League { game: game("colour-battle"), entrants: entrants(names), results }
 }
 
-/// Connect Five: home and away, two phases a match.
+/// Connect Five: home and away, two parts per match.
 pub fn connect_five(names: &[&str], seed: u64) -> League {
-    let mut rng = QuickRng::new(seed);
+    let mut rng = FastRng::new(seed);
     let mut results = Vec::new();
     for home in 0..names.len() as u32 {
         for away in (0..names.len() as u32).filter(|&away| away != home) {
@@ -155,25 +155,25 @@ pub fn connect_five(names: &[&str], seed: u64) -> League {
                 }
                 points += if wins[0] > wins[1] { 1.0 } else { -1.0 };
             }
-            result.points = vec![Fixed::of(points), Fixed::of(-points)];
+            result.points = vec![FixedPoint::from_f64(points), FixedPoint::from_f64(-points)];
             results.push(result);
         }
     }
     League { game: game("connect-five"), entrants: entrants(names), results }
 }
 
-/// Hide and Seek: every seeker against every hider on the same boards, which have luck of their own.
-pub fn hide_and_seek(seekers: &[&str], hiders: &[&str], boards: u64, seed: u64) -> League {
-    let mut rng = QuickRng::new(seed);
+/// Hide and Seek: every seeker against every hider on the same seeds; each seed has its own luck.
+pub fn hide_and_seek(seekers: &[&str], hiders: &[&str], seeds: u64, seed: u64) -> League {
+    let mut rng = FastRng::new(seed);
     let mut results = Vec::new();
-    for board in 0..boards {
+    for game_seed in 0..seeds {
         let luck = 1.0 - rng.unit();
         for seeker in 0..seekers.len() as u32 {
             for hider in 0..hiders.len() as u32 {
                 let skill = 40.0 * f64::from(seeker + 1) * (1.0 + 0.5 * f64::from(hider));
                 let steps = (-luck.ln() * skill * (0.5 + rng.unit())).ceil().clamp(1.0, 4000.0);
                 let mut result = match_of(&[(seeker, steps), (seekers.len() as u32 + hider, steps)], &[]);
-                result.games[0].seed = board;
+                result.games[0].seed = game_seed;
                 let caught = steps < 4000.0;
                 result.games[0].seats[0].place = if caught { 1 } else { 2 };
                 result.games[0].seats[1].place = if caught { 2 } else { 1 };
@@ -185,7 +185,7 @@ pub fn hide_and_seek(seekers: &[&str], hiders: &[&str], boards: u64, seed: u64) 
     for (number, entrant) in all.iter_mut().enumerate() {
         entrant.role = Some(if number < seekers.len() { "seeker" } else { "hider" });
     }
-    let mark = |mark: &str, note: &str| Mark { mark: mark.to_owned(), note: Some(note.to_owned()) };
+    let mark = |mark: &str, note: &str| EntrantMark { mark: mark.to_owned(), note: Some(note.to_owned()) };
     all[0].marks.push(mark("AI", "the path search was written with an assistant"));
     if let Some(last) = all.last_mut() {
         last.marks.push(mark("exploit", "reads the map's seed off the walls"));
@@ -193,9 +193,9 @@ pub fn hide_and_seek(seekers: &[&str], hiders: &[&str], boards: u64, seed: u64) 
     League { game: game("hide-and-seek"), entrants: all, results }
 }
 
-/// Word Racer: each pair so many times, 3 / 1 / 0, one game in ten a draw.
+/// Word Racer: each pair plays once per round, 3 / 1 / 0 points, one game in ten is a draw.
 pub fn word_racer(strengths: &[f64], rounds: usize, seed: u64) -> League {
-    let mut rng = QuickRng::new(seed);
+    let mut rng = FastRng::new(seed);
     let mut results = Vec::new();
     for _ in 0..rounds {
         for one in 0..strengths.len() as u32 {
@@ -211,7 +211,7 @@ pub fn word_racer(strengths: &[f64], rounds: usize, seed: u64) -> League {
                 };
                 let mut result = match_of(&[(one, score[0]), (other, score[1])], &[]);
                 for (seat, points) in result.games[0].seats.iter_mut().zip(score) {
-                    seat.stats[0] = Fixed::of((20.0 + 4.0 * points + noise(&mut rng)).round());
+                    seat.stats[0] = FixedPoint::from_f64((20.0 + 4.0 * points + noise(&mut rng)).round());
                 }
                 results.push(result);
             }

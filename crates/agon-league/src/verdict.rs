@@ -1,47 +1,47 @@
-//! What a finished match says about who goes on.
+//! What a finished match means for later stages.
 
 use agon_core::GameInfo;
 
-use crate::format::Verdict;
-use crate::result::{Entrant, Fixed, GameResult, MatchResult};
+use crate::format::MatchVerdict;
+use crate::result::{Entrant, FixedPoint, GameResult, MatchResult};
 
-/// Less than all games of a tie can make up for.
-const FORFEIT: Fixed = Fixed::whole(-1_000_000_000_000);
+/// Points of a forfeited match: more than all games of a tie can make up for.
+const FORFEIT_POINTS: FixedPoint = FixedPoint::from_int(-1_000_000_000_000);
 
-impl Verdict {
-    /// Of a match of this game. Points are what the table gives; what breaks a tie is the game's own second figure: word points, games
-    /// won minus lost, else the sum of scores.
+impl MatchVerdict {
+    /// Verdict of a match of this game. `points` are table points. `tie_break` is the game's second criterion: word points, games won
+    /// minus lost, else the sum of scores.
     pub fn of(game: &GameInfo, result: &MatchResult) -> Self {
         let seats = result.entrants();
-        let second = |seat: usize| result.games.iter().map(|one| second(game, one, seat)).sum();
-        Self { points: result.table_points(), second: (0..seats.len()).map(second).collect(), seats }
+        let tie_break = |seat: usize| result.games.iter().map(|one| tie_break(game, one, seat)).sum();
+        Self { points: result.table_points(), tie_break: (0..seats.len()).map(tie_break).collect(), seats }
     }
 
-    /// Whoever is disqualified loses the tie that this match belongs to, whatever was played.
+    /// Makes a disqualified entrant lose the tie of this match, whatever the result.
     pub fn forfeit(&mut self, by: Entrant) {
         for (seat, points) in self.seats.iter().zip(&mut self.points) {
             if *seat == by {
-                *points = FORFEIT;
+                *points = FORFEIT_POINTS;
             }
         }
     }
 
-    /// Whether an entrant has lost by [`Verdict::forfeit`].
+    /// Whether an entrant lost by [`MatchVerdict::forfeit`].
     pub fn is_forfeited(&self, by: Entrant) -> bool {
-        self.seats.iter().zip(&self.points).any(|(seat, points)| *seat == by && *points == FORFEIT)
+        self.seats.iter().zip(&self.points).any(|(seat, points)| *seat == by && *points == FORFEIT_POINTS)
     }
 }
 
-fn second(game: &GameInfo, one: &GameResult, seat: usize) -> Fixed {
-    let Some(own) = one.seats.get(seat) else { return Fixed::ZERO };
+fn tie_break(game: &GameInfo, result: &GameResult, seat: usize) -> FixedPoint {
+    let Some(own) = result.seats.get(seat) else { return FixedPoint::ZERO };
     match game.id {
         "word-racer" => own.stats[0],
         "connect-five" => {
-            let winners = one.seats.iter().filter(|other| other.place == 1).count();
+            let winners = result.seats.iter().filter(|other| other.place == 1).count();
             match (own.place, winners) {
-                (1, 1) => Fixed::whole(1),
-                (1, _) => Fixed::ZERO,
-                _ => Fixed::whole(-1),
+                (1, 1) => FixedPoint::from_int(1),
+                (1, _) => FixedPoint::ZERO,
+                _ => FixedPoint::from_int(-1),
             }
         }
         _ => own.score,

@@ -1,4 +1,4 @@
-//! Knockout and double elimination over 2 to 200 entrants, and ties as the rules decide them.
+//! Knockout and double elimination with 2 to 200 entrants, and the rules for ties.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
@@ -6,17 +6,17 @@ mod common;
 
 use std::collections::HashMap;
 
-use agon_core::random::QuickRng;
-use agon_league::format::{Fixture, Format, Past, Plan, Ties, Verdict};
-use agon_league::{Entrant, Fixed};
-use common::{Played, draw_result, field, play};
+use agon_core::random::FastRng;
+use agon_league::format::{Fixture, Format, MatchVerdict, PhaseHistory, PhaseSchedule, TieRule};
+use agon_league::{Entrant, FixedPoint};
+use common::{PlayedPhase, draw_result, field, play};
 use proptest::prelude::*;
 
-const RULE: Ties = Ties { top: None, pairs: 1, extra: 3, third: false };
+const RULE: TieRule = TieRule { top: None, pairs: 1, extra: 3, third: false };
 
-/// Who lost how many ties, told from the fixtures and results alone: by points, then second, then seeding. A tie is what two play in a stage and
-/// in the extra pairs that follow it.
-fn losses(played: &Played) -> HashMap<Entrant, u32> {
+/// Number of lost ties per entrant, derived from fixtures and results alone: by points, then tie-break, then seeding. A tie is what two
+/// entrants play in a stage and its extra pairs.
+fn losses(played: &PlayedPhase) -> HashMap<Entrant, u32> {
     let mut losses = HashMap::new();
     let mut stage = 0;
     while stage < played.stages.len() {
@@ -30,7 +30,7 @@ fn losses(played: &Played) -> HashMap<Entrant, u32> {
             let lead = leads.entry([a.min(b), a.max(b)]).or_default();
             let sign = if a < b { 1 } else { -1 };
             lead.0 += sign * (verdict.points[0] - verdict.points[1]).0;
-            lead.1 += sign * (verdict.second[0] - verdict.second[1]).0;
+            lead.1 += sign * (verdict.tie_break[0] - verdict.tie_break[1]).0;
         }
         for ([better, worse], lead) in leads {
             *losses.entry(if lead >= (0, 0) { worse } else { better }).or_default() += 1;
@@ -40,9 +40,9 @@ fn losses(played: &Played) -> HashMap<Entrant, u32> {
     losses
 }
 
-/// Everybody who takes part, once, in groups that are not empty.
-fn places(plan: &dyn Plan, played: &Played, n: u32) -> Vec<Vec<Entrant>> {
-    let places = plan.placing(&played.past()).unwrap();
+/// The places, after checking that every entrant occurs once and that no group is empty.
+fn places(schedule: &dyn PhaseSchedule, played: &PlayedPhase, n: u32) -> Vec<Vec<Entrant>> {
+    let places = schedule.placing(&played.past()).unwrap();
     let mut all: Vec<Entrant> = places.iter().flatten().copied().collect();
     all.sort_unstable();
     assert_eq!(all, field(n).entrants);
@@ -50,29 +50,29 @@ fn places(plan: &dyn Plan, played: &Played, n: u32) -> Vec<Vec<Entrant>> {
     places
 }
 
-fn play_random(plan: &dyn Plan, n: u32, draws: u32, seed: u64) -> Played {
-    let mut rng = QuickRng::new(seed);
-    play(plan, &field(n), |fixture| draw_result(fixture, draws, &mut rng))
+fn play_random(schedule: &dyn PhaseSchedule, n: u32, draws: u32, seed: u64) -> PlayedPhase {
+    let mut rng = FastRng::new(seed);
+    play(schedule, &field(n), |fixture| draw_result(fixture, draws, &mut rng))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_knockout(n in 2u32..=200, draws in 0u32..=100, third: bool, seed: u64) {
-        let plan = Format::Knockout(Ties { third, ..RULE }).plan(&field(n), seed).unwrap();
-        let played = play_random(&*plan, n, draws, seed);
-        let (least, most) = plan.expected();
+    fn knockout_plays_expected_ties_and_eliminates_losers(n in 2u32..=200, draws in 0u32..=100, third: bool, seed: u64) {
+        let schedule = Format::Knockout(TieRule { third, ..RULE }).schedule(&field(n), seed).unwrap();
+        let played = play_random(&*schedule, n, draws, seed);
+        let (least, most) = schedule.expected_matches();
         prop_assert!((least..=most).contains(&played.matches()));
         let ties = u64::from(n - 1 + u32::from(third && n >= 4));
         prop_assert_eq!(least, 2 * ties);
         let main: usize = (0..played.names.len()).filter(|&i| !played.names[i].contains("extra")).map(|i| played.stages[i].len()).sum();
         prop_assert_eq!(main as u64, 2 * ties);
 
-        let places = places(&*plan, &played, n);
+        let places = places(&*schedule, &played, n);
         let losses = losses(&played);
         prop_assert_eq!(places[0].len(), 1);
-        prop_assert!(!losses.contains_key(&places[0][0]), "the winner has lost");
+        prop_assert!(!losses.contains_key(&places[0][0]), "the winner lost a tie");
         for loser in places[1..].iter().flatten() {
             let lost = losses.get(loser).copied().unwrap_or_default();
             prop_assert!(lost >= 1 && lost <= 1 + u32::from(third), "{loser:?} lost {lost}");
@@ -80,7 +80,7 @@ proptest! {
         if third && n >= 4 {
             prop_assert_eq!(places[..4].iter().map(Vec::len).collect::<Vec<_>>(), vec![1; 4]);
         }
-        // Byes: the best, and only in the first round.
+        // Byes go to the best seeds, in the first round only.
         let byes = n.next_power_of_two() - n;
         let first: Vec<Entrant> = played.fixtures[0].iter().flat_map(|fixture| fixture.seats.clone()).collect();
         for seed in 0..n {
@@ -89,39 +89,39 @@ proptest! {
     }
 
     #[test]
-    fn a_double_elimination(n in 2u32..=200, draws in 0u32..=100, seed: u64) {
-        let plan = Format::DoubleElimination(RULE).plan(&field(n), seed).unwrap();
-        let played = play_random(&*plan, n, draws, seed);
+    fn double_elimination_eliminates_after_two_losses(n in 2u32..=200, draws in 0u32..=100, seed: u64) {
+        let schedule = Format::DoubleElimination(RULE).schedule(&field(n), seed).unwrap();
+        let played = play_random(&*schedule, n, draws, seed);
         let reset = played.names.iter().any(|name| name == "grand final, second match");
         let main: usize = (0..played.names.len()).filter(|&i| !played.names[i].contains("extra")).map(|i| played.stages[i].len()).sum();
         prop_assert_eq!(main as u32, 2 * (2 * n - 2 + u32::from(reset)));
-        let (least, most) = plan.expected();
+        let (least, most) = schedule.expected_matches();
         prop_assert!((least..=most).contains(&played.matches()));
 
-        let places = places(&*plan, &played, n);
+        let places = places(&*schedule, &played, n);
         let losses = losses(&played);
         prop_assert_eq!(places[0].len(), 1);
         prop_assert_eq!(places[1].len(), 1);
         let won = losses.get(&places[0][0]).copied().unwrap_or_default();
-        prop_assert_eq!(won, u32::from(reset), "the champion's losses");
+        prop_assert_eq!(won, u32::from(reset), "losses of the champion");
         for loser in places[1..].iter().flatten() {
             prop_assert_eq!(losses[loser], 2, "{:?}", loser);
         }
     }
 }
 
-/// Those who are better win always.
-fn better_wins(fixture: &Fixture) -> Verdict {
+/// The better seed always wins.
+fn better_wins(fixture: &Fixture) -> MatchVerdict {
     let first = fixture.seats[0] < fixture.seats[1];
     let points = if first { [3, 0] } else { [0, 3] };
-    let fixed: Vec<Fixed> = points.into_iter().map(Fixed::whole).collect();
-    Verdict { seats: fixture.seats.clone(), points: fixed.clone(), second: fixed }
+    let fixed: Vec<FixedPoint> = points.into_iter().map(FixedPoint::from_int).collect();
+    MatchVerdict { seats: fixture.seats.clone(), points: fixed.clone(), tie_break: fixed }
 }
 
 #[test]
-fn seeds_meet_as_late_as_they_can() {
-    let plan = Format::Knockout(Ties { third: true, ..RULE }).plan(&field(16), 0).unwrap();
-    let played = play(&*plan, &field(16), better_wins);
+fn knockout_of_sixteen_separates_the_best_seeds() {
+    let schedule = Format::Knockout(TieRule { third: true, ..RULE }).schedule(&field(16), 0).unwrap();
+    let played = play(&*schedule, &field(16), better_wins);
     let names = ["round of 16", "quarter-finals", "semi-finals", "match for the third place", "final"];
     assert_eq!(played.names, names);
     let pairs = |stage: usize| -> Vec<(u32, u32)> {
@@ -132,18 +132,18 @@ fn seeds_meet_as_late_as_they_can() {
     assert_eq!(pairs(2), [(1, 4), (2, 3)]);
     assert_eq!(pairs(3), [(3, 4)]);
     assert_eq!(pairs(4), [(1, 2)]);
-    let placing = plan.placing(&played.past()).unwrap();
+    let placing = schedule.placing(&played.past()).unwrap();
     assert_eq!(placing[..4], [0, 1, 2, 3].map(|i| vec![Entrant(3 * i)]));
     assert_eq!(placing[4].len(), 4);
     assert_eq!(placing[5].len(), 8);
-    let report = plan.balance(&played.past());
+    let report = schedule.balance(&played.past());
     assert!(report.complete && report.seat_difference == 0, "{report:?}");
 }
 
 #[test]
-fn double_elimination_of_eight_is_the_usual_one() {
-    let plan = Format::DoubleElimination(RULE).plan(&field(8), 0).unwrap();
-    let played = play(&*plan, &field(8), better_wins);
+fn double_elimination_of_eight_has_the_usual_rounds() {
+    let schedule = Format::DoubleElimination(RULE).schedule(&field(8), 0).unwrap();
+    let played = play(&*schedule, &field(8), better_wins);
     let names = [
         "winners' round 1",
         "losers' round 1",
@@ -153,7 +153,7 @@ fn double_elimination_of_eight_is_the_usual_one() {
         "winners' final",
         "losers' final",
         "grand final",
-    ]; // in the order of play: the losers' bracket waits for nobody it does not need
+    ]; // The order of play may differ: the losers' bracket plays as soon as it can.
     let mut sorted = played.names.clone();
     sorted.sort_unstable();
     let mut expected = names.map(String::from).to_vec();
@@ -162,18 +162,18 @@ fn double_elimination_of_eight_is_the_usual_one() {
     let ties: Vec<usize> = played.stages.iter().map(|stage| stage.len() / 2).collect();
     assert_eq!(ties.iter().sum::<usize>(), 14);
     assert_eq!(
-        plan.placing(&played.past()).unwrap().iter().map(Vec::len).collect::<Vec<_>>(),
+        schedule.placing(&played.past()).unwrap().iter().map(Vec::len).collect::<Vec<_>>(),
         [1, 1, 1, 1, 2, 2]
     );
 }
 
 #[test]
-fn nobody_meets_again_early_in_a_double_elimination() {
+fn double_elimination_avoids_early_rematches() {
     let mut rematches = 0;
     for seed in 0..40 {
         let n = 8 + (seed as u32 * 7) % 57;
-        let plan = Format::DoubleElimination(RULE).plan(&field(n), 0).unwrap();
-        let played = play_random(&*plan, n, 0, seed);
+        let schedule = Format::DoubleElimination(RULE).schedule(&field(n), 0).unwrap();
+        let played = play_random(&*schedule, n, 0, seed);
         let mut met = std::collections::HashSet::new();
         for (stage, fixtures) in played.fixtures.iter().enumerate() {
             let early = played.fixtures[stage].len() >= 8;
@@ -184,82 +184,87 @@ fn nobody_meets_again_early_in_a_double_elimination() {
             }
         }
     }
-    assert_eq!(rematches, 0, "in rounds of four ties or more there is always another way");
+    assert_eq!(rematches, 0, "rounds of four ties or more can always avoid rematches");
 }
 
-/// A verdict with these points and word points for the better seeded of the two.
-fn told(fixture: &Fixture, points: [i64; 2], second: [i64; 2]) -> Verdict {
+/// A verdict with these points and word points, the better seed first.
+fn verdict_for(fixture: &Fixture, points: [i64; 2], second: [i64; 2]) -> MatchVerdict {
     let turned = fixture.seats[0] > fixture.seats[1];
     let fixed = |mut all: [i64; 2]| {
         if turned {
             all.reverse();
         }
-        all.into_iter().map(Fixed::whole).collect()
+        all.into_iter().map(FixedPoint::from_int).collect()
     };
-    Verdict { seats: fixture.seats.clone(), points: fixed(points), second: fixed(second) }
+    MatchVerdict { seats: fixture.seats.clone(), points: fixed(points), tie_break: fixed(second) }
 }
 
 #[test]
-fn a_drawn_tie_is_decided_as_the_rules_say() {
+fn drawn_tie_is_decided_by_tie_break_then_extra_pairs_then_seed() {
     let (better, worse) = (Entrant(0), Entrant(3));
     let winner = |results: &[([i64; 2], [i64; 2])]| {
-        let plan = Format::Knockout(RULE).plan(&field(2), 0).unwrap();
+        let schedule = Format::Knockout(RULE).schedule(&field(2), 0).unwrap();
         let mut results = results.iter();
-        let played = play(&*plan, &field(2), |fixture| {
+        let played = play(&*schedule, &field(2), |fixture| {
             let (points, second) = results.next().copied().unwrap_or(([1, 1], [0, 0]));
-            told(fixture, points, second)
+            verdict_for(fixture, points, second)
         });
-        (plan.placing(&played.past()).unwrap()[0][0], played.names.len())
+        (schedule.placing(&played.past()).unwrap()[0][0], played.names.len())
     };
     let level = ([1, 1], [20, 20]);
     assert_eq!(winner(&[([3, 0], [9, 1]), ([1, 1], [5, 5])]), (better, 1), "points");
     assert_eq!(winner(&[([3, 0], [9, 8]), ([0, 3], [2, 9])]), (worse, 1), "word points over the tie");
-    assert_eq!(winner(&[level, level, ([0, 3], [1, 2])]), (worse, 2), "one more pair");
+    assert_eq!(winner(&[level, level, ([0, 3], [1, 2])]), (worse, 2), "one extra pair");
     assert_eq!(
         winner(&[level, level, level, level, level, level, ([1, 1], [3, 4])]),
         (worse, 4),
-        "a third more pair, by word points"
+        "third extra pair, by word points"
     );
-    assert_eq!(winner(&[]), (better, 4), "after three more pairs the better seeded");
+    assert_eq!(winner(&[]), (better, 4), "the better seed after three extra pairs");
 }
 
 #[test]
 fn only_open_ties_play_an_extra_pair() {
-    let plan = Format::Knockout(Ties { pairs: 2, ..RULE }).plan(&field(8), 0).unwrap();
-    let mut past: Vec<Vec<Verdict>> = Vec::new();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+    let schedule = Format::Knockout(TieRule { pairs: 2, ..RULE }).schedule(&field(8), 0).unwrap();
+    let mut past: Vec<Vec<MatchVerdict>> = Vec::new();
+    let stage = schedule.stage(0, &PhaseHistory::default()).unwrap();
     assert_eq!((stage.name().as_str(), stage.len()), ("quarter-finals", 16));
     // Seeds 4 and 5 (entrants 9 and 12) draw everything.
     let open = [Entrant(9), Entrant(12)];
     let results = (0..stage.len()).filter_map(|number| stage.fixture(number)).map(|fixture| {
-        if open.contains(&fixture.seats[0]) { told(&fixture, [1, 1], [4, 4]) } else { better_wins(&fixture) }
+        if open.contains(&fixture.seats[0]) {
+            verdict_for(&fixture, [1, 1], [4, 4])
+        } else {
+            better_wins(&fixture)
+        }
     });
     past.push(results.collect());
-    let extra = plan.stage(1, &Past { stages: &past, ..Past::default() }).unwrap();
+    let extra = schedule.stage(1, &PhaseHistory { stages: &past, ..PhaseHistory::default() }).unwrap();
     assert_eq!((extra.name().as_str(), extra.len()), ("quarter-finals, extra pair 1", 2));
     let fixtures: Vec<Fixture> = (0..2).filter_map(|number| extra.fixture(number)).collect();
     assert_eq!(fixtures[0].seats, open);
     assert_eq!(fixtures[1].seats, [open[1], open[0]], "the seats are swapped");
-    assert_eq!(fixtures[0].board, fixtures[1].board, "on the same board");
-    assert_ne!(fixtures[0].board, stage.fixture(0).unwrap().board);
-    // While it is open, all eight but those who are out share the first place.
-    let placing = plan.placing(&Past { stages: &past, ..Past::default() }).unwrap();
-    assert_eq!(placing[0].len(), 8, "a round is over when all its ties are");
+    assert_eq!(fixtures[0].seed_index, fixtures[1].seed_index, "on the same seed");
+    assert_ne!(fixtures[0].seed_index, stage.fixture(0).unwrap().seed_index);
+    // While the round is unfinished, all eight share the first place.
+    let placing = schedule.placing(&PhaseHistory { stages: &past, ..PhaseHistory::default() }).unwrap();
+    assert_eq!(placing[0].len(), 8, "a round ends when all its ties are decided");
 }
 
 #[test]
-fn a_tie_plays_every_variant_and_the_cut_takes_the_best() {
-    let field = agon_league::format::Field { variants: 3, ..field(12) };
-    let plan =
-        Format::Knockout(Ties { top: Some(4), pairs: 1, extra: 3, third: false }).plan(&field, 0).unwrap();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+fn tie_plays_every_variant_and_top_takes_the_best() {
+    let field = agon_league::format::PhaseField { variants: 3, ..field(12) };
+    let schedule = Format::Knockout(TieRule { top: Some(4), pairs: 1, extra: 3, third: false })
+        .schedule(&field, 0)
+        .unwrap();
+    let stage = schedule.stage(0, &PhaseHistory::default()).unwrap();
     assert_eq!((stage.name().as_str(), stage.len()), ("semi-finals", 12));
     let mut seen: Vec<(u32, u64)> = (0..12)
         .filter_map(|number| stage.fixture(number))
-        .map(|fixture| (fixture.variant, fixture.board))
+        .map(|fixture| (fixture.variant, fixture.seed_index))
         .collect();
     seen.dedup();
-    assert_eq!(seen.len(), 6, "each variant once for each of two ties, on one board: {seen:?}");
+    assert_eq!(seen.len(), 6, "each variant once per tie, on one seed: {seen:?}");
     assert!(
         (0..12)
             .filter_map(|number| stage.fixture(number))

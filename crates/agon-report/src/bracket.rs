@@ -1,90 +1,93 @@
-//! An elimination drawn: ties, scores, who went on; and the same as a table for whoever does not see it.
+//! Draws the bracket of an elimination as SVG, and the same data as an HTML table for screen readers.
 
 use agon_league::{Entrant, MatchKey};
 
 use crate::data::{Report, game_file};
-use crate::html::{Grid, bdi, escaped, link, number, prose, scrolling, words};
-use crate::words::{capital, counted, short};
+use crate::html::{
+    HtmlTable, bidi_isolate, escaped, link, number_column, prose_column, scroll_region, text_column,
+};
+use crate::text_format::{capitalize, plural, trim_number};
 
-/// All rounds, as far as they are known.
+/// A bracket: all rounds that are known so far.
 #[derive(Clone, Debug, Default)]
 pub struct Bracket {
-    /// In the order they are played.
+    /// Rounds, in playing order.
     pub rounds: Vec<Round>,
-    /// What breaks a tie: `word points`.
+    /// Name of the tie-break value: `word points`.
     pub second: &'static str,
 }
 
 /// Ties that are played at the same time.
 #[derive(Clone, Debug)]
 pub struct Round {
-    /// `quarter-finals`.
+    /// Name of the round: `quarter-finals`.
     pub name: String,
-    /// From top to bottom.
+    /// Ties, from top to bottom.
     pub ties: Vec<Tie>,
 }
 
-/// Two, of whom one goes on.
+/// Two entrants, one of which advances.
 #[derive(Clone, Debug)]
 pub struct Tie {
-    /// The better seeded first.
+    /// The two entrants, the better seed first.
     pub sides: [Side; 2],
-    /// Which of them goes on; `None` while it is played.
+    /// Index of the side that advances. `None` while the tie is open.
     pub winner: Option<usize>,
-    /// Extra pairs that were needed.
+    /// Number of extra pairs of games.
     pub extra: u32,
-    /// Its games that have a page: match and game.
+    /// Games that have a page: match key and game number.
     pub games: Vec<(MatchKey, u32)>,
-    /// Its matches, as far as they were played.
+    /// Matches that were played.
     pub matches: Vec<MatchKey>,
 }
 
-/// One of the two.
+/// One side of a tie.
 #[derive(Clone, Copy, Debug)]
 pub struct Side {
-    /// Who.
+    /// The entrant.
     pub entrant: Entrant,
-    /// Its points over the tie.
+    /// Points in this tie.
     pub points: f64,
-    /// What breaks a tie.
+    /// Tie-break value.
     pub second: f64,
 }
 
-const WIDE: f64 = 190.0;
-const GAP: f64 = 34.0;
-const HIGH: f64 = 44.0;
-const EVERY: f64 = 60.0;
-const TOP: f64 = 26.0;
-/// Longer names are cut in the drawing; the table has them whole.
-const LETTERS: usize = 18;
+const TIE_WIDTH: f64 = 190.0;
+const COLUMN_GAP: f64 = 34.0;
+const TIE_HEIGHT: f64 = 44.0;
+const TIE_SPACING: f64 = 60.0;
+const TOP_MARGIN: f64 = 26.0;
+/// Maximum length of a name in the drawing. Longer names are cut; the table contains the full names.
+const MAX_NAME_CHARS: usize = 18;
 
-/// Where a tie stands in the drawing.
+/// Position of a tie in the drawing.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Spot {
+struct TiePosition {
     column: usize,
     y: f64,
 }
 
-/// The drawing, then the table.
-pub fn bracket(report: &Report, bracket: &Bracket, up: &str) -> String {
+/// The drawing, followed by the table.
+pub fn bracket(report: &Report, bracket: &Bracket, root: &str) -> String {
     if bracket.rounds.is_empty() {
         return String::new();
     }
-    scrolling("Bracket", &svg(report, bracket)) + &table(report, bracket, up)
+    scroll_region("Bracket", &svg(report, bracket)) + &table(report, bracket, root)
 }
 
 fn svg(report: &Report, bracket: &Bracket) -> String {
     let columns = columns(bracket);
     let spots = spots(bracket, &columns);
-    let high = spots.iter().flatten().map(|spot| spot.y).fold(0.0, f64::max) + HIGH + 6.0;
-    let wide = columns.iter().max().map_or(1, |last| last + 1) as f64 * (WIDE + GAP) - GAP + 2.0;
+    let high = spots.iter().flatten().map(|spot| spot.y).fold(0.0, f64::max) + TIE_HEIGHT + 6.0;
+    let wide =
+        columns.iter().max().map_or(1, |last| last + 1) as f64 * (TIE_WIDTH + COLUMN_GAP) - COLUMN_GAP + 2.0;
     let mut text = format!(
         "<svg class=\"bracket\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {wide} {high}\" role=\"img\" \
-         aria-label=\"Bracket; the table below says the same in words\">\n"
+         aria-label=\"Bracket. The table below contains the same data.\">\n"
     );
     let mut titled = Vec::new();
     for (round, &column) in bracket.rounds.iter().zip(&columns) {
-        // The match for the third place stands below the final, and says so itself.
+        // The match for third place is in the column of the final and has its own label.
         if titled.contains(&column) {
             continue;
         }
@@ -92,7 +95,7 @@ fn svg(report: &Report, bracket: &Bracket) -> String {
         let name = if is_third(&round.name) { "final" } else { &round.name };
         text += &format!(
             "<text class=\"round\" x=\"{}\" y=\"14\">{}</text>\n",
-            1.0 + column as f64 * (WIDE + GAP),
+            1.0 + column as f64 * (TIE_WIDTH + COLUMN_GAP),
             escaped(name)
         );
     }
@@ -114,7 +117,7 @@ fn is_third(name: &str) -> bool {
     name.contains("third place")
 }
 
-/// In which column each round stands: the match for the third place with the final that follows it.
+/// Column of each round. The match for third place shares the column of the final.
 fn columns(bracket: &Bracket) -> Vec<usize> {
     let mut column = 0;
     let mut columns = Vec::new();
@@ -125,7 +128,7 @@ fn columns(bracket: &Bracket) -> Vec<usize> {
     columns
 }
 
-/// The tie, in an earlier round, whose winner this is: round and place in it.
+/// The tie of an earlier round that this entrant won: round, and index of the tie.
 fn feeder(bracket: &Bracket, round: usize, entrant: Entrant) -> Option<(usize, usize)> {
     if is_third(&bracket.rounds[round].name) {
         return None;
@@ -138,18 +141,18 @@ fn feeder(bracket: &Bracket, round: usize, entrant: Entrant) -> Option<(usize, u
         .find(|&(number, _)| !lost_since(bracket, number, round, entrant))
 }
 
-/// Whether it lost between two rounds: then its place in a later one does not come from the win before.
+/// Whether the entrant lost between two rounds. Then its place in the later round does not result from the earlier win.
 fn lost_since(bracket: &Bracket, from: usize, to: usize, entrant: Entrant) -> bool {
     let lost = |tie: &Tie| tie.winner.is_some_and(|side| tie.sides[1 - side].entrant == entrant);
     bracket.rounds[from + 1..to].iter().flat_map(|round| &round.ties).any(lost)
 }
 
-/// Each tie between those it comes from; what comes from nowhere takes the next free line.
-fn spots(bracket: &Bracket, columns: &[usize]) -> Vec<Vec<Spot>> {
+/// Places each tie between the ties that lead to it. A tie without predecessors takes the next free row.
+fn spots(bracket: &Bracket, columns: &[usize]) -> Vec<Vec<TiePosition>> {
     let mut spots: Vec<Vec<Option<f64>>> =
         bracket.rounds.iter().map(|round| vec![None; round.ties.len()]).collect();
-    let mut free = TOP;
-    // From the last round back, so that what belongs together is placed together.
+    let mut free = TOP_MARGIN;
+    // Start with the last round, so that connected ties are placed next to each other.
     for round in (0..bracket.rounds.len()).rev().filter(|&n| !is_third(&bracket.rounds[n].name)) {
         for tie in 0..bracket.rounds[round].ties.len() {
             place(bracket, (round, tie), &mut spots, &mut free);
@@ -159,10 +162,11 @@ fn spots(bracket: &Bracket, columns: &[usize]) -> Vec<Vec<Spot>> {
         let column = columns[round];
         let below =
             (0..bracket.rounds.len()).filter(|&n| columns[n] == column).flat_map(|n| spots[n].clone());
-        let y = below.flatten().fold(TOP - EVERY, f64::max) + EVERY + 14.0;
+        let y = below.flatten().fold(TOP_MARGIN - TIE_SPACING, f64::max) + TIE_SPACING + 14.0;
         spots[round].iter_mut().for_each(|spot| *spot = Some(y));
     }
-    let spot = |round: usize, y: &Option<f64>| Spot { column: columns[round], y: y.unwrap_or(TOP) };
+    let spot =
+        |round: usize, y: &Option<f64>| TiePosition { column: columns[round], y: y.unwrap_or(TOP_MARGIN) };
     spots.iter().enumerate().map(|(round, ys)| ys.iter().map(|y| spot(round, y)).collect()).collect()
 }
 
@@ -175,8 +179,8 @@ fn place(bracket: &Bracket, at: (usize, usize), spots: &mut [Vec<Option<f64>>], 
         sides.iter().filter_map(|side| feeder(bracket, at.0, side.entrant)).collect();
     let ys: Vec<f64> = from.into_iter().map(|one| place(bracket, one, spots, free)).collect();
     let y = if ys.is_empty() {
-        *free += EVERY;
-        *free - EVERY
+        *free += TIE_SPACING;
+        *free - TIE_SPACING
     } else {
         ys.iter().sum::<f64>() / ys.len() as f64
     };
@@ -184,20 +188,21 @@ fn place(bracket: &Bracket, at: (usize, usize), spots: &mut [Vec<Option<f64>>], 
     y
 }
 
-fn left(spot: Spot) -> f64 {
-    1.0 + spot.column as f64 * (WIDE + GAP)
+fn left(spot: TiePosition) -> f64 {
+    1.0 + spot.column as f64 * (TIE_WIDTH + COLUMN_GAP)
 }
 
-fn connector(from: Spot, to: Spot) -> String {
-    let (x, y) = (left(from) + WIDE, from.y + HIGH / 2.0);
-    let half = left(to) - GAP / 2.0;
-    format!("<path class=\"join\" d=\"M{x} {y}H{half}V{}H{}\"/>\n", to.y + HIGH / 2.0, left(to))
+fn connector(from: TiePosition, to: TiePosition) -> String {
+    let (x, y) = (left(from) + TIE_WIDTH, from.y + TIE_HEIGHT / 2.0);
+    let half = left(to) - COLUMN_GAP / 2.0;
+    format!("<path class=\"join\" d=\"M{x} {y}H{half}V{}H{}\"/>\n", to.y + TIE_HEIGHT / 2.0, left(to))
 }
 
-fn draw_tie(report: &Report, tie: &Tie, spot: Spot, third: bool) -> String {
+fn draw_tie(report: &Report, tie: &Tie, spot: TiePosition, third: bool) -> String {
     let (x, y) = (left(spot), spot.y);
-    let mut text =
-        format!("<rect class=\"tie\" x=\"{x}\" y=\"{y}\" width=\"{WIDE}\" height=\"{HIGH}\" rx=\"5\"/>\n");
+    let mut text = format!(
+        "<rect class=\"tie\" x=\"{x}\" y=\"{y}\" width=\"{TIE_WIDTH}\" height=\"{TIE_HEIGHT}\" rx=\"5\"/>\n"
+    );
     if third {
         text += &format!("<text class=\"round\" x=\"{x}\" y=\"{}\">third place</text>\n", y - 4.0);
     }
@@ -205,45 +210,45 @@ fn draw_tie(report: &Report, tie: &Tie, spot: Spot, third: bool) -> String {
         let line = y + 17.0 + at as f64 * 19.0;
         let (class, arrow) = if tie.winner == Some(at) { (" class=\"won\"", "▸ ") } else { ("", "") };
         let name = escaped(&cut(&report.name_of(side.entrant)));
-        let points = short(side.points, 1);
+        let points = trim_number(side.points, 1);
         text += &format!(
             "<text{class} x=\"{}\" y=\"{line}\">{arrow}{name}</text><text{class} x=\"{}\" y=\"{line}\" text-anchor=\"end\">{points}</text>\n",
             x + 9.0,
-            x + WIDE - 9.0,
+            x + TIE_WIDTH - 9.0,
         );
     }
     text
 }
 
 fn cut(name: &str) -> String {
-    if name.chars().count() <= LETTERS {
+    if name.chars().count() <= MAX_NAME_CHARS {
         name.to_owned()
     } else {
-        name.chars().take(LETTERS - 1).chain(['…']).collect()
+        name.chars().take(MAX_NAME_CHARS - 1).chain(['…']).collect()
     }
 }
 
-fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
+fn table(report: &Report, bracket: &Bracket, root: &str) -> String {
     let mut rows = Vec::new();
     for round in &bracket.rounds {
         for tie in &round.ties {
             let name = |side: usize| {
                 let entrant = tie.sides[side].entrant;
-                link(&format!("{up}{}", report.bot_file(entrant)), &bdi(&report.name_of(entrant)))
+                link(&format!("{root}{}", report.bot_file(entrant)), &bidi_isolate(&report.name_of(entrant)))
             };
             let pair = |of: fn(&Side) -> f64| {
-                format!("{} : {}", short(of(&tie.sides[0]), 1), short(of(&tie.sides[1]), 1))
+                format!("{} : {}", trim_number(of(&tie.sides[0]), 1), trim_number(of(&tie.sides[1]), 1))
             };
             let games: Vec<String> = tie
                 .games
                 .iter()
                 .enumerate()
                 .map(|(at, &(key, game))| {
-                    link(&format!("{up}{}", game_file(key, game)), &format!("game {}", at + 1))
+                    link(&format!("{root}{}", game_file(key, game)), &format!("game {}", at + 1))
                 })
                 .collect();
             let extra = if tie.extra > 0 {
-                format!(" after {}", counted(tie.extra.into(), "extra pair", "extra pairs"))
+                format!(" after {}", plural(tie.extra.into(), "extra pair", "extra pairs"))
             } else {
                 String::new()
             };
@@ -252,19 +257,19 @@ fn table(report: &Report, bracket: &Bracket, up: &str) -> String {
                 format!("{} - {}", name(0), name(1)),
                 pair(|side| side.points) + &extra,
                 pair(|side| side.second),
-                tie.winner.map_or_else(|| "still open".to_owned(), name),
+                tie.winner.map_or_else(|| "open".to_owned(), name),
                 games.join(", "),
             ]);
         }
     }
-    let second = capital(bracket.second);
+    let second = capitalize(bracket.second);
     let titles = vec![
-        words("Round"),
-        words("Tie"),
-        number("Points"),
-        number(&second),
-        words("Goes on"),
-        prose("Replays"),
+        text_column("Round"),
+        text_column("Tie"),
+        number_column("Points"),
+        number_column(&second),
+        text_column("Advances"),
+        prose_column("Replays"),
     ];
-    Grid { caption: "Ties of the bracket", titles, head: 1, rows }.html()
+    HtmlTable { caption: "Ties of the bracket", titles, row_header: 1, rows }.html()
 }

@@ -1,48 +1,48 @@
-//! Charts: a table whose rows have a strip of SVG each, as wide as there is room. Words and numbers stay HTML, so that they keep their
-//! size on a phone, and every figure that is drawn can also be read.
+//! Charts: tables with an SVG strip in each row. The strip takes the remaining width. Text and numbers are HTML, so they keep their size on
+//! a phone, and every drawn value is also available as text.
 
 use agon_league::Entrant;
 use agon_league::rating::Rating;
-use agon_league::standings::{Histograms, shown_time};
+use agon_league::standings::{ScoreHistograms, format_duration};
 
-use crate::data::Pace;
-use crate::html::{escaped, note, scrolling};
-use crate::words::{capital, count, counted, short};
+use crate::data::ThinkTimes;
+use crate::html::{escaped, note, scroll_region};
+use crate::text_format::{capitalize, count, plural, trim_number};
 
-/// Names an entrant, as HTML.
+/// Returns the name of an entrant as HTML.
 pub type Names<'n> = &'n dyn Fn(Entrant) -> String;
 
-/// At most so many rows: nobody looks at more.
-pub const MOST_ROWS: usize = 60;
+/// Maximum number of rows of a chart.
+pub const MAX_ROWS: usize = 60;
 
-/// How high a strip is; it is 100 wide, whatever is drawn.
-const HIGH: f64 = 20.0;
+/// Height of a strip in SVG units. The width is always 100.
+const STRIP_HEIGHT: f64 = 20.0;
 
-/// A mark on an axis: where, in per cent, and what it says.
-type Mark = (f64, String);
+/// A mark on the axis: position in per cent, and label.
+type AxisMark = (f64, String);
 
 struct Strip {
-    /// Who, as HTML.
+    /// Name of the entrant, as HTML.
     name: String,
-    /// What is drawn.
-    drawn: String,
-    /// The same in words, for those who do not see it.
-    told: String,
-    /// Figures beside it.
+    /// Content of the SVG.
+    svg: String,
+    /// Text alternative for screen readers.
+    description: String,
+    /// Values in the columns beside the strip.
     figures: Vec<String>,
 }
 
 struct Chart<'c> {
     caption: String,
-    /// Above the strips.
+    /// Title of the strip column.
     axis: String,
-    /// Above the figures.
+    /// Titles of the value columns.
     titles: Vec<&'c str>,
-    marks: Vec<Mark>,
+    marks: Vec<AxisMark>,
     strips: Vec<Strip>,
-    /// How many there would be.
+    /// Number of rows before cutting.
     all: usize,
-    /// How high each row is: `tall` or nothing.
+    /// CSS class for the row height: `tall` or empty.
     class: &'static str,
 }
 
@@ -73,48 +73,48 @@ impl Chart<'_> {
         text += &format!(
             "</tbody>\n<tfoot aria-hidden=\"true\">\n<tr><td colspan=\"{before}\"></td><td class=\"wide\"><div class=\"axis\">"
         );
-        for (at, says) in &self.marks {
-            text += &format!("<span style=\"left:{}%\">{}</span>", short(*at, 2), escaped(says));
+        for (at, label) in &self.marks {
+            text += &format!("<span style=\"left:{}%\">{}</span>", trim_number(*at, 2), escaped(label));
         }
         let cut = if self.all > self.strips.len() {
-            note(&format!("The first {} of {}.", self.strips.len(), self.all))
+            note(&format!("First {} of {}.", self.strips.len(), self.all))
         } else {
             String::new()
         };
-        scrolling(&self.caption, &(text + "</div></td></tr>\n</tfoot>\n</table>\n")) + &cut
+        scroll_region(&self.caption, &(text + "</div></td></tr>\n</tfoot>\n</table>\n")) + &cut
     }
 
     fn strip(&self, strip: &Strip) -> String {
         let mut lines = String::new();
         for (at, _) in &self.marks {
-            let x = short(*at, 2);
-            lines += &format!("<path class=\"grid\" d=\"M{x} 0V{HIGH}\"/>");
+            let x = trim_number(*at, 2);
+            lines += &format!("<path class=\"grid\" d=\"M{x} 0V{STRIP_HEIGHT}\"/>");
         }
         format!(
-            "<svg class=\"strip\" viewBox=\"0 0 100 {HIGH}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">{lines}{}</svg>",
-            escaped(&strip.told),
-            strip.drawn
+            "<svg class=\"strip\" viewBox=\"0 0 100 {STRIP_HEIGHT}\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{}\">{lines}{}</svg>",
+            escaped(&strip.description),
+            strip.svg
         )
     }
 }
 
-/// With so few different scores each has a bar of its own, wherever it lies: won, drawn, lost.
-const FEW: usize = 5;
+/// Up to this number of different scores, each score gets its own bar (won, drawn, lost) instead of a bin.
+const MAX_SEPARATE_BARS: usize = 5;
 
-/// How often everybody had which score: one row for each, all on one scale.
-pub fn histogram(histograms: &Histograms, names: Names<'_>) -> String {
+/// Score distributions: one row per entrant, all on the same scale.
+pub fn histogram(histograms: &ScoreHistograms, names: Names<'_>) -> String {
     let scale = Scale::of(histograms);
     let most = histograms.counts.iter().flat_map(|(_, counts)| counts).max().copied().unwrap_or(0).max(1);
-    let strips = histograms.counts.iter().take(MOST_ROWS).map(|(entrant, counts)| Strip {
+    let strips = histograms.counts.iter().take(MAX_ROWS).map(|(entrant, counts)| Strip {
         name: names(*entrant),
-        drawn: bars(&scale.shown(counts), scale.bins.len(), most),
-        told: scale.told(counts),
+        svg: bars(&scale.drawn_counts(counts), scale.bins.len(), most),
+        description: scale.describe(counts),
         figures: vec![count(counts.iter().sum())],
     });
     let unit = if histograms.unit.is_empty() { String::new() } else { format!(" [{}]", histograms.unit) };
     let chart = Chart {
-        caption: "How often each score came".to_owned(),
-        axis: format!("{}{unit}", capital(histograms.score)),
+        caption: "Score distribution".to_owned(),
+        axis: format!("{}{unit}", capitalize(histograms.score)),
         titles: vec!["Games"],
         marks: scale.marks(),
         strips: strips.collect(),
@@ -129,72 +129,73 @@ struct Scale {
     from: f64,
     width: f64,
     bins: Vec<usize>,
-    few: bool,
+    separate_bars: bool,
 }
 
 impl Scale {
-    fn of(histograms: &Histograms) -> Self {
+    fn of(histograms: &ScoreHistograms) -> Self {
         let all = histograms.counts.iter().map(|(_, counts)| counts.len()).max().unwrap_or(0).max(1);
         let is_filled = |bin: &usize| {
             histograms.counts.iter().any(|(_, counts)| counts.get(*bin).is_some_and(|n| *n > 0))
         };
         let filled: Vec<usize> = (0..all).filter(is_filled).collect();
-        let few = filled.len() <= FEW && !filled.is_empty();
-        let bins = if few { filled } else { (0..all).collect() };
-        Self { from: histograms.from, width: histograms.width, bins, few }
+        let separate_bars = filled.len() <= MAX_SEPARATE_BARS && !filled.is_empty();
+        let bins = if separate_bars { filled } else { (0..all).collect() };
+        Self { from: histograms.from, width: histograms.width, bins, separate_bars }
     }
 
     fn start(&self, bin: usize) -> f64 {
         self.from + bin as f64 * self.width
     }
 
-    /// Whether a bin is one whole number: then it is called by it, and its mark belongs below its middle.
+    /// Whether each bin is one integer. Then the bin is labelled with it, below the middle of the bar.
     fn whole(&self) -> bool {
         (self.width - 1.0).abs() < f64::EPSILON && self.from.fract() == 0.0
     }
 
-    fn shown(&self, counts: &[u64]) -> Vec<u64> {
+    fn drawn_counts(&self, counts: &[u64]) -> Vec<u64> {
         self.bins.iter().map(|&bin| counts.get(bin).copied().unwrap_or(0)).collect()
     }
 
-    fn marks(&self) -> Vec<Mark> {
+    fn marks(&self) -> Vec<AxisMark> {
         let all = self.bins.len() as f64;
-        if self.few {
-            let middle =
-                |(at, &bin): (usize, &usize)| (100.0 * (at as f64 + 0.5) / all, short(self.start(bin), 6));
+        if self.separate_bars {
+            let middle = |(at, &bin): (usize, &usize)| {
+                (100.0 * (at as f64 + 0.5) / all, trim_number(self.start(bin), 6))
+            };
             return self.bins.iter().enumerate().map(middle).collect();
         }
         let shift = if self.whole() { 0.5 } else { 0.0 };
         let high = self.start(self.bins.len()) - shift * self.width;
         let place = |x: f64| 100.0 * ((x - self.from) / self.width + shift) / all;
-        ticks(self.from, high).into_iter().map(|x| (place(x), short(x, 6))).collect()
+        ticks(self.from, high).into_iter().map(|x| (place(x), trim_number(x, 6))).collect()
     }
 
     fn name(&self, bin: usize) -> String {
         let from = self.start(bin);
-        if self.few || self.whole() {
-            short(from, 6)
+        if self.separate_bars || self.whole() {
+            trim_number(from, 6)
         } else {
-            format!("{} to {}", short(from, 6), short(from + self.width, 6))
+            format!("{} to {}", trim_number(from, 6), trim_number(from + self.width, 6))
         }
     }
 
-    fn told(&self, counts: &[u64]) -> String {
-        let games = |n: u64| counted(n, "game", "games");
+    fn describe(&self, counts: &[u64]) -> String {
+        let games = |n: u64| plural(n, "game", "games");
         let filled: Vec<(usize, u64)> = counts.iter().copied().enumerate().filter(|(_, n)| *n > 0).collect();
-        if self.few {
+        if self.separate_bars {
             let each: Vec<String> =
                 filled.iter().map(|&(bin, n)| format!("{} in {}", self.name(bin), games(n))).collect();
             return each.join(", ");
         }
-        // The first of several that came equally often.
+        // The lowest of several equally frequent bins.
         let often = filled.iter().max_by_key(|(bin, n)| (*n, usize::MAX - bin));
         let (Some(&(often, n)), Some((first, _)), Some((last, _))) = (often, filled.first(), filled.last())
         else {
             return "no games".to_owned();
         };
         format!(
-            "most often {} ({}); least {}, most {}",
+            "most frequent {} ({}); lowest {}, highest {}",
             self.name(often),
             games(n),
             self.name(*first),
@@ -207,15 +208,21 @@ fn bars(counts: &[u64], bins: usize, most: u64) -> String {
     let width = 100.0 / bins as f64;
     let mut path = String::new();
     for (at, &n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-        // What came once must still be seen.
-        let high = (HIGH * n as f64 / most as f64).max(0.8);
+        // Keep a bar for a single game visible.
+        let high = (STRIP_HEIGHT * n as f64 / most as f64).max(0.8);
         let (x, w) = ((at as f64 + 0.05) * width, width * 0.9);
-        path += &format!("M{} {HIGH}v-{}h{}v{}z", short(x, 2), short(high, 2), short(w, 2), short(high, 2));
+        path += &format!(
+            "M{} {STRIP_HEIGHT}v-{}h{}v{}z",
+            trim_number(x, 2),
+            trim_number(high, 2),
+            trim_number(w, 2),
+            trim_number(high, 2)
+        );
     }
     format!("<path class=\"bar\" d=\"{path}\"/>")
 }
 
-/// Everybody's rating with its error, the best first.
+/// Ratings with their errors, the best first.
 pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
     let mut order: Vec<&Rating> =
         ratings.iter().filter(|one| one.rating.is_finite() && one.error.is_finite()).collect();
@@ -224,7 +231,7 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
     }
     order.sort_by(|a, b| b.rating.total_cmp(&a.rating).then(a.entrant.cmp(&b.entrant)));
     let all = order.len();
-    order.truncate(MOST_ROWS);
+    order.truncate(MAX_ROWS);
     let low = order.iter().map(|one| one.rating - one.error).fold(f64::INFINITY, f64::min);
     let high = order.iter().map(|one| one.rating + one.error).fold(f64::NEG_INFINITY, f64::max);
     let room = ((high - low) * 0.04).max(5.0);
@@ -233,14 +240,14 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
     let strip = |one: &&Rating| {
         let (from, to, at) =
             (place(one.rating - one.error), place(one.rating + one.error), place(one.rating));
-        let (from, to, at) = (short(from, 2), short(to, 2), short(at, 2));
+        let (from, to, at) = (trim_number(from, 2), trim_number(to, 2), trim_number(at, 2));
         Strip {
             name: names(one.entrant),
-            drawn: format!(
+            svg: format!(
                 "<path class=\"line\" d=\"M{from} 10H{to}M{from} 6V14M{to} 6V14\"/><path class=\"point\" d=\"M{at} 3V17\"/>"
             ),
-            told: format!(
-                "{:.0}, 95 % from {:.0} to {:.0}",
+            description: format!(
+                "{:.0}, 95 % interval from {:.0} to {:.0}",
                 one.rating,
                 one.rating - one.error,
                 one.rating + one.error
@@ -249,10 +256,10 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
         }
     };
     let chart = Chart {
-        caption: format!("Ratings of {of} with their 95 % intervals"),
+        caption: format!("Ratings of {of} with 95 % intervals"),
         axis: "Rating".to_owned(),
         titles: vec!["Rating", "Error"],
-        marks: ticks(low, high).into_iter().map(|x| (place(x), short(x, 0))).collect(),
+        marks: ticks(low, high).into_iter().map(|x| (place(x), trim_number(x, 0))).collect(),
         strips: order.iter().map(strip).collect(),
         all,
         class: "",
@@ -260,40 +267,44 @@ pub fn ratings(ratings: &[Rating], of: &str, names: Names<'_>) -> String {
     chart.html()
 }
 
-/// How long everybody thought: the mean and the longest answer, each step of the scale ten times the one before.
-pub fn paces(paces: &[Pace], names: Names<'_>) -> String {
-    let mut order: Vec<&Pace> = paces.iter().filter(|one| one.answers > 0).collect();
+/// Mean and longest thinking time of each entrant, on a logarithmic scale.
+pub fn think_times(times: &[ThinkTimes], names: Names<'_>) -> String {
+    let mut order: Vec<&ThinkTimes> = times.iter().filter(|one| one.answers > 0).collect();
     if order.is_empty() {
         return String::new();
     }
     order.sort_by(|a, b| a.mean.total_cmp(&b.mean).then(a.entrant.cmp(&b.entrant)));
     let all = order.len();
-    order.truncate(MOST_ROWS);
+    order.truncate(MAX_ROWS);
     let decade = |ns: f64| ns.max(1.0).log10();
     let low = order.iter().map(|one| decade(one.mean)).fold(f64::INFINITY, f64::min).floor();
     let high =
         order.iter().map(|one| decade(one.longest.max(one.mean))).fold(0.0, f64::max).ceil().max(low + 1.0);
     let place = |ns: f64| 100.0 * (decade(ns) - low) / (high - low);
-    let strip = |one: &&Pace| {
-        let (mean, longest) = (short(place(one.mean), 2), short(place(one.longest), 2));
+    let strip = |one: &&ThinkTimes| {
+        let (mean, longest) = (trim_number(place(one.mean), 2), trim_number(place(one.longest), 2));
         Strip {
             name: names(one.entrant),
-            drawn: format!(
+            svg: format!(
                 "<path class=\"line\" d=\"M{mean} 10H{longest}M{longest} 6V14\"/><path class=\"point\" d=\"M{mean} 3V17\"/>"
             ),
-            told: format!("{} on average, {} at the longest", shown_time(one.mean), shown_time(one.longest)),
-            figures: vec![shown_time(one.mean), shown_time(one.longest)],
+            description: format!(
+                "mean {}, longest {}",
+                format_duration(one.mean),
+                format_duration(one.longest)
+            ),
+            figures: vec![format_duration(one.mean), format_duration(one.longest)],
         }
     };
     let steps = (high - low) as usize;
-    // Few enough to be read beside each other on a phone.
+    // Few enough marks to be readable on a phone.
     let each = steps.div_ceil(5).max(1);
     let mark = |step: usize| {
         let ns = 10_f64.powf(low + step as f64);
         (place(ns), short_time(ns))
     };
     let chart = Chart {
-        caption: "Time for an answer: mean and longest".to_owned(),
+        caption: "Time per answer: mean and longest".to_owned(),
         axis: "Mean to longest".to_owned(),
         titles: vec!["Mean", "Longest"],
         marks: (0..=steps).step_by(each).map(mark).collect(),
@@ -304,14 +315,14 @@ pub fn paces(paces: &[Pace], names: Names<'_>) -> String {
     chart.html()
 }
 
-/// A power of ten without digits after the point.
+/// Formats a power of ten without decimals.
 fn short_time(ns: f64) -> String {
     let units = [(1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")];
     let (unit, name) = units.into_iter().find(|(unit, _)| ns >= unit * 0.999).unwrap_or((1.0, "ns"));
     format!("{:.0} {name}", ns / unit)
 }
 
-/// Three to six round numbers between two others.
+/// Three to six round numbers between `low` and `high`.
 pub fn ticks(low: f64, high: f64) -> Vec<f64> {
     let span = high - low;
     if !span.is_finite() || span <= 0.0 {

@@ -1,4 +1,4 @@
-//! What a report is about, as plain data: whoever reads the ledger fills it in.
+//! Content of a report as plain data. The caller fills it from the ledger.
 
 use agon_core::{Fault, GameInfo};
 use agon_league::format::BalanceReport;
@@ -6,211 +6,215 @@ use agon_league::standings::Standings;
 use agon_league::{Entrant, MatchKey};
 
 use crate::bracket::Bracket;
-use crate::words::slug;
+use crate::text_format::slug;
 
-/// A moment: milliseconds since 1970, UTC.
-pub type Moment = i64;
+/// Milliseconds since 1970, UTC.
+pub type Timestamp = i64;
 
-/// A competition.
+/// Report of a competition.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Its name.
+    /// Name of the competition.
     pub name: String,
-    /// Its game.
+    /// The game.
     pub game: &'static GameInfo,
-    /// The version of Agon it was begun with.
+    /// Version of Agon that started the competition.
     pub engine: String,
-    /// When it was begun.
-    pub begun: Option<Moment>,
-    /// When this report was made.
-    pub written: Moment,
+    /// Start time of the competition.
+    pub started: Option<Timestamp>,
+    /// Time when this report was made.
+    pub written: Timestamp,
     /// SHA-256 of the secret seed, in hexadecimal digits.
     pub commitment: String,
-    /// The seed, once it was revealed, and when.
-    pub seed: Option<(String, Moment)>,
-    /// By their places in the file.
+    /// The secret seed, and the time when it was revealed.
+    pub seed: Option<(String, Timestamp)>,
+    /// Entrants, in the order of the competition file.
     pub entrants: Vec<Participant>,
-    /// All of them, also those that were not begun.
+    /// All phases, including those not started.
     pub phases: Vec<PhaseReport>,
 }
 
-/// Somebody who takes part.
+/// An entrant.
 #[derive(Clone, Debug, Default)]
 pub struct Participant {
-    /// Its name.
+    /// Name of the entrant.
     pub name: String,
-    /// Who wrote it.
+    /// Author of the bot.
     pub contributor: Option<String>,
-    /// `AI`, `exploit`, with notes.
+    /// Marks with notes: `AI`, `exploit`.
     pub marks: Vec<(String, Option<String>)>,
-    /// In a game with different ones.
+    /// Role, in a game with several roles.
     pub role: Option<&'static str>,
-    /// Every version of its bot, the first first.
+    /// All versions of the bot, the oldest first.
     pub versions: Vec<Version>,
-    /// What went wrong, in all phases.
+    /// Faults in all phases.
     pub faults: FaultList,
 }
 
 /// A version of a bot.
 #[derive(Clone, Debug)]
 pub struct Version {
-    /// From 1.
+    /// Version number, from 1.
     pub number: u32,
-    /// The hash of all its files.
+    /// Content hash of the bot's files.
     pub hash: String,
-    /// The commit it was taken from.
+    /// Commit that the bot was taken from.
     pub commit: Option<String>,
-    /// From this phase on, from 0.
+    /// First phase that this version plays, from 0.
     pub from_phase: u32,
-    /// When it was handed in.
-    pub at: Moment,
+    /// Time of submission.
+    pub at: Timestamp,
 }
 
-/// A phase.
+/// Report of a phase.
 #[derive(Clone, Debug, Default)]
 pub struct PhaseReport {
-    /// From 0.
+    /// Phase number, from 0.
     pub number: u32,
-    /// Its name.
+    /// Name of the phase.
     pub name: String,
-    /// What is played, in words.
+    /// Format of the phase, as text.
     pub format: String,
     /// `waiting`, `running`, `published`, `closed`.
     pub state: &'static str,
-    /// When its first match could be played.
-    pub started: Option<Moment>,
-    /// When its table came out.
-    pub published: Option<Moment>,
-    /// SHA-256 of that table.
+    /// Start time of the phase.
+    pub started: Option<Timestamp>,
+    /// Time when the table was published.
+    pub published: Option<Timestamp>,
+    /// SHA-256 of the published table.
     pub table: Option<String>,
-    /// Matches played.
+    /// Number of matches played.
     pub matches: u64,
-    /// Games in them.
+    /// Number of games in these matches.
     pub games_played: u64,
-    /// Matches to be played, at least and at most.
+    /// Minimum and maximum number of matches of the phase.
     pub expected: Option<(u64, u64)>,
-    /// Its tables; `None` if nothing was played.
+    /// Standings. `None` if no match was played.
     pub standings: Option<Standings>,
-    /// How long everybody thought, in the order of the file.
-    pub paces: Vec<Pace>,
-    /// What went wrong, newest first.
+    /// Thinking times of the entrants, in the order of the competition file.
+    pub think_times: Vec<ThinkTimes>,
+    /// Faults, newest first.
     pub faults: FaultList,
-    /// How often something went wrong, by entrant.
+    /// Number of faults of each entrant.
     pub fault_counts: Vec<(Entrant, u64)>,
-    /// How evenly the schedule is spread.
+    /// Balance of the schedule.
     pub balance: Option<BalanceReport>,
-    /// In an elimination.
+    /// Bracket of an elimination.
     pub bracket: Option<Bracket>,
-    /// What was played.
+    /// Games of the phase.
     pub games: GameList,
 }
 
-/// How long an entrant thought.
+/// Thinking times of an entrant.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
-    /// Who.
+pub struct ThinkTimes {
+    /// The entrant.
     pub entrant: Entrant,
-    /// How often it was asked.
+    /// Number of answers.
     pub answers: u64,
-    /// Time for an answer, on average, in nanoseconds.
+    /// Mean time per answer, in nanoseconds.
     pub mean: f64,
-    /// The longest answer, in nanoseconds.
+    /// Time of the longest answer, in nanoseconds.
     pub longest: f64,
 }
 
-/// Some faults of many.
+/// A list of faults that may be cut.
 #[derive(Clone, Debug, Default)]
 pub struct FaultList {
-    /// The newest first.
+    /// Faults that are shown, newest first.
     pub shown: Vec<FaultLine>,
-    /// How many there are.
+    /// Total number of faults.
     pub total: u64,
-    /// Whether bots' own words are held back: they could tell of a hidden board.
+    /// Whether messages and output of bots are held back, because they could describe games with hidden seeds.
     pub held_back: bool,
 }
 
 /// A fault.
 #[derive(Clone, Debug)]
 pub struct FaultLine {
-    /// When its match was over.
-    pub at: Moment,
-    /// In which match.
+    /// End time of the match.
+    pub at: Timestamp,
+    /// The match.
     pub key: MatchKey,
-    /// Which game of it, from 0.
+    /// Game of the match, from 0.
     pub game: u32,
-    /// Which turn.
+    /// Turn of the fault.
     pub turn: u32,
-    /// Who.
+    /// The entrant.
     pub entrant: Entrant,
-    /// What.
+    /// Kind of fault.
     pub fault: Fault,
-    /// What the engine says about it, with the bot's own words.
-    pub says: String,
-    /// The end of what the bot printed.
-    pub printed: String,
-    /// Whether its game has a page.
-    pub page: bool,
+    /// Message of the engine, including the bot's error message.
+    pub message: String,
+    /// End of the bot's output.
+    pub output: String,
+    /// Whether the game has a page.
+    pub has_page: bool,
 }
 
-/// Some games of many.
+/// A list of games that may be cut.
 #[derive(Clone, Debug, Default)]
 pub struct GameList {
-    /// In the order of the schedule.
+    /// Games that are shown, in the order of the schedule.
     pub shown: Vec<GameLine>,
-    /// How many there are.
+    /// Total number of games.
     pub total: u64,
-    /// Whether all of them are held back: they are played on boards that are still a secret.
+    /// Whether all games are held back, because their seeds are still secret.
     pub hidden: bool,
 }
 
 /// A game.
 #[derive(Clone, Debug)]
 pub struct GameLine {
-    /// Of which match.
+    /// The match.
     pub key: MatchKey,
-    /// Which game of it, from 0.
+    /// Game of the match, from 0.
     pub game: u32,
-    /// How many games that match has.
-    pub of: u32,
-    /// `round 3`, `quarter-finals`; empty where a stage has no name worth telling.
+    /// Number of games of the match.
+    pub games_in_match: u32,
+    /// Name of the stage: `round 3`, `quarter-finals`. Empty if the stage has no useful name.
     pub stage: String,
-    /// How many turns it had.
+    /// Number of turns.
     pub turns: u32,
-    /// In a few words how it ended.
+    /// Short text that says how the game ended.
     pub ended: String,
-    /// In seat order.
+    /// Seats, in order.
     pub seats: Vec<SeatLine>,
-    /// How many faults were made in it.
+    /// Number of faults in the game.
     pub faults: u32,
-    /// Whether it has a page.
-    pub page: bool,
-    /// Why it was chosen: `closest game`.
-    pub why: Vec<String>,
+    /// Whether the game has a page.
+    pub has_page: bool,
+    /// Reasons for choosing the game: `closest game`.
+    pub reasons: Vec<String>,
 }
 
 /// A seat of a game.
 #[derive(Clone, Copy, Debug)]
 pub struct SeatLine {
-    /// Who.
+    /// The entrant.
     pub entrant: Entrant,
-    /// Its score.
+    /// Score of the seat.
     pub score: f64,
-    /// 1 for the best.
+    /// Place of the seat; 1 is the best.
     pub place: u8,
 }
 
 impl GameLine {
-    /// Where its page is.
+    /// Path of the game's page.
     pub fn file(&self) -> String {
         game_file(self.key, self.game)
     }
 
-    /// `2.1.17`, and which game of it where a match has several.
+    /// Number of the game: `2.1.17`, with the game number if the match has several games.
     pub fn number(&self) -> String {
-        if self.of > 1 { format!("{}, game {}", self.key, self.game + 1) } else { self.key.to_string() }
+        if self.games_in_match > 1 {
+            format!("{}, game {}", self.key, self.game + 1)
+        } else {
+            self.key.to_string()
+        }
     }
 
-    /// Its seats, the best first.
+    /// Seats, the best first.
     pub fn best_first(&self) -> Vec<SeatLine> {
         let mut seats = self.seats.clone();
         seats.sort_by_key(|seat| seat.place);
@@ -218,49 +222,49 @@ impl GameLine {
     }
 }
 
-/// Where the page of a game is: made of numbers only.
+/// Path of a game's page. It consists of numbers only.
 pub fn game_file(key: MatchKey, game: u32) -> String {
     format!("games/{}-{}-{}-{}.html", key.phase + 1, key.stage + 1, key.number + 1, game + 1)
 }
 
 impl PhaseReport {
-    /// Where its page is.
+    /// Path of the phase's page.
     pub fn file(&self) -> String {
         format!("phase-{}.html", self.number + 1)
     }
 
-    /// How many faults an entrant made.
+    /// Number of faults of an entrant.
     pub fn faults_of(&self, entrant: Entrant) -> u64 {
         self.fault_counts.iter().find(|(one, _)| *one == entrant).map_or(0, |(_, count)| *count)
     }
 
-    /// Whether anything was played.
-    pub const fn is_begun(&self) -> bool {
+    /// Whether a match was played.
+    pub const fn has_started(&self) -> bool {
         self.matches > 0
     }
 }
 
 impl Report {
-    /// Where an entrant's page is. A name may be anything, so the number makes it unique and the name only readable.
+    /// Path of an entrant's page. The number makes it unique. The name only makes it readable.
     pub fn bot_file(&self, entrant: Entrant) -> String {
         let slug = slug(self.entrants.get(entrant.index()).map_or("", |one| &one.name));
         let dash = if slug.is_empty() { "" } else { "-" };
         format!("bots/{:02}{dash}{slug}.html", entrant.0 + 1)
     }
 
-    /// A name without marks.
+    /// Name of an entrant, without marks.
     pub fn name_of(&self, entrant: Entrant) -> String {
         let known = self.entrants.get(entrant.index()).map(|one| one.name.clone());
         known.unwrap_or_else(|| format!("entrant {}", entrant.0 + 1))
     }
 
-    /// The latest phase of which something was played.
+    /// The latest phase with played matches.
     pub fn latest(&self) -> Option<&PhaseReport> {
-        self.phases.iter().rev().find(|phase| phase.is_begun())
+        self.phases.iter().rev().find(|phase| phase.has_started())
     }
 
-    /// The games that have a page, in the order of phases and schedules.
+    /// Games that have a page, in the order of phases and schedules.
     pub fn pages(&self) -> impl Iterator<Item = &GameLine> {
-        self.phases.iter().flat_map(|phase| &phase.games.shown).filter(|game| game.page)
+        self.phases.iter().flat_map(|phase| &phase.games.shown).filter(|game| game.has_page)
     }
 }

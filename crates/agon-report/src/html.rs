@@ -1,11 +1,11 @@
-//! What every page is made of: texts that stay texts, tables, the frame around a page.
+//! Building blocks of the pages: escaping, tables, and the page frame.
 
 use crate::STYLE_FILE;
-use crate::data::{Moment, Report};
-use crate::words::moment;
+use crate::data::{Report, Timestamp};
+use crate::text_format::format_time;
 
-/// Text as HTML. What somebody else wrote is words here, never markup; characters that turn the direction of writing, or that
-/// nobody sees, are spelt out.
+/// Escapes text for HTML. Text from users and bots never becomes markup. Invisible characters and characters that change the writing
+/// direction are written as escapes.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,21 +16,21 @@ pub fn escaped(text: &str) -> String {
             '"' => out += "&quot;",
             '\'' => out += "&#39;",
             '\n' | '\t' => out.push(c),
-            _ if c.is_control() || deceives(c) => out.extend(c.escape_unicode()),
+            _ if c.is_control() || is_invisible_or_bidi(c) => out.extend(c.escape_unicode()),
             _ => out.push(c),
         }
     }
     out
 }
 
-const fn deceives(c: char) -> bool {
+const fn is_invisible_or_bidi(c: char) -> bool {
     matches!(c,
         '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
         | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Somebody's name or words in a line of ours: they do not change the direction of what is around them.
-pub fn bdi(text: &str) -> String {
+/// Wraps text from users in `<bdi>`, so that it does not change the direction of the surrounding text.
+pub fn bidi_isolate(text: &str) -> String {
     format!("<bdi>{}</bdi>", escaped(text))
 }
 
@@ -39,18 +39,18 @@ pub fn link(to: &str, inner: &str) -> String {
     format!("<a href=\"{}\">{inner}</a>", escaped(to))
 }
 
-/// A part of a page with a heading.
+/// A section of a page with a heading. Empty if `inner` is.
 pub fn section(id: &str, title: &str, inner: &str) -> String {
     if inner.is_empty() {
         return String::new();
     }
     let (id, title) = (escaped(id), escaped(title));
-    // Not a landmark: the table in it is one, and once is enough to hear.
+    // Not a landmark: the table inside is one already.
     format!("<section id=\"{id}\">\n<h2>{title}</h2>\n{inner}</section>\n")
 }
 
-/// Words with what they mean.
-pub fn facts(facts: &[(&str, String)]) -> String {
+/// A definition list of terms and their values. Entries without a value are left out.
+pub fn definition_list(facts: &[(&str, String)]) -> String {
     let mut text = "<dl class=\"facts\">\n".to_owned();
     for (word, is) in facts.iter().filter(|(_, is)| !is.is_empty()) {
         text += &format!("<div><dt>{}</dt><dd>{is}</dd></div>\n", escaped(word));
@@ -58,56 +58,56 @@ pub fn facts(facts: &[(&str, String)]) -> String {
     text + "</dl>\n"
 }
 
-/// A moment that is not broken.
-pub fn when(at: Moment) -> String {
-    format!("<span class=\"when\">{}</span>", moment(at))
+/// A timestamp that does not wrap.
+pub fn time_span(at: Timestamp) -> String {
+    format!("<span class=\"when\">{}</span>", format_time(at))
 }
 
-/// A paragraph in smaller letters. Its words are escaped here.
+/// A note in small print. The text is escaped here.
 pub fn note(text: &str) -> String {
     format!("<p class=\"note\">{}</p>\n", escaped(text))
 }
 
 /// The title of a column.
 #[derive(Clone, Copy, Debug)]
-pub struct Title<'t> {
-    /// Words.
+pub struct ColumnTitle<'t> {
+    /// Text of the title.
     pub text: &'t str,
-    /// How its cells stand: `n` are numbers, to the right; `w` are sentences, which may be broken; nothing is words that are not.
+    /// CSS class of the cells: `n` for numbers (right-aligned), `w` for sentences (may wrap), empty for text that does not wrap.
     pub class: &'static str,
 }
 
-/// A column of words.
-pub const fn words(text: &str) -> Title<'_> {
-    Title { text, class: "" }
+/// A column of text that does not wrap.
+pub const fn text_column(text: &str) -> ColumnTitle<'_> {
+    ColumnTitle { text, class: "" }
 }
 
 /// A column of sentences.
-pub const fn prose(text: &str) -> Title<'_> {
-    Title { text, class: "w" }
+pub const fn prose_column(text: &str) -> ColumnTitle<'_> {
+    ColumnTitle { text, class: "w" }
 }
 
 /// A column of numbers.
-pub const fn number(text: &str) -> Title<'_> {
-    Title { text, class: "n" }
+pub const fn number_column(text: &str) -> ColumnTitle<'_> {
+    ColumnTitle { text, class: "n" }
 }
 
-/// A table whose cells are HTML. The cell at `head` names its row.
-pub struct Grid<'t> {
-    /// What it is, for people who do not see where it stands.
+/// A table whose cells are HTML. The cell at `row_header` names its row.
+pub struct HtmlTable<'t> {
+    /// Caption of the table, also for screen readers.
     pub caption: &'t str,
-    /// From left to right.
-    pub titles: Vec<Title<'t>>,
-    /// Which cell names the row.
-    pub head: usize,
-    /// From top to bottom.
+    /// Column titles, from left to right.
+    pub titles: Vec<ColumnTitle<'t>>,
+    /// Index of the cell that names the row.
+    pub row_header: usize,
+    /// Rows, from top to bottom.
     pub rows: Vec<Vec<String>>,
 }
 
-impl Grid<'_> {
-    /// The table. Wider than the screen it scrolls by itself, also by keyboard.
+impl HtmlTable<'_> {
+    /// The table as HTML, in a region that scrolls if the table is wider than the screen.
     pub fn html(&self) -> String {
-        let class = |title: &Title<'_>| match title.class {
+        let class = |title: &ColumnTitle<'_>| match title.class {
             "" => String::new(),
             class => format!(" class=\"{class}\""),
         };
@@ -121,7 +121,7 @@ impl Grid<'_> {
             text += "<tr>";
             for (at, (title, cell)) in self.titles.iter().zip(row).enumerate() {
                 let class = class(title);
-                text += &if at == self.head {
+                text += &if at == self.row_header {
                     format!("<th scope=\"row\"{class}>{cell}</th>")
                 } else {
                     format!("<td{class}>{cell}</td>")
@@ -129,52 +129,52 @@ impl Grid<'_> {
             }
             text += "</tr>\n";
         }
-        scrolling(self.caption, &(text + "</tbody>\n</table>\n"))
+        scroll_region(self.caption, &(text + "</tbody>\n</table>\n"))
     }
 }
 
-/// Something that may be wider than the screen.
-pub fn scrolling(label: &str, inner: &str) -> String {
+/// A region that scrolls horizontally, also by keyboard.
+pub fn scroll_region(label: &str, inner: &str) -> String {
     format!(
         "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\">\n{inner}</div>\n",
         escaped(label)
     )
 }
 
-/// A page and where it stands.
+/// A page of the report.
 pub struct Page<'p> {
-    /// Of which report.
+    /// The report.
     pub report: &'p Report,
-    /// Its path in the report: links depend on it.
+    /// Path of the page inside the report. Links are relative to it.
     pub path: &'p str,
-    /// Its heading.
+    /// Heading.
     pub title: String,
-    /// What stands above the heading, as HTML: where we are.
+    /// Breadcrumbs above the heading, as HTML.
     pub above: String,
-    /// What follows the heading, as HTML.
+    /// Content below the heading, as HTML.
     pub body: String,
-    /// The replay viewer's script and style, for a page that plays a film.
+    /// Script and style sheet of the replay viewer, for a page that plays a film.
     pub viewer: Option<Viewer<'p>>,
 }
 
 /// The files of the replay viewer, at the root of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Viewer<'v> {
-    /// Its script.
+    /// Name of the script.
     pub script: &'v str,
-    /// Its style sheet.
+    /// Name of the style sheet.
     pub style: &'v str,
 }
 
-/// How to get from a page to the root of the report.
-pub fn up(path: &str) -> &'static str {
+/// Relative path from a page to the root of the report.
+pub fn path_to_root(path: &str) -> &'static str {
     if path.contains('/') { "../" } else { "" }
 }
 
 impl Page<'_> {
-    /// The whole page. Its policy lets nothing in from elsewhere: pages from disk are `file:`, from a server `'self'`.
+    /// The whole page. Its Content-Security-Policy allows only files of the report: `file:` for pages from disk, `'self'` for a server.
     pub fn html(&self) -> String {
-        let up = up(self.path);
+        let root = path_to_root(self.path);
         let title = escaped(&self.title);
         let site = if self.title == self.report.name {
             String::new()
@@ -184,8 +184,8 @@ impl Page<'_> {
         let (mut script_rule, mut head, mut foot) = ("", String::new(), String::new());
         if let Some(viewer) = &self.viewer {
             script_rule = " script-src 'self' file:;";
-            head = format!("<link rel=\"stylesheet\" href=\"{up}{}\">\n", viewer.style);
-            foot = format!("<script src=\"{up}{}\"></script>\n", viewer.script);
+            head = format!("<link rel=\"stylesheet\" href=\"{root}{}\">\n", viewer.style);
+            foot = format!("<script src=\"{root}{}\"></script>\n", viewer.script);
         }
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -194,28 +194,28 @@ impl Page<'_> {
              style-src 'self' file: 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
              <title>{title}{site}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
-             <link rel=\"stylesheet\" href=\"{up}{STYLE_FILE}\">\n{head}</head>\n<body>\n\
-             <a class=\"skip\" href=\"#main\">To the content</a>\n{}<main id=\"main\">\n{}<h1>{}</h1>\n{}</main>\n\
+             <link rel=\"stylesheet\" href=\"{root}{STYLE_FILE}\">\n{head}</head>\n<body>\n\
+             <a class=\"skip\" href=\"#main\">Skip to content</a>\n{}<main id=\"main\">\n{}<h1>{}</h1>\n{}</main>\n\
              <footer>\n<p>Written by Agon on {}.</p>\n</footer>\n{foot}</body>\n</html>\n",
             self.navigation(),
             self.above,
-            bdi(&self.title),
+            bidi_isolate(&self.title),
             self.body,
-            moment(self.report.written),
+            format_time(self.report.written),
         )
     }
 
-    /// The pages everybody wants, with the one we are on marked.
+    /// Navigation links to the main pages. The current page is marked.
     fn navigation(&self) -> String {
-        let up = up(self.path);
+        let root = path_to_root(self.path);
         let mut list = vec![("summary.html".to_owned(), "Summary".to_owned())];
-        for phase in self.report.phases.iter().filter(|phase| phase.is_begun()) {
+        for phase in self.report.phases.iter().filter(|phase| phase.has_started()) {
             list.push((phase.file(), phase.name.clone()));
         }
         let mut text = "<header>\n<nav aria-label=\"Report\">\n<ul>\n".to_owned();
         for (file, name) in list {
             let current = if file == self.path { " aria-current=\"page\"" } else { "" };
-            text += &format!("<li><a href=\"{up}{file}\"{current}>{}</a></li>\n", bdi(&name));
+            text += &format!("<li><a href=\"{root}{file}\"{current}>{}</a></li>\n", bidi_isolate(&name));
         }
         text + "</ul>\n</nav>\n</header>\n"
     }

@@ -1,8 +1,8 @@
-//! A competition as static pages that open from disk: pure HTML and SVG from plain data. No files, no ledger, no script but the
-//! replay viewer's.
+//! Renders a competition as static pages that open from disk. The input is plain data and the output is HTML and SVG. This crate reads no
+//! files and no ledger. The only script is that of the replay viewer.
 //!
-//! [`data`] is what the pages are about; [`pages`] makes each of them from it; [`charts`], [`bracket`], [`matrix`], [`tables`] and [`lists`] are
-//! what they are made of. Everything that somebody else wrote (names, notes, bots' words) goes through [`html::escaped`].
+//! [`data`] defines the content of a report. [`pages`] renders the pages from it, with the help of [`charts`], [`bracket`], [`matrix`],
+//! [`tables`] and [`lists`]. All text from users and bots (names, notes, messages) is escaped by [`html::escaped`].
 
 pub mod bracket;
 pub mod charts;
@@ -12,14 +12,14 @@ pub mod lists;
 pub mod matrix;
 pub mod pages;
 pub mod tables;
-pub mod words;
+pub mod text_format;
 
 #[cfg(test)]
 mod tests;
 
 pub use data::Report;
 
-/// The one style sheet of all pages.
+/// The style sheet of all pages.
 pub const STYLE: &str = include_str!("style.css");
-/// Its name.
+/// File name of the style sheet.
 pub const STYLE_FILE: &str = "style.css";

@@ -1,161 +1,172 @@
-//! Long lists: faults with bots' own words, games with links to their replays.
+//! Long lists: faults with messages and output of bots, and games with links to their replays.
 
 use agon_league::Entrant;
 
 use crate::data::{FaultLine, FaultList, GameLine, PhaseReport, SeatLine, game_file};
-use crate::html::{Grid, bdi, escaped, link, note, number, prose, when, words};
-use crate::tables::Ways;
-use crate::words::{counted, short};
+use crate::html::{
+    HtmlTable, bidi_isolate, escaped, link, note, number_column, prose_column, text_column, time_span,
+};
+use crate::tables::PageLinks;
+use crate::text_format::{plural, trim_number};
 
-/// So many seats of a game are named; the others are counted.
-const SEATS_NAMED: usize = 3;
+/// Maximum number of seats of a game that are named. The other seats are only counted.
+const MAX_SEATS_NAMED: usize = 3;
 
-/// Faults, newest first, with bots' own words to be opened.
-pub fn faults(list: &FaultList, ways: Ways<'_>, with_names: bool) -> String {
+/// Table of faults, newest first. Messages and output of bots can be expanded.
+pub fn faults(list: &FaultList, links: PageLinks<'_>, with_names: bool) -> String {
     if list.total == 0 && list.shown.is_empty() {
         return "<p>None.</p>\n".to_owned();
     }
     let row = |fault: &FaultLine| {
-        let mut row = vec![when(fault.at)];
-        row.extend(with_names.then(|| ways.name(fault.entrant)));
+        let mut row = vec![time_span(fault.at)];
+        row.extend(with_names.then(|| links.name(fault.entrant)));
         row.extend([
             format!("<span class=\"fault\">{}</span>", fault.fault.name()),
-            fault_game(fault, ways),
+            fault_game(fault, links),
             fault.turn.to_string(),
-            own_words(fault),
+            message_cell(fault),
         ]);
         row
     };
-    let mut titles = vec![words("Finished")];
-    titles.extend(with_names.then(|| words("Name")));
-    titles.extend([words("Fault"), words("Match"), number("Turn"), prose("What it says")]);
-    let grid = Grid {
+    let mut titles = vec![text_column("Finished")];
+    titles.extend(with_names.then(|| text_column("Name")));
+    titles.extend([
+        text_column("Fault"),
+        text_column("Match"),
+        number_column("Turn"),
+        prose_column("Message"),
+    ]);
+    let table = HtmlTable {
         caption: "Faults, newest first",
         titles,
-        head: if with_names { 1 } else { 2 },
+        row_header: if with_names { 1 } else { 2 },
         rows: list.shown.iter().map(row).collect(),
     };
-    let mut text = grid.html();
+    let mut text = table.html();
     let more = list.total.saturating_sub(list.shown.len() as u64);
     if more > 0 {
-        text += &note(&format!("And {} before these.", counted(more, "fault", "faults")));
+        text += &note(&format!("{} not shown.", plural(more, "earlier fault", "earlier faults")));
     }
     if list.held_back {
         text += &note(
-            "Bots' own words are held back until the seed is revealed: they could tell of hidden boards.",
+            "Messages and output of bots are held back until the secret seed is revealed, because they could describe hidden games.",
         );
     }
     text
 }
 
-fn fault_game(fault: &FaultLine, ways: Ways<'_>) -> String {
-    let says = if fault.game > 0 {
+fn fault_game(fault: &FaultLine, links: PageLinks<'_>) -> String {
+    let number = if fault.game > 0 {
         format!("{}, game {}", fault.key, fault.game + 1)
     } else {
         fault.key.to_string()
     };
-    if !fault.page {
-        return says;
+    if !fault.has_page {
+        return number;
     }
-    link(&format!("{}{}#t={}", ways.up, game_file(fault.key, fault.game), fault.turn), &says)
+    link(&format!("{}{}#t={}", links.root, game_file(fault.key, fault.game), fault.turn), &number)
 }
 
-/// The first line, and the rest to be opened.
-fn own_words(fault: &FaultLine) -> String {
-    let mut lines = fault.says.lines().filter(|line| !line.trim().is_empty());
+/// The first line of the message. The rest is expandable.
+fn message_cell(fault: &FaultLine) -> String {
+    let mut lines = fault.message.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
-    if lines.next().is_none() && fault.printed.is_empty() {
-        return format!("<span class=\"own\">{}</span>", bdi(first));
+    if lines.next().is_none() && fault.output.is_empty() {
+        return format!("<span class=\"own\">{}</span>", bidi_isolate(first));
     }
-    let mut whole = format!("<pre dir=\"ltr\">{}</pre>", escaped(fault.says.trim_end()));
-    if !fault.printed.is_empty() {
-        whole += &format!(
-            "<p>The end of what it printed:</p><pre dir=\"ltr\">{}</pre>",
-            escaped(fault.printed.trim_end())
-        );
+    let mut whole = format!("<pre dir=\"ltr\">{}</pre>", escaped(fault.message.trim_end()));
+    if !fault.output.is_empty() {
+        whole +=
+            &format!("<p>End of its output:</p><pre dir=\"ltr\">{}</pre>", escaped(fault.output.trim_end()));
     }
     format!(
         "<details><summary>{}</summary>{whole}</details>",
-        bdi(if first.is_empty() { "its own words" } else { first })
+        bidi_isolate(if first.is_empty() { "Bot output" } else { first })
     )
 }
 
-/// Which games of a phase.
+/// Selects games of a phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Which {
-    /// All that are listed.
+pub enum GameFilter {
+    /// All listed games.
     Listed,
-    /// Those with a page.
+    /// Games with a page.
     Replays,
-    /// Those with a page in which this one sits.
+    /// Games with a page that this entrant plays in.
     Of(Entrant),
 }
 
-impl Which {
+impl GameFilter {
     fn has(self, game: &GameLine) -> bool {
         match self {
             Self::Listed => true,
-            Self::Replays => game.page,
-            Self::Of(one) => game.page && game.seats.iter().any(|seat| seat.entrant == one),
+            Self::Replays => game.has_page,
+            Self::Of(one) => game.has_page && game.seats.iter().any(|seat| seat.entrant == one),
         }
     }
 }
 
-/// Games of a phase, with links to those that can be watched; nothing if there are none of this kind.
-pub fn games(phase: &PhaseReport, ways: Ways<'_>, which: Which) -> String {
+/// Table of the selected games of a phase, with links to the replays. Empty if there are none.
+pub fn games(phase: &PhaseReport, links: PageLinks<'_>, which: GameFilter) -> String {
     if phase.games.hidden {
-        let why = "These games are played on hidden boards. They are shown once the secret seed is revealed.";
-        return format!("<p>{why}</p>\n");
+        let text = "These games use hidden seeds. They are shown once the secret seed is revealed.";
+        return format!("<p>{text}</p>\n");
     }
     let wanted: Vec<&GameLine> = phase.games.shown.iter().filter(|game| which.has(game)).collect();
     if wanted.is_empty() {
         return String::new();
     }
     let stages = wanted.iter().any(|game| !game.stage.is_empty());
-    let why = wanted.iter().any(|game| !game.why.is_empty());
+    let has_reasons = wanted.iter().any(|game| !game.reasons.is_empty());
     let row = |game: &&GameLine| {
         let faults = if game.faults == 0 { String::new() } else { game.faults.to_string() };
-        let mut row = vec![ways.game(game)];
+        let mut row = vec![links.game(game)];
         row.extend(stages.then(|| escaped(&game.stage)));
-        row.extend([result(game, ways), game.turns.to_string(), escaped(&game.ended), faults]);
-        row.extend(why.then(|| escaped(&game.why.join(", "))));
+        row.extend([result(game, links), game.turns.to_string(), escaped(&game.ended), faults]);
+        row.extend(has_reasons.then(|| escaped(&game.reasons.join(", "))));
         row
     };
-    let mut titles = vec![words("Match")];
-    titles.extend(stages.then(|| words("Stage")));
-    titles.extend([prose("Result"), number("Turns"), words("Ended"), number("Faults")]);
-    titles.extend(why.then(|| prose("Chosen as")));
+    let mut titles = vec![text_column("Match")];
+    titles.extend(stages.then(|| text_column("Stage")));
+    titles.extend([
+        prose_column("Result"),
+        number_column("Turns"),
+        text_column("Ended"),
+        number_column("Faults"),
+    ]);
+    titles.extend(has_reasons.then(|| prose_column("Chosen as")));
     let caption = format!("Games of {}", phase.name);
-    let grid = Grid { caption: &caption, titles, head: 0, rows: wanted.iter().map(row).collect() };
-    grid.html() + &left_out(phase, wanted.len(), which)
+    let table =
+        HtmlTable { caption: &caption, titles, row_header: 0, rows: wanted.iter().map(row).collect() };
+    table.html() + &left_out(phase, wanted.len(), which)
 }
 
-fn left_out(phase: &PhaseReport, shown: usize, which: Which) -> String {
+fn left_out(phase: &PhaseReport, shown: usize, which: GameFilter) -> String {
     let more = phase.games.total.saturating_sub(shown as u64);
     match which {
         _ if more == 0 => String::new(),
-        Which::Listed => {
-            note(&format!("{} more; agon export writes a line for each.", counted(more, "game", "games")))
+        GameFilter::Listed => {
+            note(&format!("{} more; agon export lists all games.", plural(more, "game", "games")))
         }
-        Which::Replays => note(&format!(
-            "{} without a replay here; agon report --games all shows every game.",
-            counted(more, "game", "games")
+        GameFilter::Replays => note(&format!(
+            "{} without a replay; agon report --games all includes every game.",
+            plural(more, "game", "games")
         )),
-        Which::Of(_) => String::new(),
+        GameFilter::Of(_) => String::new(),
     }
 }
 
-/// `Ann 3, Bob 0`: the best first, who won in bold.
-fn result(game: &GameLine, ways: Ways<'_>) -> String {
+/// Result of a game: `Ann 3, Bob 0`. The best is first, winners are bold.
+fn result(game: &GameLine, links: PageLinks<'_>) -> String {
     let seats = game.best_first();
-    let decimals = ways.report.game.score.decimals;
+    let decimals = links.report.game.score.decimals;
     let one = |seat: &SeatLine| {
-        let name = bdi(&ways.report.name_of(seat.entrant));
+        let name = bidi_isolate(&links.report.name_of(seat.entrant));
         let name = if seat.place == 1 { format!("<b>{name}</b>") } else { name };
-        format!("{name} {}", short(seat.score, decimals))
+        format!("{name} {}", trim_number(seat.score, decimals))
     };
-    let mut named: Vec<String> = seats.iter().take(SEATS_NAMED).map(one).collect();
-    match seats.len().saturating_sub(SEATS_NAMED) {
+    let mut named: Vec<String> = seats.iter().take(MAX_SEATS_NAMED).map(one).collect();
+    match seats.len().saturating_sub(MAX_SEATS_NAMED) {
         0 => {}
         1 => named.extend(seats.last().map(one)),
         others => named.push(format!("{others} others")),

@@ -1,35 +1,35 @@
-//! Who did what against whom, as a table of all: the stronger a cell is shaded, the larger the share that was won. The numbers are in the cells.
+//! Head-to-head table of all pairs. The shade of a cell shows the share of wins; the numbers are in the cells.
 
 use std::collections::HashMap;
 
 use agon_league::Entrant;
-use agon_league::standings::{Cell, Meeting, Sheet, Standings};
+use agon_league::standings::{PairStanding, Standings, StandingsTable, TableCell};
 
 use crate::charts::Names;
-use crate::html::{escaped, note, scrolling};
+use crate::html::{escaped, note, scroll_region};
 
-/// Wider tables fit nowhere.
-const MOST: usize = 40;
+/// Maximum number of entrants. Wider tables are not readable.
+const MAX_ENTRANTS: usize = 40;
 
-/// The table; nothing where nobody met, a note where too many did.
+/// The table. Empty if no entrants met; a note if there are too many entrants.
 pub fn matrix(standings: &Standings, names: Names<'_>, plain: &dyn Fn(Entrant) -> String) -> String {
     let shares = Shares::of(&standings.head_to_head);
-    match standings.sheet("head-to-head") {
-        Some(sheet) => of_sheet(sheet, &shares, names, plain),
-        None => of_meetings(standings, &shares, names, plain),
+    match standings.table("head-to-head") {
+        Some(table) => from_table(table, &shares, names, plain),
+        None => from_pairs(standings, &shares, names, plain),
     }
 }
 
-/// What share each has won against each, draws counting half.
+/// Share of wins of each entrant against each other one. A draw counts half.
 struct Shares(HashMap<(Entrant, Entrant), f64>);
 
 impl Shares {
-    fn of(meetings: &[Meeting]) -> Self {
+    fn of(pairs: &[PairStanding]) -> Self {
         let mut shares = HashMap::new();
-        for met in meetings.iter().filter(|met| met.games > 0) {
-            let share = (f64::from(met.won) + f64::from(met.drawn) / 2.0) / f64::from(met.games);
-            shares.insert((met.one, met.other), share);
-            shares.insert((met.other, met.one), 1.0 - share);
+        for pair in pairs.iter().filter(|pair| pair.games > 0) {
+            let share = (f64::from(pair.won) + f64::from(pair.drawn) / 2.0) / f64::from(pair.games);
+            shares.insert((pair.one, pair.other), share);
+            shares.insert((pair.other, pair.one), 1.0 - share);
         }
         Self(shares)
     }
@@ -41,79 +41,82 @@ impl Shares {
 
 struct Row {
     name: String,
-    /// What stands in each cell, and how dark it is, from 0 to 1.
+    /// Text of each cell, and its shade from 0 to 1.
     cells: Vec<(String, Option<f64>)>,
 }
 
 struct Column {
-    /// Short, as a title.
+    /// Short title of the column.
     title: String,
-    /// Whole, for whoever hears it.
+    /// Full name, for screen readers.
     name: String,
 }
 
-/// A game of two has a table of its own, with the cells its document has.
-fn of_sheet(sheet: &Sheet, shares: &Shares, names: Names<'_>, plain: &dyn Fn(Entrant) -> String) -> String {
-    let across: Vec<(usize, Entrant)> = sheet
+/// Table for a game of two players, from the head-to-head table of the standings.
+fn from_table(
+    table: &StandingsTable,
+    shares: &Shares,
+    names: Names<'_>,
+    plain: &dyn Fn(Entrant) -> String,
+) -> String {
+    let across: Vec<(usize, Entrant)> = table
         .columns
         .iter()
         .enumerate()
         .filter_map(|(at, column)| Some((at, Entrant(column.id.strip_prefix("against_")?.parse().ok()?))))
         .collect();
-    let measured = sheet.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::Real(..)));
-    let range = measured.then(|| range(sheet));
-    let dark = |row: Option<Entrant>, column: Entrant, cell: &Cell| match (cell, range) {
-        (Cell::Real(x, ..), Some((low, high))) => Some((x.max(1.0).ln() - low) / (high - low).max(1e-9)),
-        (Cell::Empty, _) => None,
+    let measured =
+        table.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, TableCell::Real(..)));
+    let range = measured.then(|| range(table));
+    let shade = |row: Option<Entrant>, column: Entrant, cell: &TableCell| match (cell, range) {
+        (TableCell::Real(x, ..), Some((low, high))) => Some((x.max(1.0).ln() - low) / (high - low).max(1e-9)),
+        (TableCell::Empty, _) => None,
         _ => row.and_then(|row| shares.get(row, column)),
     };
-    let row = |row: &agon_league::standings::Row| Row {
+    let row = |row: &agon_league::standings::TableRow| Row {
         name: row.entrant.map_or_else(String::new, names),
         cells: across
             .iter()
             .map(|&(at, column)| {
-                let cell = row.cells.get(at).unwrap_or(&Cell::Empty);
-                (cell.shown(), dark(row.entrant, column, cell))
+                let cell = row.cells.get(at).unwrap_or(&TableCell::Empty);
+                (cell.describe(), shade(row.entrant, column, cell))
             })
             .collect(),
     };
     let columns: Vec<Column> = across
         .iter()
-        .map(|&(at, entrant)| Column { title: sheet.columns[at].title.clone(), name: plain(entrant) })
+        .map(|&(at, entrant)| Column { title: table.columns[at].title.clone(), name: plain(entrant) })
         .collect();
-    let rows: Vec<Row> = sheet.rows.iter().map(row).collect();
-    let shade = if measured {
-        "The stronger the shade, the more."
-    } else {
-        "The stronger the shade, the larger the share won."
-    };
-    let notes: String = sheet.notes.iter().map(|text| note(text)).collect();
-    draw(&rows, &columns, !measured) + &notes + &note(shade)
+    let rows: Vec<Row> = table.rows.iter().map(row).collect();
+    let shade_note =
+        if measured { "Stronger shade: higher value." } else { "Stronger shade: larger share of wins." };
+    let notes: String = table.notes.iter().map(|text| note(text)).collect();
+    draw(&rows, &columns, !measured) + &notes + &note(shade_note)
 }
 
-/// The least and the most of what was measured, as logarithms: twice as long is as far anywhere.
-fn range(sheet: &Sheet) -> (f64, f64) {
-    let values = sheet.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
-        Cell::Real(x, ..) => Some(x.max(1.0).ln()),
+/// Minimum and maximum of the measured values, as logarithms: equal ratios give equal differences in shade.
+fn range(table: &StandingsTable) -> (f64, f64) {
+    let values = table.rows.iter().flat_map(|row| &row.cells).filter_map(|cell| match cell {
+        TableCell::Real(x, ..) => Some(x.max(1.0).ln()),
         _ => None,
     });
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
 }
 
-/// In a game of many, how often each was better than each.
-fn of_meetings(
+/// Table for a game of many players: how often each entrant placed ahead of each other one.
+fn from_pairs(
     standings: &Standings,
     shares: &Shares,
     names: Names<'_>,
     plain: &dyn Fn(Entrant) -> String,
 ) -> String {
     let order: Vec<Entrant> = standings
-        .sheets
+        .tables
         .iter()
-        .find(|sheet| sheet.official)
-        .map(|sheet| sheet.rows.iter().filter_map(|row| row.entrant).collect())
+        .find(|table| table.official)
+        .map(|table| table.rows.iter().filter_map(|row| row.entrant).collect())
         .unwrap_or_default();
-    if order.len() > MOST {
+    if order.len() > MAX_ENTRANTS {
         return note(&format!("{} entrants are too many for a table of all pairs.", order.len()));
     }
     if standings.head_to_head.is_empty() {
@@ -134,12 +137,12 @@ fn of_meetings(
         .collect();
     draw(&rows, &columns, true)
         + &note(
-            "A row reads: in how many of 100 games it came out before the entrant of that number; a shared place counts half. The stronger the shade, the more.",
+            "Each cell: percentage of games in which the row placed ahead of the column; a shared place counts half. Stronger shade: higher percentage.",
         )
 }
 
 fn draw(rows: &[Row], columns: &[Column], numbered: bool) -> String {
-    let caption = "Everybody against everybody";
+    let caption = "Head to head, all pairs";
     let mut text = format!("<table class=\"matrix\">\n<caption>{caption}</caption>\n<thead>\n<tr>");
     if numbered {
         text += "<th scope=\"col\" class=\"n\">#</th>";
@@ -160,17 +163,17 @@ fn draw(rows: &[Row], columns: &[Column], numbered: bool) -> String {
             text += &format!("<td class=\"n\">{}</td>", at + 1);
         }
         text += &format!("<th scope=\"row\">{}</th>", row.name);
-        for (says, dark) in &row.cells {
-            text += &match dark {
-                Some(dark) => format!(
+        for (label, shade) in &row.cells {
+            text += &match shade {
+                Some(shade) => format!(
                     "<td class=\"n shade\" style=\"--dark:{:.2}\">{}</td>",
-                    dark.clamp(0.0, 1.0),
-                    escaped(says)
+                    shade.clamp(0.0, 1.0),
+                    escaped(label)
                 ),
-                None => format!("<td class=\"n\">{}</td>", escaped(says)),
+                None => format!("<td class=\"n\">{}</td>", escaped(label)),
             };
         }
         text += "</tr>\n";
     }
-    scrolling(caption, &(text + "</tbody>\n</table>\n"))
+    scroll_region(caption, &(text + "</tbody>\n</table>\n"))
 }

@@ -1,33 +1,35 @@
-//! Tables: the standings' sheets, an entrant's part of them, versions of bots.
+//! Tables: standings, rows of one entrant, and versions of bots.
 
 use agon_league::Entrant;
-use agon_league::standings::{Sheet, Standings};
+use agon_league::standings::{Standings, StandingsTable};
 
 use crate::data::{GameLine, Report, Version};
-use crate::html::{Grid, Title, bdi, escaped, link, note, number, when, words};
-use crate::words::{count, short};
+use crate::html::{
+    ColumnTitle, HtmlTable, bidi_isolate, escaped, link, note, number_column, text_column, time_span,
+};
+use crate::text_format::{count, trim_number};
 
-/// A page's way to other pages of its report.
+/// Links from a page to other pages of its report.
 #[derive(Clone, Copy)]
-pub struct Ways<'r> {
-    /// Of which report.
+pub struct PageLinks<'r> {
+    /// The report.
     pub report: &'r Report,
-    /// To its root.
-    pub up: &'static str,
+    /// Relative path to the root of the report.
+    pub root: &'static str,
 }
 
-impl Ways<'_> {
+impl PageLinks<'_> {
     /// An entrant's name, as a link to its page.
     pub fn name(&self, entrant: Entrant) -> String {
         self.named(entrant, &self.report.name_of(entrant))
     }
 
-    /// The same with other words: a name with its marks.
+    /// Link to an entrant's page with another text, such as the name with marks.
     pub fn named(&self, entrant: Entrant, shown: &str) -> String {
         if entrant.index() >= self.report.entrants.len() {
-            return bdi(shown);
+            return bidi_isolate(shown);
         }
-        link(&format!("{}{}", self.up, self.report.bot_file(entrant)), &bdi(shown))
+        link(&format!("{}{}", self.root, self.report.bot_file(entrant)), &bidi_isolate(shown))
     }
 
     /// A name with all its marks: `Prowler (AI)`.
@@ -39,44 +41,46 @@ impl Ways<'_> {
         )
     }
 
-    /// A link to a game, or just its number.
+    /// A link to a game, or only its number if it has no page.
     pub fn game(&self, game: &GameLine) -> String {
-        if game.page {
-            link(&format!("{}{}", self.up, game.file()), &escaped(&game.number()))
+        if game.has_page {
+            link(&format!("{}{}", self.root, game.file()), &escaped(&game.number()))
         } else {
             escaped(&game.number())
         }
     }
 }
 
-/// A sheet with its notes, names linked.
-pub fn sheet(sheet: &Sheet, ways: Ways<'_>) -> String {
-    titled(sheet, &sheet.title, ways)
+/// A table of the standings with its notes. Names are links.
+pub fn standings_table(table: &StandingsTable, links: PageLinks<'_>) -> String {
+    titled(table, &table.title, links)
 }
 
-fn titled(sheet: &Sheet, caption: &str, ways: Ways<'_>) -> String {
-    let titles = sheet
+fn titled(table: &StandingsTable, caption: &str, links: PageLinks<'_>) -> String {
+    let titles = table
         .columns
         .iter()
-        .map(|column| Title { text: &column.title, class: if column.right { "n" } else { "" } })
+        .map(|column| ColumnTitle { text: &column.title, class: if column.right_aligned { "n" } else { "" } })
         .collect();
-    let head = sheet.columns.iter().position(|column| column.id == "name").unwrap_or(usize::MAX);
-    let row = |row: &agon_league::standings::Row| {
-        let cells = sheet.columns.iter().zip(&row.cells);
+    let head = table.columns.iter().position(|column| column.id == "name").unwrap_or(usize::MAX);
+    let row = |row: &agon_league::standings::TableRow| {
+        let cells = table.columns.iter().zip(&row.cells);
         cells
             .map(|(column, cell)| match column.id.as_str() {
-                "name" => {
-                    row.entrant.map_or_else(|| bdi(&cell.shown()), |own| ways.named(own, &cell.shown()))
-                }
-                "medal" => medal(&cell.shown()),
-                "contributor" => bdi(&cell.shown()),
-                _ => escaped(&cell.shown()),
+                "name" => row.entrant.map_or_else(
+                    || bidi_isolate(&cell.describe()),
+                    |entrant| links.named(entrant, &cell.describe()),
+                ),
+                "medal" => medal(&cell.describe()),
+                "contributor" => bidi_isolate(&cell.describe()),
+                _ => escaped(&cell.describe()),
             })
             .collect()
     };
-    let grid = Grid { caption, titles, head, rows: sheet.rows.iter().map(row).collect() };
-    let notes: String = sheet.notes.iter().map(|text| note(text)).collect();
-    grid.html() + &notes
+    let html_table =
+        HtmlTable { caption, titles, row_header: head, rows: table.rows.iter().map(row).collect() };
+    let notes: String = table.notes.iter().map(|text| note(text)).collect();
+    html_table.html() + &notes
 }
 
 fn medal(word: &str) -> String {
@@ -86,76 +90,76 @@ fn medal(word: &str) -> String {
     }
 }
 
-/// An entrant's rows of the official sheets.
-pub fn own_rows(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> String {
+/// Rows of one entrant in the official tables.
+pub fn entrant_rows(standings: &Standings, entrant: Entrant, links: PageLinks<'_>) -> String {
     let mut text = String::new();
-    for one in standings.sheets.iter().filter(|sheet| sheet.official) {
+    for one in standings.tables.iter().filter(|table| table.official) {
         let rows: Vec<_> = one.rows.iter().filter(|row| row.entrant == Some(entrant)).cloned().collect();
         if !rows.is_empty() {
             let caption = format!("{} in {}", one.title, standings.phase);
-            text += &titled(&Sheet { rows, notes: Vec::new(), ..one.clone() }, &caption, ways);
+            text += &titled(&StandingsTable { rows, notes: Vec::new(), ..one.clone() }, &caption, links);
         }
     }
     text
 }
 
-/// What an entrant did against each it met, in the order of the table.
-pub fn against(standings: &Standings, entrant: Entrant, ways: Ways<'_>) -> String {
+/// Results of an entrant against each opponent, in the order of the standings.
+pub fn opponents(standings: &Standings, entrant: Entrant, links: PageLinks<'_>) -> String {
     let mut rows = Vec::new();
-    let points = standings.head_to_head.iter().any(|met| met.points.is_some());
-    for met in &standings.head_to_head {
-        let (other, won, lost, mine, theirs, given) = if met.one == entrant {
-            (met.other, met.won, met.lost, met.scores.0, met.scores.1, met.points.map(|both| both.0))
-        } else if met.other == entrant {
-            (met.one, met.lost, met.won, met.scores.1, met.scores.0, met.points.map(|both| both.1))
+    let points = standings.head_to_head.iter().any(|pair| pair.points.is_some());
+    for pair in &standings.head_to_head {
+        let (other, won, lost, own_score, opponent_score, given) = if pair.one == entrant {
+            (pair.other, pair.won, pair.lost, pair.scores.0, pair.scores.1, pair.points.map(|both| both.0))
+        } else if pair.other == entrant {
+            (pair.one, pair.lost, pair.won, pair.scores.1, pair.scores.0, pair.points.map(|both| both.1))
         } else {
             continue;
         };
-        let games = f64::from(met.games.max(1));
-        let decimals = ways.report.game.score.decimals;
-        let mut row = vec![ways.marked(other), count(met.games.into())];
-        row.extend([won, met.drawn, lost].map(|n| count(n.into())));
-        row.push(format!("{:.0} %", 100.0 * (f64::from(won) + f64::from(met.drawn) / 2.0) / games));
+        let games = f64::from(pair.games.max(1));
+        let decimals = links.report.game.score.decimals;
+        let mut row = vec![links.marked(other), count(pair.games.into())];
+        row.extend([won, pair.drawn, lost].map(|n| count(n.into())));
+        row.push(format!("{:.0} %", 100.0 * (f64::from(won) + f64::from(pair.drawn) / 2.0) / games));
         if points {
-            row.push(given.map_or_else(String::new, |given| short(given, 1)));
+            row.push(given.map_or_else(String::new, |given| trim_number(given, 1)));
         }
-        row.extend([mine, theirs].map(|sum| format!("{:.decimals$}", sum / games)));
+        row.extend([own_score, opponent_score].map(|sum| format!("{:.decimals$}", sum / games)));
         rows.push(row);
     }
     if rows.is_empty() {
         return String::new();
     }
     let mut titles = vec![
-        words("Against"),
-        number("Games"),
-        number("Better"),
-        number("Equal"),
-        number("Worse"),
-        number("Share"),
+        text_column("Against"),
+        number_column("Games"),
+        number_column("Won"),
+        number_column("Drawn"),
+        number_column("Lost"),
+        number_column("Share"),
     ];
-    titles.extend(points.then(|| number("Points")));
-    titles.extend([number("Own mean score"), number("Its mean score")]);
+    titles.extend(points.then(|| number_column("Points")));
+    titles.extend([number_column("Mean score"), number_column("Opponent's mean score")]);
     let caption = format!("Against each opponent in {}", standings.phase);
-    Grid { caption: &caption, titles, head: 0, rows }.html()
+    HtmlTable { caption: &caption, titles, row_header: 0, rows }.html()
 }
 
 /// Versions of a bot.
-pub fn versions(list: &[Version], ways: Ways<'_>) -> String {
+pub fn versions(list: &[Version], links: PageLinks<'_>) -> String {
     let phase = |number: u32| {
-        let name = ways.report.phases.get(number as usize).map(|phase| phase.name.clone());
-        name.map_or_else(|| format!("phase {}", number + 1), |name| bdi(&name))
+        let name = links.report.phases.get(number as usize).map(|phase| phase.name.clone());
+        name.map_or_else(|| format!("phase {}", number + 1), |name| bidi_isolate(&name))
     };
     let commits = list.iter().any(|one| one.commit.is_some());
     let code = |text: &str| format!("<code class=\"hash\">{}</code>", escaped(text));
     let row = |one: &Version| {
-        let mut row = vec![one.number.to_string(), phase(one.from_phase), when(one.at)];
+        let mut row = vec![one.number.to_string(), phase(one.from_phase), time_span(one.at)];
         row.extend(commits.then(|| one.commit.as_deref().map_or_else(String::new, code)));
         row.push(code(&one.hash));
         row
     };
-    let mut titles = vec![number("Version"), words("Since"), words("Handed in")];
-    titles.extend(commits.then(|| words("Commit")));
-    titles.push(words("Hash of its files"));
+    let mut titles = vec![number_column("Version"), text_column("Since"), text_column("Submitted")];
+    titles.extend(commits.then(|| text_column("Commit")));
+    titles.push(text_column("Content hash"));
     let rows = list.iter().map(row).collect();
-    Grid { caption: "Versions", titles, head: 0, rows }.html()
+    HtmlTable { caption: "Versions", titles, row_header: 0, rows }.html()
 }

@@ -1,17 +1,17 @@
-//! Charts, brackets and pages of small made-up competitions.
+//! Tests of charts, brackets and pages with small made-up competitions.
 
 use agon_core::Fault;
 use agon_league::rating::Rating;
 use agon_league::simulated;
-use agon_league::standings::{Asked, Histograms, Ranking, standings};
+use agon_league::standings::{Ranking, ScoreHistograms, StandingsRequest, standings};
 use agon_league::{Entrant, MatchKey};
 
 use crate::bracket::{Bracket, Round, Side, Tie, bracket};
 use crate::data::{
-    FaultLine, FaultList, GameLine, GameList, Pace, Participant, PhaseReport, Report, SeatLine, Version,
+    FaultLine, FaultList, GameLine, GameList, Participant, PhaseReport, Report, SeatLine, ThinkTimes, Version,
 };
 use crate::html::{Viewer, escaped};
-use crate::pages::{self, Beside};
+use crate::pages::{self, AdjacentGames};
 use crate::{charts, matrix};
 
 const HOSTILE: &str = "<script>alert('1')</script>\u{202e}&\"";
@@ -23,7 +23,7 @@ fn name(entrant: Entrant) -> String {
 #[test]
 fn a_histogram_has_a_row_for_each_on_one_scale() {
     let counts = vec![(Entrant(0), vec![0, 1, 3, 8, 4, 0, 0]), (Entrant(1), vec![2, 2, 0, 1, 1, 1, 1])];
-    let histograms = Histograms { score: "share", unit: "%", from: 10.0, width: 2.0, counts };
+    let histograms = ScoreHistograms { score: "share", unit: "%", from: 10.0, width: 2.0, counts };
     insta::assert_snapshot!(charts::histogram(&histograms, &name));
 }
 
@@ -32,7 +32,7 @@ fn few_different_scores_stand_side_by_side() {
     let mut lost_or_won = vec![0; 51];
     (lost_or_won[0], lost_or_won[50]) = (7, 3);
     let counts = vec![(Entrant(0), lost_or_won)];
-    let histograms = Histograms { score: "score", unit: "", from: 0.0, width: 0.02, counts };
+    let histograms = ScoreHistograms { score: "score", unit: "", from: 0.0, width: 0.02, counts };
     insta::assert_snapshot!(charts::histogram(&histograms, &name));
 }
 
@@ -46,20 +46,22 @@ fn ratings_have_error_bars_and_the_best_is_first() {
 
 #[test]
 fn times_are_drawn_by_powers_of_ten() {
-    let pace = |number, answers, mean, longest| Pace { entrant: Entrant(number), answers, mean, longest };
-    let all = [pace(0, 10, 2_000.0, 1e9), pace(1, 10, 150.0, 400.0), pace(2, 0, 0.0, 0.0)];
-    insta::assert_snapshot!(charts::paces(&all, &name));
+    let times =
+        |number, answers, mean, longest| ThinkTimes { entrant: Entrant(number), answers, mean, longest };
+    let all = [times(0, 10, 2_000.0, 1e9), times(1, 10, 150.0, 400.0), times(2, 0, 0.0, 0.0)];
+    insta::assert_snapshot!(charts::think_times(&all, &name));
 }
 
 #[test]
-fn a_large_field_is_cut_with_a_notice() {
-    let pace = |number| Pace { entrant: Entrant(number), answers: 1, mean: f64::from(number), longest: 1e6 };
-    let all: Vec<Pace> = (0..100).map(pace).collect();
-    let drawn = charts::paces(&all, &name);
-    assert_eq!(drawn.matches("class=\"strip\"").count(), charts::MOST_ROWS);
-    assert!(drawn.contains("The first 60 of 100."), "{drawn}");
+fn large_fields_are_cut_with_a_note() {
+    let times =
+        |number| ThinkTimes { entrant: Entrant(number), answers: 1, mean: f64::from(number), longest: 1e6 };
+    let all: Vec<ThinkTimes> = (0..100).map(times).collect();
+    let drawn = charts::think_times(&all, &name);
+    assert_eq!(drawn.matches("class=\"strip\"").count(), charts::MAX_ROWS);
+    assert!(drawn.contains("First 60 of 100."), "{drawn}");
     let league = simulated::solitude(&[18.0; 44], 30, 3);
-    let drawn = matrix::matrix(&standings(&league.tally(), &asked(&league)), &name, &name);
+    let drawn = matrix::matrix(&standings(&league.tally(), &request(&league)), &name, &name);
     assert!(drawn.contains("44 entrants are too many") && !drawn.contains("<table"), "{drawn}");
 }
 
@@ -97,40 +99,40 @@ fn knockout() -> Bracket {
 
 #[test]
 fn a_bracket_joins_winners_to_their_next_tie() {
-    let report = report(&["Ann", "Bob", HOSTILE, "A very long name that nobody can draw in a box"]);
+    let report = report(&["Ann", "Bob", HOSTILE, "A very long name that does not fit into a box"]);
     let drawn = bracket(&report, &knockout(), "");
     assert_eq!(
         drawn.matches("class=\"join\"").count(),
         1,
-        "one winner goes on, and a third place comes from nowhere"
+        "one winner advances; the match for third place has no connector"
     );
     insta::assert_snapshot!(drawn);
 }
 
 #[test]
-fn an_open_tie_says_so() {
+fn open_tie_is_marked_as_open() {
     let report = report(&["Ann", "Bob"]);
     let rounds = vec![Round { name: "final".to_owned(), ties: vec![tie([(0, 0.0), (1, 0.0)], None)] }];
-    assert!(bracket(&report, &Bracket { rounds, second: "score" }, "").contains("still open"));
+    assert!(bracket(&report, &Bracket { rounds, second: "score" }, "").contains(">open<"));
 }
 
 #[test]
-fn the_table_of_all_pairs_is_shaded_by_what_was_won() {
+fn head_to_head_cells_are_shaded_by_share_of_wins() {
     let league = simulated::word_racer(&[0.0, 1.0], 6, 2);
-    let all = standings(&league.tally(), &asked(&league));
+    let all = standings(&league.tally(), &request(&league));
     let drawn = matrix::matrix(&all, &name, &name);
-    let met = &all.head_to_head[0];
-    let share = (f64::from(met.won) + f64::from(met.drawn) / 2.0) / f64::from(met.games);
+    let pair = &all.head_to_head[0];
+    let share = (f64::from(pair.won) + f64::from(pair.drawn) / 2.0) / f64::from(pair.games);
     assert!(drawn.contains(&format!("--dark:{share:.2}")), "{drawn}");
-    assert!(drawn.contains(&format!(">{}-{}-{}<", met.won, met.drawn, met.lost)), "{drawn}");
+    assert!(drawn.contains(&format!(">{}-{}-{}<", pair.won, pair.drawn, pair.lost)), "{drawn}");
     let many = simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3);
-    let drawn = matrix::matrix(&standings(&many.tally(), &asked(&many)), &name, &name);
+    let drawn = matrix::matrix(&standings(&many.tally(), &request(&many)), &name, &name);
     assert_eq!(drawn.matches("shade").count(), 12 + 1, "all pairs, and a note");
 }
 
-fn asked(league: &simulated::League) -> Asked<'_> {
+fn request(league: &simulated::League) -> StandingsRequest<'_> {
     let ranking = Ranking::of(league.game);
-    Asked {
+    StandingsRequest {
         competition: "Cup",
         phase: "Phase",
         game: league.game,
@@ -141,7 +143,7 @@ fn asked(league: &simulated::League) -> Asked<'_> {
     }
 }
 
-/// A competition in which everything that somebody else may choose is hostile, or these names.
+/// A competition with these names in which all other text from users and bots is hostile.
 fn report(names: &[&str]) -> Report {
     let key = MatchKey { phase: 0, stage: 0, number: 6 };
     let mut league = simulated::word_racer(&vec![0.0; names.len()], 6, 2);
@@ -156,9 +158,9 @@ fn report(names: &[&str]) -> Report {
         turn: 3,
         entrant: Entrant(0),
         fault: Fault::Crash,
-        says: format!("{HOSTILE}\n{HOSTILE}"),
-        printed: HOSTILE.to_owned(),
-        page: true,
+        message: format!("{HOSTILE}\n{HOSTILE}"),
+        output: HOSTILE.to_owned(),
+        has_page: true,
     };
     let faults = FaultList { shown: vec![fault], total: 9, held_back: false };
     let participant = |name: &&str| Participant {
@@ -180,14 +182,14 @@ fn report(names: &[&str]) -> Report {
     let game = GameLine {
         key,
         game: 0,
-        of: 1,
+        games_in_match: 1,
         stage: HOSTILE.to_owned(),
         turns: 96,
         ended: HOSTILE.to_owned(),
         seats,
         faults: 1,
-        page: true,
-        why: vec![HOSTILE.to_owned()],
+        has_page: true,
+        reasons: vec![HOSTILE.to_owned()],
     };
     let phase = PhaseReport {
         name: HOSTILE.to_owned(),
@@ -196,8 +198,8 @@ fn report(names: &[&str]) -> Report {
         matches: 12,
         games_played: 12,
         expected: Some((20, 40)),
-        standings: Some(standings(&league.tally(), &asked(&league))),
-        paces: vec![Pace { entrant: Entrant(0), answers: 1, mean: 1e3, longest: 1e4 }],
+        standings: Some(standings(&league.tally(), &request(&league))),
+        think_times: vec![ThinkTimes { entrant: Entrant(0), answers: 1, mean: 1e3, longest: 1e4 }],
         faults,
         bracket: (names.len() > 3).then(knockout),
         games: GameList { shown: vec![game], total: 12, hidden: false },
@@ -207,7 +209,7 @@ fn report(names: &[&str]) -> Report {
         name: HOSTILE.to_owned(),
         game: league.game,
         engine: "0.1.0".to_owned(),
-        begun: Some(0),
+        started: Some(0),
         written: 0,
         commitment: "ab".repeat(32),
         seed: Some((HOSTILE.to_owned(), 0)),
@@ -222,13 +224,17 @@ fn all_pages(report: &Report) -> Vec<String> {
     let mut all = vec![pages::summary(report), pages::phase(report, phase)];
     all.extend((0..report.entrants.len() as u32).map(|number| pages::bot(report, Entrant(number))));
     all.extend(
-        phase.games.shown.iter().map(|game| pages::game(report, phase, game, Beside::default(), viewer, "")),
+        phase
+            .games
+            .shown
+            .iter()
+            .map(|game| pages::game(report, phase, game, AdjacentGames::default(), viewer, "")),
     );
     all
 }
 
 #[test]
-fn what_others_wrote_is_never_markup_and_turns_nothing_round() {
+fn text_from_users_is_escaped_once_and_cannot_change_the_writing_direction() {
     let names = [HOSTILE, "\u{202e}nnA", "b", "c"];
     for page in all_pages(&report(&names)) {
         assert!(
@@ -236,31 +242,34 @@ fn what_others_wrote_is_never_markup_and_turns_nothing_round() {
             "{page}"
         );
         assert!(!page.contains('\u{202e}') && page.contains("\\u{202e}"), "{page}");
-        assert!(!page.contains("&amp;amp;") && !page.contains("&\""), "escaped once, not twice");
+        assert!(!page.contains("&amp;amp;") && !page.contains("&\""), "text is escaped twice");
     }
 }
 
 #[test]
-fn letters_of_all_peoples_stay_as_they_are() {
+fn escaped_keeps_letters_of_all_scripts_and_spells_out_invisible_characters() {
     assert_eq!(escaped("Zoë 日本 עברית 👩‍👩‍👧"), "Zoë 日本 עברית 👩‍👩‍👧");
     assert_eq!(escaped("a\u{200b}\u{1b}[2J\u{feff}"), "a\\u{200b}\\u{1b}[2J\\u{feff}");
 }
 
 #[test]
-fn hidden_games_and_words_are_told_to_be_hidden() {
+fn hidden_games_and_held_back_messages_are_announced() {
     let mut report = report(&["Ann", "Bob"]);
     report.seed = None;
     report.phases[0].games = GameList { hidden: true, total: 12, shown: Vec::new() };
     report.phases[0].faults.held_back = true;
     let page = pages::phase(&report, &report.phases[0]);
-    assert!(page.contains("shown once the secret seed is revealed") && page.contains("held back"), "{page}");
-    assert!(pages::summary(&report).contains("the seed itself is shown when the last is over"));
+    assert!(
+        page.contains("shown once the secret seed is revealed") && page.contains("are held back"),
+        "{page}"
+    );
+    assert!(pages::summary(&report).contains("The seed itself is published after the last game"));
 }
 
 #[test]
-fn a_competition_that_was_not_begun_has_a_summary() {
+fn summary_of_a_competition_that_has_not_started_has_no_phase_links() {
     let mut report = report(&["Ann", "Bob"]);
     report.phases[0] = PhaseReport { name: "Finals".to_owned(), state: "waiting", ..PhaseReport::default() };
     let page = pages::summary(&report);
-    assert!(page.contains("Nothing was played yet") && !page.contains("phase-1.html"), "{page}");
+    assert!(page.contains("No games played yet") && !page.contains("phase-1.html"), "{page}");
 }

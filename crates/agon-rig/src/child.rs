@@ -12,17 +12,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a server may take until it listens.
-const PATIENCE: Duration = crate::WAIT_TIMEOUT;
+const LISTEN_TIMEOUT: Duration = crate::WAIT_TIMEOUT;
 
 /// A server that runs.
 #[derive(Debug)]
-pub struct Server {
+pub struct ServerProcess {
     child: Child,
     /// Keeps the thread that started it: with it the kernel ends the server.
     _holder: mpsc::Sender<()>,
 }
 
-impl Server {
+impl ServerProcess {
     /// Starts a program behind `setpriv`, which has the kernel end it with us.
     pub fn start(user: Option<&str>, words: &[&str]) -> Self {
         let mut command = Command::new("setpriv");
@@ -55,7 +55,7 @@ impl Server {
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("the server on port {port} ended: {status}");
             }
-            assert!(begun.elapsed() < PATIENCE, "nobody listens on port {port}");
+            assert!(begun.elapsed() < LISTEN_TIMEOUT, "nobody listens on port {port}");
             thread::sleep(Duration::from_millis(20));
         }
         self
@@ -68,7 +68,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.kill();
     }

@@ -9,11 +9,11 @@ mod proxy;
 mod skipped;
 mod waiting;
 
-pub use child::Server;
+pub use child::ServerProcess;
 pub use nats::{Nats, program as nats_server};
 pub use postgres::{Database, Postgres};
-pub use program::{Program, Script, can_have_small_disks, fill, wrong_clock};
-pub use proxy::{Proxy, Way};
+pub use program::{Program, ProgramConfig, can_have_small_disks, fill, wrong_clock};
+pub use proxy::{Proxy, ProxyDirection};
 pub use skipped::{Lacks, REQUIRE_ALL, SKIPPED_TESTS, cannot_run};
 pub use waiting::{WAIT_TIMEOUT, wait_until};
 
@@ -41,9 +41,9 @@ pub fn free_port() -> u16 {
 /// Whether nats-server or PostgreSQL is not on this machine; a test that needs them is written down and ends.
 ///
 /// # Panics
-/// If they are missing and `CI` or `AGON_REQUIRE_ALL` is set.
+/// If they are `skip_without_servers` and `CI` or `AGON_REQUIRE_ALL` is set.
 #[track_caller]
-pub fn missing() -> bool {
+pub fn skip_without_servers() -> bool {
     let what = match (nats::is_there(), postgres::is_there()) {
         (true, true) => return false,
         (false, _) => "nats-server",

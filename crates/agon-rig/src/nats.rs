@@ -6,14 +6,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::{Server, free_port};
+use crate::{ServerProcess, free_port};
 
 /// A nats-server, with JetStream in a folder of its own.
 #[derive(Debug)]
 pub struct Nats {
     port: u16,
     folder: TempDir,
-    server: Option<Server>,
+    server: Option<ServerProcess>,
 }
 
 impl Nats {
@@ -66,13 +66,13 @@ impl Nats {
     pub fn again(&mut self) {
         self.server = None;
         let file = self.folder.path().join("nats.conf");
-        let server = Server::start(None, &[&program(), "-c", file.to_str().unwrap()]);
+        let server = ServerProcess::start(None, &[&program(), "-c", file.to_str().unwrap()]);
         self.server = Some(server.listening(self.port));
     }
 
     /// Its process, while it runs.
     pub fn pid(&self) -> Option<u32> {
-        self.server.as_ref().map(Server::pid)
+        self.server.as_ref().map(ServerProcess::pid)
     }
 }
 

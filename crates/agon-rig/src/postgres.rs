@@ -10,14 +10,14 @@ use std::sync::{Mutex, OnceLock};
 
 use tempfile::TempDir;
 
-use crate::{Server, free_port};
+use crate::{ServerProcess, free_port};
 
 /// A PostgreSQL in a folder of its own. It will not run as root: then it runs as the user `postgres`.
 #[derive(Debug)]
 pub struct Postgres {
     port: u16,
     folder: TempDir,
-    server: Mutex<Option<Server>>,
+    server: Mutex<Option<ServerProcess>>,
     databases: AtomicU32,
     /// Whether it does not wait for the disk.
     hasty: bool,
@@ -46,7 +46,7 @@ impl Postgres {
     }
 
     /// One that does not wait for the disk: it survives being killed, not a power cut, and is back sooner.
-    pub fn hasty() -> Self {
+    pub fn start_without_fsync() -> Self {
         Self::make(true)
     }
 
@@ -71,7 +71,7 @@ impl Postgres {
             databases: AtomicU32::new(0),
             hasty,
         };
-        one.again();
+        one.restart();
         one
     }
 
@@ -101,7 +101,7 @@ impl Postgres {
 
     /// Its first process, while it runs.
     pub fn pid(&self) -> Option<u32> {
-        self.server.lock().unwrap().as_ref().map(Server::pid)
+        self.server.lock().unwrap().as_ref().map(ServerProcess::pid)
     }
 
     /// Its folder: for keys and certificates.
@@ -128,7 +128,7 @@ impl Postgres {
     }
 
     /// Starts it again where it was.
-    pub fn again(&self) {
+    pub fn restart(&self) {
         let mut server = self.server.lock().unwrap();
         *server = None;
         let (data, port) = (self.folder.path().join("data"), self.port.to_string());
@@ -148,7 +148,7 @@ impl Postgres {
             words.push("-F".to_owned());
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        *server = Some(Server::start(user(), &words).listening(self.port));
+        *server = Some(ServerProcess::start(user(), &words).listening(self.port));
         // It listens before it answers.
         while !run(&tool("pg_isready"), &["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]) {
             std::thread::sleep(std::time::Duration::from_millis(20));
@@ -227,7 +227,7 @@ mod tests {
         assert!(postgres.database().url.contains("agon_0"));
         postgres.kill();
         assert!(TcpStream::connect(("127.0.0.1", postgres.port())).is_err());
-        postgres.again();
+        postgres.restart();
         assert_ne!(postgres.database().name, "agon_0");
         let mut nats = crate::Nats::start();
         nats.kill();

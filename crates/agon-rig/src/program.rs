@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 /// What a program is started with, and where its words go.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub struct ProgramConfig {
     words: Vec<OsString>,
     folder: PathBuf,
     log: PathBuf,
@@ -20,7 +20,7 @@ pub struct Script {
     small_disk: Option<(PathBuf, u64)>,
 }
 
-impl Script {
+impl ProgramConfig {
     /// A program and its words, in a folder; what it says is appended to `log`.
     pub fn new(program: impl AsRef<Path>, words: &[&str], folder: &Path, log: &Path) -> Self {
         let program = program.as_ref().as_os_str().to_owned();
@@ -122,7 +122,7 @@ impl Program {
     }
 
     /// What it has said since it was started.
-    pub fn said(&self) -> String {
+    pub fn log_text(&self) -> String {
         let mut file = File::open(&self.log).unwrap();
         file.seek(SeekFrom::Start(self.from)).unwrap();
         let mut bytes = Vec::new();
@@ -131,7 +131,7 @@ impl Program {
     }
 
     /// A folder as this program sees it: for filling its small disk, and clearing it.
-    pub fn sees(&self, folder: &Path) -> PathBuf {
+    pub fn path_inside(&self, folder: &Path) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{}", self.child.id(), folder.display()))
     }
 }
@@ -227,9 +227,9 @@ mod tests {
         }
         let place = tempfile::tempdir().unwrap();
         let (disk, log) = (place.path().join("disk"), place.path().join("log"));
-        let script = Script::new("sleep", &["60"], place.path(), &log).with_small_disk(&disk, 1 << 20);
+        let script = ProgramConfig::new("sleep", &["60"], place.path(), &log).with_small_disk(&disk, 1 << 20);
         let program = script.start();
-        let seen = program.sees(&disk);
+        let seen = program.path_inside(&disk);
         // The file system is there when the shell has become the program.
         let comm = || fs::read_to_string(format!("/proc/{}/comm", program.pid())).unwrap();
         while comm().trim() != "sleep" {
@@ -252,19 +252,19 @@ mod tests {
             one.send(b'a')\n\
             stamp = struct.unpack('qq', two.recvmsg(9, 99)[1][0][2])[0]\n\
             print(abs(stamp - time.time()) < 60)";
-        let script = Script::new("python3", &["-c", words], place.path(), &place.path().join("log"));
+        let script = ProgramConfig::new("python3", &["-c", words], place.path(), &place.path().join("log"));
         let mut program = script.with_clock(&shim, 4000 * 86_400).start();
         program.wait(Duration::from_mins(1)).unwrap();
-        assert_eq!(program.said().trim(), "True");
+        assert_eq!(program.log_text().trim(), "True");
     }
 
     #[test]
     fn a_wrong_clock_is_wrong_by_so_much() {
         let place = tempfile::tempdir().unwrap();
         let Some(shim) = wrong_clock(place.path()) else { return };
-        let script = Script::new("date", &["+%Y"], place.path(), &place.path().join("log"));
+        let script = ProgramConfig::new("date", &["+%Y"], place.path(), &place.path().join("log"));
         let mut program = script.with_clock(&shim, 1000 * 366 * 86_400).start();
         assert!(program.wait(Duration::from_mins(1)).unwrap().success());
-        assert!(program.said().trim().parse::<u32>().unwrap() > 2900, "{}", program.said());
+        assert!(program.log_text().trim().parse::<u32>().unwrap() > 2900, "{}", program.log_text());
     }
 }

@@ -15,7 +15,7 @@ const CHUNK: usize = 16 << 10;
 
 /// Which way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Way {
+pub enum ProxyDirection {
     /// From the client to the server.
     Up,
     /// From the server to the client.
@@ -26,11 +26,11 @@ pub enum Way {
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
-    weather: Arc<Weather>,
+    weather: Arc<ProxyState>,
 }
 
 #[derive(Debug, Default)]
-struct Weather {
+struct ProxyState {
     /// Nothing passes this way: up, down. What was sent waits, as packets do that are sent again and again.
     still: [AtomicBool; 2],
     /// Nobody is let in.
@@ -53,7 +53,7 @@ impl Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         listener.set_nonblocking(true).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let weather = Arc::new(Weather::default());
+        let weather = Arc::new(ProxyState::default());
         let shared = Arc::clone(&weather);
         thread::spawn(move || {
             while !shared.over.load(Ordering::Relaxed) {
@@ -76,17 +76,17 @@ impl Proxy {
 
     /// Nothing passes any more, and nobody is told: what a pulled cable does. What is on its way waits for [`Proxy::heal`].
     pub fn cut(&self) {
-        self.dead(Way::Up);
-        self.dead(Way::Down);
+        self.dead(ProxyDirection::Up);
+        self.dead(ProxyDirection::Down);
     }
 
     /// Nothing passes one way any more; the other way does.
-    pub fn dead(&self, way: Way) {
+    pub fn dead(&self, way: ProxyDirection) {
         self.weather.still[way as usize].store(true, Ordering::Relaxed);
     }
 
     /// Every connection breaks, what is on its way is lost, and new ones break until [`Proxy::heal`].
-    pub fn sever(&self) {
+    pub fn reset_connections(&self) {
         self.weather.closed.store(true, Ordering::Relaxed);
         self.weather.hang_up();
     }
@@ -98,7 +98,7 @@ impl Proxy {
     }
 
     /// Good weather again.
-    pub fn heal(&self) {
+    pub fn restore(&self) {
         self.slow(Duration::ZERO, 0);
         for still in &self.weather.still {
             still.store(false, Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl Proxy {
     }
 
     /// Bytes that have passed one way.
-    pub fn passed(&self, way: Way) -> u64 {
+    pub fn passed(&self, way: ProxyDirection) -> u64 {
         self.weather.passed[way as usize].load(Ordering::Relaxed)
     }
 }
@@ -119,7 +119,7 @@ impl Drop for Proxy {
     }
 }
 
-impl Weather {
+impl ProxyState {
     fn hang_up(&self) {
         for stream in self.open.lock().unwrap().drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
@@ -131,7 +131,7 @@ impl Weather {
     }
 
     /// Waits while nothing passes this way; says whether there still is a network.
-    fn passes(&self, way: Way) -> bool {
+    fn passes(&self, way: ProxyDirection) -> bool {
         while self.still[way as usize].load(Ordering::Relaxed) && !self.is_bad() {
             sleep(LOOK);
         }
@@ -140,9 +140,9 @@ impl Weather {
 }
 
 /// A connection: two threads, one each way.
-fn connect(weather: &Arc<Weather>, client: TcpStream, server: u16) {
+fn connect(weather: &Arc<ProxyState>, client: TcpStream, server: u16) {
     // To connect, words go both ways.
-    if !(weather.passes(Way::Up) && weather.passes(Way::Down)) {
+    if !(weather.passes(ProxyDirection::Up) && weather.passes(ProxyDirection::Down)) {
         return;
     }
     let address = SocketAddr::from(([127, 0, 0, 1], server));
@@ -154,13 +154,13 @@ fn connect(weather: &Arc<Weather>, client: TcpStream, server: u16) {
         weather.hang_up();
     }
     let shared = Arc::clone(weather);
-    let up = thread::spawn(move || pump(&shared, Way::Up, client_too, server));
-    pump(weather, Way::Down, server_too, client);
+    let up = thread::spawn(move || pump(&shared, ProxyDirection::Up, client_too, server));
+    pump(weather, ProxyDirection::Down, server_too, client);
     let _ = up.join();
 }
 
 /// Passes on what comes until one end is gone.
-fn pump(weather: &Weather, way: Way, mut from: TcpStream, mut to: TcpStream) {
+fn pump(weather: &ProxyState, way: ProxyDirection, mut from: TcpStream, mut to: TcpStream) {
     let _ = to.set_nodelay(true);
     let _ = from.set_nonblocking(false);
     let _ = from.set_read_timeout(Some(Duration::from_millis(200)));
@@ -231,7 +231,7 @@ mod tests {
         proxy.cut();
         stream.write_all(b"b").unwrap();
         assert!(is_silent(&mut stream));
-        proxy.heal();
+        proxy.restore();
         assert_eq!(back(&mut stream), Some(b'b'));
     }
 
@@ -241,11 +241,11 @@ mod tests {
         let mut stream = client(&proxy);
         stream.write_all(b"a").unwrap();
         assert_eq!(back(&mut stream), Some(b'a'));
-        proxy.dead(Way::Down);
+        proxy.dead(ProxyDirection::Down);
         stream.write_all(b"b").unwrap();
-        crate::wait_until("it passes the way that is not dead", || proxy.passed(Way::Up) == 2);
+        crate::wait_until("it passes the way that is not dead", || proxy.passed(ProxyDirection::Up) == 2);
         assert!(is_silent(&mut stream));
-        assert_eq!(proxy.passed(Way::Down), 1);
+        assert_eq!(proxy.passed(ProxyDirection::Down), 1);
     }
 
     #[test]
@@ -254,9 +254,9 @@ mod tests {
         let mut stream = client(&proxy);
         stream.write_all(b"a").unwrap();
         assert_eq!(back(&mut stream), Some(b'a'));
-        proxy.sever();
+        proxy.reset_connections();
         assert_eq!(back(&mut stream), None);
-        proxy.heal();
+        proxy.restore();
         let mut stream = client(&proxy);
         stream.write_all(b"c").unwrap();
         assert_eq!(back(&mut stream), Some(b'c'));

@@ -1,27 +1,29 @@
-//! Why a run could not go on.
+//! Errors that end a run.
 
 use std::io;
 
 use agon_core::SettingsError;
-use agon_engine::table::PlayError;
-use agon_league::tally::BrokenTally;
+use agon_engine::any_game::PlayError;
+use agon_league::tally::TallyDecodeError;
 use agon_league::{FormatError, MatchKey};
 use agon_store::StoreError;
 
-use crate::chronicles::ChronicleError;
+use crate::logs_dirs::LogsDirError;
 
 impl RunError {
-    /// Whether whoever called can mend it (exit code 2), rather than that something broke (3).
+    /// Whether this is a usage error (exit code 2) rather than an internal failure (exit code 3).
     pub const fn is_wrong_use(&self) -> bool {
         match self {
-            Self::Store(error) => error.is_wrong_use(),
-            Self::Format { .. } | Self::Changed { .. } | Self::CannotVoid { .. } | Self::Settings(_) => true,
+            Self::Store(error) => error.is_usage_error(),
+            Self::Format { .. } | Self::BotChanged { .. } | Self::CannotVoid { .. } | Self::Settings(_) => {
+                true
+            }
             _ => false,
         }
     }
 }
 
-/// Why a run could not go on. What was kept stays kept.
+/// An error that ends a run. Results that are in the ledger stay there.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The ledger failed.
@@ -30,83 +32,86 @@ pub enum RunError {
     /// A game could not be played.
     #[error(transparent)]
     Play(#[from] PlayError),
-    /// A phase's settings make no game.
+    /// The settings of a phase are not valid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A phase's format does not fit its field.
+    /// The format of a phase does not fit its field.
     #[error("phase {}: {error}", phase + 1)]
     Format {
-        /// From 0.
+        /// Phase number, from 0.
         phase: u32,
-        /// What is wrong.
+        /// The problem.
         error: FormatError,
     },
-    /// A snapshot makes no sense.
-    #[error("phase {}: what the ledger has summed up cannot be read: {error}\nhint: was it written by a newer Agon?", phase + 1)]
-    Snapshot {
-        /// From 0.
-        phase: u32,
-        /// What is wrong.
-        error: BrokenTally,
-    },
-    /// A bot is not the one the phase began with.
+    /// A snapshot in the ledger cannot be decoded.
     #[error(
-        "{name} is not the bot it was when \"{phase}\" began (its files hash to {is}, they were {was})\n\
-         hint: put the old files back; a new version can play from the next phase on, or everything anew with --fresh"
+        "phase {}: cannot read the tally snapshot in the ledger: {error}\n\
+         hint: check whether a newer version of Agon wrote this ledger",
+        phase + 1
     )]
-    Changed {
-        /// Whose.
-        name: String,
-        /// The phase's name.
-        phase: String,
-        /// The hash it had.
-        was: String,
-        /// The hash it has.
-        is: String,
+    Snapshot {
+        /// Phase number, from 0.
+        phase: u32,
+        /// The problem.
+        error: TallyDecodeError,
     },
-    /// A match that later ones depend on cannot be void.
+    /// A bot has changed since the phase started.
     #[error(
-        "match {key} cannot be void: in \"{phase}\" later matches depend on it\n\
-         hint: disqualify a bot that should not go on; what was played stays as it is"
+        "{name} has changed since phase \"{phase}\" started (content hash {new_hash}, was {old_hash})\n\
+         hint: restore the old files; a new version can play from the next phase on, or start over with --fresh"
+    )]
+    BotChanged {
+        /// Name of the entrant.
+        name: String,
+        /// Name of the phase.
+        phase: String,
+        /// Content hash at the start of the phase.
+        old_hash: String,
+        /// Content hash now.
+        new_hash: String,
+    },
+    /// A match cannot be voided because later matches depend on it.
+    #[error(
+        "match {key} cannot be voided: in \"{phase}\" later matches depend on it\n\
+         hint: disqualify a bot that must not continue; results of played matches stay"
     )]
     CannotVoid {
-        /// Which.
+        /// The match.
         key: MatchKey,
-        /// The phase's name.
+        /// Name of the phase.
         phase: String,
     },
-    /// What bots may read could not be written.
+    /// The `logs/` folder of a bot could not be written.
     #[error(transparent)]
-    Chronicle(#[from] ChronicleError),
-    /// Some matches could not be played by anybody; all others of the stage were.
-    #[error("{}", aside(.0))]
-    SetAside(Vec<(MatchKey, Vec<String>)>),
-    /// What has matches played elsewhere cannot go on.
+    LogsDir(#[from] LogsDirError),
+    /// Some matches failed on every worker. All other matches of the stage were played.
+    #[error("{}", describe_unplayable(.0))]
+    Unplayable(Vec<(MatchKey, Vec<String>)>),
+    /// The coordinator cannot continue.
     #[error("{0}")]
-    Elsewhere(String),
-    /// The machine said no.
+    CoordinatorFailed(String),
+    /// An I/O error.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// At most so many matches are named, and errors of each.
-const NAMED: usize = 10;
+/// Maximum number of matches that are listed, and of errors for each.
+const MAX_NAMED: usize = 10;
 
-fn aside(matches: &[(MatchKey, Vec<String>)]) -> String {
-    let many = if matches.len() == 1 {
-        "1 match was set aside".to_owned()
+fn describe_unplayable(matches: &[(MatchKey, Vec<String>)]) -> String {
+    let mut text = if matches.len() == 1 {
+        "1 match is unplayable: it failed on every worker".to_owned()
     } else {
-        format!("{} matches were set aside", matches.len())
+        format!("{} matches are unplayable: they failed on every worker", matches.len())
     };
-    let mut text = format!("{many}: nobody could play it to its end");
-    for (key, errors) in matches.iter().take(NAMED) {
+    for (key, errors) in matches.iter().take(MAX_NAMED) {
         text += &format!("\n  match {key}");
-        for error in errors.iter().take(NAMED) {
+        for error in errors.iter().take(MAX_NAMED) {
             text += &format!("\n    {}", error.replace('\n', "\n    "));
         }
     }
-    if matches.len() > NAMED {
-        text += &format!("\n  and {} more", matches.len() - NAMED);
+    if matches.len() > MAX_NAMED {
+        text += &format!("\n  and {} more", matches.len() - MAX_NAMED);
     }
-    text + "\nhint: everything else of the stage is kept; when the cause is mended, run it again: it tries these again"
+    text + "\nhint: all other matches of the stage are stored; fix the cause and run again: failed matches are retried"
 }

@@ -1,132 +1,132 @@
-//! What happens while a competition runs. Progress bars, logs and pages only read it.
+//! Progress events of a run, for progress bars, logs and web pages.
 
-use agon_league::competition::Competition;
+use agon_league::config::CompetitionConfig;
 use agon_league::format::BalanceReport;
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey, MatchResult};
 use agon_store::MatchFault;
 
-use crate::local::Playing;
+use crate::local::ActiveMatch;
 
-/// Something happened.
+/// A progress event of a run.
 #[derive(Debug)]
-pub enum Event<'e> {
-    /// The run begins, or goes on.
-    Opened {
-        /// What is run.
-        competition: &'e Competition,
+pub enum RunEvent<'e> {
+    /// The run starts or resumes.
+    RunStarted {
+        /// The competition.
+        competition: &'e CompetitionConfig,
         /// SHA-256 of the secret seed.
         commitment: String,
-        /// Whether something was played before.
+        /// Whether the competition was started before.
         resumed: bool,
     },
-    /// A phase begins, or goes on.
-    Phase {
-        /// From 0.
+    /// A phase starts or resumes.
+    PhaseStarted {
+        /// Phase number, from 0.
         phase: u32,
-        /// Its name.
+        /// Name of the phase.
         name: &'e str,
-        /// How many matches it has, at least and at most.
+        /// Minimum and maximum number of matches.
         expected: (u64, u64),
-        /// How many of them were played before.
+        /// Number of matches played before.
         done: u64,
     },
-    /// How evenly a phase's schedule is spread: before it where it is known by then, else after it.
+    /// Balance of a phase's schedule. Sent before the phase if the schedule is known by then, otherwise after it.
     Balance {
-        /// From 0.
+        /// Phase number, from 0.
         phase: u32,
         /// The report.
         report: &'e BalanceReport,
     },
-    /// A stage begins, or goes on.
-    Stage {
-        /// From 0.
+    /// A stage starts or resumes.
+    StageStarted {
+        /// Phase number, from 0.
         phase: u32,
-        /// From 0.
+        /// Stage number, from 0.
         stage: u32,
-        /// `round 3`, `quarter-finals`.
+        /// Name of the stage: `round 3`, `quarter-finals`.
         name: String,
-        /// How many matches it has.
+        /// Number of matches of the stage.
         matches: u64,
-        /// How many of them were played before.
+        /// Number of matches played before.
         done: u64,
     },
-    /// Time passes, some twice a second: for views that move.
+    /// Sent about twice a second, for displays that show elapsed time.
     Tick {
-        /// What is being played.
-        playing: &'e [Playing],
-        /// What the phase has come to.
+        /// Matches being played.
+        playing: &'e [ActiveMatch],
+        /// Results of the phase so far.
         tally: &'e Tally,
     },
-    /// A match was played and is kept.
-    Match {
-        /// What came of it.
+    /// A match was played and stored.
+    MatchStored {
+        /// The result.
         result: &'e MatchResult,
-        /// What went wrong in it.
+        /// Faults of the match.
         faults: &'e [MatchFault],
     },
-    /// A worker is not believed any more.
-    Barred {
-        /// Its name.
+    /// A worker was banned.
+    Banned {
+        /// Name of the worker.
         worker: &'e str,
-        /// What it did, in words.
-        why: &'e str,
-        /// So many matches are played again.
-        again: u64,
+        /// Reason for the ban.
+        reason: &'e str,
+        /// Number of matches that are played again.
+        revoked: u64,
     },
-    /// A match of a worker came to something else with two others: theirs counts.
+    /// Two other workers agree on a different result of a match. Their result counts.
     Outvoted {
-        /// Which.
+        /// The match.
         key: MatchKey,
-        /// Whose it was.
+        /// Worker whose result was outvoted.
         worker: &'e str,
-        /// So many matches are played again.
-        again: u64,
+        /// Number of matches that are played again.
+        revoked: u64,
     },
-    /// A match came to different ends, and nothing tells which is right: it stays as it is.
+    /// Workers disagree about a match and there is no majority. The stored result stays.
     Disputed {
-        /// Which.
+        /// The match.
         key: MatchKey,
-        /// Who played it; what the first of them handed in counts.
+        /// Workers that played it. The result of the first one counts.
         workers: &'e [String],
     },
-    /// A phase is over and its table published.
+    /// A phase is finished and its table is published.
     Published {
-        /// From 0.
+        /// Phase number, from 0.
         phase: u32,
-        /// Its name.
+        /// Name of the phase.
         name: &'e str,
-        /// Matches played.
+        /// Number of matches played.
         matches: u64,
     },
-    /// The next phase waits for bots to be handed in anew.
+    /// The next phase waits for new submissions.
     Waiting {
-        /// From 0.
+        /// Phase number, from 0.
         phase: u32,
-        /// Its name.
+        /// Name of the phase.
         name: &'e str,
     },
-    /// All was played: the seed is no secret any more.
-    Over {
+    /// All phases are finished. The seed is no longer secret.
+    Finished {
         /// The secret seed.
         seed: String,
     },
 }
 
-/// Who reads it.
-pub trait Listener {
-    /// Takes note.
-    fn event(&mut self, event: &Event<'_>);
+/// Receives the events of a run.
+pub trait RunListener {
+    /// Handles an event.
+    fn event(&mut self, event: &RunEvent<'_>);
 }
 
-/// Nobody.
-impl Listener for () {
-    fn event(&mut self, _: &Event<'_>) {}
+/// Ignores all events.
+impl RunListener for () {
+    fn event(&mut self, _: &RunEvent<'_>) {}
 }
 
-/// For a line of a log: who played and what came of it.
-pub fn summary(result: &MatchResult) -> (MatchKey, Vec<(Entrant, f64)>) {
+/// Key of a match, and the points of each entrant in it. Used for log lines.
+pub fn match_points(result: &MatchResult) -> (MatchKey, Vec<(Entrant, f64)>) {
     let points = result.table_points();
-    let points = points.iter().map(|points| points.real());
+    let points = points.iter().map(|points| points.to_f64());
     (result.key, result.entrants().into_iter().zip(points).collect())
 }

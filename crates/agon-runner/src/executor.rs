@@ -1,4 +1,4 @@
-//! Where the matches of a stage are played: on this machine ([`crate::Local`]), or on many.
+//! The interface between a run and the place where its matches are played: this machine ([`crate::LocalExecutor`]) or many workers.
 
 use std::sync::mpsc::Receiver;
 
@@ -6,90 +6,93 @@ use agon_league::MatchKey;
 use agon_store::FinishedMatch;
 
 use crate::RunError;
-use crate::hall::Hall;
-use crate::local::Boards;
-use crate::queue::Queue;
+use crate::local::ActiveMatches;
+use crate::phase_context::PhaseContext;
+use crate::queue::MatchQueue;
 
-/// Plays the matches that a queue holds.
+/// Plays the matches of a queue.
 pub trait Executor {
-    /// Plays all of them. `take` is called once, on this thread, and gets what was played, in whatever order it comes, until everything was
-    /// played, the queue was stopped or `take` itself ends.
+    /// Plays all matches of the queue. Calls `consume` once, on this thread. `consume` receives the events in any order. It returns when
+    /// all matches were played, the queue was stopped, or an error occurred.
     fn play(
         &self,
-        hall: &Hall<'_>,
+        context: &PhaseContext<'_>,
         stage: u32,
-        queue: &Queue<'_>,
-        boards: &Boards,
-        take: &mut dyn FnMut(Receiver<Lot>) -> Result<(), RunError>,
+        queue: &MatchQueue<'_>,
+        active_matches: &ActiveMatches,
+        consume: &mut dyn FnMut(Receiver<ExecutorEvent>) -> Result<(), RunError>,
     ) -> Result<(), RunError>;
 
-    /// Whether it plays with the bots' folders of this machine: then bots that read logs have those of their own games when these are over.
-    fn is_here(&self) -> bool;
+    /// Whether matches use the bots' folders on this machine. Then a match has already written the logs of its own games when it ends.
+    fn is_local(&self) -> bool;
 
-    /// Whether something of this stage that is in the ledger is still to be looked at: it is not over before that, however much of it was played.
-    fn owes(&self, _phase: u32, _stage: u32) -> bool {
+    /// Whether stored matches of this stage still wait for a cross-check. The stage is not finished before all checks are.
+    fn has_pending_checks(&self, _phase: u32, _stage: u32) -> bool {
         false
     }
 }
 
-/// What an executor hands in.
-pub enum Lot {
-    /// Matches that were played. No match is handed in twice.
+/// An event that an executor reports to the run.
+pub enum ExecutorEvent {
+    /// Matches that were played. Each match is reported once.
     Played {
-        /// In any order.
+        /// The matches, in any order.
         matches: Vec<FinishedMatch>,
-        /// To be called when all of them are in the ledger.
-        kept: Option<Kept>,
+        /// Called when all matches are in the ledger.
+        on_stored: Option<OnStored>,
     },
-    /// A worker is not believed any more: whatever it has played of this phase does not count and is played again.
-    Barred {
-        /// Its name.
+    /// A worker is banned. All its matches of this phase are revoked and played again.
+    Banned {
+        /// Name of the worker.
         worker: String,
-        /// What it did, in words.
-        why: String,
-        /// To be called when it is done.
-        then: Option<Kept>,
+        /// Reason for the ban.
+        reason: String,
+        /// Called when the ledger is updated.
+        on_stored: Option<OnStored>,
     },
-    /// A match that came to something else with others: it does not count and is played again, if it is still what this worker handed in.
+    /// Other workers agree on a different result of a match. The match is revoked and played again if the stored result is still this
+    /// worker's.
     Outvoted {
-        /// Which.
+        /// The match.
         key: MatchKey,
-        /// Whose it is.
+        /// Worker whose result was outvoted.
         worker: String,
-        /// What the others say, in words.
-        why: String,
-        /// To be called when it is done.
-        then: Option<Kept>,
+        /// Result of the other workers, as text.
+        reason: String,
+        /// Called when the ledger is updated.
+        on_stored: Option<OnStored>,
     },
-    /// A match that came to different ends, and nothing tells which is right: it stays as it is.
+    /// Workers disagree about a match and there is no majority. The stored result stays.
     Disputed {
-        /// Which.
+        /// The match.
         key: MatchKey,
-        /// Who played it; what the first of them handed in counts.
+        /// Workers that played it. The result of the first one counts.
         workers: Vec<String>,
     },
-    /// Whoever plays it wants to look at the records of a match that was handed in before.
-    Wanted {
-        /// Which.
+    /// The executor needs the records of a stored match.
+    RecordsRequested {
+        /// The match.
         key: MatchKey,
-        /// Gets the records of its games.
-        give: Box<dyn FnOnce(Vec<Vec<u8>>) + Send>,
+        /// Receives the records of the match's games.
+        reply: Box<dyn FnOnce(Vec<Vec<u8>>) + Send>,
     },
-    /// It cannot go on.
+    /// The executor cannot continue.
     Failed(RunError),
 }
 
-/// What is done when the ledger has it.
-pub type Kept = Box<dyn FnOnce() + Send>;
+/// Callback for the time when the ledger has stored a change.
+pub type OnStored = Box<dyn FnOnce() + Send>;
 
-impl std::fmt::Debug for Lot {
+impl std::fmt::Debug for ExecutorEvent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Played { matches, .. } => write!(f, "Played({})", matches.len()),
-            Self::Barred { worker, why, .. } => write!(f, "Barred({worker}: {why})"),
-            Self::Outvoted { key, worker, why, .. } => write!(f, "Outvoted({worker}, match {key}: {why})"),
+            Self::Banned { worker, reason, .. } => write!(f, "Banned({worker}: {reason})"),
+            Self::Outvoted { key, worker, reason, .. } => {
+                write!(f, "Outvoted({worker}, match {key}: {reason})")
+            }
             Self::Disputed { key, workers } => write!(f, "Disputed({key}: {})", workers.join(", ")),
-            Self::Wanted { key, .. } => write!(f, "Wanted({key})"),
+            Self::RecordsRequested { key, .. } => write!(f, "RecordsRequested({key})"),
             Self::Failed(error) => write!(f, "Failed({error})"),
         }
     }

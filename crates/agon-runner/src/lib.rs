@@ -1,33 +1,40 @@
-//! Carries a competition out: plays what its schedule says, keeps it in the ledger, goes on where it stopped.
+//! Runs a competition: plays the matches of its schedule, stores the results in the ledger, and resumes after a stop.
 //!
-//! [`run`] is the one that decides. [`queue`] hands matches out, an [`executor`] has them played, [`local`] on this machine in a [`hall`], where a
-//! [`course`] says which game of a match comes next. [`event`] is what progress bars read, [`tables`] what the ledger says a phase has
-//! come to, [`rulings`] what the organiser decided, [`gallery`] shows games as they are played, [`secret`] is what is drawn from the secret seed;
-//! [`belongings`] and [`chronicles`] are what bots keep and may read, `transcript` is what they print.
+//! - [`run`] is the main loop. It goes through phases and stages and writes the ledger.
+//! - [`queue`] hands out the matches of a stage. An [`executor`] plays them; [`local`] is the executor for this machine.
+//! - [`phase_context`] holds everything that the matches of a phase share. [`match_runner`] plays one match, and [`match_progress`] decides
+//!   which game of a match comes next.
+//! - [`event`] defines the progress events. [`live`] shows games while they are played.
+//! - [`phase_results`] reads results from the ledger and computes standings. [`rulings`] applies decisions of the organiser. `revoke`
+//!   removes stored matches of banned or outvoted workers.
+//! - [`seeds`] derives all seeds from the secret seed.
+//! - [`data_dir`] and [`logs_dirs`] manage the `data/` and `logs/` folders of bots. `output_capture` records what bots print.
 
-pub mod belongings;
-pub mod chronicles;
-pub mod course;
+pub mod data_dir;
 mod error;
 pub mod event;
 pub mod executor;
-pub mod gallery;
-pub mod hall;
+pub mod live;
 pub mod local;
+pub mod logs_dirs;
+pub mod match_progress;
+pub mod match_runner;
+mod output_capture;
+pub mod phase_context;
+pub mod phase_results;
 pub mod queue;
+mod revoke;
 pub mod rulings;
 pub mod run;
-pub mod secret;
-pub mod stop;
-pub mod tables;
-mod transcript;
-mod withdraw;
+pub mod seeds;
+pub mod stop_flag;
 
 pub use error::RunError;
-pub use event::{Event, Listener};
-pub use executor::{Executor, Lot};
-pub use gallery::{BoardNow, Follower, Gallery, Update};
-pub use hall::{Bout, Member};
-pub use local::{Boards, Local, Playing};
-pub use run::{Ended, Run};
-pub use stop::Stop;
+pub use event::{RunEvent, RunListener};
+pub use executor::{Executor, ExecutorEvent};
+pub use live::{LiveGame, LiveGames, LiveSubscriber, LiveUpdate};
+pub use local::{ActiveMatch, ActiveMatches, LocalExecutor};
+pub use match_runner::MatchRunner;
+pub use phase_context::LoadedEntrant;
+pub use run::{CompetitionRun, RunOutcome};
+pub use stop_flag::StopFlag;

@@ -1,4 +1,4 @@
-//! Plays the matches of a stage on this machine's cores.
+//! Plays the matches of a stage on the CPU cores of this machine.
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,100 +6,100 @@ use std::thread;
 use std::time::Instant;
 
 use agon_core::record::Recorder;
-use agon_engine::{Reporter, Seating};
+use agon_engine::{PlayerSpec, Reporter};
 use agon_league::{Entrant, MatchKey};
 
 use crate::RunError;
-use crate::executor::{Executor, Lot};
-use crate::gallery::{Gallery, Pen};
-use crate::hall::Hall;
-use crate::queue::Queue;
+use crate::executor::{Executor, ExecutorEvent};
+use crate::live::{LiveGames, LiveReporter};
+use crate::phase_context::PhaseContext;
+use crate::queue::MatchQueue;
 
-/// Lots that were played and wait to be kept. A few are enough to keep the threads busy while the ledger writes.
-const WAITING: usize = 64;
+/// Maximum number of played batches that wait to be stored. A few are enough to keep the threads busy while the ledger writes.
+const QUEUE_CAPACITY: usize = 64;
 
 /// A match that is being played.
 #[derive(Clone, Debug)]
-pub struct Playing {
-    /// Which.
+pub struct ActiveMatch {
+    /// The match.
     pub key: MatchKey,
-    /// By whom, in seat order.
+    /// Entrants, in seat order.
     pub seats: Vec<Entrant>,
-    /// Since when.
+    /// Start time.
     pub since: Instant,
 }
 
-/// What each thread plays just now: for whoever looks on.
+/// The match that each thread plays now. Progress displays read it.
 #[derive(Debug, Default)]
-pub struct Boards {
-    playing: Mutex<Vec<Option<Playing>>>,
-    gallery: Option<Arc<Gallery>>,
+pub struct ActiveMatches {
+    playing: Mutex<Vec<Option<ActiveMatch>>>,
+    live_games: Option<Arc<LiveGames>>,
 }
 
-impl Boards {
-    /// The same, with places for those who want to see the games themselves. Without one nothing is kept of a game for them.
-    pub fn with_gallery(gallery: Arc<Gallery>) -> Self {
-        Self { gallery: Some(gallery), ..Self::default() }
+impl ActiveMatches {
+    /// Creates a list that also makes the games available for live viewing. Without `live_games` no turns are kept for viewers.
+    pub fn with_live_games(live_games: Arc<LiveGames>) -> Self {
+        Self { live_games: Some(live_games), ..Self::default() }
     }
 
-    /// Where games can be seen, if anywhere.
-    pub fn gallery(&self) -> Option<&Arc<Gallery>> {
-        self.gallery.as_ref()
+    /// Live games, if live viewing is enabled.
+    pub fn live_games(&self) -> Option<&Arc<LiveGames>> {
+        self.live_games.as_ref()
     }
 
-    /// What is being played, the longest first.
-    pub fn playing(&self) -> Vec<Playing> {
-        let mut all: Vec<Playing> = self.slots().iter().flatten().cloned().collect();
+    /// Matches being played, the longest-running first.
+    pub fn playing(&self) -> Vec<ActiveMatch> {
+        let mut all: Vec<ActiveMatch> = self.lock().iter().flatten().cloned().collect();
         all.sort_by_key(|one| one.since);
         all
     }
 
-    /// What is being played elsewhere, in place of what was said before.
-    pub fn show(&self, playing: Vec<Playing>) {
-        *self.slots() = playing.into_iter().map(Some).collect();
+    /// Replaces the list by matches that workers play.
+    pub fn replace_all(&self, playing: Vec<ActiveMatch>) {
+        *self.lock() = playing.into_iter().map(Some).collect();
     }
 
-    fn set(&self, thread: usize, playing: Option<Playing>) {
-        let mut slots = self.slots();
+    fn set(&self, thread: usize, playing: Option<ActiveMatch>) {
+        let mut slots = self.lock();
         if slots.len() <= thread {
             slots.resize_with(thread + 1, || None);
         }
         slots[thread] = playing;
     }
 
-    /// A thread has nothing more to play.
-    fn rest(&self, thread: usize) {
+    /// Marks a thread as idle.
+    fn clear(&self, thread: usize) {
         self.set(thread, None);
-        if let Some(gallery) = &self.gallery {
-            gallery.board(thread).rest();
+        if let Some(live_games) = &self.live_games {
+            live_games.slot(thread).set_idle();
         }
     }
 
-    fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Option<Playing>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Option<ActiveMatch>>> {
         self.playing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// How matches are spread over the machine.
+/// Plays matches on this machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Local {
-    /// How many games at once.
+pub struct LocalExecutor {
+    /// Number of parallel games.
     pub jobs: usize,
-    /// Whether each game stays on a core of its own, its bots with it, where there are programs to keep apart and cores enough.
+    /// Whether to pin each game and its bots to one CPU core. Has an effect only if bots run as programs and there are enough cores.
     pub pin: bool,
 }
 
-impl Executor for Local {
+impl Executor for LocalExecutor {
     fn play(
         &self,
-        hall: &Hall<'_>,
+        context: &PhaseContext<'_>,
         stage: u32,
-        queue: &Queue<'_>,
-        boards: &Boards,
-        take: &mut dyn FnMut(Receiver<Lot>) -> Result<(), RunError>,
+        queue: &MatchQueue<'_>,
+        active_matches: &ActiveMatches,
+        consume: &mut dyn FnMut(Receiver<ExecutorEvent>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
-        let cores = self.cores(hall);
-        let (sender, receiver) = sync_channel(WAITING);
+        let cores = self.cores_to_pin(context);
+        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
         thread::scope(|scope| {
             for number in 0..self.jobs.max(1) {
                 let (sender, core) = (sender.clone(), cores.get(number).copied());
@@ -107,53 +107,56 @@ impl Executor for Local {
                     if let Some(core) = core {
                         agon_host::pinning::pin(core);
                     }
-                    self.work(number, hall, stage, queue, boards, &sender);
-                    boards.rest(number);
+                    self.run_thread(number, context, stage, queue, active_matches, &sender);
+                    active_matches.clear(number);
                 });
             }
             drop(sender);
-            // When it fails it drops the receiver, and the threads end at their next lot.
-            take(receiver)
+            // An error drops the receiver. The threads then end after their current batch.
+            consume(receiver)
         })
     }
 
-    fn is_here(&self) -> bool {
+    fn is_local(&self) -> bool {
         true
     }
 }
 
-impl Local {
-    /// What one thread does.
-    fn work(
+impl LocalExecutor {
+    /// Main loop of a thread.
+    fn run_thread(
         self,
         thread: usize,
-        hall: &Hall<'_>,
+        context: &PhaseContext<'_>,
         stage: u32,
-        queue: &Queue<'_>,
-        boards: &Boards,
-        sender: &SyncSender<Lot>,
+        queue: &MatchQueue<'_>,
+        active_matches: &ActiveMatches,
+        sender: &SyncSender<ExecutorEvent>,
     ) {
         let mut recorder = Recorder::new();
         let mut last = None;
-        let board = boards.gallery().map(|gallery| gallery.board(thread));
+        let slot = active_matches.live_games().map(|live_games| live_games.slot(thread));
         loop {
-            let lot = queue.claim(last, self.jobs);
-            if lot.is_empty() {
+            let batch = queue.claim_batch(last, self.jobs);
+            if batch.is_empty() {
                 return;
             }
-            let (begun, count) = (Instant::now(), lot.len() as u32);
-            let mut played = Vec::with_capacity(lot.len());
+            let (started, count) = (Instant::now(), batch.len() as u32);
+            let mut played = Vec::with_capacity(batch.len());
             let mut failed = None;
-            for (number, fixture) in lot {
-                let key = MatchKey { phase: hall.phase, stage, number };
-                boards
-                    .set(thread, Some(Playing { key, seats: fixture.seats.clone(), since: Instant::now() }));
-                let mut pen = board.as_ref().map(|board| Pen::new(board, key, &fixture.seats));
-                let reporter = pen.as_mut().map(|pen| pen as &mut dyn Reporter);
-                match hall.play(key, &fixture, &mut recorder, reporter) {
+            for (number, fixture) in batch {
+                let key = MatchKey { phase: context.phase, stage, number };
+                active_matches.set(
+                    thread,
+                    Some(ActiveMatch { key, seats: fixture.seats.clone(), since: Instant::now() }),
+                );
+                let mut live_reporter =
+                    slot.as_ref().map(|slot| LiveReporter::new(slot, key, &fixture.seats));
+                let reporter = live_reporter.as_mut().map(|live_reporter| live_reporter as &mut dyn Reporter);
+                match context.play(key, &fixture, &mut recorder, reporter) {
                     Ok(finished) => {
-                        if let Some(pen) = &pen {
-                            pen.finished(&finished.result);
+                        if let Some(live_reporter) = &live_reporter {
+                            live_reporter.match_finished(&finished.result);
                         }
                         played.push(finished);
                     }
@@ -163,18 +166,18 @@ impl Local {
                     }
                 }
             }
-            last = Some(begun.elapsed() / count);
-            // What was played counts, whatever came after it.
+            last = Some(started.elapsed() / count);
+            // Matches played before a failure still count.
             let numbers: Vec<u64> = played.iter().map(|one| one.result.key.number).collect();
-            let mut sent =
-                played.is_empty() || sender.send(Lot::Played { matches: played, kept: None }).is_ok();
+            let mut sent = played.is_empty()
+                || sender.send(ExecutorEvent::Played { matches: played, on_stored: None }).is_ok();
             if let Some(error) = failed {
-                // Nobody listens any more if that fails: the run has ended already.
-                let _ = sender.send(Lot::Failed(error.into()));
+                // Sending fails if the receiver is gone. Then the run has already ended.
+                let _ = sender.send(ExecutorEvent::Failed(error.into()));
                 sent = false;
             }
             for number in numbers {
-                queue.finished(number);
+                queue.mark_finished(number);
             }
             if !sent {
                 return;
@@ -182,9 +185,9 @@ impl Local {
         }
     }
 
-    /// A core for each thread; none if they are not to be pinned.
-    fn cores(self, hall: &Hall<'_>) -> Vec<usize> {
-        let programs = hall.members.iter().any(|one| matches!(one.seating, Seating::Program(_)));
+    /// One core for each thread. Empty if threads are not pinned.
+    fn cores_to_pin(self, context: &PhaseContext<'_>) -> Vec<usize> {
+        let programs = context.entrants.iter().any(|one| matches!(one.player, PlayerSpec::Program(_)));
         let cores = if self.pin && programs { agon_host::pinning::cores() } else { Vec::new() };
         if self.jobs <= cores.len() { cores } else { Vec::new() }
     }

@@ -1,4 +1,4 @@
-//! Runs a competition, phase by phase and stage by stage, and goes on where it stopped.
+//! Runs a competition phase by phase and stage by stage. Resumes after a stop.
 
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -6,106 +6,107 @@ use std::time::{Duration, Instant};
 
 use agon_core::record::Digest;
 use agon_core::{Assets, GameInfo};
-use agon_engine::Table;
-use agon_engine::table::seat_hash;
-use agon_league::competition::{Competition, Phase, Stop as PhaseStop};
-use agon_league::format::{Past, Plan, Stage, Verdict};
+use agon_engine::AnyGame;
+use agon_engine::any_game::bot_hash;
+use agon_league::config::{CompetitionConfig, PhaseConfig, StopRule};
+use agon_league::format::{MatchVerdict, PhaseHistory, PhaseSchedule, Stage};
 use agon_league::standings::{self, Standings};
 use agon_league::tally::Tally;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{
-    FinishedMatch, Ledger, MatchFilter, PhaseState, Ranges, Secret, Snapshot, StoreError, Submission, Time,
+    FinishedMatch, Ledger, MatchFilter, NewBotVersion, PhaseState, Ranges, SecretSeed, Snapshot, StoreError,
+    Timestamp,
 };
 use futures_util::StreamExt as _;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Runtime;
 
-use crate::chronicles::{Chronicles, Told};
-use crate::event::{Event, Listener};
-use crate::executor::{Executor, Lot};
-use crate::hall::{Hall, Member};
-use crate::local::Boards;
-use crate::queue::Queue;
+use crate::event::{RunEvent, RunListener};
+use crate::executor::{Executor, ExecutorEvent};
+use crate::local::ActiveMatches;
+use crate::logs_dirs::{FinishedGame, LogsDirs};
+use crate::phase_context::{LoadedEntrant, PhaseContext};
+use crate::phase_results::PhaseResults;
+use crate::queue::MatchQueue;
 use crate::rulings::Rulings;
-use crate::stop::Stop;
-use crate::tables::Played;
-use crate::{RunError, belongings, tables, withdraw};
+use crate::stop_flag::StopFlag;
+use crate::{RunError, data_dir, phase_results, revoke};
 
-/// A snapshot is kept every so many matches: reading so many one by one takes no time anybody would notice.
-const SNAPSHOT: u64 = 16_384;
-/// How often those who look on are told that time passes.
-const TICK: Duration = Duration::from_millis(500);
-/// The balance of at most so many matches is told.
-const BALANCED: u64 = 100_000;
-/// At most so many matches in one transaction.
-const GATHERED: usize = 1024;
+/// Number of matches between two snapshots. Reading this many matches one by one takes no noticeable time.
+const MATCHES_PER_SNAPSHOT: u64 = 16_384;
+/// Interval of [`RunEvent::Tick`].
+const TICK_INTERVAL: Duration = Duration::from_millis(500);
+/// Maximum number of matches of a phase for which the balance is computed.
+const MAX_MATCHES_FOR_BALANCE: u64 = 100_000;
+/// Maximum number of matches in one transaction.
+const MAX_MATCHES_PER_TRANSACTION: usize = 1024;
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ended {
-    /// All phases were played.
-    Over,
-    /// This phase, from 0, waits for bots to be handed in anew; running again starts it.
+pub enum RunOutcome {
+    /// All phases are finished.
+    Finished,
+    /// This phase, from 0, waits for new submissions. Running again starts it.
     Waiting(u32),
-    /// Somebody asked it to stop.
+    /// A stop was requested.
     Stopped,
 }
 
 /// A competition about to be run.
-pub struct Run<'r> {
-    /// What is run.
-    pub competition: &'r Competition,
+pub struct CompetitionRun<'r> {
+    /// The competition.
+    pub competition: &'r CompetitionConfig,
     /// Its game.
-    pub table: &'r dyn Table,
-    /// Files in place of what the game ships.
+    pub game: &'r dyn AnyGame,
+    /// Files that replace the game's built-in ones.
     pub assets: &'r Assets,
-    /// Where everything is kept.
+    /// Ledger that stores the results.
     pub ledger: &'r dyn Ledger,
-    /// What the ledger is used with.
+    /// Runtime for the calls of the ledger.
     pub runtime: &'r Runtime,
-    /// Where matches are played.
+    /// Plays the matches.
     pub executor: &'r dyn Executor,
-    /// Who may ask it to stop.
-    pub stop: &'r Stop,
-    /// What is being played.
-    pub boards: Boards,
+    /// Flag that requests a stop.
+    pub stop: &'r StopFlag,
+    /// Matches being played.
+    pub active_matches: ActiveMatches,
 }
 
 /// A phase while it is played.
-struct Going<'g> {
-    hall: &'g Hall<'g>,
-    played: Played,
-    /// Of the stages that are over, if the plan looks back.
-    verdicts: Vec<Vec<Verdict>>,
-    chronicles: &'g Chronicles<'g>,
-    /// Whether what a stage shows depends on the stages before it.
-    looks_back: bool,
-    /// Whether something that was played does not count any more: the phase goes on from what is left.
-    again: bool,
+struct PhaseRun<'g> {
+    context: &'g PhaseContext<'g>,
+    results: PhaseResults,
+    /// Verdicts of the finished stages, if the schedule depends on results.
+    verdicts: Vec<Vec<MatchVerdict>>,
+    logs_dirs: &'g LogsDirs<'g>,
+    /// Whether a stage depends on the results of earlier stages.
+    depends_on_results: bool,
+    /// Whether stored matches were revoked. Then the phase resumes from the remaining ones.
+    revoked: bool,
 }
 
-/// How a stage, or a phase, ended.
+/// How a stage or a phase ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum End {
-    /// All was played.
-    Over,
-    /// Somebody asked for it.
+enum StageOutcome {
+    /// All matches were played.
+    Finished,
+    /// A stop was requested.
     Stopped,
-    /// Something that was played does not count any more.
-    Again,
+    /// Stored matches were revoked. The phase must resume from the remaining ones.
+    Revoked,
 }
 
-impl Run<'_> {
-    /// Runs it. `lineup` gives the bots of a phase, by entrant.
-    pub fn go<E: From<RunError>>(
+impl CompetitionRun<'_> {
+    /// Runs the competition. `load_bots` returns the bots of a phase, indexed by entrant.
+    pub fn run<E: From<RunError>>(
         &self,
-        lineup: &mut dyn FnMut(u32) -> Result<Vec<Member>, E>,
-        listener: &mut dyn Listener,
-    ) -> Result<Ended, E> {
-        let _claim = self.wait(self.ledger.claim())?;
-        let secret = self.wait(self.ledger.secret())?;
-        let phases = self.wait(self.ledger.phases())?;
-        listener.event(&Event::Opened {
+        load_bots: &mut dyn FnMut(u32) -> Result<Vec<LoadedEntrant>, E>,
+        listener: &mut dyn RunListener,
+    ) -> Result<RunOutcome, E> {
+        let _run_lock = self.block_on(self.ledger.acquire_run_lock())?;
+        let secret = self.block_on(self.ledger.secret_seed())?;
+        let phases = self.block_on(self.ledger.phases())?;
+        listener.event(&RunEvent::RunStarted {
             competition: self.competition,
             commitment: secret.commitment().to_string(),
             resumed: phases.first().is_some_and(|first| first.state != PhaseState::Waiting),
@@ -117,309 +118,357 @@ impl Run<'_> {
                 continue;
             }
             if phase.resubmit && published {
-                listener.event(&Event::Waiting { phase: number, name: &phase.name });
-                return Ok(Ended::Waiting(number));
+                listener.event(&RunEvent::Waiting { phase: number, name: &phase.name });
+                return Ok(RunOutcome::Waiting(number));
             }
-            if self.stop.soon() {
-                return Ok(Ended::Stopped);
+            if self.stop.is_requested() {
+                return Ok(RunOutcome::Stopped);
             }
-            let members = lineup(number)?;
-            self.submit(number, status.state, &members)?;
+            let entrants = load_bots(number)?;
+            self.record_bot_versions(number, status.state, &entrants)?;
             if let Some(before) = number.checked_sub(1) {
-                self.wait(self.ledger.close(before, Time::now()))?;
+                self.block_on(self.ledger.close_phase(before, Timestamp::now()))?;
             }
-            self.wait(self.ledger.start(number, Time::now()))?;
-            if !self.phase(number, phase, &members, &secret, listener)? {
-                return Ok(Ended::Stopped);
+            self.block_on(self.ledger.start_phase(number, Timestamp::now()))?;
+            if !self.run_phase(number, phase, &entrants, &secret, listener)? {
+                return Ok(RunOutcome::Stopped);
             }
             published = true;
         }
         if let Some(last) = phases.last() {
-            self.wait(self.ledger.close(last.phase, Time::now()))?;
+            self.block_on(self.ledger.close_phase(last.phase, Timestamp::now()))?;
         }
-        self.wait(self.ledger.reveal(Time::now()))?;
-        listener.event(&Event::Over { seed: secret.expose().to_owned() });
-        Ok(Ended::Over)
+        self.block_on(self.ledger.reveal_seed(Timestamp::now()))?;
+        listener.event(&RunEvent::Finished { seed: secret.expose().to_owned() });
+        Ok(RunOutcome::Finished)
     }
 
-    fn wait<T>(&self, doing: impl Future<Output = agon_store::Result<T>>) -> Result<T, RunError> {
-        Ok(self.runtime.block_on(doing)?)
+    fn block_on<T>(&self, future: impl Future<Output = agon_store::Result<T>>) -> Result<T, RunError> {
+        Ok(self.runtime.block_on(future)?)
     }
 
-    fn game(&self) -> &'static GameInfo {
-        self.table.info()
+    fn game_info(&self) -> &'static GameInfo {
+        self.game.info()
     }
 
-    /// Takes down which bots play. In a phase that has begun they must be those it began with.
-    fn submit(&self, phase: u32, state: PhaseState, members: &[Member]) -> Result<(), RunError> {
-        let known = self.wait(self.ledger.bots())?;
-        for (number, member) in members.iter().enumerate() {
+    /// Records in the ledger which bots play a phase. In a phase that has started, the bots must not have changed.
+    fn record_bot_versions(
+        &self,
+        phase: u32,
+        state: PhaseState,
+        entrants: &[LoadedEntrant],
+    ) -> Result<(), RunError> {
+        let known = self.block_on(self.ledger.bot_versions())?;
+        for (number, loaded) in entrants.iter().enumerate() {
             let entrant = Entrant(number as u32);
-            let hash = seat_hash(self.game(), &member.seating);
+            let hash = bot_hash(self.game_info(), &loaded.player);
             let latest = known.iter().rfind(|one| one.entrant == entrant && one.from_phase <= phase);
             if latest.is_some_and(|latest| latest.hash == hash) {
                 continue;
             }
             if let (PhaseState::Running, Some(latest)) = (state, latest) {
                 let (name, phase) =
-                    (member.name.clone(), self.competition.phases[phase as usize].name.clone());
-                return Err(RunError::Changed { name, phase, was: latest.hash.clone(), is: hash });
+                    (loaded.name.clone(), self.competition.phases[phase as usize].name.clone());
+                return Err(RunError::BotChanged {
+                    name,
+                    phase,
+                    old_hash: latest.hash.clone(),
+                    new_hash: hash,
+                });
             }
-            let spec = member.seating.spec();
-            let commit = member.commit.clone();
-            let bot =
-                Submission { entrant, hash, spec, commit, archive: None, from_phase: phase, at: Time::now() };
-            self.wait(self.ledger.submit(&bot))?;
+            let spec = loaded.player.spec();
+            let commit = loaded.commit.clone();
+            let bot = NewBotVersion {
+                entrant,
+                hash,
+                spec,
+                commit,
+                archive: None,
+                from_phase: phase,
+                at: Timestamp::now(),
+            };
+            self.block_on(self.ledger.add_bot_version(&bot))?;
         }
         Ok(())
     }
 
-    /// Plays a phase to its end and publishes its table; `false` if it was stopped before.
-    fn phase(
+    /// Plays a phase to its end and publishes its table. Returns `false` if it was stopped before.
+    fn run_phase(
         &self,
         number: u32,
-        phase: &Phase,
-        members: &[Member],
-        secret: &Secret,
-        listener: &mut dyn Listener,
+        phase: &PhaseConfig,
+        entrants: &[LoadedEntrant],
+        secret: &SecretSeed,
+        listener: &mut dyn RunListener,
     ) -> Result<bool, RunError> {
-        let plan = self.runtime.block_on(tables::plan(
+        let schedule = self.runtime.block_on(phase_results::schedule(
             self.ledger,
             self.competition,
-            self.game(),
+            self.game_info(),
             number,
             secret,
         ))?;
-        let hall = Hall::new(self.table, self.assets, number, phase, members, secret)?;
-        let chronicles = Chronicles::new(self.table, self.assets, members)?;
-        // Before anything is brought back: what bots were handed in with.
-        let folders = members.iter().filter_map(Member::data);
-        let own =
-            folders.map(|folder| Ok((folder, belongings::pack(folder)?))).collect::<io::Result<Vec<_>>>()?;
+        let context = PhaseContext::new(self.game, self.assets, number, phase, entrants, secret)?;
+        let logs_dirs = LogsDirs::new(self.game, self.assets, entrants)?;
+        // Pack the submitted data folders before the ledger's data replaces them.
+        let folders = entrants.iter().filter_map(LoadedEntrant::data_dir);
+        let submitted =
+            folders.map(|folder| Ok((folder, data_dir::pack(folder)?))).collect::<io::Result<Vec<_>>>()?;
         loop {
-            match self.stages(number, phase, &*plan, &hall, &chronicles, listener)? {
-                End::Over => return Ok(true),
-                End::Stopped => return Ok(false),
-                End::Again => {
-                    chronicles.forget()?;
-                    // What is there may be of matches that were taken back; a bot that has played none since finds nothing of them.
-                    for (folder, packed) in &own {
-                        belongings::unpack(packed, folder)?;
+            match self.run_stages(number, phase, &*schedule, &context, &logs_dirs, listener)? {
+                StageOutcome::Finished => return Ok(true),
+                StageOutcome::Stopped => return Ok(false),
+                StageOutcome::Revoked => {
+                    logs_dirs.remove_written()?;
+                    // The folders may hold data of revoked matches. Restore the submitted data, also for bots without later matches.
+                    for (folder, packed) in &submitted {
+                        data_dir::unpack(packed, folder)?;
                     }
                 }
             }
         }
     }
 
-    /// Plays what is missing of a phase's stages, and publishes its table.
-    fn stages(
+    /// Plays the missing matches of a phase's stages and publishes its table.
+    fn run_stages(
         &self,
         number: u32,
-        phase: &Phase,
-        plan: &dyn Plan,
-        hall: &Hall<'_>,
-        chronicles: &Chronicles<'_>,
-        listener: &mut dyn Listener,
-    ) -> Result<End, RunError> {
-        let played = self.runtime.block_on(tables::all_played(self.ledger, self.game(), number))?;
-        let done = played.matches();
-        listener.event(&Event::Phase { phase: number, name: &phase.name, expected: plan.expected(), done });
-        let mut going = Going {
-            hall,
-            played,
+        phase: &PhaseConfig,
+        schedule: &dyn PhaseSchedule,
+        context: &PhaseContext<'_>,
+        logs_dirs: &LogsDirs<'_>,
+        listener: &mut dyn RunListener,
+    ) -> Result<StageOutcome, RunError> {
+        let results =
+            self.runtime.block_on(phase_results::all_results(self.ledger, self.game_info(), number))?;
+        let done = results.match_count();
+        listener.event(&RunEvent::PhaseStarted {
+            phase: number,
+            name: &phase.name,
+            expected: schedule.expected_matches(),
+            done,
+        });
+        let mut phase_run = PhaseRun {
+            context,
+            results,
             verdicts: Vec::new(),
-            chronicles,
-            looks_back: plan.looks_back() || phase.stop != PhaseStop::Played,
-            again: false,
+            logs_dirs,
+            depends_on_results: schedule.depends_on_results() || phase.stop != StopRule::Played,
+            revoked: false,
         };
-        // Counting millions of fixtures would hold up the first of them.
-        let told = plan.expected().1 <= BALANCED;
-        if told && !plan.looks_back() {
-            listener.event(&Event::Balance { phase: number, report: &plan.balance(&Past::default()) });
+        // Counting millions of fixtures would delay the first match.
+        let report_balance = schedule.expected_matches().1 <= MAX_MATCHES_FOR_BALANCE;
+        if report_balance && !schedule.depends_on_results() {
+            listener.event(&RunEvent::Balance {
+                phase: number,
+                report: &schedule.balance(&PhaseHistory::default()),
+            });
         }
-        self.bring_back(&going)?;
+        self.restore_bot_data(&phase_run)?;
         for stage_number in 0.. {
             let stage = {
-                let (open, order) = self.still_open(number, phase, stage_number, &going)?;
-                let past = Past { stages: &going.verdicts, open: &open, order: &order };
-                plan.stage(stage_number, &past)
+                let (open, order) = self.open_places(number, phase, stage_number, &phase_run)?;
+                let past = PhaseHistory { stages: &phase_run.verdicts, open: &open, order: &order };
+                schedule.stage(stage_number, &past)
             };
             let Some(stage) = stage else { break };
-            let end = self.stage(stage_number, &*stage, &mut going, listener)?;
-            if end != End::Over {
+            let end = self.run_stage(stage_number, &*stage, &mut phase_run, listener)?;
+            if end != StageOutcome::Finished {
                 return Ok(end);
             }
-            if plan.looks_back() {
-                going.verdicts.push(self.verdicts(number, phase, stage_number)?);
+            if schedule.depends_on_results() {
+                phase_run.verdicts.push(self.stage_verdicts(number, phase, stage_number)?);
             }
         }
-        if told && plan.looks_back() {
-            let past = Past { stages: &going.verdicts, ..Past::default() };
-            listener.event(&Event::Balance { phase: number, report: &plan.balance(&past) });
+        if report_balance && schedule.depends_on_results() {
+            let past = PhaseHistory { stages: &phase_run.verdicts, ..PhaseHistory::default() };
+            listener.event(&RunEvent::Balance { phase: number, report: &schedule.balance(&past) });
         }
-        self.publish(number, phase, &going.played, listener)?;
-        Ok(End::Over)
+        self.publish(number, phase, &phase_run.results, listener)?;
+        Ok(StageOutcome::Finished)
     }
 
-    /// What a stage that is over means for who goes on.
-    fn verdicts(&self, number: u32, phase: &Phase, stage: u32) -> Result<Vec<Verdict>, RunError> {
-        let forfeits =
-            if phase.format.is_bracket() { self.wait(self.ledger.forfeits(number))? } else { Vec::new() };
-        self.runtime.block_on(tables::verdicts(self.ledger, self.game(), number, stage, &forfeits))
-    }
-
-    /// Whose place is open when a stage begins, and the order then: the same however often the run was stopped since.
-    fn still_open(
+    /// Verdicts of a finished stage. They decide who advances.
+    fn stage_verdicts(
         &self,
         number: u32,
-        phase: &Phase,
+        phase: &PhaseConfig,
         stage: u32,
-        going: &Going<'_>,
+    ) -> Result<Vec<MatchVerdict>, RunError> {
+        let forfeits =
+            if phase.format.is_bracket() { self.block_on(self.ledger.forfeits(number))? } else { Vec::new() };
+        self.runtime.block_on(phase_results::verdicts(
+            self.ledger,
+            self.game_info(),
+            number,
+            stage,
+            &forfeits,
+        ))
+    }
+
+    /// Entrants whose place is open at the start of a stage, and the ranking at that time. A stopped and resumed run gets the same answer.
+    fn open_places(
+        &self,
+        number: u32,
+        phase: &PhaseConfig,
+        stage: u32,
+        phase_run: &PhaseRun<'_>,
     ) -> Result<(Vec<Entrant>, Vec<Entrant>), RunError> {
-        if phase.stop == PhaseStop::Played || stage == 0 {
+        if phase.stop == StopRule::Played || stage == 0 {
             return Ok((Vec::new(), Vec::new()));
         }
-        let asked = tables::asked(self.competition, self.game(), phase, &[]);
-        let figures = |tally: &Tally| (standings::open(tally, &asked), standings::order(tally, &asked));
-        if going.played.stages.iter().skip(stage as usize).all(Ranges::is_empty) {
-            return Ok(figures(&going.played.tally));
+        let request = phase_results::standings_request(self.competition, self.game_info(), phase, &[]);
+        let open_and_order = |tally: &Tally| {
+            (standings::open_entrants(tally, &request), standings::official_order(tally, &request))
+        };
+        if phase_run.results.stages.iter().skip(stage as usize).all(Ranges::is_empty) {
+            return Ok(open_and_order(&phase_run.results.tally));
         }
-        let tally = tables::tally_before(self.ledger, self.game(), number, stage);
-        Ok(figures(&self.runtime.block_on(tally)?))
+        let tally = phase_results::tally_before_stage(self.ledger, self.game_info(), number, stage);
+        Ok(open_and_order(&self.runtime.block_on(tally)?))
     }
 
     fn publish(
         &self,
         number: u32,
-        phase: &Phase,
-        played: &Played,
-        listener: &mut dyn Listener,
+        phase: &PhaseConfig,
+        results: &PhaseResults,
+        listener: &mut dyn RunListener,
     ) -> Result<(), RunError> {
         loop {
-            let rulings = self.runtime.block_on(Rulings::of(self.ledger))?;
-            let standings = self.runtime.block_on(self.standings(number, played, &rulings))?;
+            let rulings = self.runtime.block_on(Rulings::load(self.ledger))?;
+            let standings = self.runtime.block_on(self.standings(number, results, &rulings))?;
             let table = Digest(Sha256::digest(standings.json().to_string().as_bytes()).into());
-            let under = rulings.in_force();
-            match self.runtime.block_on(self.ledger.publish(number, table, &under, Time::now())) {
-                // Somebody has just decided something.
-                Err(StoreError::Ruled { .. }) => {}
+            let ruling_ids = rulings.in_force();
+            match self.runtime.block_on(self.ledger.publish_phase(
+                number,
+                table,
+                &ruling_ids,
+                Timestamp::now(),
+            )) {
+                // A ruling was made in the meantime. Try again.
+                Err(StoreError::RulingsChanged { .. }) => {}
                 done => {
                     done?;
                     let matches = standings.matches;
-                    listener.event(&Event::Published { phase: number, name: &phase.name, matches });
+                    listener.event(&RunEvent::Published { phase: number, name: &phase.name, matches });
                     return Ok(());
                 }
             }
         }
     }
 
-    /// The table of what was played, by the rulings in force.
+    /// Standings of the played matches under the rulings in force.
     async fn standings(
         &self,
         number: u32,
-        played: &Played,
+        results: &PhaseResults,
         rulings: &Rulings,
     ) -> Result<Standings, RunError> {
-        let (ledger, game, under) = (self.ledger, self.game(), rulings.in_force());
-        let counted = if rulings.voided(number, &under).is_empty() {
+        let (ledger, game, ruling_ids) = (self.ledger, self.game_info(), rulings.in_force());
+        let counted = if rulings.voided_matches(number, &ruling_ids).is_empty() {
             None
         } else {
-            Some(tables::played_under(ledger, game, number, rulings, &under).await?)
+            Some(phase_results::results_under_rulings(ledger, game, number, rulings, &ruling_ids).await?)
         };
-        let counted = counted.as_ref().unwrap_or(played);
-        let standings = tables::standings_from(ledger, self.competition, game, number, counted, rulings);
+        let counted = counted.as_ref().unwrap_or(results);
+        let standings =
+            phase_results::standings_from(ledger, self.competition, game, number, counted, rulings);
         Ok(standings.await?.without_times())
     }
 
-    /// Plays what is missing of a stage.
-    fn stage(
+    /// Plays the missing matches of a stage.
+    fn run_stage(
         &self,
         number: u32,
         stage: &dyn Stage,
-        going: &mut Going<'_>,
-        listener: &mut dyn Listener,
-    ) -> Result<End, RunError> {
-        let phase = going.hall.phase;
-        going.played.stages.resize(going.played.stages.len().max(number as usize + 1), Ranges::new());
-        let done = &going.played.stages[number as usize];
+        phase_run: &mut PhaseRun<'_>,
+        listener: &mut dyn RunListener,
+    ) -> Result<StageOutcome, RunError> {
+        let phase = phase_run.context.phase;
+        phase_run
+            .results
+            .stages
+            .resize(phase_run.results.stages.len().max(number as usize + 1), Ranges::new());
+        let done = &phase_run.results.stages[number as usize];
         let todo: Vec<_> = done.gaps(stage.len()).collect();
         let (name, matches, done) = (stage.name(), stage.len(), done.len());
-        listener.event(&Event::Stage { phase, stage: number, name, matches, done });
-        if done > 0 && !going.chronicles.is_empty() {
-            // Played in an earlier run: those who played them had their logs of them then.
-            going.chronicles.add_own(&self.told(phase, number..number + 1)?)?;
+        listener.event(&RunEvent::StageStarted { phase, stage: number, name, matches, done });
+        if done > 0 && !phase_run.logs_dirs.is_empty() {
+            // An earlier run played these matches. Their players read the logs then and must find them again.
+            phase_run.logs_dirs.add_own_games(&self.finished_games(phase, number..number + 1)?)?;
         }
-        let hall = going.hall;
-        // Where matches are played in order nobody can look again: what bots had with them then is not known any more.
-        let owes = || !hall.in_order() && self.executor.owes(phase, number);
-        if !todo.is_empty() || owes() {
-            let queue = Queue::new(stage, todo, hall.in_order(), self.stop);
-            self.executor.play(hall, number, &queue, &self.boards, &mut |played| {
-                self.keep(&played, going, listener)
+        let context = phase_run.context;
+        // Where matches are played in order, stored matches cannot be checked again: the bot data of that time is gone.
+        let checks_pending = || !context.in_order() && self.executor.has_pending_checks(phase, number);
+        if !todo.is_empty() || checks_pending() {
+            let queue = MatchQueue::new(stage, todo, context.in_order(), self.stop);
+            self.executor.play(context, number, &queue, &self.active_matches, &mut |events| {
+                self.store_results(&events, phase_run, listener)
             })?;
-            if going.again {
-                return Ok(End::Again);
+            if phase_run.revoked {
+                return Ok(StageOutcome::Revoked);
             }
-            let played = going.played.stages[number as usize].len();
-            if played < stage.len() || owes() {
-                return Ok(End::Stopped);
+            let played_count = phase_run.results.stages[number as usize].len();
+            if played_count < stage.len() || checks_pending() {
+                return Ok(StageOutcome::Stopped);
             }
         }
-        if !going.chronicles.is_empty() {
-            let games = self.told(phase, number..number + 1)?;
-            going.chronicles.add(&games, false)?;
+        if !phase_run.logs_dirs.is_empty() {
+            let games = self.finished_games(phase, number..number + 1)?;
+            phase_run.logs_dirs.add_stage_games(&games, false)?;
         }
-        Ok(End::Over)
+        Ok(StageOutcome::Finished)
     }
 
-    /// Keeps what was played, as much of it at once as there is.
-    fn keep(
+    /// Stores played matches, as many in one transaction as have arrived.
+    fn store_results(
         &self,
-        played: &Receiver<Lot>,
-        going: &mut Going<'_>,
-        listener: &mut dyn Listener,
+        events: &Receiver<ExecutorEvent>,
+        phase_run: &mut PhaseRun<'_>,
+        listener: &mut dyn RunListener,
     ) -> Result<(), RunError> {
-        let mut ticked = Instant::now();
+        let mut last_tick = Instant::now();
         loop {
-            if ticked.elapsed() >= TICK {
-                let playing = self.boards.playing();
-                listener.event(&Event::Tick { playing: &playing, tally: &going.played.tally });
-                ticked = Instant::now();
+            if last_tick.elapsed() >= TICK_INTERVAL {
+                let playing = self.active_matches.playing();
+                listener.event(&RunEvent::Tick { playing: &playing, tally: &phase_run.results.tally });
+                last_tick = Instant::now();
             }
-            let lot = match played.recv_timeout(TICK) {
-                Ok(lot) => lot,
+            let first = match events.recv_timeout(TICK_INTERVAL) {
+                Ok(event) => event,
                 Err(RecvTimeoutError::Timeout) => continue,
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             };
-            let (mut batch, mut kept, mut last) = (Vec::new(), Vec::new(), None);
-            for lot in std::iter::once(lot).chain(std::iter::from_fn(|| played.try_recv().ok())) {
-                match lot {
-                    Lot::Played { matches, kept: then } => {
+            let (mut batch, mut callbacks, mut other) = (Vec::new(), Vec::new(), None);
+            for event in std::iter::once(first).chain(std::iter::from_fn(|| events.try_recv().ok())) {
+                match event {
+                    ExecutorEvent::Played { matches, on_stored } => {
                         batch.extend(matches);
-                        kept.extend(then);
+                        callbacks.extend(on_stored);
                     }
-                    other => last = Some(other),
+                    event => other = Some(event),
                 }
-                if batch.len() >= GATHERED || last.is_some() {
+                if batch.len() >= MAX_MATCHES_PER_TRANSACTION || other.is_some() {
                     break;
                 }
             }
-            self.append(&batch, going)?;
-            if !self.executor.is_here() && !going.chronicles.is_empty() {
-                going.chronicles.add_own(&told_of(&batch))?;
+            self.append(&batch, phase_run)?;
+            if !self.executor.is_local() && !phase_run.logs_dirs.is_empty() {
+                phase_run.logs_dirs.add_own_games(&games_of_batch(&batch))?;
             }
-            for then in kept {
-                then();
+            for on_stored in callbacks {
+                on_stored();
             }
             for one in &batch {
-                listener.event(&Event::Match { result: &one.result, faults: &one.faults });
+                listener.event(&RunEvent::MatchStored { result: &one.result, faults: &one.faults });
             }
-            match last {
-                None | Some(Lot::Played { .. }) => {}
-                Some(Lot::Failed(error)) => return Err(error),
-                Some(judged) => {
-                    going.again = self.judge(judged, going, listener)?;
-                    if going.again {
+            match other {
+                None | Some(ExecutorEvent::Played { .. }) => {}
+                Some(ExecutorEvent::Failed(error)) => return Err(error),
+                Some(event) => {
+                    phase_run.revoked = self.handle_cross_check(event, phase_run, listener)?;
+                    if phase_run.revoked {
                         return Ok(());
                     }
                 }
@@ -427,104 +476,115 @@ impl Run<'_> {
         }
     }
 
-    /// What the executor thinks of workers and of matches they played; says whether something of this phase is to be played again because of it.
-    fn judge(&self, lot: Lot, going: &Going<'_>, listener: &mut dyn Listener) -> Result<bool, RunError> {
-        let phase = going.hall.phase;
-        let depends = withdraw::Depends {
-            stages: going.looks_back || going.hall.in_order(),
-            bots: going.hall.in_order(),
+    /// Applies a cross-check result of the executor. Returns whether matches of this phase were revoked and must be played again.
+    fn handle_cross_check(
+        &self,
+        event: ExecutorEvent,
+        phase_run: &PhaseRun<'_>,
+        listener: &mut dyn RunListener,
+    ) -> Result<bool, RunError> {
+        let phase = phase_run.context.phase;
+        let dependents = revoke::Dependents {
+            stages: phase_run.depends_on_results || phase_run.context.in_order(),
+            bots: phase_run.context.in_order(),
         };
-        let (again, then) = match lot {
-            Lot::Barred { worker, why, then } => {
-                let doing = withdraw::bar(self.ledger, phase, &worker, &why, depends);
-                let again = self.runtime.block_on(doing)?;
-                listener.event(&Event::Barred { worker: &worker, why: &why, again });
-                (again, then)
+        let (revoked, on_stored) = match event {
+            ExecutorEvent::Banned { worker, reason, on_stored } => {
+                let future = revoke::ban_worker(self.ledger, phase, &worker, &reason, dependents);
+                let revoked = self.runtime.block_on(future)?;
+                listener.event(&RunEvent::Banned { worker: &worker, reason: &reason, revoked });
+                (revoked, on_stored)
             }
-            Lot::Outvoted { key, worker, why, then } => {
-                let doing = withdraw::outvoted(self.ledger, key, &worker, &why, depends);
-                let again = self.runtime.block_on(doing)?;
-                if again > 0 {
-                    listener.event(&Event::Outvoted { key, worker: &worker, again });
+            ExecutorEvent::Outvoted { key, worker, reason, on_stored } => {
+                let future = revoke::revoke_match(self.ledger, key, &worker, &reason, dependents);
+                let revoked = self.runtime.block_on(future)?;
+                if revoked > 0 {
+                    listener.event(&RunEvent::Outvoted { key, worker: &worker, revoked });
                 }
-                (again, then)
+                (revoked, on_stored)
             }
-            Lot::Disputed { key, workers } => {
-                listener.event(&Event::Disputed { key, workers: &workers });
+            ExecutorEvent::Disputed { key, workers } => {
+                listener.event(&RunEvent::Disputed { key, workers: &workers });
                 return Ok(false);
             }
-            Lot::Wanted { key, give } => {
-                give(self.records_of(key)?);
+            ExecutorEvent::RecordsRequested { key, reply } => {
+                reply(self.match_records(key)?);
                 return Ok(false);
             }
-            Lot::Played { .. } | Lot::Failed(_) => return Ok(false),
+            ExecutorEvent::Played { .. } | ExecutorEvent::Failed(_) => return Ok(false),
         };
-        if let Some(then) = then {
-            then();
+        if let Some(on_stored) = on_stored {
+            on_stored();
         }
-        Ok(again > 0)
+        Ok(revoked > 0)
     }
 
-    /// The records of a match's games.
-    fn records_of(&self, key: MatchKey) -> Result<Vec<Vec<u8>>, RunError> {
-        let games = self.wait(self.ledger.find(key))?.map_or(0, |one| one.result.games.len() as u32);
+    /// Records of a match's games.
+    fn match_records(&self, key: MatchKey) -> Result<Vec<Vec<u8>>, RunError> {
+        let games = self.block_on(self.ledger.find(key))?.map_or(0, |one| one.result.games.len() as u32);
         let mut records = Vec::new();
         for game in 0..games {
-            records.extend(self.wait(self.ledger.record(key, game))?);
+            records.extend(self.block_on(self.ledger.record(key, game))?);
         }
         Ok(records)
     }
 
-    fn append(&self, batch: &[FinishedMatch], going: &mut Going<'_>) -> Result<(), RunError> {
+    fn append(&self, batch: &[FinishedMatch], phase_run: &mut PhaseRun<'_>) -> Result<(), RunError> {
         for one in batch {
             let MatchKey { stage, number, .. } = one.result.key;
-            going.played.tally.add(&one.result);
-            going.played.stages[stage as usize].insert(number);
+            phase_run.results.tally.add(&one.result);
+            phase_run.results.stages[stage as usize].insert(number);
         }
-        going.played.since += batch.len() as u64;
-        let snapshot = (going.played.since >= SNAPSHOT)
-            .then(|| Snapshot { phase: going.hall.phase, bytes: going.played.tally.to_bytes() });
+        phase_run.results.since_snapshot += batch.len() as u64;
+        let snapshot = (phase_run.results.since_snapshot >= MATCHES_PER_SNAPSHOT)
+            .then(|| Snapshot { phase: phase_run.context.phase, bytes: phase_run.results.tally.to_bytes() });
         if snapshot.is_some() {
-            going.played.since = 0;
+            phase_run.results.since_snapshot = 0;
         }
-        self.wait(self.ledger.append(batch, snapshot.as_ref()))?;
+        self.block_on(self.ledger.append(batch, snapshot.as_ref()))?;
         Ok(())
     }
 
-    /// Gives bots back what they kept, and what they may read of earlier phases. Of this one they are told stage by stage.
-    fn bring_back(&self, going: &Going<'_>) -> Result<(), RunError> {
-        let phase = going.hall.phase;
-        let versions = self.wait(self.ledger.bots())?;
-        for (number, member) in going.hall.members.iter().enumerate() {
-            let (entrant, Some(folder)) = (Entrant(number as u32), member.data()) else { continue };
-            let kept = self.wait(self.ledger.data_before(entrant, phase, u32::MAX))?;
-            let Some((key, data)) = kept else { continue };
-            // A new version starts with what it was handed in with.
+    /// Restores the bots' `data/` folders and the logs of earlier phases. Logs of this phase are added stage by stage.
+    fn restore_bot_data(&self, phase_run: &PhaseRun<'_>) -> Result<(), RunError> {
+        let phase = phase_run.context.phase;
+        let versions = self.block_on(self.ledger.bot_versions())?;
+        for (number, loaded) in phase_run.context.entrants.iter().enumerate() {
+            let (entrant, Some(folder)) = (Entrant(number as u32), loaded.data_dir()) else { continue };
+            let stored = self.block_on(self.ledger.data_folder_before(entrant, phase, u32::MAX))?;
+            let Some((key, data)) = stored else { continue };
+            // A new version starts with its submitted data.
             let is_newer = |from: u32| from > key.phase && from <= phase;
             if !versions
                 .iter()
                 .any(|one| one.entrant == entrant && one.version > 1 && is_newer(one.from_phase))
             {
-                belongings::unpack(&data.bytes, folder)?;
+                data_dir::unpack(&data.bytes, folder)?;
             }
         }
-        if going.chronicles.is_empty() {
+        if phase_run.logs_dirs.is_empty() {
             return Ok(());
         }
         for earlier in 0..phase {
-            for stage in 0..self.stages_of(earlier)? as u32 {
-                going.chronicles.add(&self.told(earlier, stage..stage + 1)?, true)?;
+            for stage in 0..self.stage_count(earlier)? as u32 {
+                phase_run
+                    .logs_dirs
+                    .add_stage_games(&self.finished_games(earlier, stage..stage + 1)?, true)?;
             }
         }
         Ok(())
     }
 
-    fn stages_of(&self, phase: u32) -> Result<usize, RunError> {
-        Ok(self.wait(self.ledger.progress(phase))?.stages.len())
+    fn stage_count(&self, phase: u32) -> Result<usize, RunError> {
+        Ok(self.block_on(self.ledger.progress(phase))?.played.len())
     }
 
-    /// The games of some stages, in the order of the schedule.
-    fn told(&self, phase: u32, stages: std::ops::Range<u32>) -> Result<Vec<Told>, RunError> {
+    /// Games of some stages, in the order of the schedule.
+    fn finished_games(
+        &self,
+        phase: u32,
+        stages: std::ops::Range<u32>,
+    ) -> Result<Vec<FinishedGame>, RunError> {
         let filter = MatchFilter { stages, ..MatchFilter::default() };
         self.runtime.block_on(async {
             let mut games = Vec::new();
@@ -537,20 +597,20 @@ impl Run<'_> {
                     seats = Some((one.key, found.map_or_else(Vec::new, |found| found.result.entrants())));
                 }
                 let seats = seats.as_ref().map_or_else(Vec::new, |(_, seats)| seats.clone());
-                games.push(Told { seats, record: one.bytes });
+                games.push(FinishedGame { seats, record: one.bytes });
             }
             Ok(games)
         })
     }
 }
 
-/// The games of matches that were just played, for those who played them.
-fn told_of(batch: &[FinishedMatch]) -> Vec<Told> {
+/// Games of the matches of a batch.
+fn games_of_batch(batch: &[FinishedMatch]) -> Vec<FinishedGame> {
     let mut games = Vec::new();
     for one in batch {
         let seats = one.result.entrants();
         let records = one.games.iter().filter_map(|game| game.record.clone());
-        games.extend(records.map(|record| Told { seats: seats.clone(), record }));
+        games.extend(records.map(|record| FinishedGame { seats: seats.clone(), record }));
     }
     games
 }

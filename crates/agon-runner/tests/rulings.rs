@@ -1,15 +1,19 @@
-//! Rulings while a competition runs: what counts, who goes on, and that a run which was stopped ends as one that was not.
+//! Rulings while a competition runs: their effect on tables and fields. A stopped and resumed run must give the same result as an
+//! uninterrupted one.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use agon_core::Assets;
-use agon_engine::{Seating, Table, table};
-use agon_league::competition::Competition;
-use agon_league::standings::{Cell, Standings};
+use agon_engine::{AnyGame, PlayerSpec, any_game};
+use agon_league::config::CompetitionConfig;
+use agon_league::standings::{Standings, TableCell};
 use agon_league::{Entrant, MatchKey};
-use agon_runner::{Boards, Ended, Event, Listener, Local, Member, Run, RunError, Stop, rulings, tables};
+use agon_runner::{
+    ActiveMatches, CompetitionRun, LoadedEntrant, LocalExecutor, RunError, RunEvent, RunListener, RunOutcome,
+    StopFlag, phase_results, rulings,
+};
 use agon_store::{
-    Edition, Founding, Ledger as _, Lifted, MatchFilter, NewRuling, PhaseState, RulingKind, Secret,
-    SqliteLedger, Time,
+    ConfigVersion, Ledger as _, MatchFilter, NewLedger, NewRuling, PhaseState, RulingKind, RulingLift,
+    SecretSeed, SqliteLedger, Timestamp,
 };
 use futures_util::TryStreamExt as _;
 use tempfile::TempDir;
@@ -18,19 +22,19 @@ use tokio::runtime::Runtime;
 const BOTS: [&str; 4] = ["tactician", "line-counter", "stacker", "random"];
 
 const LEAGUE: &str = "[[phase]]\nname = \"League\"\nformat = \"round-robin\"\nlegs = 2\n";
-const THEN_KNOCKOUT: &str = "[[phase]]\nname = \"Cup\"\nformat = \"knockout\"\nresubmit = true\n";
+const KNOCKOUT_WITH_RESUBMIT: &str = "[[phase]]\nname = \"Cup\"\nformat = \"knockout\"\nresubmit = true\n";
 const KNOCKOUT: &str = "[[phase]]\nname = \"Cup\"\nformat = \"knockout\"\nseeding = \"file\"\n";
 
-/// A competition with its ledger in a folder of its own.
-struct Cup {
-    competition: Competition,
-    table: Box<dyn Table>,
+/// A competition with its ledger in a temporary folder.
+struct TestCompetition {
+    config: CompetitionConfig,
+    game: Box<dyn AnyGame>,
     ledger: SqliteLedger,
     runtime: Runtime,
     _folder: TempDir,
 }
 
-impl Cup {
+impl TestCompetition {
     fn new(phases: &str) -> Self {
         let mut text = "name = \"Cup\"\ngame = \"connect-five\"\nseed = \"for tests\"\n".to_owned();
         for phase in phases.split_inclusive("\n\n") {
@@ -40,66 +44,67 @@ impl Cup {
         for bot in BOTS {
             text += &format!("\n[[entrant]]\nbot = \"house:{bot}\"\n");
         }
-        let competition = Competition::read(&text).unwrap();
+        let config = CompetitionConfig::read(&text).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let folder = TempDir::new().unwrap();
-        let founding = Founding {
-            name: competition.name.clone(),
-            game: competition.game.to_owned(),
+        let new_ledger = NewLedger {
+            name: config.name.clone(),
+            game: config.game.to_owned(),
             rules: 1,
             engine: "0".to_owned(),
-            edition: Edition {
-                file: text.clone(),
-                normal: competition.normalised().to_string(),
-                at: Time(0),
+            config: ConfigVersion {
+                text: text.clone(),
+                normalised: config.normalised().to_string(),
+                at: Timestamp(0),
             },
-            phases: competition.phases.len() as u32,
-            secret: Secret::new("for tests"),
+            phases: config.phases.len() as u32,
+            secret: SecretSeed::new("for tests"),
         };
         let ledger =
-            runtime.block_on(SqliteLedger::create(folder.path().join("cup.ledger"), &founding)).unwrap();
-        let table = table(competition.game).unwrap();
-        Self { competition, table, ledger, runtime, _folder: folder }
+            runtime.block_on(SqliteLedger::create(folder.path().join("cup.ledger"), &new_ledger)).unwrap();
+        let game = any_game(config.game).unwrap();
+        Self { config, game, ledger, runtime, _folder: folder }
     }
 
-    fn run(&self, stop: &Stop, listener: &mut dyn Listener) -> Ended {
+    fn run(&self, stop: &StopFlag, listener: &mut dyn RunListener) -> RunOutcome {
         let assets = Assets::none();
-        let run = Run {
-            competition: &self.competition,
-            table: self.table.as_ref(),
+        let run = CompetitionRun {
+            competition: &self.config,
+            game: self.game.as_ref(),
             assets: &assets,
             ledger: &self.ledger,
             runtime: &self.runtime,
-            executor: &Local { jobs: 1, pin: false },
+            executor: &LocalExecutor { jobs: 1, pin: false },
             stop,
-            boards: Boards::default(),
+            active_matches: ActiveMatches::default(),
         };
-        let member = |bot: &&str| Member {
+        let member = |bot: &&str| LoadedEntrant {
             name: (*bot).to_owned(),
-            seating: Seating::House((*bot).to_owned()),
+            player: PlayerSpec::House((*bot).to_owned()),
             commit: None,
-            beside: None,
+            extra_file: None,
         };
         let mut lineup = |_| Ok::<_, RunError>(BOTS.iter().map(member).collect());
-        run.go(&mut lineup, listener).unwrap()
+        run.run(&mut lineup, listener).unwrap()
     }
 
     fn rule(&self, kind: RulingKind, reason: &str) -> Result<u64, RunError> {
-        let ruling = NewRuling { kind, reason: reason.to_owned(), by: "Ada".to_owned(), at: Time(7) };
-        self.runtime.block_on(rulings::rule(&self.ledger, &self.competition, &ruling))
+        let ruling = NewRuling { kind, reason: reason.to_owned(), by: "Ada".to_owned(), at: Timestamp(7) };
+        self.runtime.block_on(rulings::make_ruling(&self.ledger, &self.config, &ruling))
     }
 
     fn disqualify(&self, entrant: Entrant) {
-        self.rule(RulingKind::Disqualify(entrant), "it reads the others' files").unwrap();
+        self.rule(RulingKind::Disqualify(entrant), "it reads the files of other bots").unwrap();
     }
 
     fn lift(&self, ruling: u64) {
-        let lifted = Lifted { reason: "it was wrong".to_owned(), by: "Ada".to_owned(), at: Time(8) };
-        self.runtime.block_on(self.ledger.lift(ruling, &lifted)).unwrap();
+        let lifted =
+            RulingLift { reason: "the ruling was wrong".to_owned(), by: "Ada".to_owned(), at: Timestamp(8) };
+        self.runtime.block_on(self.ledger.lift_ruling(ruling, &lifted)).unwrap();
     }
 
-    fn table(&self, phase: u32) -> Standings {
-        let standings = tables::standings_of(&self.ledger, &self.competition, self.table.info(), phase);
+    fn standings(&self, phase: u32) -> Standings {
+        let standings = phase_results::phase_standings(&self.ledger, &self.config, self.game.info(), phase);
         self.runtime.block_on(standings).unwrap()
     }
 
@@ -107,26 +112,26 @@ impl Cup {
     fn outcome(&self) -> Vec<String> {
         let hashes = self.runtime.block_on(self.ledger.phases()).unwrap();
         let tables =
-            (0..hashes.len() as u32).map(|phase| self.table(phase).without_times().json().to_string());
-        tables.chain(hashes.iter().map(|phase| format!("{:?}", phase.table))).collect()
+            (0..hashes.len() as u32).map(|phase| self.standings(phase).without_times().json().to_string());
+        tables.chain(hashes.iter().map(|phase| format!("{:?}", phase.table_hash))).collect()
     }
 
     fn field(&self, phase: u32) -> Vec<Entrant> {
-        let field = tables::field(&self.ledger, &self.competition, self.table.info(), phase);
+        let field = phase_results::field(&self.ledger, &self.config, self.game.info(), phase);
         self.runtime.block_on(field).unwrap().entrants
     }
 }
 
-/// Does something when a stage begins, or a phase's last match was played.
-struct At<'a> {
+/// Runs an action when a stage starts.
+struct AtStage<'a> {
     phase: u32,
     stage: u32,
     act: Option<Box<dyn FnOnce() + 'a>>,
 }
 
-impl Listener for At<'_> {
-    fn event(&mut self, event: &Event<'_>) {
-        if let Event::Stage { phase, stage, .. } = event
+impl RunListener for AtStage<'_> {
+    fn event(&mut self, event: &RunEvent<'_>) {
+        if let RunEvent::StageStarted { phase, stage, .. } = event
             && (*phase, *stage) == (self.phase, self.stage)
             && let Some(act) = self.act.take()
         {
@@ -135,157 +140,163 @@ impl Listener for At<'_> {
     }
 }
 
-/// Runs to the end; `act` happens when a stage begins. If `stopped`, the run is stopped there, and goes on.
-fn run_with(cup: &Cup, (phase, stage): (u32, u32), stopped: bool, act: impl FnOnce()) {
-    let stop = Stop::new();
+/// Runs a competition to its end. `act` is called when a stage starts. If `stopped`, the run is stopped there and then resumed.
+fn run_with(competition: &TestCompetition, (phase, stage): (u32, u32), stopped: bool, act: impl FnOnce()) {
+    let stop = StopFlag::new();
     let then = || {
         act();
         if stopped {
-            stop.ask();
+            stop.request();
         }
     };
-    let mut listener = At { phase, stage, act: Some(Box::new(then)) };
-    let mut ended = cup.run(&stop, &mut listener);
-    assert!(!stopped || ended == Ended::Stopped);
-    while ended != Ended::Over {
-        ended = cup.run(&Stop::new(), &mut listener);
+    let mut listener = AtStage { phase, stage, act: Some(Box::new(then)) };
+    let mut ended = competition.run(&stop, &mut listener);
+    assert!(!stopped || ended == RunOutcome::Stopped);
+    while ended != RunOutcome::Finished {
+        ended = competition.run(&StopFlag::new(), &mut listener);
     }
     assert!(listener.act.is_none());
 }
 
-fn official(standings: &Standings) -> Vec<(Cell, Entrant)> {
-    let sheet = &standings.sheets[0];
-    sheet.rows.iter().map(|row| (row.cells[0].clone(), row.entrant.unwrap())).collect()
+fn official(standings: &Standings) -> Vec<(TableCell, Entrant)> {
+    let table = &standings.tables[0];
+    table.rows.iter().map(|row| (row.cells[0].clone(), row.entrant.unwrap())).collect()
 }
 
 #[test]
-fn a_void_match_counts_for_nothing_whenever_it_was_ruled() {
+fn void_match_does_not_count_whether_ruled_during_or_after_the_run() {
     let void = |number| RulingKind::Void(MatchKey { phase: 0, stage: 0, number });
-    // After the end: the published table stays what it was, the table shown says why it differs.
-    let cup = Cup::new(LEAGUE);
-    run_with(&cup, (0, 0), false, || {});
-    let before = cup.outcome();
-    let all = cup.table(0);
-    assert_eq!(cup.rule(void(0), "the power was cut").unwrap(), 1);
-    let now = cup.table(0);
+    // After the end: the published hash stays. The current table has a note about the difference.
+    let competition = TestCompetition::new(LEAGUE);
+    run_with(&competition, (0, 0), false, || {});
+    let before = competition.outcome();
+    let all = competition.standings(0);
+    assert_eq!(competition.rule(void(0), "the power was cut").unwrap(), 1);
+    let now = competition.standings(0);
     assert_eq!((now.matches, now.games), (all.matches - 1, all.games - 1));
-    assert!(now.sheet("rulings").unwrap().notes[0].contains("after this phase's table was published"));
-    let after = cup.outcome();
+    assert!(now.table("rulings").unwrap().notes[0].contains("after this phase's table was published"));
+    let after = competition.outcome();
     assert_eq!(after[1], before[1], "the published hash");
-    // What counts is what a fold without that match gives.
-    let info = cup.table.info();
+    // The counted results equal a tally without that match.
+    let info = competition.game.info();
     let mut tally = agon_league::Tally::new(info);
-    let kept: Vec<_> =
-        cup.runtime.block_on(cup.ledger.matches(0, MatchFilter::default()).try_collect()).unwrap();
+    let kept: Vec<_> = competition
+        .runtime
+        .block_on(competition.ledger.matches(0, MatchFilter::default()).try_collect())
+        .unwrap();
     for one in &kept[1..] {
         tally.add(&one.result);
     }
-    let played = cup.runtime.block_on(tables::played(&cup.ledger, info, 0)).unwrap();
-    assert!(played.tally.to_bytes() == tally.to_bytes() && played.matches() == kept.len() as u64);
-    // Lifted, all is as it was, but for the list.
-    cup.lift(1);
-    let again = cup.table(0);
-    assert_eq!(again.sheets[0], all.sheets[0]);
-    assert!(again.sheet("rulings").unwrap().notes.is_empty());
+    let played =
+        competition.runtime.block_on(phase_results::counted_results(&competition.ledger, info, 0)).unwrap();
+    assert!(played.tally.to_bytes() == tally.to_bytes() && played.match_count() == kept.len() as u64);
+    // After the ruling is lifted, only the list of rulings differs.
+    competition.lift(1);
+    let again = competition.standings(0);
+    assert_eq!(again.tables[0], all.tables[0]);
+    assert!(again.table("rulings").unwrap().notes.is_empty());
 
-    // While it runs: stopped or not, the same table with the same hash. A round robin of bots that live for a match has a stage a round.
+    // During the run: stopped or not, the table and its hash are the same. In this round robin each round is a stage.
     let ruled = |stopped| {
-        let cup = Cup::new(LEAGUE);
-        run_with(&cup, (0, 2), stopped, || {
-            cup.rule(void(0), "the power was cut").unwrap();
+        let competition = TestCompetition::new(LEAGUE);
+        run_with(&competition, (0, 2), stopped, || {
+            competition.rule(void(0), "the power was cut").unwrap();
         });
-        assert!(cup.table(0).rulings.iter().all(|one| !one.late));
-        assert_eq!(cup.table(0).sheets[0], now.sheets[0]);
-        cup.outcome()
+        assert!(competition.standings(0).rulings.iter().all(|one| !one.after_publication));
+        assert_eq!(competition.standings(0).tables[0], now.tables[0]);
+        competition.outcome()
     };
     assert_eq!(ruled(false), ruled(true));
 }
 
 #[test]
-fn where_later_matches_depend_on_it_nothing_is_void() {
+fn match_cannot_be_voided_where_later_matches_depend_on_it() {
     let swiss = "[[phase]]\nname = \"Swiss\"\nformat = \"swiss\"\nrounds = 1\n";
     let double = "[[phase]]\nname = \"Double\"\nformat = \"double-elimination\"\nseeding = \"file\"\n";
     for phases in [swiss, KNOCKOUT, double] {
-        let cup = Cup::new(phases);
-        run_with(&cup, (0, 0), false, || {});
-        let before = cup.outcome();
-        let refused = cup
+        let competition = TestCompetition::new(phases);
+        run_with(&competition, (0, 0), false, || {});
+        let before = competition.outcome();
+        let refused = competition
             .rule(RulingKind::Void(MatchKey { phase: 0, stage: 0, number: 0 }), "the power was cut")
             .unwrap_err();
         let text = refused.to_string();
         assert!(refused.is_wrong_use() && text.contains("match 1.1.1 cannot be void"), "{text}");
         assert!(text.contains("\nhint: disqualify"), "{text}");
-        assert_eq!(cup.outcome(), before);
+        assert_eq!(competition.outcome(), before);
     }
     let settled = "name = \"S\"\ngame = \"solitude-scramble\"\n[[phase]]\nformat = \"groups\"\nstop = \"settled\"\nmost = 4\n";
     let bots = "[[entrant]]\nbot = \"house:left\"\n[[entrant]]\nbot = \"house:random\"\n\
                 [[entrant]]\nbot = \"house:greedy\"\n[[entrant]]\nname = \"x\"\nbot = \"house:left\"\n";
-    assert!(Competition::read(&format!("{settled}{bots}")).unwrap().phases[0].looks_back());
-    assert!(!Cup::new(LEAGUE).competition.phases[0].looks_back());
+    assert!(CompetitionConfig::read(&format!("{settled}{bots}")).unwrap().phases[0].depends_on_results());
+    assert!(!TestCompetition::new(LEAGUE).config.phases[0].depends_on_results());
 }
 
 #[test]
-fn who_is_disqualified_between_two_phases_does_not_play_the_next() {
-    let cup = Cup::new(&format!("{LEAGUE}\n{THEN_KNOCKOUT}"));
-    assert_eq!(cup.run(&Stop::new(), &mut ()), Ended::Waiting(1));
-    let before = official(&cup.table(0));
+fn entrant_disqualified_between_phases_does_not_play_the_next_phase() {
+    let competition = TestCompetition::new(&format!("{LEAGUE}\n{KNOCKOUT_WITH_RESUBMIT}"));
+    assert_eq!(competition.run(&StopFlag::new(), &mut ()), RunOutcome::Waiting(1));
+    let before = official(&competition.standings(0));
     let (best, worst) = (before[0].1, before[3].1);
-    assert_eq!(cup.field(1)[0], best);
-    cup.disqualify(best);
-    let league = official(&cup.table(0));
-    assert_eq!((&league[0], &league[3]), (&(Cell::Int(1), before[1].1), &(Cell::Empty, best)));
-    assert_eq!(cup.field(1), [before[1].1, before[2].1, worst]);
-    // Once it has begun, nothing that is ruled or lifted changes who plays it.
-    run_with(&cup, (1, 1), true, || {
-        cup.lift(1);
-        cup.disqualify(worst);
+    assert_eq!(competition.field(1)[0], best);
+    competition.disqualify(best);
+    let league = official(&competition.standings(0));
+    assert_eq!((&league[0], &league[3]), (&(TableCell::Int(1), before[1].1), &(TableCell::Empty, best)));
+    assert_eq!(competition.field(1), [before[1].1, before[2].1, worst]);
+    // Once the phase has started, later rulings and lifts do not change its field.
+    run_with(&competition, (1, 1), true, || {
+        competition.lift(1);
+        competition.disqualify(worst);
     });
-    assert_eq!(cup.field(1), [before[1].1, before[2].1, worst]);
-    let matches: Vec<_> =
-        cup.runtime.block_on(cup.ledger.matches(1, MatchFilter::default()).try_collect()).unwrap();
+    assert_eq!(competition.field(1), [before[1].1, before[2].1, worst]);
+    let matches: Vec<_> = competition
+        .runtime
+        .block_on(competition.ledger.matches(1, MatchFilter::default()).try_collect())
+        .unwrap();
     assert!(!matches.is_empty() && matches.iter().all(|one| !one.result.entrants().contains(&best)));
-    let knockout = official(&cup.table(1));
-    assert_eq!(knockout.last(), Some(&(Cell::Empty, worst)), "disqualified while it was played");
-    let phases = cup.runtime.block_on(cup.ledger.phases()).unwrap();
-    assert_eq!((phases[1].state, &phases[1].started_under[..]), (PhaseState::Closed, &[1][..]));
-    assert_eq!(phases[1].published_under, [2]);
+    let knockout = official(&competition.standings(1));
+    assert_eq!(knockout.last(), Some(&(TableCell::Empty, worst)), "disqualified during the phase");
+    let phases = competition.runtime.block_on(competition.ledger.phases()).unwrap();
+    assert_eq!((phases[1].state, &phases[1].rulings_at_start[..]), (PhaseState::Closed, &[1][..]));
+    assert_eq!(phases[1].rulings_at_publication, [2]);
 }
 
 #[test]
-fn in_a_bracket_who_is_disqualified_loses_what_ends_after_it() {
-    let fair = Cup::new(KNOCKOUT);
+fn entrant_disqualified_in_a_bracket_forfeits_matches_that_end_later() {
+    let fair = TestCompetition::new(KNOCKOUT);
     run_with(&fair, (0, 0), false, || {});
-    let best = official(&fair.table(0))[0].1;
+    let best = official(&fair.standings(0))[0].1;
     let mut outcomes = Vec::new();
     for (stage, stopped) in [(1, false), (1, true), (0, false), (0, true)] {
-        let cup = Cup::new(KNOCKOUT);
-        run_with(&cup, (0, stage), stopped, || cup.disqualify(best));
-        let forfeits = cup.runtime.block_on(cup.ledger.forfeits(0)).unwrap();
-        // A tie is two matches; who loses the first round plays no second one.
+        let competition = TestCompetition::new(KNOCKOUT);
+        run_with(&competition, (0, stage), stopped, || competition.disqualify(best));
+        let forfeits = competition.runtime.block_on(competition.ledger.forfeits(0)).unwrap();
+        // A tie has two matches. The loser of the first round plays no second round.
         assert_eq!(forfeits.len(), 2);
         assert!(forfeits.iter().all(|(key, entrant)| (key.stage, *entrant) == (stage, best)));
-        let table = official(&cup.table(0));
-        assert_eq!((&table[0].0, table[3].clone()), (&Cell::Int(1), (Cell::Empty, best)));
-        outcomes.push(cup.outcome());
-        // Lifted after all: what it lost stays lost, but it has a place again.
-        cup.lift(1);
-        let (place, last) = official(&cup.table(0)).into_iter().find(|(_, one)| *one == best).unwrap();
-        assert_eq!((place, last), (Cell::Int(if stage == 1 { 2 } else { 3 }), best));
+        let table = official(&competition.standings(0));
+        assert_eq!((&table[0].0, table[3].clone()), (&TableCell::Int(1), (TableCell::Empty, best)));
+        outcomes.push(competition.outcome());
+        // After the ruling is lifted, the forfeited matches stay lost, but the entrant has a place again.
+        competition.lift(1);
+        let (place, last) =
+            official(&competition.standings(0)).into_iter().find(|(_, one)| *one == best).unwrap();
+        assert_eq!((place, last), (TableCell::Int(if stage == 1 { 2 } else { 3 }), best));
     }
     assert_eq!(outcomes[0], outcomes[1]);
     assert_eq!(outcomes[2], outcomes[3]);
 }
 
 #[test]
-fn in_a_league_who_is_disqualified_plays_on() {
-    let fair = Cup::new(LEAGUE);
+fn entrant_disqualified_in_a_league_continues_to_play() {
+    let fair = TestCompetition::new(LEAGUE);
     run_with(&fair, (0, 0), false, || {});
-    let best = official(&fair.table(0))[0].1;
-    let cup = Cup::new(LEAGUE);
-    run_with(&cup, (0, 1), true, || cup.disqualify(best));
-    let (ruled, all) = (cup.table(0), fair.table(0));
+    let best = official(&fair.standings(0))[0].1;
+    let competition = TestCompetition::new(LEAGUE);
+    run_with(&competition, (0, 1), true, || competition.disqualify(best));
+    let (ruled, all) = (competition.standings(0), fair.standings(0));
     assert_eq!((ruled.matches, &ruled.head_to_head.len()), (all.matches, &all.head_to_head.len()));
-    assert_eq!(official(&ruled)[3], (Cell::Empty, best));
-    cup.lift(1);
-    assert_eq!(cup.table(0).sheets[0], all.sheets[0], "the same games were played");
+    assert_eq!(official(&ruled)[3], (TableCell::Empty, best));
+    competition.lift(1);
+    assert_eq!(competition.standings(0).tables[0], all.tables[0], "the same games were played");
 }

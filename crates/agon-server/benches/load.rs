@@ -1,9 +1,9 @@
-//! What a server bears: `make bench`, or `cargo bench -p agon-server --bench load`.
+//! Load test of the server: `make bench`, or `cargo bench -p agon-server --bench load`.
 //!
-//! The real server as a process of its own, kept on one core; a small client on another. First requests over connections that stay: as
-//! many a second as are asked for (a request is timed from when it was due, so that a server that stalls is not spared), then as fast as
-//! they are answered. Then a thousand who watch one board while games are played on the server's own core. Nothing here fails: a figure
-//! beyond its bound is marked.
+//! Starts the real server as a process on one core, and a small client on another. First it sends requests over persistent connections at a
+//! fixed rate, then as fast as they are answered. The time of a request counts from when it was due, so that stalls of the server show.
+//! Then a thousand clients watch one live game while games are played on the server's core. Nothing fails: a figure beyond its bound is
+//! marked.
 #![allow(
     missing_docs,
     clippy::print_stdout,
@@ -24,23 +24,23 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_host::pinning;
-use agon_runner::{Boards, Event, Gallery, Listener, Local, Stop};
+use agon_runner::{ActiveMatches, LiveGames, LocalExecutor, RunEvent, RunListener, StopFlag};
 use agon_server::{Config, Server};
-use agon_venue::Sitting;
-use agon_venue::competing::play::{Means, carry_out};
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::run::{RunContext, run_competition};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
 
 const CONNECTIONS: usize = 32;
-/// Requests a second that are asked for.
+/// Requests per second at the fixed rate.
 const RATE: f64 = 2_000.0;
-const WATCHERS: usize = 1_000;
-const LASTS: Duration = Duration::from_secs(8);
+const VIEWERS: usize = 1_000;
+const MEASURE_INTERVAL: Duration = Duration::from_secs(8);
 
 fn main() {
     let words: Vec<String> = std::env::args().collect();
-    // `cargo test --benches` builds and runs this with `--test`: building it is all that is to be checked then.
+    // `cargo test --benches` runs this with `--test`, which only checks that it builds.
     if words.iter().any(|word| word == "--test") {
         return;
     }
@@ -49,21 +49,21 @@ fn main() {
     }
     let cores = pinning::cores();
     let [own, .., other] = cores[..] else {
-        println!("one core is not enough to measure on");
+        println!("at least two cores are needed");
         return;
     };
     pinning::pin(other);
     let home = tempfile::tempdir().unwrap();
     println!("{:<66} {:>12} {:>12}", "what", "bound", "measured");
-    requests(home.path(), own);
-    watchers(home.path(), own);
+    measure_requests(home.path(), own);
+    measure_viewers(home.path(), own);
 }
 
-fn row(what: &str, bound: &str, measured: &str, beyond: bool) {
+fn print_row(what: &str, bound: &str, measured: &str, beyond: bool) {
     println!("{what:<66} {bound:>12} {measured:>12}{}", if beyond { "  BEYOND" } else { "" });
 }
 
-fn cup(path: &Path, game: &str, phase: &str, bots: &[&str], times: usize) -> PathBuf {
+fn write_competition_file(path: &Path, game: &str, phase: &str, bots: &[&str], times: usize) -> PathBuf {
     let mut text = format!(
         "name = \"Load\"\ngame = \"{game}\"\nseed = \"load\"\n\n[[phase]]\nname = \"All\"\n{phase}\n"
     );
@@ -76,28 +76,31 @@ fn cup(path: &Path, game: &str, phase: &str, bots: &[&str], times: usize) -> Pat
     path.to_owned()
 }
 
-/// Carries a competition out, here.
-fn play(file: &Path, listener: &mut dyn Listener, boards: Boards, stop: &Stop) {
+/// Plays a competition in this process.
+fn play(file: &Path, listener: &mut dyn RunListener, boards: ActiveMatches, stop: &StopFlag) {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
+    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
     let ledger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
-    let means = Means { runtime: &runtime, executor: &Local { jobs: 1, pin: false }, stop, boards };
-    carry_out(&sitting, &ledger, means, listener, &mut |_| {}).map_err(|failure| failure.message).unwrap();
+    let means =
+        RunContext { runtime: &runtime, executor: &LocalExecutor { jobs: 1, pin: false }, stop, boards };
+    run_competition(&sitting, &ledger, means, listener, &mut |_| {})
+        .map_err(|failure| failure.message)
+        .unwrap();
 }
 
 // The server's process.
 
-struct Count(Arc<AtomicU64>);
+struct GameCounter(Arc<AtomicU64>);
 
-impl Listener for Count {
-    fn event(&mut self, event: &Event<'_>) {
-        if let Event::Match { result, .. } = event {
+impl RunListener for GameCounter {
+    fn event(&mut self, event: &RunEvent<'_>) {
+        if let RunEvent::MatchStored { result, .. } = event {
             self.0.fetch_add(result.games.len() as u64, Relaxed);
         }
     }
 }
 
-/// Says where it is; then, if games are played, how many, whenever it is asked.
+/// Prints the address of the server. If games are played, then prints their number for each line on stdin.
 fn serve(data: &Path, file: &Path, live: bool) {
     let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
@@ -113,16 +116,16 @@ fn serve(data: &Path, file: &Path, live: bool) {
     });
 }
 
-/// Plays on a thread of its own, as a server does.
-fn run(app: &agon_server::App, file: &Path) {
+/// Plays in a thread, as a server does.
+fn run(app: &agon_server::AppState, file: &Path) {
     let arena = Arc::clone(&app.arenas.all()[0]);
-    let sitting = arena.sitting().unwrap();
-    let gallery = Gallery::new(sitting.assets.clone(), Vec::new());
+    let sitting = arena.loaded().unwrap();
+    let gallery = LiveGames::new(sitting.assets.clone(), Vec::new());
     arena.show(Some(Arc::clone(&gallery)));
     let games = Arc::new(AtomicU64::new(0));
     let (count, file) = (Arc::clone(&games), file.to_owned());
     thread::spawn(move || {
-        play(&file, &mut Count(count), Boards::with_gallery(gallery), &Stop::default());
+        play(&file, &mut GameCounter(count), ActiveMatches::with_live_games(gallery), &StopFlag::default());
     });
     thread::spawn(move || {
         for _ in std::io::stdin().lines() {
@@ -131,17 +134,17 @@ fn run(app: &agon_server::App, file: &Path) {
     });
 }
 
-/// A server that is ended with its handle.
-struct Running {
+/// A server process, killed on drop.
+struct ServerProcess {
     process: Child,
     out: BufReader<ChildStdout>,
     address: SocketAddr,
 }
 
-impl Running {
+impl ServerProcess {
     fn start(home: &Path, name: &str, file: &Path, core: usize, live: bool) -> Self {
         let back = pinning::core();
-        // What is started has the affinity of who starts it.
+        // A child process inherits the CPU affinity.
         pinning::pin(core);
         let mut process = Command::new(std::env::current_exe().unwrap())
             .arg("serve")
@@ -159,7 +162,7 @@ impl Running {
         Self { process, out, address: line.trim().parse().unwrap() }
     }
 
-    /// Games so far.
+    /// Games played so far.
     fn games(&mut self) -> u64 {
         self.process.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
         let mut line = String::new();
@@ -167,15 +170,15 @@ impl Running {
         line.trim().parse().unwrap()
     }
 
-    /// Games a second, over a while.
-    fn pace(&mut self) -> f64 {
+    /// Games per second, measured over [`MEASURE_INTERVAL`].
+    fn games_per_second(&mut self) -> f64 {
         let (start, before) = (Instant::now(), self.games());
-        thread::sleep(LASTS);
+        thread::sleep(MEASURE_INTERVAL);
         (self.games() - before) as f64 / start.elapsed().as_secs_f64()
     }
 }
 
-impl Drop for Running {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -184,56 +187,66 @@ impl Drop for Running {
 
 // The client.
 
-fn requests(home: &Path, core: usize) {
+fn measure_requests(home: &Path, core: usize) {
     let bots = ["random", "left", "right", "centre", "greedy"];
-    let file =
-        cup(&home.join("table.toml"), "solitude-scramble", "format = \"groups\"\nmatches = 40", &bots, 8);
-    play(&file, &mut (), Boards::default(), &Stop::default());
-    let server = Running::start(home, "table", &file, core, false);
+    let file = write_competition_file(
+        &home.join("table.toml"),
+        "solitude-scramble",
+        "format = \"groups\"\nmatches = 40",
+        &bots,
+        8,
+    );
+    play(&file, &mut (), ActiveMatches::default(), &StopFlag::default());
+    let server = ServerProcess::start(home, "table", &file, core, false);
     let table = "/api/v1/competitions/table/phases/1/table";
-    let (_, headers, _) = once(server.address, table, "");
+    let (_, headers, _) = request_once(server.address, table, "");
     let tag = headers.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap().to_owned();
     let known = format!("If-None-Match: {tag}\r\n");
     for (what, path, extra) in [
-        ("a table of 40 bots, packed", table, ""),
-        ("the same, for who has it already", table, known.as_str()),
+        ("a table of 40 bots, gzipped", table, ""),
+        ("the same with a matching ETag", table, known.as_str()),
         ("the list of competitions", "/api/v1/competitions", ""),
-        ("the page itself", "/c/table", ""),
+        ("the web page", "/c/table", ""),
     ] {
-        let (_, _, bytes) = once(server.address, path, extra);
+        let (_, _, bytes) = request_once(server.address, path, extra);
         println!("{what}, {bytes} bytes, {CONNECTIONS} connections");
         for rate in [Some(RATE), None] {
             let mut times = load(server.address, path, extra, rate);
             times.sort_unstable();
-            let served = times.len() as f64 / LASTS.as_secs_f64();
+            let served = times.len() as f64 / MEASURE_INTERVAL.as_secs_f64();
             let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize] as f64 / 1000.0;
-            // A late end is not too few.
+            // Tolerates requests that are still pending at the end.
             let bound = if rate.is_some() { RATE * 0.99 } else { 0.0 };
-            let how = if rate.is_some() { "at this rate" } else { "as many as it answers" };
+            let how = if rate.is_some() { "at a fixed rate" } else { "as fast as possible" };
             let wanted = rate.map_or_else(String::new, |rate| format!("{rate:.0}"));
-            row(&format!("  requests a second, {how}"), &wanted, &format!("{served:.0}"), served < bound);
-            row("    p50", "", &format!("{:.2} ms", at(0.5)), false);
+            print_row(
+                &format!("  requests per second, {how}"),
+                &wanted,
+                &format!("{served:.0}"),
+                served < bound,
+            );
+            print_row("    p50", "", &format!("{:.2} ms", at(0.5)), false);
             let bound = if rate.is_some() { "50 ms" } else { "" };
-            row("    p99", bound, &format!("{:.2} ms", at(0.99)), rate.is_some() && at(0.99) > 50.0);
+            print_row("    p99", bound, &format!("{:.2} ms", at(0.99)), rate.is_some() && at(0.99) > 50.0);
         }
     }
 }
 
-fn asked(path: &str, extra: &str) -> String {
+fn request_text(path: &str, extra: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: agon\r\nAccept-Encoding: gzip\r\n{extra}\r\n")
 }
 
-/// One answer: status, headers, how many bytes.
-fn once(address: SocketAddr, path: &str, extra: &str) -> (u16, String, usize) {
+/// One response: status, headers, number of bytes.
+fn request_once(address: SocketAddr, path: &str, extra: &str) -> (u16, String, usize) {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let mut stream = tokio::io::BufReader::new(TcpStream::connect(address).await.unwrap());
-        stream.write_all(asked(path, extra).as_bytes()).await.unwrap();
-        answer(&mut stream).await
+        stream.write_all(request_text(path, extra).as_bytes()).await.unwrap();
+        read_response(&mut stream).await
     })
 }
 
-async fn answer(stream: &mut tokio::io::BufReader<TcpStream>) -> (u16, String, usize) {
+async fn read_response(stream: &mut tokio::io::BufReader<TcpStream>) -> (u16, String, usize) {
     let (mut headers, mut length) = (String::new(), 0);
     loop {
         let from = headers.len();
@@ -257,12 +270,12 @@ async fn answer(stream: &mut tokio::io::BufReader<TcpStream>) -> (u16, String, u
     (status, headers, length)
 }
 
-/// Microseconds of each request, from when it was due. Without a rate the next is due when the one before was answered.
+/// Time of each request in microseconds, from when it was due. Without a rate, the next request is due when the previous one is answered.
 fn load(address: SocketAddr, path: &str, extra: &str, rate: Option<f64>) -> Vec<u64> {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let request: Arc<str> = asked(path, extra).into();
+    let request: Arc<str> = request_text(path, extra).into();
     runtime.block_on(async {
-        let until = Instant::now() + LASTS;
+        let until = Instant::now() + MEASURE_INTERVAL;
         let mut all = Vec::new();
         let every = rate.map(|rate| Duration::from_secs_f64(CONNECTIONS as f64 / rate));
         for number in 0..CONNECTIONS {
@@ -280,7 +293,7 @@ fn load(address: SocketAddr, path: &str, extra: &str, rate: Option<f64>) -> Vec<
                         None => due = Instant::now(),
                     }
                     stream.write_all(request.as_bytes()).await.unwrap();
-                    let (status, ..) = answer(&mut stream).await;
+                    let (status, ..) = read_response(&mut stream).await;
                     assert!(matches!(status, 200 | 304), "{status}");
                     times.push(due.elapsed().as_micros() as u64);
                     due = every.map_or_else(Instant::now, |every| due + every);
@@ -296,43 +309,58 @@ fn load(address: SocketAddr, path: &str, extra: &str, rate: Option<f64>) -> Vec<
     })
 }
 
-fn watchers(home: &Path, core: usize) {
+fn measure_viewers(home: &Path, core: usize) {
     let bots = ["random", "sweeper", "short-sighted", "seeker"];
-    let file =
-        cup(&home.join("live.toml"), "colour-battle", "format = \"arena\"\ngames = 10000000", &bots, 1);
-    let mut server = Running::start(home, "live", &file, core, true);
+    let file = write_competition_file(
+        &home.join("live.toml"),
+        "colour-battle",
+        "format = \"arena\"\ngames = 10000000",
+        &bots,
+        1,
+    );
+    let mut server = ServerProcess::start(home, "live", &file, core, true);
     thread::sleep(Duration::from_secs(2));
-    let before = server.pace();
+    let before = server.games_per_second();
     let stop = Arc::new(AtomicU64::new(0));
     let bytes = Arc::new(AtomicU64::new(0));
     let clients = {
         let (stop, bytes, address) = (Arc::clone(&stop), Arc::clone(&bytes), server.address);
         thread::spawn(move || watch(address, &stop, &bytes))
     };
-    // Until all have come and seen the film so far.
+    // Waits until all clients are connected and have the film so far.
     thread::sleep(Duration::from_secs(4));
     let first = bytes.load(Relaxed);
-    let with = server.pace();
-    let sent = (bytes.load(Relaxed) - first) as f64 / LASTS.as_secs_f64();
+    let with = server.games_per_second();
+    let sent = (bytes.load(Relaxed) - first) as f64 / MEASURE_INTERVAL.as_secs_f64();
     stop.store(1, Relaxed);
     let came = clients.join().unwrap();
     thread::sleep(Duration::from_secs(1));
-    let after = server.pace();
+    let after = server.games_per_second();
     let alone = f64::midpoint(before, after);
     let slower = (1.0 - with / alone) * 100.0;
-    row("games a second, nobody watching (before, after)", "", &format!("{before:.0}, {after:.0}"), false);
-    row(&format!("games a second, {came} watching one board"), "", &format!("{with:.0}"), false);
-    row("  bytes sent to them a second", "", &format!("{:.2} MB", sent / 1e6), false);
-    row("  slower, games and server on one core", "5 %", &format!("{slower:.1} %"), slower > 5.0);
+    print_row(
+        "games per second without viewers (before, after)",
+        "",
+        &format!("{before:.0}, {after:.0}"),
+        false,
+    );
+    print_row(&format!("games per second with {came} viewers of one game"), "", &format!("{with:.0}"), false);
+    print_row("  bytes sent to viewers per second", "", &format!("{:.2} MB", sent / 1e6), false);
+    print_row(
+        "  slowdown with viewers, games and server on one core",
+        "5 %",
+        &format!("{slower:.1} %"),
+        slower > 5.0,
+    );
 }
 
-/// How many came.
+/// Connects the clients and returns how many connected.
 fn watch(address: SocketAddr, stop: &Arc<AtomicU64>, bytes: &Arc<AtomicU64>) -> usize {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    let request = asked("/api/v1/competitions/live/boards/0/watch", "");
+    let request = request_text("/api/v1/competitions/live/boards/0/watch", "");
     runtime.block_on(async {
         let came = Arc::new(AtomicU64::new(0));
-        for _ in 0..WATCHERS {
+        for _ in 0..VIEWERS {
             let (request, bytes, came) = (request.clone(), Arc::clone(bytes), Arc::clone(&came));
             tokio::spawn(async move {
                 let mut stream = TcpStream::connect(address).await.unwrap();

@@ -1,4 +1,4 @@
-//! The web app, as it is built into the program: its files, and its one page for every address that is no file.
+//! The web app that is built into the program: its files, and `index.html` for every other path.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,61 +12,64 @@ use bytes::Bytes;
 
 use crate::error::ApiError;
 
-const NOT_BUILT: &str = "This build of Agon has no web app in it: web/dist/app was missing.\n\
-    hint: run `make build` (or `make web`, then build again). The API is there all the same: /api/openapi.json\n";
+const NOT_BUILT: &str = "This build of Agon contains no web app: web/dist/app was missing.\n\
+    hint: run `make build` (or `make web`, then rebuild). The API works without it: /api/openapi.json\n";
 
-/// Files that were packed already, by their names. There are as many as the app has files.
-static PACKED: Mutex<Option<HashMap<String, Bytes>>> = Mutex::new(None);
+/// Gzipped files by name. At most one entry per file of the app.
+static GZIPPED: Mutex<Option<HashMap<String, Bytes>>> = Mutex::new(None);
 
-/// Whatever no route has taken.
-pub async fn page(request: Request) -> Response {
+/// Fallback for requests that match no route: files of the web app, or its page.
+pub async fn serve_app(request: Request) -> Response {
     let path = request.uri().path();
     if path == "/api" || path.starts_with("/api/") {
-        return ApiError::not_found("address").hint("/api/openapi.json lists all").into_response();
+        return ApiError::not_found("address")
+            .hint("see /api/openapi.json for all addresses")
+            .into_response();
     }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        return ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", "a page can only be read")
+        return ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", "pages support only GET and HEAD")
             .into_response();
     }
     let name = path.trim_start_matches('/');
     if let Some(file) = agon_web::app(name).filter(|_| name != "index.html") {
-        return answer(name, file, request.headers());
+        return asset_response(name, file, request.headers());
     }
     if name.starts_with("assets/") {
         return ApiError::not_found("file").into_response();
     }
     match agon_web::app("index.html") {
-        Some(file) => answer("index.html", file, request.headers()),
+        Some(file) => asset_response("index.html", file, request.headers()),
         None => (StatusCode::SERVICE_UNAVAILABLE, NOT_BUILT).into_response(),
     }
 }
 
-/// No route of this path takes the method.
-pub async fn wrong_method() -> ApiError {
-    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this address does not take that method")
-        .hint("the header Allow lists those it takes")
+/// Answers a request whose path exists but not with this method.
+pub async fn method_not_allowed() -> ApiError {
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method", "this address does not support this method")
+        .hint("see the header Allow for the supported methods")
 }
 
-fn answer(name: &str, file: agon_web::Asset, asked: &HeaderMap) -> Response {
-    let keep = if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let tag = format!("\"{}\"", file.etag);
+fn asset_response(name: &str, file: agon_web::Asset, request_headers: &HeaderMap) -> Response {
+    let cache_control =
+        if name.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let etag = format!("\"{}\"", file.etag);
     let mut headers = HeaderMap::new();
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache_control));
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.mime));
     headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
-    let packs = wants_gzip(asked) && is_text(file.mime);
-    // Another encoding is another body, so it has another tag.
-    let tag = if packs { tag.replacen('"', "\"gz-", 1) } else { tag };
-    if has_it(asked, &tag) {
-        headers.insert(header::ETAG, tag.parse().unwrap_or(HeaderValue::from_static("\"\"")));
+    let use_gzip = accepts_gzip(request_headers) && is_text(file.mime);
+    // Another encoding is another body, so it needs another ETag.
+    let etag = if use_gzip { etag.replacen('"', "\"gz-", 1) } else { etag };
+    if etag_matches(request_headers, &etag) {
+        headers.insert(header::ETAG, etag.parse().unwrap_or(HeaderValue::from_static("\"\"")));
         return (StatusCode::NOT_MODIFIED, headers).into_response();
     }
-    if let Ok(value) = tag.parse() {
+    if let Ok(value) = etag.parse() {
         headers.insert(header::ETAG, value);
     }
-    if packs {
+    if use_gzip {
         headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        return (headers, packed(name, &file.bytes)).into_response();
+        return (headers, gzipped(name, &file.bytes)).into_response();
     }
     let bytes = match file.bytes {
         Cow::Borrowed(bytes) => Bytes::from_static(bytes),
@@ -75,23 +78,23 @@ fn answer(name: &str, file: agon_web::Asset, asked: &HeaderMap) -> Response {
     (headers, bytes).into_response()
 }
 
-/// The file, packed at its first use.
-fn packed(name: &str, bytes: &[u8]) -> Bytes {
-    let mut all = PACKED.lock().unwrap_or_else(PoisonError::into_inner);
-    let all = all.get_or_insert_default();
-    if let Some(done) = all.get(name) {
+/// Gzips a file at its first use and caches the result.
+fn gzipped(name: &str, bytes: &[u8]) -> Bytes {
+    let mut cache = GZIPPED.lock().unwrap_or_else(PoisonError::into_inner);
+    let cache = cache.get_or_insert_default();
+    if let Some(done) = cache.get(name) {
         return done.clone();
     }
-    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
-    // Writing to memory does not fail.
-    let done: Bytes = packer.write_all(bytes).and_then(|()| packer.finish()).unwrap_or_default().into();
-    all.insert(name.to_owned(), done.clone());
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    // Writing to memory cannot fail.
+    let done: Bytes = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default().into();
+    cache.insert(name.to_owned(), done.clone());
     done
 }
 
-/// Whether the caller takes gzip.
-pub fn wants_gzip(asked: &HeaderMap) -> bool {
-    asked
+/// Whether the client accepts gzip (`Accept-Encoding`).
+pub fn accepts_gzip(request_headers: &HeaderMap) -> bool {
+    request_headers
         .get_all(header::ACCEPT_ENCODING)
         .iter()
         .filter_map(|value| value.to_str().ok())
@@ -103,15 +106,15 @@ pub fn wants_gzip(asked: &HeaderMap) -> bool {
         })
 }
 
-/// Whether the caller has this version already (`If-None-Match`).
-pub fn has_it(asked: &HeaderMap, tag: &str) -> bool {
-    asked
+/// Whether the client already has this version (`If-None-Match`).
+pub fn etag_matches(request_headers: &HeaderMap, etag: &str) -> bool {
+    request_headers
         .get_all(header::IF_NONE_MATCH)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .map(|part| part.trim().trim_start_matches("W/"))
-        .any(|part| part == "*" || part == tag)
+        .any(|part| part == "*" || part == etag)
 }
 
 fn is_text(mime: &str) -> bool {

@@ -1,57 +1,57 @@
-//! Who asks.
+//! The caller of a request: anonymous, or a user with a role.
 
-use agon_store::office;
+use agon_store::site_db;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ApiResult};
 
-/// What somebody may do.
+/// Role of an account: what it may do. Ordered from fewest to most permissions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Looks on.
+    /// Reads.
     Spectator,
-    /// Hands bots in.
+    /// Reads and submits bots.
     Author,
-    /// Runs competitions.
+    /// Reads, submits bots and runs competitions.
     Organiser,
 }
 
-/// An account, as it sees itself.
+/// The signed-in account, as sent to its own client.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, ToSchema)]
-pub struct Me {
-    /// The account's number.
+pub struct CurrentUser {
+    /// The account's id.
     pub id: i64,
-    /// Its name.
+    /// The account's name.
     pub name: String,
-    /// What it may do.
+    /// The account's role.
     pub role: Role,
 }
 
-impl Me {
-    /// An account, as it sees itself.
-    pub fn of(account: &office::Account) -> Self {
+impl CurrentUser {
+    /// Converts an account of the site database.
+    pub fn of(account: &site_db::Account) -> Self {
         Self { id: account.id.0, name: account.name.clone(), role: account.role.into() }
     }
 
-    /// Its number, as the office has it.
-    pub const fn account(&self) -> office::AccountId {
-        office::AccountId(self.id)
+    /// The account's id, typed as in the site database.
+    pub const fn account(&self) -> site_db::AccountId {
+        site_db::AccountId(self.id)
     }
 }
 
-impl From<office::Role> for Role {
-    fn from(role: office::Role) -> Self {
+impl From<site_db::Role> for Role {
+    fn from(role: site_db::Role) -> Self {
         match role {
-            office::Role::Spectator => Self::Spectator,
-            office::Role::Author => Self::Author,
-            office::Role::Organiser => Self::Organiser,
+            site_db::Role::Spectator => Self::Spectator,
+            site_db::Role::Author => Self::Author,
+            site_db::Role::Organiser => Self::Organiser,
         }
     }
 }
 
-impl From<Role> for office::Role {
+impl From<Role> for site_db::Role {
     fn from(role: Role) -> Self {
         match role {
             Role::Spectator => Self::Spectator,
@@ -61,88 +61,88 @@ impl From<Role> for office::Role {
     }
 }
 
-/// By what somebody is known.
+/// How a caller proved who it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Proof {
-    /// A session's cookie: what changes something must bring the session's CSRF token too.
+pub enum AuthMethod {
+    /// A session cookie. Requests that change something must also send the session's CSRF token.
     Session {
-        /// What must come back in `X-CSRF-Token`.
+        /// Expected value of `X-CSRF-Token`.
         csrf: String,
     },
-    /// An API token: no browser sends it by itself.
+    /// An API token. Browsers never send it on their own, so it needs no CSRF token.
     Token {
-        /// Which.
+        /// The token's id.
         id: i64,
     },
 }
 
-/// Who asks: taken from a request by the extractor in `gate.rs`.
+/// The caller of a request. Handlers get it from the extractor in `middleware/mod.rs`.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
-    known: Option<(Me, Proof)>,
+    authenticated: Option<(CurrentUser, AuthMethod)>,
 }
 
 impl Caller {
-    /// Nobody in particular.
-    pub const fn nobody() -> Self {
-        Self { known: None }
+    /// A caller who is not signed in.
+    pub const fn anonymous() -> Self {
+        Self { authenticated: None }
     }
 
-    /// Somebody.
-    pub const fn known(me: Me, proof: Proof) -> Self {
-        Self { known: Some((me, proof)) }
+    /// A caller who is signed in.
+    pub const fn authenticated(me: CurrentUser, auth_method: AuthMethod) -> Self {
+        Self { authenticated: Some((me, auth_method)) }
     }
 
-    /// Who it is, if it is anybody.
-    pub fn me(&self) -> Option<&Me> {
-        self.known.as_ref().map(|(me, _)| me)
+    /// The signed-in user, if any.
+    pub fn user(&self) -> Option<&CurrentUser> {
+        self.authenticated.as_ref().map(|(me, _)| me)
     }
 
-    /// By what it is known.
-    pub fn proof(&self) -> Option<&Proof> {
-        self.known.as_ref().map(|(_, proof)| proof)
+    /// How the user signed in, if at all.
+    pub fn auth_method(&self) -> Option<&AuthMethod> {
+        self.authenticated.as_ref().map(|(_, auth_method)| auth_method)
     }
 
-    /// Somebody with an account, or 401.
-    pub fn signed_in(&self) -> ApiResult<&Me> {
-        self.me().ok_or_else(ApiError::sign_in)
+    /// The signed-in user, or 401.
+    pub fn signed_in(&self) -> ApiResult<&CurrentUser> {
+        self.user().ok_or_else(ApiError::sign_in_required)
     }
 
-    /// Somebody who is signed in with a password, or 401 or 403: a token that was stolen must not make more of itself.
-    pub fn in_person(&self) -> ApiResult<&Me> {
+    /// The user of a browser session, or 401 or 403. API tokens are rejected, so that a stolen token cannot create further tokens.
+    pub fn with_session(&self) -> ApiResult<&CurrentUser> {
         let me = self.signed_in()?;
-        if matches!(self.proof(), Some(Proof::Token { .. })) {
-            return Err(ApiError::forbidden("a token cannot do this").hint("sign in on the page"));
+        if matches!(self.auth_method(), Some(AuthMethod::Token { .. })) {
+            return Err(ApiError::forbidden("API tokens cannot do this").hint("sign in with your password"));
         }
         Ok(me)
     }
 
-    /// Somebody who may hand bots in, or 401 or 403.
-    pub fn author(&self) -> ApiResult<&Me> {
+    /// The user if it may submit bots, or 401 or 403.
+    pub fn author(&self) -> ApiResult<&CurrentUser> {
         let me = self.signed_in()?;
         if me.role < Role::Author {
-            return Err(ApiError::forbidden("spectators cannot hand bots in")
+            return Err(ApiError::forbidden("spectators cannot submit bots")
                 .hint("ask an organiser to make you an author"));
         }
         Ok(me)
     }
 
-    /// Somebody who may run competitions, or 401 or 403.
-    pub fn organiser(&self) -> ApiResult<&Me> {
+    /// The user if it may run competitions, or 401 or 403.
+    pub fn organiser(&self) -> ApiResult<&CurrentUser> {
         let me = self.signed_in()?;
         if me.role < Role::Organiser {
-            return Err(ApiError::forbidden("this is for organisers"));
+            return Err(ApiError::forbidden("only organisers can do this"));
         }
         Ok(me)
     }
 
-    /// Whether this is that account.
-    pub fn is(&self, account: Option<i64>) -> bool {
-        account.is_some() && self.me().map(|me| me.id) == account
+    /// Whether the caller is signed in to this account.
+    pub fn is_account(&self, account: Option<i64>) -> bool {
+        account.is_some() && self.user().map(|me| me.id) == account
     }
 
-    /// Whether it may run competitions.
+    /// Whether the caller may run competitions.
     pub fn is_organiser(&self) -> bool {
-        self.me().is_some_and(|me| me.role == Role::Organiser)
+        self.user().is_some_and(|me| me.role == Role::Organiser)
     }
 }

@@ -1,4 +1,4 @@
-//! How a server is set up.
+//! Configuration of a server.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -6,29 +6,29 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_grid::NatsOptions;
-use agon_store::office::Hidden;
-use agon_venue::competing::Where;
+use agon_store::site_db::SecretString;
+use agon_venue::competition::LedgerLocation;
 
 use crate::error::StartError;
 
 const PASSWORD_FILE: &str = "AGON_ORGANISER_PASSWORD_FILE";
 const PASSWORD: &str = "AGON_ORGANISER_PASSWORD";
 
-/// Who may make an account.
+/// Rule for creating accounts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SignUp {
-    /// Anybody, as an author.
+    /// Anyone can sign up, as an author.
     Open,
-    /// Who has an invitation.
+    /// Only with an invitation.
     #[default]
     Invite,
-    /// Nobody.
+    /// Sign-up is off.
     Closed,
 }
 
 impl SignUp {
-    /// As clients get it.
+    /// Name in the API.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -38,51 +38,51 @@ impl SignUp {
     }
 }
 
-/// How a server is set up.
+/// Configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where it listens.
+    /// Address and port to listen on.
     pub listen: SocketAddr,
-    /// Where it keeps everything: `office.db`, and `competitions/ID/` for each that was made on the desk.
+    /// Data folder: `office.db`, and `competitions/ID/` for each competition created on the dashboard.
     pub data: PathBuf,
-    /// Where `office.db` is, if not in the data folder.
+    /// Path of `office.db`, if it is not in the data folder.
     pub database: Option<PathBuf>,
-    /// Where the competitions' ledgers are kept.
-    pub ledgers: Where,
-    /// Files of competitions that are shown (and can be run) where they lie.
+    /// Where the ledgers are stored: files or PostgreSQL.
+    pub ledgers: LedgerLocation,
+    /// Competition files given on the command line. The server shows and runs them in place.
     pub files: Vec<PathBuf>,
-    /// The site's name.
+    /// Name of the site.
     pub name: String,
-    /// Who may make an account.
+    /// Rule for creating accounts.
     pub sign_up: SignUp,
-    /// Nothing is shown to who is not signed in.
+    /// Whether the site requires sign-in for everything.
     pub private: bool,
-    /// The address people use, such as `https://agon.example.org`: with `https`, cookies are for TLS only.
+    /// Public URL, such as `https://agon.example.org`. With `https`, cookies are sent over TLS only.
     pub public_url: Option<String>,
-    /// How many proxies in front of it are believed when they say who asks (`X-Forwarded-For`).
+    /// Number of trusted proxies in front of the server (`X-Forwarded-For`).
     pub proxies: usize,
-    /// Games at once, of all competitions together, where they are played on this machine.
+    /// Maximum number of parallel games of all competitions, if they are played on this machine.
     pub jobs: usize,
-    /// Where workers are met; without it games are played on this machine.
+    /// NATS server of the workers. Without it, games are played on this machine.
     pub nats: Option<NatsOptions>,
-    /// Whether each game stays on a core of its own.
+    /// Whether each game is pinned to one core.
     pub pin: bool,
-    /// Bots checked at once.
+    /// Maximum number of parallel bot checks.
     pub checks: usize,
-    /// How long games in progress may take to end when it is stopped.
+    /// Time that running games have to finish when the server stops.
     pub grace: Duration,
-    /// How often somebody may do what.
+    /// Rate limits.
     pub limits: Limits,
-    /// The first organiser's password, if one is set up unattended.
-    pub organiser_password: Option<Hidden>,
+    /// Password of the first organiser, if the account is created without a link.
+    pub organiser_password: Option<SecretString>,
 }
 
-/// So many at once, and one more every so often.
+/// Parameters of a token bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rate {
-    /// At once.
+    /// Capacity of the bucket.
     pub burst: u32,
-    /// One more after so long.
+    /// Time after which the bucket gets one more token.
     pub every: Duration,
 }
 
@@ -92,7 +92,7 @@ impl Rate {
     }
 }
 
-/// How often somebody may do what.
+/// Rate limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
     /// Failed sign-ins from one address.
@@ -101,9 +101,9 @@ pub struct Limits {
     pub sign_in_name: Rate,
     /// New accounts from one address.
     pub sign_up: Rate,
-    /// Uploads of one account.
+    /// Uploads by one account.
     pub uploads: Rate,
-    /// Everything else that changes something, of one account or address.
+    /// All other changes by one account or address.
     pub changes: Rate,
 }
 
@@ -120,7 +120,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// None to speak of: for tests of other things.
+    /// Practically no limits, for tests of other things.
     pub const fn generous() -> Self {
         let rate = Rate::new(1_000_000, 1);
         Self { sign_in_address: rate, sign_in_name: rate, sign_up: rate, uploads: rate, changes: rate }
@@ -128,14 +128,14 @@ impl Limits {
 }
 
 impl Config {
-    /// The usual, with everything kept in this folder.
+    /// Default configuration with this data folder.
     pub fn new(data: impl Into<PathBuf>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             data: data.into(),
             database: None,
-            ledgers: Where::File,
+            ledgers: LedgerLocation::File,
             files: Vec::new(),
             name: "Agon".to_owned(),
             sign_up: SignUp::default(),
@@ -152,7 +152,7 @@ impl Config {
         }
     }
 
-    /// The address people use, without a `/` at its end. Never taken from a request.
+    /// Public URL without a trailing `/`. Never taken from a request.
     pub fn url(&self) -> String {
         if let Some(url) = &self.public_url {
             return url.trim_end_matches('/').to_owned();
@@ -164,30 +164,30 @@ impl Config {
         format!("http://{at}")
     }
 
-    /// Takes the first organiser's password from the file that `AGON_ORGANISER_PASSWORD_FILE` names, or from
-    /// `AGON_ORGANISER_PASSWORD`. Never from a command line: everybody on the machine can read that.
+    /// Reads the first organiser's password from the file named by `AGON_ORGANISER_PASSWORD_FILE`, or from `AGON_ORGANISER_PASSWORD`.
+    /// There is no command line flag for it, because every user of the machine can read command lines.
     pub fn take_secrets(&mut self) -> Result<(), StartError> {
-        self.secrets_of(|name| std::env::var_os(name))
+        self.read_secrets(|name| std::env::var_os(name))
     }
 
-    fn secrets_of(&mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), StartError> {
+    fn read_secrets(&mut self, variable: impl Fn(&str) -> Option<OsString>) -> Result<(), StartError> {
         if let Some(path) = variable(PASSWORD_FILE) {
             let text = std::fs::read_to_string(&path).map_err(|error| {
                 let path = PathBuf::from(&path);
                 StartError::Other(format!(
-                    "{PASSWORD_FILE}: {}: {error}\nhint: name a file that can be read, with the password on its first line",
+                    "{PASSWORD_FILE}: {}: {error}\nhint: name a readable file with the password on its first line",
                     path.display()
                 ))
             })?;
-            self.organiser_password = Some(Hidden::new(text.lines().next().unwrap_or_default()));
+            self.organiser_password = Some(SecretString::new(text.lines().next().unwrap_or_default()));
         } else if let Some(text) = variable(PASSWORD) {
-            self.organiser_password = Some(Hidden::new(text.to_string_lossy()));
+            self.organiser_password = Some(SecretString::new(text.to_string_lossy()));
         }
         Ok(())
     }
 
-    /// Whether people come by TLS.
-    pub fn secure(&self) -> bool {
+    /// Whether clients connect over TLS.
+    pub fn uses_https(&self) -> bool {
         self.public_url.as_deref().is_some_and(|url| url.starts_with("https://"))
     }
 }
@@ -197,14 +197,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_wins_over_the_variable() {
+    fn organiser_password_in_a_file_wins_over_the_variable() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "from the file\n# more\n").unwrap();
         let taken = |variables: &[(&str, &str)]| {
             let mut config = Config::new("data");
             let find =
                 |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into());
-            config.secrets_of(find).map(|()| config.organiser_password.map(|text| text.expose().to_owned()))
+            config.read_secrets(find).map(|()| config.organiser_password.map(|text| text.expose().to_owned()))
         };
         let path = file.path().to_string_lossy().into_owned();
         assert_eq!(taken(&[]).unwrap(), None);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_people_use() {
+    fn url_is_the_public_url_or_a_reachable_listen_address() {
         let mut config = Config::new("data");
         assert_eq!(config.url(), "http://127.0.0.1:8080");
         config.listen = "0.0.0.0:80".parse().unwrap();
@@ -226,6 +226,6 @@ mod tests {
         config.listen = "[::]:80".parse().unwrap();
         assert_eq!(config.url(), "http://[::1]:80");
         config.public_url = Some("https://agon.example.org/".to_owned());
-        assert_eq!((config.url().as_str(), config.secure()), ("https://agon.example.org", true));
+        assert_eq!((config.url().as_str(), config.uses_https()), ("https://agon.example.org", true));
     }
 }

@@ -1,217 +1,218 @@
-//! Refusals as clients get them: a status, a stable code, words, and what to do.
+//! Errors as clients get them: a status, a stable code, a message and a hint.
 
 use std::path::Path;
 
-use agon_store::office::OfficeError;
+use agon_store::site_db::SiteDbError;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// What every refusal looks like.
+/// Body of every error response.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// What went wrong.
-    pub error: ErrorWords,
+    /// Details of the error.
+    pub error: ErrorInfo,
 }
 
-/// What went wrong.
+/// Details of an error.
 #[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
-pub struct ErrorWords {
-    /// For programs: never changes its meaning.
+pub struct ErrorInfo {
+    /// Stable code for programs.
     pub code: String,
-    /// For people: what, and where.
+    /// Message for the user: what went wrong, and where.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// Which field of the request.
+    /// Field of the request that the error is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// Several things that are wrong at once, such as the mistakes of a file.
+    /// Several errors at once, such as those of a competition file.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub details: Vec<String>,
-    /// The mistakes of a competition's file, each with its place.
+    /// Errors of a competition file, with their positions.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub mistakes: Vec<Mistake>,
+    #[serde(rename = "mistakes")]
+    pub config_errors: Vec<ConfigErrorBody>,
 }
 
-/// What is wrong at one place of a file.
+/// An error at one position of a competition file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Mistake {
-    /// The line, from 1.
+pub struct ConfigErrorBody {
+    /// Line, from 1.
     pub line: Option<u32>,
-    /// The column, from 1.
+    /// Column, from 1.
     pub column: Option<u32>,
-    /// What is wrong there.
+    /// What is wrong.
     pub what: String,
-    /// What to do about it; empty if there is nothing to say.
+    /// What to do about it; may be empty.
     pub hint: String,
 }
 
-/// Why a request was refused.
+/// Why a request failed.
 #[derive(Clone, Debug)]
 pub struct ApiError {
     status: StatusCode,
-    words: Box<ErrorWords>,
-    /// Seconds after which it may be tried again.
+    info: Box<ErrorInfo>,
+    /// Seconds after which the client may retry.
     retry_after: Option<u64>,
 }
 
-/// What handlers give.
+/// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
-    /// Any status and code.
+    /// An error with any status and code.
     pub fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
-        let words = Box::new(ErrorWords {
+        let info = Box::new(ErrorInfo {
             code: code.to_owned(),
             message: message.into(),
             hint: None,
             field: None,
             details: Vec::new(),
-            mistakes: Vec::new(),
+            config_errors: Vec::new(),
         });
-        Self { status, words, retry_after: None }
+        Self { status, info, retry_after: None }
     }
 
-    /// 400: the request makes no sense.
+    /// 400: the request cannot be read.
     pub fn bad_request(code: &str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, message)
     }
 
-    /// 422: a field of the request is wrong.
+    /// 422: a field of the request is invalid.
     pub fn invalid(field: &str, message: impl Into<String>) -> Self {
         let mut error = Self::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message);
-        error.words.field = Some(field.to_owned());
+        error.info.field = Some(field.to_owned());
         error
     }
 
-    /// 401: nobody is signed in.
-    pub fn sign_in() -> Self {
+    /// 401: the caller is not signed in.
+    pub fn sign_in_required() -> Self {
         Self::new(StatusCode::UNAUTHORIZED, "sign_in", "sign in first")
     }
 
-    /// 403: it is not for the caller.
+    /// 403: the caller does not have permission.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::new(StatusCode::FORBIDDEN, "forbidden", message)
     }
 
-    /// 404: there is no such thing, or the caller may not know of it.
+    /// 404: it does not exist, or the caller must not know that it does.
     pub fn not_found(what: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", format!("there is no such {what}"))
     }
 
-    /// 409: not in this state.
+    /// 409: not possible in the current state.
     pub fn conflict(code: &str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::CONFLICT, code, message)
     }
 
-    /// 413: too large.
+    /// 413: the request is too large.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message)
     }
 
-    /// 429: too often.
-    pub fn too_often(message: impl Into<String>, seconds: u64) -> Self {
+    /// 429: the caller exceeded a rate limit.
+    pub fn too_many_requests(message: impl Into<String>, seconds: u64) -> Self {
         let mut error = Self::new(StatusCode::TOO_MANY_REQUESTS, "too_often", message);
         error.retry_after = Some(seconds);
         error
     }
 
-    /// 503: not now.
+    /// 503: the server is busy.
     pub fn busy(message: impl Into<String>, seconds: u64) -> Self {
         let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message);
         error.retry_after = Some(seconds);
         error
     }
 
-    /// 500: something broke here. The cause goes to the log, never to the caller.
+    /// 500: an internal error. The cause goes to the log, never to the caller.
     #[allow(clippy::print_stderr, reason = "the server's log")]
-    pub fn broke(cause: impl std::fmt::Display) -> Self {
+    pub fn internal(cause: impl std::fmt::Display) -> Self {
         eprintln!("error: {cause}");
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "broke",
-            "something broke here; the organiser finds it in the log",
+            "internal server error; the server log has the details",
         )
     }
 
-    /// With what to do about it.
+    /// Adds a hint: what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.words.hint = Some(hint.into());
+        self.info.hint = Some(hint.into());
         self
     }
 
-    /// With the field of the request that is meant.
+    /// Adds the field of the request that the error is about.
     #[must_use]
     pub fn field(mut self, field: &str) -> Self {
-        self.words.field = Some(field.to_owned());
+        self.info.field = Some(field.to_owned());
         self
     }
 
-    /// With several things that are wrong at once.
+    /// Adds several errors at once.
     #[must_use]
     pub fn details(mut self, details: Vec<String>) -> Self {
-        self.words.details = details;
+        self.info.details = details;
         self
     }
 
-    /// With the mistakes of a competition's file.
+    /// Adds the errors of a competition file.
     #[must_use]
-    pub fn mistakes(mut self, mistakes: Vec<Mistake>) -> Self {
-        self.words.mistakes = mistakes;
+    pub fn config_errors(mut self, config_errors: Vec<ConfigErrorBody>) -> Self {
+        self.info.config_errors = config_errors;
         self
     }
 
-    /// Its status.
+    /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// Its words.
+    /// The message.
     pub fn message(&self) -> &str {
-        &self.words.message
+        &self.info.message
     }
 
-    /// Its code.
+    /// The code.
     pub fn code(&self) -> &str {
-        &self.words.code
+        &self.info.code
     }
 }
 
-/// What the asker can mend is told in the office's own words; the rest is logged.
-impl From<OfficeError> for ApiError {
-    fn from(error: OfficeError) -> Self {
+/// Errors that the caller can fix keep the message of the site database. All others are logged as internal errors.
+impl From<SiteDbError> for ApiError {
+    fn from(error: SiteDbError) -> Self {
         match error {
-            OfficeError::NotFound { what } => Self::not_found(what),
-            OfficeError::Taken { what } => {
+            SiteDbError::NotFound { what } => Self::not_found(what),
+            SiteDbError::Taken { what } => {
                 let mut taken =
                     Self::conflict("taken", format!("this {what} is taken")).hint("choose another");
-                taken.words.field = Some(what.to_owned());
+                taken.info.field = Some(what.to_owned());
                 taken
             }
-            OfficeError::Conflict { what } => Self::conflict("conflict", what),
-            OfficeError::TooMany { limit } => {
-                Self::conflict("too_many", format!("no more than {limit} are allowed here"))
+            SiteDbError::Conflict { what } => Self::conflict("conflict", what),
+            SiteDbError::TooMany { limit } => {
+                Self::conflict("too_many", format!("at most {limit} are allowed"))
             }
-            OfficeError::Invalid { field, what } => Self::invalid(field, format!("{field}: {what}")),
-            other => Self::broke(other),
+            SiteDbError::Invalid { field, what } => Self::invalid(field, format!("{field}: {what}")),
+            other => Self::internal(other),
         }
     }
 }
 
-/// What a panic said.
-pub fn panic_words(panic: &(dyn std::any::Any + Send)) -> &str {
-    let words = panic.downcast_ref::<String>().map(String::as_str);
-    words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
+/// The message of a panic.
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
+    let message = panic.downcast_ref::<String>().map(String::as_str);
+    message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without a message")
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let mut response = (self.status, Json(ErrorBody { error: *self.words })).into_response();
+        let mut response = (self.status, Json(ErrorBody { error: *self.info })).into_response();
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -223,25 +224,25 @@ impl IntoResponse for ApiError {
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// Its office cannot be opened.
+    /// The site database cannot be opened.
     #[error(transparent)]
-    Office(#[from] OfficeError),
-    /// The machines that should play cannot be met.
+    SiteDb(#[from] SiteDbError),
+    /// The NATS server of the workers cannot be used.
     #[error(transparent)]
     Grid(#[from] agon_grid::GridError),
     /// The database with the ledgers cannot be used.
     #[error("{}", .0.message)]
     Ledgers(agon_venue::Failure),
-    /// Anything else: what, and behind `hint:` what to do about it.
+    /// Any other error: the message, with a line `hint:` where there is one.
     #[error("{0}")]
     Other(String),
 }
 
 impl StartError {
-    /// A folder that cannot be made.
-    pub fn folder(path: &Path, error: &std::io::Error) -> Self {
+    /// The data folder cannot be created.
+    pub fn data_folder(path: &Path, error: &std::io::Error) -> Self {
         Self::Other(format!(
-            "{}: {error}\nhint: choose another data folder, or make this one",
+            "{}: {error}\nhint: choose another data folder, or create this one",
             path.display()
         ))
     }

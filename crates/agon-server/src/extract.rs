@@ -1,4 +1,4 @@
-//! What handlers take from a request, with refusals as all others are: [`Path`], [`Query`] and [`Json`] in place of axum's.
+//! Request extractors that fail with an [`ApiError`]: [`Path`], [`Query`] and [`Json`] replace those of axum.
 
 use axum::body::{self, Body};
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 
 use crate::error::ApiError;
 
-/// A JSON body is never longer: bytes.
-pub const JSON_BYTES: usize = 64 * 1024;
+/// Maximum size of a JSON body in bytes.
+pub const MAX_JSON_BYTES: usize = 64 * 1024;
 
-/// What stands in the path. What cannot be there is not found.
+/// Parameters of the path. Parameters that cannot be parsed are 404.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<T>(pub T);
 
@@ -27,12 +27,12 @@ where
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         match axum::extract::Path::<T>::from_request_parts(parts, state).await {
             Ok(axum::extract::Path(value)) => Ok(Self(value)),
-            Err(_) => Err(ApiError::not_found("thing").hint("look at the numbers in the address")),
+            Err(_) => Err(ApiError::not_found("thing").hint("check the ids in the address")),
         }
     }
 }
 
-/// What stands behind the `?`.
+/// Parameters of the query string.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<T>(pub T);
 
@@ -49,13 +49,13 @@ where
             Err(rejection) => Err(ApiError::new(
                 StatusCode::UNPROCESSABLE_ENTITY,
                 "invalid",
-                format!("what stands behind the `?` cannot be read: {}", rejection.body_text()),
+                format!("the query string cannot be read: {}", rejection.body_text()),
             )),
         }
     }
 }
 
-/// A JSON body, both ways. One that comes must call itself `application/json`, so that no form of another site can send it.
+/// A JSON body of a request or a response. A request must say `application/json`, so that no form on another site can send it.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<T>(pub T);
 
@@ -71,19 +71,19 @@ where
             return Err(ApiError::new(
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "not_json",
-                "the body must be JSON and say so",
+                "the body must be JSON, with a JSON content type",
             )
             .hint("send the header Content-Type: application/json"));
         }
-        let bytes = whole(request.into_body()).await?;
-        // A list would do for serde, by the order of the fields: nobody is told of that, and nobody may rely on it.
+        let bytes = read_body(request.into_body()).await?;
+        // serde would also accept a list with the fields in order. That is undocumented, so clients must not rely on it.
         if bytes.trim_ascii_start().starts_with(b"[") {
             return Err(ApiError::invalid("body", "the body is a list, not an object")
                 .hint("write {\"field\": value}"));
         }
         let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
         let value = T::deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-        value.map(Self).map_err(|error| unreadable(&error))
+        value.map(Self).map_err(|error| json_error(&error))
     }
 }
 
@@ -98,33 +98,33 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// The whole body, if it is not too long. Nothing is read of one that says it is.
-async fn whole(body: Body) -> Result<bytes::Bytes, ApiError> {
-    let too_large = || ApiError::too_large(format!("the body is longer than {JSON_BYTES} bytes"));
-    if body::HttpBody::size_hint(&body).lower() > JSON_BYTES as u64 {
+/// Reads the whole body up to the limit. Reads nothing if the declared length exceeds it.
+async fn read_body(body: Body) -> Result<bytes::Bytes, ApiError> {
+    let too_large = || ApiError::too_large(format!("the body is longer than {MAX_JSON_BYTES} bytes"));
+    if body::HttpBody::size_hint(&body).lower() > MAX_JSON_BYTES as u64 {
         return Err(too_large());
     }
-    body::to_bytes(body, JSON_BYTES).await.map_err(|error| {
+    body::to_bytes(body, MAX_JSON_BYTES).await.map_err(|error| {
         if std::error::Error::source(&error)
             .is_some_and(<dyn std::error::Error>::is::<http_body_util::LengthLimitError>)
         {
             too_large()
         } else {
-            ApiError::bad_request("cut_off", "the body ended before its end")
+            ApiError::bad_request("cut_off", "the body is incomplete")
         }
     })
 }
 
-/// What serde says of it: the place, and the field where it knows it.
-fn unreadable(error: &serde_json::Error) -> ApiError {
+/// Converts an error of serde, with the field if serde names it.
+fn json_error(error: &serde_json::Error) -> ApiError {
     if error.is_data() {
-        let words = error.to_string();
-        // serde puts the names of fields into back quotes; values too, but then it begins otherwise.
+        let message = error.to_string();
+        // serde puts names of fields in back quotes. It does the same with values, but those messages start differently.
         let named = ["missing field", "unknown field", "duplicate field"]
             .iter()
-            .any(|start| words.starts_with(start));
-        let field = words.split('`').nth(1).filter(|_| named).unwrap_or("body").to_owned();
-        return ApiError::invalid(&field, words);
+            .any(|start| message.starts_with(start));
+        let field = message.split('`').nth(1).filter(|_| named).unwrap_or("body").to_owned();
+        return ApiError::invalid(&field, message);
     }
-    ApiError::bad_request("not_json", format!("the body is no JSON: {error}"))
+    ApiError::bad_request("not_json", format!("the body is not JSON: {error}"))
 }

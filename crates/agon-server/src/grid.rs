@@ -1,99 +1,102 @@
-//! Other machines, where games are played on some: the connection to NATS, who is there, what waits to be played.
+//! Connection to the workers through NATS: which workers there are, and how many jobs wait.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use agon_grid::access::{self, Role};
-use agon_grid::{Link, NatsOptions, Roster, subjects};
+use agon_grid::permissions::{self, Role};
+use agon_grid::{NatsConnection, NatsOptions, WorkerDirectory, subjects};
 use agon_league::MatchKey;
 use futures_util::StreamExt as _;
 
 use crate::error::StartError;
 
-/// Whoever looks at the figures does not wait longer for NATS.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Timeout for queries to NATS that the dashboard and `/metrics` make.
+const NATS_QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Other machines.
-pub struct Grid {
-    /// The connection.
-    pub link: Link,
-    /// Who is there.
-    pub roster: Roster,
-    runs: Mutex<BTreeMap<String, Seen>>,
+/// Connection to the workers, and statistics per competition.
+pub struct GridClient {
+    /// Connection to NATS.
+    pub link: NatsConnection,
+    /// Directory of all workers, built from their heartbeats.
+    pub directory: WorkerDirectory,
+    stats: Mutex<BTreeMap<String, WorkerStats>>,
 }
 
-/// What was seen of a competition's workers since the server started.
+/// What the workers of a competition did since the server started.
 #[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// Its id on the grid.
+pub struct WorkerStats {
+    /// The competition's id on the grid.
     pub cup: String,
-    /// Matches that nobody could play, and what each who tried said.
-    pub aside: Vec<(MatchKey, Vec<String>)>,
-    /// Matches that were played twice and came to the same.
+    /// Unplayable matches, each with the errors of all workers that tried it.
+    pub unplayable: Vec<(MatchKey, Vec<String>)>,
+    /// Cross-checked matches with equal results.
     pub checked: u64,
-    /// Matches that should have been, when nobody was there for it.
+    /// Matches that should have been cross-checked, but no second worker was available.
     pub unchecked: u64,
-    /// Comparisons that differed.
+    /// Comparisons that found different results.
     pub disagreed: u64,
-    /// Workers that are not believed any more.
-    pub barred: u64,
+    /// Number of banned workers.
+    pub banned: u64,
 }
 
-/// Jobs that were handed out and are not done.
+/// Published jobs that are not finished.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, utoipa::ToSchema)]
-pub struct Jobs {
-    /// In the queue.
+pub struct JobCounts {
+    /// Jobs in the queue.
     pub waiting: u64,
-    /// With workers.
-    pub out: u64,
+    /// Jobs that workers are playing.
+    #[serde(rename = "out")]
+    pub leased: u64,
 }
 
-impl Grid {
-    /// Connects, and begins to listen.
+impl GridClient {
+    /// Connects to NATS, checks the permissions and subscribes to heartbeats.
     pub async fn open(options: &NatsOptions) -> Result<Self, StartError> {
-        let link = Link::connect(options).await?;
-        access::may(&link, Role::Coordinator).await?;
-        let roster = Roster::listen(&link).await?;
-        Ok(Self { link, roster, runs: Mutex::default() })
+        let link = NatsConnection::connect(options).await?;
+        permissions::check(&link, Role::Coordinator).await?;
+        let directory = WorkerDirectory::listen(&link).await?;
+        Ok(Self { link, directory, stats: Mutex::default() })
     }
 
-    fn runs(&self) -> MutexGuard<'_, BTreeMap<String, Seen>> {
-        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_stats(&self) -> MutexGuard<'_, BTreeMap<String, WorkerStats>> {
+        self.stats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was seen of a competition.
-    pub fn seen(&self, competition: &str) -> Seen {
-        self.runs().get(competition).cloned().unwrap_or_default()
+    /// Statistics of one competition.
+    pub fn stats(&self, competition: &str) -> WorkerStats {
+        self.lock_stats().get(competition).cloned().unwrap_or_default()
     }
 
-    /// All of them, by competition.
-    pub fn all(&self) -> BTreeMap<String, Seen> {
-        self.runs().clone()
+    /// Statistics of all competitions, by id.
+    pub fn all_stats(&self) -> BTreeMap<String, WorkerStats> {
+        self.lock_stats().clone()
     }
 
-    /// There is something new.
-    pub fn saw(&self, competition: &str, seen: Seen) {
-        self.runs().insert(competition.to_owned(), seen);
+    /// Stores the statistics of a competition.
+    pub fn saw(&self, competition: &str, stats: WorkerStats) {
+        self.lock_stats().insert(competition.to_owned(), stats);
     }
 
-    /// Jobs of all competitions, as NATS counts them; nothing if it does not say.
-    pub async fn jobs(&self) -> Option<Jobs> {
+    /// Counts the jobs of all competitions. `None` if NATS does not answer.
+    pub async fn job_counts(&self) -> Option<JobCounts> {
         let count = async {
             let stream = match self.link.jetstream().get_stream(subjects::WORK_STREAM).await {
                 Ok(stream) => stream,
-                // The first competition that is started makes it.
-                Err(error) if error.to_string().contains("stream not found") => return Some(Jobs::default()),
+                // The first competition that starts creates the stream.
+                Err(error) if error.to_string().contains("stream not found") => {
+                    return Some(JobCounts::default());
+                }
                 Err(_) => return None,
             };
-            let (mut jobs, mut consumers) = (Jobs::default(), stream.consumers());
+            let (mut jobs, mut consumers) = (JobCounts::default(), stream.consumers());
             while let Some(one) = consumers.next().await {
                 let one = one.ok()?;
                 jobs.waiting += one.num_pending;
-                jobs.out += one.num_ack_pending as u64;
+                jobs.leased += one.num_ack_pending as u64;
             }
             Some(jobs)
         };
-        tokio::time::timeout(PATIENCE, count).await.ok()?
+        tokio::time::timeout(NATS_QUERY_TIMEOUT, count).await.ok()?
     }
 }

@@ -1,28 +1,28 @@
-//! Agon's place on the web: live tables, replays, uploads, an organiser's desk.
+//! The web server: API and web app with live tables, replays, uploads and the organiser dashboard.
 //!
-//! Everything the pages use is an API of its own (`/api/v1`), described by OpenAPI. [`error`] is what refusals look like, [`caller`] who
-//! asks, [`paging`] how lists come, [`gate`] what every request passes, [`routes`] what it then reaches. [`router`] is all of it without
-//! a port; [`Server`] has one.
+//! The pages use only the public API (`/api/v1`), which OpenAPI describes. [`error`] defines the error responses, [`caller`] the user of a
+//! request, [`paging`] the lists, [`middleware`] the checks before every handler, [`routes`] the handlers. [`router`] is the whole service
+//! without a port; [`Server`] listens on one.
 
-pub mod arena;
 pub mod assets;
+mod bootstrap;
 pub mod caller;
 pub mod config;
 pub mod error;
 pub mod extract;
-mod first;
-pub mod gate;
 pub mod grid;
-pub mod intake;
 mod listen;
-pub mod meters;
+pub mod metrics;
+pub mod middleware;
 mod openapi;
 pub mod paging;
 pub mod passwords;
+pub mod read_model;
 pub mod routes;
-pub mod running;
+pub mod runs;
 mod server;
 pub mod state;
+pub mod uploads;
 
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderValue, header};
@@ -36,55 +36,56 @@ use utoipa_axum::router::OpenApiRouter;
 
 pub use config::{Config, SignUp};
 pub use error::StartError;
-pub use server::{Server, asked_to_stop, serve};
-pub use state::App;
+pub use server::{Server, serve, wait_for_stop_signal};
+pub use state::AppState;
 
-/// All of the API, with its description.
-fn api() -> (Router<App>, utoipa::openapi::OpenApi) {
+/// The routes of the API and their OpenAPI document.
+fn api() -> (Router<AppState>, utoipa::openapi::OpenApi) {
     let (router, api) =
-        OpenApiRouter::with_openapi(openapi::frame()).nest("/api/v1", routes::router()).split_for_parts();
-    (router, openapi::finish(api))
+        OpenApiRouter::with_openapi(openapi::base()).nest("/api/v1", routes::router()).split_for_parts();
+    (router, openapi::add_common_responses(api))
 }
 
-/// The API's description.
+/// The OpenAPI document.
 pub fn description() -> utoipa::openapi::OpenApi {
     api().1
 }
 
-/// Everything the server answers, behind its gate.
-pub fn router(app: App) -> Router {
+/// All routes of the server, behind the middleware.
+pub fn router(app: AppState) -> Router {
     let (router, description) = api();
     let description = bytes::Bytes::from(description.to_json().unwrap_or_default());
-    let describe = move || std::future::ready(described(description.clone()));
+    let describe = move || std::future::ready(openapi_response(description.clone()));
     let router = router
         .route("/api/openapi.json", routing::get(describe))
-        .route("/healthz", routing::get(meters::health))
-        .route("/metrics", routing::get(meters::metrics))
-        .method_not_allowed_fallback(assets::wrong_method)
-        .fallback(assets::page);
+        .route("/healthz", routing::get(metrics::health))
+        .route("/metrics", routing::get(metrics::metrics))
+        .method_not_allowed_fallback(assets::method_not_allowed)
+        .fallback(assets::serve_app);
     behind_the_gate(router, app)
 }
 
-/// Puts what every request passes in front of some routes.
-pub fn behind_the_gate(router: Router<App>, app: App) -> Router {
+/// Adds the middleware that every request passes.
+pub fn behind_the_gate(router: Router<AppState>, app: AppState) -> Router {
     router
-        // The last one sees a request first.
-        .layer(DefaultBodyLimit::max(extract::JSON_BYTES))
+        // The last layer sees a request first.
+        .layer(DefaultBodyLimit::max(extract::MAX_JSON_BYTES))
         .layer(CompressionLayer::new().compress_when(DefaultPredicate::new().and(SizeAbove::new(1024))))
-        .layer(from_fn_with_state(app.clone(), gate::pass))
-        .layer(from_fn(gate::hurry))
+        .layer(from_fn_with_state(app.clone(), middleware::authorize))
+        .layer(from_fn(middleware::time_limit))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(from_fn_with_state(app.clone(), gate::headers::put))
-        .layer(from_fn_with_state(app.clone(), meters::count))
+        .layer(from_fn_with_state(app.clone(), middleware::headers::add_headers))
+        .layer(from_fn_with_state(app.clone(), metrics::count_requests))
         .with_state(app)
 }
 
-fn described(description: bytes::Bytes) -> Response {
+fn openapi_response(description: bytes::Bytes) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], description).into_response()
 }
 
-/// A handler that panics breaks its own answer, nothing else.
-#[allow(clippy::needless_pass_by_value, reason = "the layer hands it over")]
+/// Turns a panic of a handler into a 500 for that request. Other requests are not affected.
+#[allow(clippy::needless_pass_by_value, reason = "required by the layer")]
 fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
-    error::ApiError::broke(format!("a handler panicked: {}", error::panic_words(&*panic))).into_response()
+    error::ApiError::internal(format!("a handler panicked: {}", error::panic_message(&*panic)))
+        .into_response()
 }

@@ -1,4 +1,4 @@
-//! Connections: bounded in number, none of them held for ever by a slow client, all of them ended in good order.
+//! Connection handling: limits their number, drops slow clients and closes all connections when the server stops.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -24,45 +24,49 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep};
 use tower::ServiceExt as _;
 
-use crate::gate::address::Peer;
-use crate::state::App;
+use crate::middleware::address::PeerAddr;
+use crate::state::AppState;
 
-/// So many at once; others wait to be let in.
-const CONNECTIONS: usize = 4096;
-/// So many from one address, so that one alone cannot keep all others out.
-const FROM_ONE: usize = CONNECTIONS / 2;
-/// A request's head must come within this; so long may a connection be idle, too.
-const HEAD: Duration = Duration::from_secs(30);
-/// A client that takes nothing of an answer for so long is given up.
-const STALLED: Duration = Duration::from_mins(1);
-/// What was written last may take so long to leave when the server stops.
-const LAST_BYTES: Duration = Duration::from_millis(500);
-const HEADERS: usize = 64;
-/// A request's head is never longer: bytes.
-const HEAD_BYTES: usize = 32 * 1024;
+/// Maximum number of connections. Further clients wait to be accepted.
+const MAX_CONNECTIONS: usize = 4096;
+/// Maximum number of connections from one address, so that a single client cannot lock out all others.
+const MAX_CONNECTIONS_PER_ADDRESS: usize = MAX_CONNECTIONS / 2;
+/// Timeout for the head of a request. It also limits how long a connection may be idle.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
+/// Timeout for a client that does not read its response.
+const WRITE_TIMEOUT: Duration = Duration::from_mins(1);
+/// Time for the last bytes to be sent when the server stops.
+const LAST_WRITE_DELAY: Duration = Duration::from_millis(500);
+const MAX_HEADERS: usize = 64;
+/// Maximum size of a request's head in bytes.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// Lets connections in until the app stops; comes back when all have ended, or `grace` after that.
-pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Duration) {
-    let turns = Arc::new(Semaphore::new(CONNECTIONS));
-    // Behind a proxy all come from one address.
-    let crowd = Arc::new(Crowd::new(if app.config.proxies == 0 { FROM_ONE } else { CONNECTIONS }));
+/// Accepts connections until the server stops. Returns when all have ended, at the latest after `grace`.
+pub async fn listen(app: &AppState, listener: TcpListener, router: Router, grace: Duration) {
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    // Behind a proxy, all connections come from its address.
+    let counts = Arc::new(ConnectionCounts::new(if app.config.proxies == 0 {
+        MAX_CONNECTIONS_PER_ADDRESS
+    } else {
+        MAX_CONNECTIONS
+    }));
     let mut open = JoinSet::new();
-    let mut stopped = pin!(app.stopped());
+    let mut stopped = pin!(app.wait_for_stop());
     loop {
         let accepted = tokio::select! {
             () = &mut stopped => break,
-            accepted = accept(&listener, &turns) => accepted,
-            // Those that have ended are let go of at once.
+            accepted = accept(&listener, &permits) => accepted,
+            // Finished tasks are removed at once.
             Some(_) = open.join_next() => continue,
         };
-        let Ok((stream, peer, turn)) = accepted else { continue };
-        let Some(place) = Crowd::enter(&crowd, peer.ip()) else { continue };
+        let Ok((stream, peer, permit)) = accepted else { continue };
+        let Some(slot) = ConnectionCounts::acquire(&counts, peer.ip()) else { continue };
         let (app, router) = (app.clone(), router.clone());
         open.spawn(async move {
             app.meters.connections.fetch_add(1, Ordering::Relaxed);
-            connection(stream, peer, router, app.stopping.subscribe()).await;
+            serve_connection(stream, peer, router, app.stopping.subscribe()).await;
             app.meters.connections.fetch_sub(1, Ordering::Relaxed);
-            drop((place, turn));
+            drop((slot, permit));
         });
     }
     drop(listener);
@@ -71,103 +75,111 @@ pub async fn listen(app: &App, listener: TcpListener, router: Router, grace: Dur
 
 async fn accept(
     listener: &TcpListener,
-    turns: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-    let turn = Arc::clone(turns).acquire_owned().await.map_err(io::Error::other)?;
+    let permit = Arc::clone(permits).acquire_owned().await.map_err(io::Error::other)?;
     match listener.accept().await {
-        Ok((stream, peer)) => Ok((stream, peer, turn)),
+        Ok((stream, peer)) => Ok((stream, peer, permit)),
         Err(error) => {
-            // Out of files, mostly: no use in asking again at once.
+            // Usually the process has no free file descriptors. Retrying at once would not help.
             tokio::time::sleep(Duration::from_millis(100)).await;
             Err(error)
         }
     }
 }
 
-async fn connection(
+async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
     router: Router,
     mut stopping: watch::Receiver<bool>,
 ) {
-    // Events are small and must not wait for one another.
+    // Events are small and must be sent without delay.
     let _ = stream.set_nodelay(true);
-    let busy = Arc::new(());
-    let mark = Arc::clone(&busy);
+    let in_flight = Arc::new(());
+    let request_in_flight = Arc::clone(&in_flight);
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         let mut request: Request = request.map(Body::new);
-        request.extensions_mut().insert(Peer(peer));
-        let (answer, mark) = (router.clone().oneshot(request), Arc::clone(&mark));
-        async move { answer.await.map(|response| response.map(|body| Marked { body, _mark: mark })) }
+        request.extensions_mut().insert(PeerAddr(peer));
+        let (response, request_in_flight) = (router.clone().oneshot(request), Arc::clone(&request_in_flight));
+        async move {
+            response
+                .await
+                .map(|response| response.map(|body| TrackedBody { body, _in_flight: request_in_flight }))
+        }
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(HEAD).max_headers(HEADERS).max_buf_size(HEAD_BYTES);
-    let mut connection = pin!(builder.serve_connection(TokioIo::new(Patient::new(stream)), service));
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_HEADER_BYTES);
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(WriteTimeout::new(stream)), service));
     tokio::select! {
         _ = connection.as_mut() => return,
         _ = stopping.wait_for(|stopping| *stopping) => connection.as_mut().graceful_shutdown(),
     }
-    // What was asked is answered; whoever has asked nothing whole by now is not waited for.
+    // Requests in progress are answered. A client that has not sent a complete request by now is not waited for.
     tokio::select! {
         _ = connection => {}
-        () = idle(&busy) => {}
+        () = wait_until_idle(&in_flight) => {}
     }
 }
 
-/// How many connections there are from each address.
-struct Crowd {
-    most: usize,
-    from: Mutex<HashMap<IpAddr, usize>>,
+/// Number of open connections per address.
+struct ConnectionCounts {
+    max_per_address: usize,
+    by_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// One of them, until it is dropped.
-struct Place(Arc<Crowd>, IpAddr);
+/// One counted connection. Dropping it frees the slot.
+struct ConnectionSlot(Arc<ConnectionCounts>, IpAddr);
 
-impl Crowd {
-    fn new(most: usize) -> Self {
-        Self { most, from: Mutex::default() }
+impl ConnectionCounts {
+    fn new(max_per_address: usize) -> Self {
+        Self { max_per_address, by_address: Mutex::default() }
     }
 
-    /// A place for one more, if there is any.
-    fn enter(crowd: &Arc<Self>, address: IpAddr) -> Option<Place> {
-        let mut from = crowd.from.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = from.entry(address).or_default();
-        if *count >= crowd.most {
+    /// Reserves a slot, if the address has one left.
+    fn acquire(counts: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
+        let mut by_address = counts.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = by_address.entry(address).or_default();
+        if *count >= counts.max_per_address {
             return None;
         }
         *count += 1;
-        Some(Place(Arc::clone(crowd), address))
+        Some(ConnectionSlot(Arc::clone(counts), address))
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let mut from = self.0.from.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = from.get_mut(&self.1) {
+        let mut by_address = self.0.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = by_address.get_mut(&self.1) {
             *count -= 1;
             if *count == 0 {
-                from.remove(&self.1);
+                by_address.remove(&self.1);
             }
         }
     }
 }
 
-/// Comes back when no answer is being made or sent, and what was written has had a moment to leave.
-async fn idle(busy: &Arc<()>) {
-    // One is the connection's own, one the service's.
-    while Arc::strong_count(busy) > 2 {
+/// Returns when no response is being computed or sent, after a short delay for the last bytes.
+async fn wait_until_idle(in_flight: &Arc<()>) {
+    // One reference belongs to the connection, one to the service.
+    while Arc::strong_count(in_flight) > 2 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    tokio::time::sleep(LAST_BYTES).await;
+    tokio::time::sleep(LAST_WRITE_DELAY).await;
 }
 
-/// An answer's body that marks the connection as busy until it has been sent.
-struct Marked {
+/// A response body that marks the connection as busy until it has been sent.
+struct TrackedBody {
     body: Body,
-    _mark: Arc<()>,
+    _in_flight: Arc<()>,
 }
 
-impl HttpBody for Marked {
+impl HttpBody for TrackedBody {
     type Data = bytes::Bytes;
     type Error = axum::Error;
 
@@ -187,31 +199,36 @@ impl HttpBody for Marked {
     }
 }
 
-/// A stream that fails when nothing can be written to it for too long.
-struct Patient {
+/// A TCP stream whose writes fail after [`WRITE_TIMEOUT`] without progress.
+struct WriteTimeout {
     stream: TcpStream,
-    since: Option<Pin<Box<Sleep>>>,
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl Patient {
+impl WriteTimeout {
     fn new(stream: TcpStream) -> Self {
-        Self { stream, since: None }
+        Self { stream, deadline: None }
     }
 
-    /// What came of writing, or that it took too long.
-    fn watched<T>(&mut self, wrote: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
-        if wrote.is_ready() {
-            self.since = None;
-            return wrote;
+    /// The result of a write, or a timeout error if the write has been pending for too long.
+    fn with_timeout<T>(
+        &mut self,
+        result: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if result.is_ready() {
+            self.deadline = None;
+            return result;
         }
-        let limit =
-            self.since.get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + STALLED)));
+        let limit = self
+            .deadline
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(Instant::now() + WRITE_TIMEOUT)));
         ready!(limit.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl AsyncRead for Patient {
+impl AsyncRead for WriteTimeout {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -221,14 +238,14 @@ impl AsyncRead for Patient {
     }
 }
 
-impl AsyncWrite for Patient {
+impl AsyncWrite for WriteTimeout {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let wrote = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.watched(wrote, context)
+        let result = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.with_timeout(result, context)
     }
 
     fn poll_write_vectored(
@@ -236,8 +253,8 @@ impl AsyncWrite for Patient {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let wrote = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
-        self.watched(wrote, context)
+        let result = Pin::new(&mut self.stream).poll_write_vectored(context, parts);
+        self.with_timeout(result, context)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -258,17 +275,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_address_cannot_take_all_places() {
-        let crowd = Arc::new(Crowd::new(2));
+    fn connection_slots_are_limited_per_address() {
+        let counts = Arc::new(ConnectionCounts::new(2));
         let (one, other) = (IpAddr::from([192, 0, 2, 1]), IpAddr::from([192, 0, 2, 2]));
-        let first = Crowd::enter(&crowd, one);
-        let second = Crowd::enter(&crowd, one);
+        let first = ConnectionCounts::acquire(&counts, one);
+        let second = ConnectionCounts::acquire(&counts, one);
         assert!(first.is_some() && second.is_some());
-        assert!(Crowd::enter(&crowd, one).is_none());
-        assert!(Crowd::enter(&crowd, other).is_some());
+        assert!(ConnectionCounts::acquire(&counts, one).is_none());
+        assert!(ConnectionCounts::acquire(&counts, other).is_some());
         drop(first);
-        assert!(Crowd::enter(&crowd, one).is_some());
+        assert!(ConnectionCounts::acquire(&counts, one).is_some());
         drop(second);
-        assert!(crowd.from.lock().unwrap().is_empty(), "nothing is kept of those who left");
+        assert!(counts.by_address.lock().unwrap().is_empty(), "closed connections leave no entries");
     }
 }

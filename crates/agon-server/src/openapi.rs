@@ -1,4 +1,4 @@
-//! The API, described: `/api/openapi.json`.
+//! The OpenAPI document: `/api/openapi.json`.
 
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{
@@ -11,23 +11,23 @@ use utoipa::openapi::{
 };
 
 const TAGS: [(&str, &str); 9] = [
-    ("site", "The site, and who is signed in"),
+    ("site", "The site and the signed-in user"),
     ("accounts", "Accounts, passwords, API tokens, invitations"),
     ("games", "The games: rules, bot APIs, starters"),
     ("competitions", "Competitions, their phases, tables and matches"),
-    ("live", "What is played just now: server-sent events"),
-    ("bots", "Bots: their pages, faults, logs and capsules"),
-    ("submissions", "Handing bots in"),
-    ("desk", "For organisers: making and running competitions"),
-    ("audit", "For organisers: what was done, by whom and why"),
+    ("live", "Live games: server-sent events"),
+    ("bots", "Bots: their pages, faults, output and repro bundles"),
+    ("submissions", "Submitting bots"),
+    ("desk", "For organisers: creating and running competitions"),
+    ("audit", "For organisers: the audit log"),
 ];
 
-/// What holds for the whole API, before its routes are added.
-pub fn frame() -> OpenApi {
-    let about = "Everything the pages of an Agon server use. Times are milliseconds since 1970 (UTC), fields in `_us` microseconds; \
-        phases, stages, matches and games count from 1. Every refusal has a body of the shape `ErrorBody`, with a `code` that never \
-        changes its meaning. Lists come in pages: `next` of one goes into `after` of the next request. What changes something needs \
-        the session's cookie and its CSRF token in `X-CSRF-Token`, or an API token.";
+/// The parts of the document that hold for the whole API, before the routes are added.
+pub fn base() -> OpenApi {
+    let about = "The API that the pages of an Agon server use. Times are milliseconds since 1970 (UTC); fields ending in `_us` are microseconds. \
+        Phases, stages, matches and games are numbered from 1. Every error has a body of type `ErrorBody`, with a stable `code`. \
+        Lists are paged: send `next` of a page as `after` of the next request. Requests that change something need \
+        the session cookie and its CSRF token in `X-CSRF-Token`, or an API token.";
     OpenApiBuilder::new()
         .info(
             InfoBuilder::new()
@@ -42,15 +42,15 @@ pub fn frame() -> OpenApi {
         .build()
 }
 
-/// Adds what every operation has because it passes the gate: how one says who one is, and how the gate refuses.
-pub fn finish(mut api: OpenApi) -> OpenApi {
+/// Adds to every operation what the middleware does: the ways to authenticate, and the error responses.
+pub fn add_common_responses(mut api: OpenApi) -> OpenApi {
     let components = api.components.get_or_insert_default();
     let key = |name: &str, about: &str| ApiKeyValue::with_description(name, about);
     components.add_security_scheme(
         "session",
         SecurityScheme::ApiKey(ApiKey::Cookie(key(
             "agon_session",
-            "A session (`__Host-agon_session` behind TLS).",
+            "Session cookie (`__Host-agon_session` with TLS).",
         ))),
     );
     components.add_security_scheme(
@@ -65,7 +65,7 @@ pub fn finish(mut api: OpenApi) -> OpenApi {
     );
     for (path, item) in &mut api.paths.paths {
         for (method, operation) in operations(item) {
-            passes_the_gate(path, method, operation);
+            describe_middleware(path, method, operation);
         }
     }
     api
@@ -84,32 +84,36 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = (&'static str, &mut O
     .filter_map(|(method, operation)| operation.as_mut().map(|operation| (method, operation)))
 }
 
-fn passes_the_gate(path: &str, method: &str, operation: &mut Operation) {
-    let named = |name: &str| SecurityRequirement::new(name, Vec::<String>::new());
-    let nobody = SecurityRequirement::default();
-    let comes_in = method == "post" && matches!(path, "/api/v1/session" | "/api/v1/accounts");
+fn describe_middleware(path: &str, method: &str, operation: &mut Operation) {
+    let requirement = |name: &str| SecurityRequirement::new(name, Vec::<String>::new());
+    let anonymous = SecurityRequirement::default();
+    let is_sign_in_or_up = method == "post" && matches!(path, "/api/v1/session" | "/api/v1/accounts");
     operation.security = Some(if method == "get" {
-        vec![nobody, named("session"), named("token")]
-    } else if comes_in {
-        vec![nobody]
+        vec![anonymous, requirement("session"), requirement("token")]
+    } else if is_sign_in_or_up {
+        vec![anonymous]
     } else {
-        vec![named("session").add("csrf", Vec::<String>::new()), named("token")]
+        vec![requirement("session").add("csrf", Vec::<String>::new()), requirement("token")]
     });
     let mut add = |status: &str, about: &str| {
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| RefOr::T(refusal(about)));
+        operation
+            .responses
+            .responses
+            .entry(status.to_owned())
+            .or_insert_with(|| RefOr::T(error_response(about)));
     };
     add(
         "401",
-        "Nobody is signed in (on a private site every request needs it), or the API token is no good.",
+        "The caller is not signed in (required for every request on a private site), or the API token is invalid.",
     );
-    add("500", "Something broke.");
-    add("503", "Not now: too many at once, or it took too long. `Retry-After` says when.");
+    add("500", "Internal error.");
+    add("503", "The server is busy, or the request took too long. `Retry-After` gives the delay.");
     if method != "get" {
         add(
             "403",
-            "It is not for the caller, another site's page asked for it, or the CSRF token is missing.",
+            "The caller does not have permission, the request comes from another site's page, or the CSRF token is missing.",
         );
-        add("429", "Too often. `Retry-After` says when.");
+        add("429", "Rate limit exceeded. `Retry-After` gives the delay.");
     }
     let has = |place: ParameterIn, operation: &Operation| {
         operation
@@ -121,22 +125,26 @@ fn passes_the_gate(path: &str, method: &str, operation: &mut Operation) {
     let (in_path, in_query) = (has(ParameterIn::Path, operation), has(ParameterIn::Query, operation));
     let body = operation.request_body.is_some();
     let mut add = |status: &str, about: &str| {
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| RefOr::T(refusal(about)));
+        operation
+            .responses
+            .responses
+            .entry(status.to_owned())
+            .or_insert_with(|| RefOr::T(error_response(about)));
     };
     if in_path {
-        add("404", "There is no such thing, or not for the caller.");
+        add("404", "It does not exist, or the caller may not see it.");
     }
     if in_query || body {
-        add("422", "A field of the request is wrong: `field` says which.");
+        add("422", "A field of the request is invalid: `field` names it.");
     }
     if body {
         add("400", "The body cannot be read.");
         add("413", "The body is too long.");
-        add("415", "The body is of another type.");
+        add("415", "The body has the wrong content type.");
     }
 }
 
-fn refusal(about: &str) -> Response {
+fn error_response(about: &str) -> Response {
     let schema = RefOr::Ref(Ref::from_schema_name("ErrorBody"));
     ResponseBuilder::new().description(about).content("application/json", Content::new(Some(schema))).build()
 }

@@ -1,68 +1,71 @@
-//! Lists that come page by page.
+//! Paged lists.
 
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiError, ApiResult};
 
-/// At most so many at once.
-const MOST: u32 = 200;
-const USUAL: u32 = 50;
+/// Maximum number of items per page.
+const MAX_PAGE_SIZE: u32 = 200;
+const DEFAULT_PAGE_SIZE: u32 = 50;
 
 /// A page of a list.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Page<T> {
-    /// What is on it.
+pub struct PageBody<T> {
+    /// The items of this page.
     pub items: Vec<T>,
-    /// Goes into `after` for the next page; null at the end.
+    /// Value of `after` for the next page; null at the end.
     pub next: Option<String>,
 }
 
-/// Which page.
+/// Query parameters that select a page.
 #[derive(Clone, Debug, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct Paging {
-    /// `next` of the page before.
+pub struct PageQuery {
+    /// `next` of the previous page.
     pub after: Option<String>,
-    /// At most so many.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200)]
     pub limit: Option<u32>,
 }
 
-impl Paging {
-    /// How many.
+impl PageQuery {
+    /// The number of items, or 422.
     pub fn limit(&self) -> ApiResult<u32> {
-        match self.limit.unwrap_or(USUAL) {
-            limit @ 1..=MOST => Ok(limit),
-            _ => Err(ApiError::invalid("limit", format!("`limit` is a number from 1 to {MOST}"))),
+        match self.limit.unwrap_or(DEFAULT_PAGE_SIZE) {
+            limit @ 1..=MAX_PAGE_SIZE => Ok(limit),
+            _ => {
+                Err(ApiError::invalid("limit", format!("`limit` must be a number from 1 to {MAX_PAGE_SIZE}")))
+            }
         }
     }
 
-    /// Behind which, if the list's keys are numbers.
+    /// The key after which the page starts, for lists with numeric keys.
     pub fn after_number(&self) -> ApiResult<Option<u64>> {
         self.after
             .as_deref()
             .map(|text| {
-                text.parse().map_err(|_| ApiError::invalid("after", "`after` is `next` of the page before"))
+                text.parse()
+                    .map_err(|_| ApiError::invalid("after", "`after` must be `next` of the previous page"))
             })
             .transpose()
     }
 
-    /// As the office wants it.
-    pub fn of_office(&self) -> ApiResult<agon_store::office::Page> {
+    /// The same as a request to the site database.
+    pub fn site_page(&self) -> ApiResult<agon_store::site_db::PageRequest> {
         let after = self.after_number()?.map(|after| i64::try_from(after).unwrap_or(i64::MAX));
-        Ok(agon_store::office::Page { after, limit: self.limit()? })
+        Ok(agon_store::site_db::PageRequest { after, limit: self.limit()? })
     }
 }
 
-impl<T> Page<T> {
-    /// Of what the office listed.
-    pub fn listed(items: Vec<T>, next: Option<i64>) -> Self {
+impl<T> PageBody<T> {
+    /// A page from the site database.
+    pub fn from_site_page(items: Vec<T>, next: Option<i64>) -> Self {
         Self { items, next: next.map(|next| next.to_string()) }
     }
 
-    /// Of one more than were asked for: whether there are more is known by then.
-    pub fn of(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String) -> Self {
+    /// A page from up to `limit + 1` items. The extra item only shows that there is a next page.
+    pub fn from_lookahead(mut items: Vec<T>, limit: u32, key: impl Fn(&T) -> String) -> Self {
         let more = items.len() > limit as usize;
         items.truncate(limit as usize);
         let next = if more { items.last().map(key) } else { None };

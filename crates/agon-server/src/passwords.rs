@@ -1,10 +1,10 @@
-//! Passwords: which are taken, and how they are hashed (Argon2id, 19 MiB, two passes). Hashing is slow on purpose, so only few are
-//! hashed at once, beside the threads that answer.
+//! Passwords: which are allowed, and how they are hashed (Argon2id, 19 MiB, two passes). Hashing is slow on purpose, so the number of
+//! parallel hashes is limited. It runs on threads that answer no requests.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_store::office::Hidden;
+use agon_store::site_db::SecretString;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
@@ -12,14 +12,14 @@ use tokio::sync::Semaphore;
 
 use crate::error::{ApiError, ApiResult};
 
-const AT_ONCE: usize = 2;
-/// Whoever waits longer for a turn is told to come back.
-const PATIENCE: Duration = Duration::from_secs(10);
-const LEAST: usize = 10;
-const MOST: usize = 200;
+const MAX_PARALLEL_HASHES: usize = 2;
+/// Time that a request waits for a hashing slot before it gets a 503.
+const HASH_QUEUE_TIMEOUT: Duration = Duration::from_secs(10);
+const MIN_PASSWORD_CHARS: usize = 10;
+const MAX_PASSWORD_CHARS: usize = 200;
 
-/// What everybody tries first, among those that are long enough.
-const COMMONEST: &[&str] = &[
+/// Common passwords that are long enough to be allowed otherwise.
+const COMMON_PASSWORDS: &[&str] = &[
     "0123456789",
     "0987654321",
     "1234567890",
@@ -67,13 +67,13 @@ const COMMONEST: &[&str] = &[
     "correcthorsebatterystaple",
 ];
 
-/// Of no password: what an unknown name's is held against, so that it costs as much as a wrong one.
-const NOBODY: &str =
+/// Hash of no password. Sign-ins with an unknown name are checked against it, so that they take as long as those with a wrong password.
+const DUMMY_HASH: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// Hashes passwords, few at once.
+/// Hashes and verifies passwords, at most [`MAX_PARALLEL_HASHES`] at a time.
 pub struct Passwords {
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Default for Passwords {
@@ -83,49 +83,49 @@ impl Default for Passwords {
 }
 
 impl Passwords {
-    /// With nobody waiting.
+    /// With all slots free.
     pub fn new() -> Self {
-        Self { turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self { permits: Arc::new(Semaphore::new(MAX_PARALLEL_HASHES)) }
     }
 
-    /// What is kept of a password.
-    pub async fn hash(&self, password: String) -> ApiResult<Hidden> {
-        self.slowly(move || {
+    /// Hashes a password for storage.
+    pub async fn hash(&self, password: String) -> ApiResult<SecretString> {
+        self.run_hashing(move || {
             let mut salt = [0_u8; 16];
             getrandom::fill(&mut salt).map_err(|error| error.to_string())?;
             let hash = argon2()?.hash_password_with_salt(password.as_bytes(), &salt);
-            hash.map(|hash| Hidden::new(hash.to_string())).map_err(|error| error.to_string())
+            hash.map(|hash| SecretString::new(hash.to_string())).map_err(|error| error.to_string())
         })
         .await
     }
 
-    /// Whether it is the password. `None`: there is no such account, which takes as long to say.
-    pub async fn verify(&self, password: String, kept: Option<Hidden>) -> ApiResult<bool> {
-        self.slowly(move || {
-            let text = kept.as_ref().map_or(NOBODY, Hidden::expose);
+    /// Whether the password is right. With `None` (no such account) the answer is no, after the same time.
+    pub async fn verify(&self, password: String, stored_hash: Option<SecretString>) -> ApiResult<bool> {
+        self.run_hashing(move || {
+            let text = stored_hash.as_ref().map_or(DUMMY_HASH, SecretString::expose);
             let hash = PasswordHash::new(text).map_err(|error| error.to_string())?;
-            // Nobody has a password as long as no rule allows it; and hashing megabytes is not for free.
-            let fits = password.chars().nth(MOST).is_none();
+            // Longer passwords are not allowed, so they are wrong. Hashing megabytes would be slow.
+            let fits = password.chars().nth(MAX_PASSWORD_CHARS).is_none();
             let same = argon2()?.verify_password(if fits { password.as_bytes() } else { b"" }, &hash).is_ok();
-            Ok(same && fits && kept.is_some())
+            Ok(same && fits && stored_hash.is_some())
         })
         .await
     }
 
-    async fn slowly<T: Send + 'static>(
+    async fn run_hashing<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, String> + Send + 'static,
     ) -> ApiResult<T> {
-        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned())
+        let permit = tokio::time::timeout(HASH_QUEUE_TIMEOUT, Arc::clone(&self.permits).acquire_owned())
             .await
-            .map_err(|_| ApiError::busy("too many people sign in just now", 10))?
-            .map_err(ApiError::broke)?;
+            .map_err(|_| ApiError::busy("too many sign-ins at the moment", 10))?
+            .map_err(ApiError::internal)?;
         let done = tokio::task::spawn_blocking(move || {
             let done = work();
-            drop(turn);
+            drop(permit);
             done
         });
-        done.await.map_err(ApiError::broke)?.map_err(ApiError::broke)
+        done.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
     }
 }
 
@@ -134,24 +134,24 @@ fn argon2() -> Result<Argon2<'static>, String> {
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
-/// Refuses a password that is easily guessed. `field` is what the request calls it.
+/// Rejects a password that is easy to guess. `field` is its name in the request.
 pub fn check(field: &str, name: &str, password: &str) -> ApiResult<()> {
     let length = password.chars().count();
-    if !(LEAST..=MOST).contains(&length) {
+    if !(MIN_PASSWORD_CHARS..=MAX_PASSWORD_CHARS).contains(&length) {
         return Err(ApiError::invalid(
             field,
-            format!("a password has {LEAST} to {MOST} characters, this one has {length}"),
+            format!("the password must have {MIN_PASSWORD_CHARS} to {MAX_PASSWORD_CHARS} characters; this one has {length}"),
         )
-        .hint("a few words in a row are easy to remember"));
+        .hint("use a few words in a row, which are easy to remember"));
     }
     let lower = password.to_lowercase();
     if lower.trim() == name.trim().to_lowercase() {
-        return Err(ApiError::invalid(field, "the password is the name").hint("choose another"));
+        return Err(ApiError::invalid(field, "the password must not be the name").hint("choose another"));
     }
     let mut characters = lower.chars();
     let first = characters.next();
-    if COMMONEST.contains(&lower.as_str()) || characters.all(|next| Some(next) == first) {
-        return Err(ApiError::invalid(field, "everybody tries this password first").hint("choose another"));
+    if COMMON_PASSWORDS.contains(&lower.as_str()) || characters.all(|next| Some(next) == first) {
+        return Err(ApiError::invalid(field, "this password is too common").hint("choose another"));
     }
     Ok(())
 }
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bad_passwords_are_refused() {
+    fn check_rejects_passwords_that_are_short_long_common_or_the_name() {
         for (name, password) in [
             ("Ada", "short"),
             ("Ada", "ninechars"),
@@ -178,17 +178,20 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_right_password_and_no_other() {
+    async fn verify_accepts_only_the_right_password() {
         let passwords = Passwords::new();
         let hash = passwords.hash("a long password".to_owned()).await.unwrap();
         assert!(hash.expose().starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
         assert_ne!(
             hash,
             passwords.hash("a long password".to_owned()).await.unwrap(),
-            "each with its own salt"
+            "each hash has a different salt"
         );
         assert!(passwords.verify("a long password".to_owned(), Some(hash.clone())).await.unwrap());
         assert!(!passwords.verify("a long passwore".to_owned(), Some(hash)).await.unwrap());
-        assert!(!passwords.verify("a long password".to_owned(), None).await.unwrap(), "and it is no error");
+        assert!(
+            !passwords.verify("a long password".to_owned(), None).await.unwrap(),
+            "an unknown account is not an error"
+        );
     }
 }

@@ -1,74 +1,74 @@
-//! A server with a port: started, run until it is asked to stop, stopped in good order.
+//! A server with a port: binding, running, graceful shutdown.
 
 use std::future::Future;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use agon_store::{Claim, Time};
+use agon_store::{RunLock, Timestamp};
 use tokio::net::TcpListener;
 
 use crate::config::Config;
 use crate::error::StartError;
-use crate::state::App;
-use crate::{first, listen, router, running};
+use crate::state::AppState;
+use crate::{bootstrap, listen, router, runs};
 
-/// Sessions that have expired are removed so often.
-const SWEEP: Duration = Duration::from_hours(1);
+/// Interval at which expired sessions are deleted.
+const SESSION_SWEEP_INTERVAL: Duration = Duration::from_hours(1);
 
-/// A server that has its port and its office, and answers once it is [run](Server::run).
+/// A server that has bound its port and opened the site database. It answers once it is [run](Server::run).
 pub struct Server {
-    app: App,
+    app: AppState,
     listener: TcpListener,
     address: SocketAddr,
     invitation: Option<String>,
-    // No other server may have the office while this one is there.
-    _claim: Claim,
+    // Keeps other servers from opening the same site database.
+    _run_lock: RunLock,
 }
 
 impl Server {
-    /// Takes the port and opens the office.
+    /// Binds the port and opens the site database.
     pub async fn bind(mut config: Config) -> Result<Self, StartError> {
-        let taken = |error: std::io::Error| {
+        let listen_error = |error: std::io::Error| {
             StartError::Other(format!(
                 "cannot listen on {}: {error}\nhint: choose another address with --listen",
                 config.listen
             ))
         };
-        let listener = TcpListener::bind(config.listen).await.map_err(taken)?;
-        let address = listener.local_addr().map_err(taken)?;
-        // With port 0 the system has chosen one: links must lead there.
+        let listener = TcpListener::bind(config.listen).await.map_err(listen_error)?;
+        let address = listener.local_addr().map_err(listen_error)?;
+        // With port 0 the system chose one: links must use it.
         config.listen = address;
-        let app = App::open(config).await?;
-        let claim = app.office.claim()?;
-        let invitation = first::organiser(&app).await?;
-        Ok(Self { app, listener, address, invitation, _claim: claim })
+        let app = AppState::open(config).await?;
+        let run_lock = app.office.acquire_server_lock()?;
+        let invitation = bootstrap::first_organiser(&app).await?;
+        Ok(Self { app, listener, address, invitation, _run_lock: run_lock })
     }
 
-    /// Where it listens.
+    /// Address and port it listens on.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The address people use.
+    /// The public URL.
     pub fn url(&self) -> String {
         self.app.config.url()
     }
 
-    /// The link by which somebody becomes the first organiser, if there is none yet.
+    /// Sign-up link for the first organiser, if there is none yet.
     pub fn invitation(&self) -> Option<&str> {
         self.invitation.as_deref()
     }
 
-    /// What its handlers share.
-    pub const fn app(&self) -> &App {
+    /// State shared by all handlers.
+    pub const fn app(&self) -> &AppState {
         &self.app
     }
 
-    /// Answers until `stop` comes back; then ends streams, games and requests, for as long as the grace lasts.
+    /// Answers requests until `stop` returns. Then ends streams, games and requests within the grace period.
     pub async fn run(self, stop: impl Future<Output = ()>) -> Result<(), StartError> {
         let app = self.app;
-        running::begin(&app).await?;
-        let sweeping = tokio::spawn(sweep(app.clone()));
+        runs::resume_all(&app).await?;
+        let sweeper = tokio::spawn(sweep_sessions(app.clone()));
         let router = router(app.clone());
         let connections = {
             let (app, grace) = (app.clone(), app.config.grace);
@@ -77,39 +77,37 @@ impl Server {
         stop.await;
         let until = Instant::now() + app.config.grace;
         app.stopping.send_replace(true);
-        let left = || until.saturating_duration_since(Instant::now());
-        let _ = tokio::time::timeout(left(), running::wind_down(&app)).await;
-        let _ = tokio::time::timeout(left(), connections).await;
-        sweeping.abort();
+        let remaining = || until.saturating_duration_since(Instant::now());
+        let _ = tokio::time::timeout(remaining(), runs::shut_down(&app)).await;
+        let _ = tokio::time::timeout(remaining(), connections).await;
+        sweeper.abort();
         Ok(app.office.disconnect().await?)
     }
 }
 
-async fn sweep(app: App) {
+async fn sweep_sessions(app: AppState) {
     loop {
-        if let Err(error) = app.office.sweep_sessions(Time::now()).await {
-            let _ = crate::error::ApiError::broke(error);
+        if let Err(error) = app.office.sweep_sessions(Timestamp::now()).await {
+            let _ = crate::error::ApiError::internal(error);
         }
-        tokio::time::sleep(SWEEP).await;
+        tokio::time::sleep(SESSION_SWEEP_INTERVAL).await;
     }
 }
 
-/// Starts a server with secrets from the environment, says on stderr where it is, and runs it until SIGTERM or SIGINT.
-#[allow(clippy::print_stderr, reason = "whoever starts it must learn where it is")]
+/// Starts a server with secrets from the environment, prints its address to stderr and runs it until SIGTERM or SIGINT.
+#[allow(clippy::print_stderr, reason = "prints the server's address for the user")]
 pub async fn serve(mut config: Config) -> Result<(), StartError> {
     config.take_secrets()?;
     let server = Server::bind(config).await?;
     eprintln!("Agon is at {}", server.url());
     if let Some(link) = server.invitation() {
-        eprintln!(
-            "There is no organiser yet. Whoever opens this link within 24 hours becomes one:\n  {link}"
-        );
+        eprintln!("There is no organiser yet. Open this link within 24 hours to become one:\n  {link}");
     }
-    server.run(asked_to_stop()).await
+    server.run(wait_for_stop_signal()).await
 }
 
-/// Comes back at the first SIGTERM or SIGINT. A second one ends the process at once.
-pub async fn asked_to_stop() {
+/// Returns at the first SIGTERM or SIGINT. A second signal ends the process at once.
+pub async fn wait_for_stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut term), Ok(mut int)) = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()))
     else {

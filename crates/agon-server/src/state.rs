@@ -1,74 +1,75 @@
-//! What all handlers share.
+//! State shared by all handlers.
 
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Instant;
 
 use agon_store::PostgresLedger;
-use agon_store::office::Office;
-use agon_venue::competing::Where;
+use agon_store::site_db::SiteDb;
+use agon_venue::competition::LedgerLocation;
 
-use crate::arena::Arenas;
 use crate::config::Config;
 use crate::error::StartError;
-use crate::gate::limits::Limiter;
-use crate::grid::Grid;
-use crate::intake::Intake;
-use crate::meters::Meters;
+use crate::grid::GridClient;
+use crate::metrics::HttpMetrics;
+use crate::middleware::rate_limit::RateLimiter;
 use crate::passwords::Passwords;
-use crate::running::Running;
+use crate::read_model::CompetitionRegistry;
+use crate::runs::RunManager;
+use crate::uploads::CheckQueue;
 
-/// What all handlers share; cheap to clone.
+/// State shared by all handlers; cheap to clone.
 #[derive(Clone)]
-pub struct App(Arc<Shared>);
+pub struct AppState(Arc<AppStateInner>);
 
-/// What an [`App`] leads to.
-pub struct Shared {
-    /// How it was set up.
+/// Content of an [`AppState`].
+pub struct AppStateInner {
+    /// Configuration of the server.
     pub config: Config,
-    /// Accounts, submissions, the audit log.
-    pub office: Office,
-    /// The competitions.
-    pub arenas: Arenas,
-    /// Bots that were handed in, on their way to being checked.
-    pub intake: Intake,
-    /// Other machines, if games are played there.
-    pub grid: Option<Grid>,
-    /// Competitions that are played just now.
-    pub running: Running,
-    /// What is counted.
-    pub meters: Meters,
-    /// How often somebody may do what.
-    pub limiter: Limiter,
-    /// Hashes passwords, few at once.
+    /// Site database: accounts, submissions, audit log.
+    pub office: SiteDb,
+    /// All competitions.
+    pub arenas: CompetitionRegistry,
+    /// Wakes the threads that check submitted bots.
+    pub check_queue: CheckQueue,
+    /// Connection to the workers, if games are played on other machines.
+    pub grid: Option<GridClient>,
+    /// Competitions being played.
+    pub runs: RunManager,
+    /// Counters and gauges for `/metrics`.
+    pub meters: HttpMetrics,
+    /// Rate limiter.
+    pub limiter: RateLimiter,
+    /// Hashes passwords.
     pub passwords: Passwords,
-    /// Since when it runs.
+    /// When the server started.
     pub started: Instant,
-    /// Becomes true when it is asked to stop: streams end, nothing new is begun.
+    /// Becomes true when the server must stop: streams end, nothing new starts.
     pub stopping: tokio::sync::watch::Sender<bool>,
 }
 
-impl App {
-    /// Opens everything in the data folder, which is made if it is not there. Nothing runs yet: [`crate::serve`] begins that.
+impl AppState {
+    /// Opens everything in the data folder and creates the folder if needed. Starts nothing: [`crate::serve`] does.
     pub async fn open(config: Config) -> Result<Self, StartError> {
-        std::fs::create_dir_all(&config.data).map_err(|error| StartError::folder(&config.data, &error))?;
+        std::fs::create_dir_all(&config.data)
+            .map_err(|error| StartError::data_folder(&config.data, &error))?;
         let office =
-            Office::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
-        if let Where::Database(url) = &config.ledgers {
-            // Better now than when the first competition is started.
+            SiteDb::open(config.database.clone().unwrap_or_else(|| config.data.join("office.db"))).await?;
+        if let LedgerLocation::Database(url) = &config.ledgers {
+            // Fails at the start of the server rather than at the start of the first competition.
             PostgresLedger::list(url).await.map_err(|error| StartError::Ledgers(error.into()))?;
         }
-        let arenas = Arenas::open(&config, &office).await?;
+        let arenas = CompetitionRegistry::open(&config, &office).await?;
         let grid = match &config.nats {
-            Some(options) => Some(Grid::open(options).await?),
+            Some(options) => Some(GridClient::open(options).await?),
             None => None,
         };
-        Ok(Self(Arc::new(Shared {
-            intake: Intake::new(&config),
-            running: Running::new(&config),
+        Ok(Self(Arc::new(AppStateInner {
+            check_queue: CheckQueue::new(&config),
+            runs: RunManager::new(&config),
             grid,
-            limiter: Limiter::new(config.limits),
-            meters: Meters::default(),
+            limiter: RateLimiter::new(config.limits),
+            meters: HttpMetrics::default(),
             passwords: Passwords::new(),
             started: Instant::now(),
             stopping: tokio::sync::watch::Sender::new(false),
@@ -78,22 +79,22 @@ impl App {
         })))
     }
 
-    /// Whether it was asked to stop.
+    /// Whether the server is stopping.
     pub fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }
 
-    /// Comes back when it was asked to stop: for streams.
-    pub async fn stopped(&self) {
+    /// Returns when the server is stopping.
+    pub async fn wait_for_stop(&self) {
         // The sender lives as long as the app, so this cannot fail.
         let _ = self.stopping.subscribe().wait_for(|stopping| *stopping).await;
     }
 }
 
-impl Deref for App {
-    type Target = Shared;
+impl Deref for AppState {
+    type Target = AppStateInner;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &AppStateInner {
         &self.0
     }
 }

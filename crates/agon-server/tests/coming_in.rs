@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use agon_server::SignUp;
 use agon_server::config::{Limits, Rate};
-use agon_store::Time;
-use agon_store::office::{Hidden, NewSession, Role, SESSION_SLIDING, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{NewSession, Role, SESSION_IDLE_TIMEOUT_MS, SecretString, token_hash};
 use axum::body::Body;
 use axum::http::header;
 use common::{PASSWORD, Site};
@@ -103,15 +103,16 @@ async fn every_sign_in_is_a_new_session_and_ends_the_one_before() {
 async fn sessions_end_when_they_are_not_used() {
     let site = Site::new().await;
     let account = site.account("Ada", Role::Author).await;
-    for (token, age, me) in
-        [("fresh", SESSION_SLIDING - 60_000, json!("Ada")), ("stale", SESSION_SLIDING + 1, json!(null))]
-    {
+    for (token, age, me) in [
+        ("fresh", SESSION_IDLE_TIMEOUT_MS - 60_000, json!("Ada")),
+        ("stale", SESSION_IDLE_TIMEOUT_MS + 1, json!(null)),
+    ] {
         let session = NewSession {
             token: token_hash(token),
             account: account.id,
-            csrf: Hidden::new("csrf"),
+            csrf: SecretString::new("csrf"),
             agent: String::new(),
-            at: Time(Time::now().0 - age),
+            at: Timestamp(Timestamp::now().0 - age),
         };
         site.app.office.create_session(&session).await.unwrap();
         let mut client = site.nobody();

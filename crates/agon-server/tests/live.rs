@@ -9,11 +9,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use agon_runner::gallery::Pace;
-use agon_runner::{Gallery, Stop};
-use agon_server::arena::FeedEvent;
-use agon_store::office::State;
-use agon_venue::Sitting;
+use agon_runner::live::LivePacing;
+use agon_runner::{LiveGames, StopFlag};
+use agon_server::read_model::FeedEvent;
+use agon_store::site_db::CompetitionState;
+use agon_venue::LoadedCompetition;
 use axum::body::BodyDataStream;
 use common::cup::play;
 use common::{Client, Site};
@@ -84,13 +84,18 @@ fn lay(site: &Site, id: &str, text: &str) {
 }
 
 /// Begins to play it, as the server does; to be asked to stop.
-async fn run(site: &Site, id: &str) -> (Arc<Stop>, thread::JoinHandle<()>) {
-    site.host(id, State::Running, &[]).await;
+async fn run(site: &Site, id: &str) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
+    site.host(id, CompetitionState::Running, &[]).await;
     let (arena, file) = (site.app.arenas.get(id).unwrap(), site.cup_file(id));
-    let sitting = Sitting::read(&file).map_err(|failure| failure.message).unwrap();
-    let pace = Pace { tick: Duration::from_millis(20), spread: 4, hold: 1, ..Pace::default() };
-    let gallery = Gallery::paced(sitting.assets.clone(), Vec::new(), pace);
-    let stop = Arc::new(Stop::default());
+    let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.message).unwrap();
+    let pace = LivePacing {
+        update_interval: Duration::from_millis(20),
+        finished_game_updates: 4,
+        hold_ticks: 1,
+        ..LivePacing::default()
+    };
+    let gallery = LiveGames::with_pacing(sitting.assets.clone(), Vec::new(), pace);
+    let stop = Arc::new(StopFlag::default());
     let running = {
         let (gallery, stop, file) = (Arc::clone(&gallery), Arc::clone(&stop), file.clone());
         thread::spawn(move || {
@@ -98,10 +103,10 @@ async fn run(site: &Site, id: &str) -> (Arc<Stop>, thread::JoinHandle<()>) {
         })
     };
     // Until there is something to see.
-    while gallery.boards().is_empty() || !file.with_extension("ledger").exists() {
+    while gallery.games().is_empty() || !file.with_extension("ledger").exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    agon_server::arena::reopen(&arena, &file).await.unwrap();
+    agon_server::read_model::reopen(&arena, &file).await.unwrap();
     arena.show(Some(gallery));
     (stop, running)
 }
@@ -176,7 +181,7 @@ async fn a_game_of_each_kind_is_watched_to_its_end() {
             }
         };
         assert!(outcome.is_object(), "{id}: {outcome}");
-        stop.ask();
+        stop.request();
         running.join().unwrap();
         drop(events);
         site.app.arenas.get(id).unwrap().changed();
@@ -203,7 +208,7 @@ async fn the_last_game_is_seen_to_its_end() {
         }
     };
     while events.next().await.unwrap().name != "head" {}
-    stop.ask();
+    stop.request();
     running.join().unwrap();
     site.app.arenas.get("words").unwrap().show(None);
     let mut names = Vec::new();
@@ -242,7 +247,7 @@ async fn boards_that_are_a_secret_are_not_shown() {
     };
     assert_eq!((answer.status.as_u16(), answer.code()), (403, "hidden"));
     assert_eq!(reader.get("competitions/hiding/boards/99/watch").await.status, 404);
-    stop.ask();
+    stop.request();
     running.join().unwrap();
 }
 
@@ -250,10 +255,10 @@ async fn boards_that_are_a_secret_are_not_shown() {
 async fn what_happens_is_told_and_streams_end_with_the_server() {
     let site = Site::new().await;
     lay(&site, "cup", &cup("word-racer", "format = \"round-robin\"", "", ["random", "filler", "", ""]));
-    site.host("cup", State::Running, &[]).await;
+    site.host("cup", CompetitionState::Running, &[]).await;
     let arena = site.app.arenas.get("cup").unwrap();
     let reader = site.nobody();
-    arena.tell(FeedEvent::Progress(json!({"phase": 1, "matches": 7}).to_string().into()));
+    arena.publish(FeedEvent::Progress(json!({"phase": 1, "matches": 7}).to_string().into()));
     let mut events = open(&reader, "competitions/cup/events").await;
     let first = events.next().await.unwrap();
     assert_eq!((first.name.as_str(), &first.data), ("state", &json!({"state": "running", "message": null})));
@@ -263,11 +268,11 @@ async fn what_happens_is_told_and_streams_end_with_the_server() {
         ("progress", &json!(7)),
         "how far it is, at once"
     );
-    arena.tell(FeedEvent::Table { phase: 0, revision: 12 });
+    arena.publish(FeedEvent::Table { phase: 0, revision: 12 });
     let table = events.next().await.unwrap();
     assert_eq!((table.name.as_str(), &table.data), ("table", &json!({"phase": 1, "revision": 12})));
     assert!(table.id > progress.id);
-    arena.tell(FeedEvent::State { state: State::Over, message: None });
+    arena.publish(FeedEvent::State { state: CompetitionState::Finished, message: None });
     assert_eq!(events.next().await.unwrap().data["state"], "over");
     assert_eq!(site.app.meters.watchers.load(Ordering::Acquire), 1);
     // No more than there is room for.

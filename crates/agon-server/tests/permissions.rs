@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use agon_store::office::{Role, State};
+use agon_store::site_db::{CompetitionState, Role};
 use common::cup::Once;
 use common::{Client, PASSWORD, Site};
 use serde_json::{Value, json};
@@ -80,10 +80,10 @@ impl World {
         let made = people[4].post("invitations", json!({"role": "author", "uses": 3})).await.json;
         let invitation = (made["id"].as_i64().unwrap(), made["code"].as_str().unwrap().to_owned());
         CUP_PLAYED.lay(site.cup_file("cup").parent().unwrap(), CUP, &[("Trips.py", TRIPS)]);
-        site.host("cup", State::Waiting, &[("Trips", people[2].id)]).await;
+        site.host("cup", CompetitionState::Waiting, &[("Trips", people[2].id)]).await;
         std::fs::create_dir_all(site.cup_file("draft").parent().unwrap()).unwrap();
         std::fs::write(site.cup_file("draft"), CUP).unwrap();
-        site.host("draft", State::Draft, &[]).await;
+        site.host("draft", CompetitionState::Draft, &[]).await;
         let bots = people[2].get("competitions/cup").await.json;
         let bot = bots["entrants"][0]["bot"].as_i64().unwrap();
         let faults = people[2].get(&format!("competitions/cup/bots/{bot}/faults")).await.json;

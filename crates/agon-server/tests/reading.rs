@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 
-use agon_store::office::{Role, State};
-use agon_store::{Ledger as _, NewRuling, RulingKind, SqliteLedger, Time};
+use agon_store::site_db::{CompetitionState, Role};
+use agon_store::{Ledger as _, NewRuling, RulingKind, SqliteLedger, Timestamp};
 use common::cup::played;
 use common::{Answer, Client, Site};
 use serde_json::{Value, json};
@@ -116,7 +116,7 @@ async fn five_competitions_are_shown_whole() {
     for (id, text) in five() {
         lay(&site, id, &text);
         played(&site.cup_file(id));
-        site.host(id, State::Over, &[]).await;
+        site.host(id, CompetitionState::Finished, &[]).await;
     }
     let reader = site.nobody();
     let list = good(&reader, "competitions").await;
@@ -346,7 +346,7 @@ async fn boards_seeds_and_records_are_a_secret_until_the_end() {
     for (id, text) in [("hiding", hiding), ("solitude", solitude)] {
         lay(&site, id, &text);
         played(&site.cup_file(id));
-        site.host(id, State::Waiting, &[]).await;
+        site.host(id, CompetitionState::Waiting, &[]).await;
     }
     let organiser = site.person("organiser", Role::Organiser).await;
     for (id, hidden) in [("hiding", true), ("solitude", false)] {
@@ -396,9 +396,9 @@ async fn before_the_start_there_is_no_table_and_drafts_are_for_organisers() {
     let site = Site::new().await;
     let (id, text) = &five()[0];
     lay(&site, id, text);
-    site.host(id, State::Open, &[]).await;
+    site.host(id, CompetitionState::Open, &[]).await;
     lay(&site, "draft", text);
-    site.host("draft", State::Draft, &[]).await;
+    site.host("draft", CompetitionState::Draft, &[]).await;
     let (nobody, author) = (site.nobody(), site.person("author", Role::Author).await);
     let organiser = site.person("organiser", Role::Organiser).await;
     let whole = good(&author, &format!("competitions/{id}")).await;
@@ -425,7 +425,7 @@ async fn rulings_show_in_tables_matches_and_schedules() {
     let (id, text) = &five()[0];
     lay(&site, id, text);
     played(&site.cup_file(id));
-    site.host(id, State::Over, &[]).await;
+    site.host(id, CompetitionState::Finished, &[]).await;
     let reader = site.nobody();
     let path = format!("competitions/{id}/phases/1/table");
     let before = good(&reader, &path).await;
@@ -434,11 +434,14 @@ async fn rulings_show_in_tables_matches_and_schedules() {
         kind,
         reason: reason.to_owned(),
         by: "organiser".to_owned(),
-        at: Time::now(),
+        at: Timestamp::now(),
     };
     let key = agon_league::MatchKey { phase: 0, stage: 0, number: 1 };
-    ledger.rule(&rule(RulingKind::Void(key), "the light went out")).await.unwrap();
-    ledger.rule(&rule(RulingKind::Disqualify(agon_league::Entrant(2)), "not its own work")).await.unwrap();
+    ledger.add_ruling(&rule(RulingKind::Void(key), "the light went out")).await.unwrap();
+    ledger
+        .add_ruling(&rule(RulingKind::Disqualify(agon_league::Entrant(2)), "not its own work"))
+        .await
+        .unwrap();
     assert_eq!(good(&reader, &path).await, before, "nobody was told that something has changed");
     site.app.arenas.get(id).unwrap().changed();
     let after = good(&reader, &path).await;

@@ -3,7 +3,7 @@
 
 use agon_server::config::Limits;
 use agon_server::{Config, Server};
-use agon_store::office::{Hidden, Role};
+use agon_store::site_db::{Role, SecretString};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::oneshot;
@@ -84,16 +84,16 @@ async fn the_first_start_gives_a_link_by_which_somebody_becomes_organiser() {
 async fn an_organiser_can_be_set_up_unattended() {
     let folder = tempfile::tempdir().unwrap();
     let mut config = config(&folder);
-    config.organiser_password = Some(Hidden::new("too short"));
+    config.organiser_password = Some(SecretString::new("too short"));
     let refused = Server::bind(config.clone()).await.err().unwrap().to_string();
     assert!(refused.contains("10 to 200 characters"), "{refused}");
-    config.organiser_password = Some(Hidden::new("a good long password"));
+    config.organiser_password = Some(SecretString::new("a good long password"));
     let server = Server::bind(config.clone()).await.unwrap();
     assert_eq!(server.invitation(), None);
     let account = server.app().office.account_by_name("organiser").await.unwrap().unwrap();
     assert_eq!(account.role, Role::Organiser);
     let second = Server::bind(config).await.err().unwrap().to_string();
-    assert!(second.contains("a server runs with it already"), "{second}");
+    assert!(second.contains("a server already uses it"), "{second}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ mod common;
 
 use std::io::{Cursor, Write as _};
 
-use agon_store::office::Role;
+use agon_store::site_db::Role;
 use axum::body::Body;
 use axum::http::header;
 use common::{Answer, Client, Site};
@@ -168,20 +168,20 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             "archive is broken",
         ),
         ("an empty file", one("bot.py", b""), 422, "empty"),
-        ("a program without a word how it is run", one("bot.exe", b"MZ"), 422, "no bot that can be read"),
+        ("a program without a word how it is run", one("bot.exe", b"MZ"), 422, "this is not a bot file"),
         ("too large", one("bot.py", &vec![b'#'; 9 << 20]), 413, "larger than"),
         ("a folder's file that leaves it", two("a.py", "../b.py"), 422, "leaves the archive"),
         ("a folder's file with a whole path", two("a.py", "/etc/b.py"), 422, "absolute path"),
         ("twins in a folder", two("a.py", "A.py"), 422, "same name as"),
         ("a device in a folder", two("a.py", "data/con"), 422, "keep for themselves"),
         ("too many files in a folder", form(&many_parts), 422, "more than 1000 files"),
-        ("no file", form(&[("name", None, b"Bot")]), 422, "no file came"),
-        ("a field nobody knows", form(&[("path", None, b"/etc")]), 422, "no field `path`"),
+        ("no file", form(&[("name", None, b"Bot")]), 422, "the form has no file"),
+        ("an unknown field", form(&[("path", None, b"/etc")]), 422, "unknown field `path`"),
         (
             "a class that is a path",
             form(&[("name", None, b"Bot"), ("class", None, b"../x"), ("file", Some("b.py"), GOOD)]),
             422,
-            "no class",
+            "not a valid class name",
         ),
         (
             "a role in a game without",
@@ -189,12 +189,12 @@ fn hostile() -> Vec<(&'static str, Vec<u8>, u16, &'static str)> {
             422,
             "no roles",
         ),
-        ("no name", form(&[("file", Some("b.py"), GOOD)]), 422, "has none"),
+        ("no name", form(&[("file", Some("b.py"), GOOD)]), 422, "is missing"),
         (
             "a name that turns the line",
             form(&[("name", None, "a\u{202e}b".as_bytes()), ("file", Some("b.py"), GOOD)]),
             422,
-            "cannot be seen",
+            "invisible character",
         ),
         (
             "a form that was cut off",

@@ -9,17 +9,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use agon_core::Assets;
-use agon_grid::live::Mirror;
-use agon_grid::wire::{self, Beat, Done, Order};
-use agon_grid::worker::live::{Shows, boards};
+use agon_grid::live::RemoteLiveGames;
+use agon_grid::messages::{self, CommandReply, Heartbeat, WorkerCommand};
+use agon_grid::worker::live::{LiveStreams, live_game_infos};
 use agon_grid::worker::{Worker, WorkerOptions};
-use agon_grid::{Link, NatsOptions, subjects};
+use agon_grid::{NatsConnection, NatsOptions, subjects};
 use agon_rig::{Nats, Postgres};
-use agon_runner::gallery::Pace;
-use agon_runner::{Gallery, Stop};
-use agon_server::grid::Seen;
-use agon_store::office::{Role, State};
-use agon_venue::competing::Where;
+use agon_runner::live::LivePacing;
+use agon_runner::{LiveGames, StopFlag};
+use agon_server::grid::WorkerStats;
+use agon_store::site_db::{CompetitionState, Role};
+use agon_venue::competition::LedgerLocation;
 use common::cup::play;
 use common::{Client, Site};
 use futures_util::StreamExt as _;
@@ -41,27 +41,27 @@ async fn site(nats: &Nats) -> Site {
     .await
 }
 
-fn beat(worker: &str) -> Beat {
-    Beat {
+fn beat(worker: &str) -> Heartbeat {
+    Heartbeat {
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         layers: vec!["landlock".to_owned()],
         cores: 4,
         busy: 3,
         games: 1_234,
-        rate: 20.5,
-        used: 0.75,
+        games_per_second: 20.5,
+        utilization: 0.75,
         speed: 1.1,
         faults: 7,
-        failed: 1,
-        since_ms: 1_700_000_000_000,
-        ..Beat::new(worker, "1")
+        failed_jobs: 1,
+        started_ms: 1_700_000_000_000,
+        ..Heartbeat::new(worker, "1")
     }
 }
 
-async fn say(link: &Link, beat: &Beat) {
-    let bytes = wire::encode(beat).unwrap();
-    link.client().publish(subjects::beat(&beat.worker), bytes.into()).await.unwrap();
-    agon_grid::access::settle(link).await.unwrap();
+async fn say(link: &NatsConnection, beat: &Heartbeat) {
+    let bytes = messages::encode(beat).unwrap();
+    link.client().publish(subjects::heartbeat(&beat.worker), bytes.into()).await.unwrap();
+    agon_grid::permissions::round_trip(link).await.unwrap();
 }
 
 /// Asks until the answer is as it should be.
@@ -79,7 +79,7 @@ async fn until(client: &Client, path: &str, is_there: impl Fn(&Value) -> bool) -
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn organisers_see_who_plays_and_have_one_leave() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::start();
@@ -88,12 +88,12 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     let empty = organiser.get("workers").await.json;
     assert_eq!((&empty["workers"], &empty["server"]), (&json!([]), &json!(nats.url())));
     assert_eq!(empty["jobs"], json!({"waiting": 0, "out": 0}), "nothing was started yet");
-    let link = Link::connect(&options(&nats, "w")).await.unwrap();
-    let seen = Seen { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..Seen::default() };
+    let link = NatsConnection::connect(&options(&nats, "w")).await.unwrap();
+    let seen = WorkerStats { cup: "cup-1".to_owned(), checked: 5, disagreed: 1, ..WorkerStats::default() };
     site.app.grid.as_ref().unwrap().saw("my-cup", seen);
     say(&link, &beat("w1")).await;
     let refused = vec![("cup-1".to_owned(), "it is of version 0.0.9".to_owned())];
-    say(&link, &Beat { busy: 0, rate: f64::NAN, refused, ..beat("w2") }).await;
+    say(&link, &Heartbeat { busy: 0, games_per_second: f64::NAN, refused, ..beat("w2") }).await;
     let both = until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 2).await;
     let w1 = &both["workers"][0];
     assert_eq!(
@@ -118,19 +118,19 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     }
     let silent = organiser.send("POST", "workers/w1/drain", None).await;
     assert_eq!((silent.status.as_u16(), silent.code()), (409, "no_answer"));
-    let mut orders = link.client().subscribe(subjects::order("w1")).await.unwrap();
-    agon_grid::access::settle(&link).await.unwrap();
+    let mut orders = link.client().subscribe(subjects::command("w1")).await.unwrap();
+    agon_grid::permissions::round_trip(&link).await.unwrap();
     let answering = tokio::spawn({
         let link = link.clone();
         async move {
             let order = orders.next().await.unwrap();
-            let answer = wire::encode(&Done::Yes).unwrap();
+            let answer = messages::encode(&CommandReply::Yes).unwrap();
             link.client().publish(order.reply.unwrap(), answer.into()).await.unwrap();
-            wire::decode::<Order>(&order.payload).unwrap()
+            messages::decode::<WorkerCommand>(&order.payload).unwrap()
         }
     });
     assert_eq!(organiser.send("POST", "workers/w1/drain", None).await.status, 204);
-    assert_eq!(answering.await.unwrap(), Order::Drain);
+    assert_eq!(answering.await.unwrap(), WorkerCommand::Drain);
     let log = organiser.get("audit").await.json;
     let entry = &log["items"][0];
     assert_eq!(
@@ -153,7 +153,7 @@ async fn organisers_see_who_plays_and_have_one_leave() {
     ] {
         assert!(text.lines().any(|found| found == line), "{line}\n{text}");
     }
-    say(&link, &Beat { gone: true, ..beat("w1") }).await;
+    say(&link, &Heartbeat { gone: true, ..beat("w1") }).await;
     until(&organiser, "workers", |one| one["workers"].as_array().unwrap().len() == 1).await;
 }
 
@@ -163,32 +163,37 @@ async fn play_elsewhere(
     nats: &Nats,
     id: &str,
     text: &str,
-) -> (Arc<Stop>, thread::JoinHandle<()>) {
+) -> (Arc<StopFlag>, thread::JoinHandle<()>) {
     let file = site.cup_file(id);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, text).unwrap();
-    site.host(id, State::Running, &[]).await;
-    let pace = Pace { tick: Duration::from_millis(20), spread: 4, hold: 1, ..Pace::default() };
-    let there = Gallery::paced(Assets::none(), vec![None; 4], pace);
-    let stop = Arc::new(Stop::default());
+    site.host(id, CompetitionState::Running, &[]).await;
+    let pace = LivePacing {
+        update_interval: Duration::from_millis(20),
+        finished_game_updates: 4,
+        hold_ticks: 1,
+        ..LivePacing::default()
+    };
+    let there = LiveGames::with_pacing(Assets::none(), vec![None; 4], pace);
+    let stop = Arc::new(StopFlag::default());
     let running = {
         let (gallery, stop, file) = (Arc::clone(&there), Arc::clone(&stop), file.clone());
         thread::spawn(move || {
             play(&file, &mut (), Some(gallery), &stop);
         })
     };
-    let link = Link::connect(&options(nats, "w1")).await.unwrap();
-    let mut orders = link.client().subscribe(subjects::order("w1")).await.unwrap();
-    agon_grid::access::settle(&link).await.unwrap();
-    let shows = Shows::new(link.clone(), "w1");
+    let link = NatsConnection::connect(&options(nats, "w1")).await.unwrap();
+    let mut orders = link.client().subscribe(subjects::command("w1")).await.unwrap();
+    agon_grid::permissions::round_trip(&link).await.unwrap();
+    let shows = LiveStreams::new(link.clone(), "w1");
     tokio::spawn(async move {
         let mut tick = tokio::time::interval(Duration::from_millis(50));
         loop {
             tokio::select! {
-                _ = tick.tick() => say(&link, &Beat { boards: boards("cup-1", &there), ..beat("w1") }).await,
+                _ = tick.tick() => say(&link, &Heartbeat { live_games: live_game_infos("cup-1", &there), ..beat("w1") }).await,
                 Some(message) = orders.next() => {
-                    let Ok(Order::Show { cup, board, for_ms, whole }) = wire::decode(&message.payload) else { continue };
-                    let done = wire::encode(&shows.show(Some(&there), &cup, board, for_ms, whole)).unwrap();
+                    let Ok(WorkerCommand::Show { competition_id, slot, duration_ms, full_film }) = messages::decode(&message.payload) else { continue };
+                    let done = messages::encode(&shows.show(Some(&there), &competition_id, slot, duration_ms, full_film)).unwrap();
                     link.client().publish(message.reply.unwrap(), done.into()).await.unwrap();
                 }
             }
@@ -198,18 +203,18 @@ async fn play_elsewhere(
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let arena = site.app.arenas.get(id).unwrap();
-    agon_server::arena::reopen(&arena, &file).await.unwrap();
-    let here = Gallery::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
+    agon_server::read_model::reopen(&arena, &file).await.unwrap();
+    let here = LiveGames::new(Assets::none(), vec![Some("Ann".to_owned()); 4]);
     let link = site.app.grid.as_ref().unwrap().link.clone();
     let runtime = tokio::runtime::Handle::current();
-    here.add(Mirror::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
+    here.set_remote(RemoteLiveGames::open(link, &runtime, "cup-1", here.contributors().to_vec(), 0));
     arena.show(Some(here));
     (stop, running)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let bots = |list: [&str; 2]| list.map(|bot| format!("\n[[entrant]]\nbot = \"house:{bot}\"\n")).concat();
@@ -244,7 +249,7 @@ async fn a_game_of_another_machine_is_watched_and_a_secret_stays_one() {
             assert_eq!((&film["agon"], &film["contributors"]), (&json!("film"), &json!(["Ann", "Ann"])));
             assert!(film.get("seed").is_none() && text.contains("\"outcome\""));
         }
-        stop.ask();
+        stop.request();
         running.join().unwrap();
     }
 }
@@ -254,22 +259,22 @@ fn work(nats: &Nats, name: &str, cache: std::path::PathBuf) -> thread::JoinHandl
     let options = options(nats, name);
     let worker = WorkerOptions {
         cores: 1,
-        pin: false,
-        cache,
+        pin_cores: false,
+        cache_folder: cache,
         speed: Some(1.0),
         ..WorkerOptions::new(name.to_owned())
     };
     thread::spawn(move || {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build().unwrap();
-        let link = runtime.block_on(Link::connect(&options)).unwrap();
-        Worker::run(link, &runtime, worker, &Stop::default(), &|_| {}).unwrap();
+        let link = runtime.block_on(NatsConnection::connect(&options)).unwrap();
+        Worker::run(link, &runtime, worker, &StopFlag::default(), &|_| {}).unwrap();
     })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (nats, database) = (Nats::start(), Postgres::shared().database());
@@ -277,7 +282,7 @@ async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
     let site = Site::with(|config| {
         config.limits = agon_server::config::Limits::generous();
         config.nats = Some(options);
-        config.ledgers = Where::Database(url);
+        config.ledgers = LedgerLocation::Database(url);
     })
     .await;
     let organiser = site.person("organiser", Role::Organiser).await;
@@ -286,8 +291,8 @@ async fn a_competition_is_played_elsewhere_and_kept_in_a_database() {
     let text = "name = \"D\"\ngame = \"word-racer\"\nseed = \"d\"\n\n[[phase]]\nformat = \"round-robin\"\nlegs = 20\n\n\
                 [[entrant]]\nbot = \"house:random\"\n\n[[entrant]]\nbot = \"house:filler\"\n";
     fs::write(&file, text).unwrap();
-    site.host("cup", State::Running, &[]).await;
-    agon_server::running::play(&site.app, "cup");
+    site.host("cup", CompetitionState::Running, &[]).await;
+    agon_server::runs::play(&site.app, "cup");
     let worker = work(&nats, "w1", site.folder.path().join("cache"));
     let over = until(&organiser, "competitions/cup", |one| one["state"] != "running").await;
     assert_eq!((&over["state"], &over["message"]), (&json!("over"), &Value::Null));

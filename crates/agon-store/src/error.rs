@@ -1,4 +1,4 @@
-//! What can go wrong with a ledger: what, where, what to do.
+//! Errors of a ledger. Each message says what failed, where, and what to do.
 
 use std::io;
 
@@ -6,233 +6,233 @@ use agon_core::record::Digest;
 use agon_league::MatchKey;
 use thiserror::Error;
 
-use crate::kept::PhaseState;
+use crate::model::PhaseState;
 
-/// Why a ledger did not do what was asked.
+/// Error of a ledger operation.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// Nothing there.
-    #[error("{place}: there is no ledger\nhint: `agon run FILE` starts a competition and its ledger")]
+    /// The ledger does not exist.
+    #[error(
+        "{place}: there is no ledger\nhint: run `agon run FILE` to start a competition and create its ledger"
+    )]
     Missing {
-        /// Where it was looked for.
+        /// Expected location.
         place: String,
     },
-    /// Something there already.
+    /// The file or ledger to create already exists.
     #[error(
-        "{place} is there already\nhint: `agon run FILE` goes on with it; to start anew, move it away, or take another name"
+        "{place} already exists\nhint: resume it with `agon run FILE`; to start over, move it away or choose another name"
     )]
     Exists {
-        /// Where it should have been made.
+        /// Location of the existing one.
         place: String,
     },
-    /// Something else.
-    #[error(
-        "{place} is no ledger: {what}\nhint: ledgers are made by `agon run FILE`; is this the file you meant?"
-    )]
+    /// The file is not a ledger.
+    #[error("{place} is not a ledger: {what}\nhint: check the path; `agon run FILE` creates ledgers")]
     NotALedger {
-        /// Which file.
+        /// Path of the file.
         place: String,
-        /// What it is.
+        /// What the file is instead.
         what: String,
     },
-    /// Of a version that is not known here.
+    /// The ledger has a newer version than this program supports.
     #[error(
-        "{place} was written by a newer Agon (ledger version {found}, known here: {known})\nhint: update Agon"
+        "{place} was written by a newer Agon (ledger version {found}, supported: {known})\nhint: update Agon"
     )]
-    Newer {
-        /// Which ledger.
+    NewerVersion {
+        /// Location of the ledger.
         place: String,
-        /// Its version.
+        /// Version of the ledger.
         found: i64,
-        /// The latest known here.
+        /// Latest supported version.
         known: i64,
     },
-    /// Bytes have changed that nobody should change.
+    /// Stored data is corrupt.
     #[error(
-        "{place} is damaged: {what}\nhint: stop using it, keep a copy, and go on from a backup; what can be saved of a file is \
-         saved by `sqlite3 FILE .recover`"
+        "{place} is damaged: {what}\nhint: stop using it, keep a copy, and restore a backup; `sqlite3 FILE .recover` saves \
+         the readable part of a file"
     )]
     Damaged {
-        /// Which ledger.
+        /// Location of the ledger.
         place: String,
-        /// What was seen.
+        /// What was found.
         what: String,
     },
-    /// No room.
+    /// The disk is full.
     #[error(
-        "{place}: the disk is full, nothing of the last matches was kept\nhint: make room and run again: what was kept is whole, and \
-         the rest is played again"
+        "{place}: the disk is full; the last matches were not stored\nhint: free some space and run again; stored matches are intact, \
+         and the others are played again"
     )]
-    Full {
-        /// Which ledger.
+    DiskFull {
+        /// Location of the ledger.
         place: String,
     },
-    /// May not be written.
+    /// The ledger is not writable.
     #[error(
         "{place} cannot be written: {what}\nhint: check the permissions of the file and its folder, and how its disk is mounted"
     )]
     ReadOnly {
-        /// Which ledger.
+        /// Location of the ledger.
         place: String,
-        /// Why.
+        /// Cause.
         what: String,
     },
-    /// Another program is in it and does not let go.
+    /// Another program holds a write lock for too long.
     #[error(
-        "{place}: another program is writing to it and has not let go for {seconds} s\nhint: is it open in `sqlite3` or `psql`, or in a \
-         backup program? end that and run again"
+        "{place}: another program has held a write lock for {seconds} s\nhint: close it in `sqlite3`, `psql` or a backup \
+         program, and run again"
     )]
     Locked {
-        /// Which ledger.
+        /// Location of the ledger.
         place: String,
-        /// How long we waited.
+        /// Seconds waited.
         seconds: u64,
     },
-    /// Somebody plays it already.
+    /// Another process runs the competition.
     #[error(
-        "{place}: the competition is being run already, by process {pid} on {host}\nhint: wait for it, or end it there (CTRL-C)"
+        "{place}: the competition is already running, in process {pid} on {host}\nhint: wait for it to finish, or stop it there with CTRL-C"
     )]
-    Running {
-        /// Which ledger.
+    AlreadyRunning {
+        /// Location of the ledger.
         place: String,
-        /// Whose process.
+        /// Id of that process.
         pid: u32,
-        /// On which machine.
+        /// Machine of that process.
         host: String,
     },
-    /// The same match with another outcome.
+    /// A stored match was appended again with a different result.
     #[error(
-        "match {key} was played again and came out differently\n  kept:  {kept}\n  given: {given}\nhint: the rules, a bot or its clock \
-         are not what they were; the kept one stays"
+        "match {key} was played again with a different result\n  stored: {stored}\n  new:    {given}\nhint: check whether the rules, a bot \
+         or its clock changed; the stored result stays"
     )]
     Conflict {
-        /// Which match.
+        /// Key of the match.
         key: MatchKey,
-        /// The digest that is kept.
-        kept: Digest,
-        /// The digest of what was to be kept.
+        /// Digest of the stored match.
+        stored: Digest,
+        /// Digest of the appended match.
         given: Digest,
     },
-    /// A phase is not as far as it would have to be, or too far.
+    /// The phase is in the wrong state for the operation.
     #[error("phase {} is {state}: {refused}\nhint: {hint}", .phase + 1)]
-    Phase {
-        /// Which one, from 0.
+    WrongPhaseState {
+        /// Phase, from 0.
         phase: u32,
-        /// How far it is.
+        /// Its current state.
         state: PhaseState,
-        /// What cannot be done.
+        /// The operation that is not possible.
         refused: &'static str,
-        /// What can.
+        /// What to do instead.
         hint: &'static str,
     },
-    /// There are fewer phases.
+    /// The competition has fewer phases.
     #[error("there is no phase {}: the competition has {phases}\nhint: phases are counted from 1", .phase + 1)]
     NoSuchPhase {
-        /// The one asked for, from 0.
+        /// Requested phase, from 0.
         phase: u32,
-        /// How many there are.
+        /// Number of phases.
         phases: u32,
     },
-    /// What was to be kept makes no sense.
-    #[error("match {key} cannot be kept: {what}\nhint: this is a mistake in Agon, please report it")]
-    Malformed {
-        /// Which match.
+    /// The match to append is inconsistent.
+    #[error("match {key} cannot be stored: {what}\nhint: this is a bug in Agon; please report it")]
+    MalformedMatch {
+        /// Key of the match.
         key: MatchKey,
-        /// What is wrong with it.
+        /// The inconsistency.
         what: String,
     },
-    /// A ruling that cannot be made, or not lifted.
+    /// A ruling cannot be made or lifted.
     #[error("{what}\nhint: {hint}")]
-    Ruling {
-        /// Why not.
+    InvalidRuling {
+        /// Reason.
         what: String,
-        /// What can be done.
+        /// What to do.
         hint: &'static str,
     },
-    /// A table was to be published that does not heed what was decided since it was computed.
+    /// Rulings changed after the table to publish was computed.
     #[error(
-        "phase {}: a ruling was made or lifted while its table was computed\nhint: compute the table again", .phase + 1
+        "phase {}: rulings changed while its table was computed\nhint: compute the table again", .phase + 1
     )]
-    Ruled {
-        /// Which one, from 0.
+    RulingsChanged {
+        /// Phase, from 0.
         phase: u32,
     },
-    /// The machine said no.
+    /// A file operation failed.
     #[error("cannot {doing} {place}: {error}\nhint: {hint}")]
     Io {
-        /// Which file.
+        /// Path of the file.
         place: String,
-        /// What was tried.
+        /// The attempted operation, as a verb.
         doing: &'static str,
-        /// What the machine said.
+        /// Error of the operating system.
         error: io::Error,
         /// What to do.
         hint: &'static str,
     },
-    /// A file that should be an archive of a ledger.
+    /// The file is not a valid ledger archive.
     #[error(
-        "{place} cannot be read as a ledger's archive: {what}\nhint: `agon export FILE --archive NAME` writes them; was this one copied whole?"
+        "{place} is not a valid ledger archive: {what}\nhint: check that the file was copied completely; `agon export FILE --archive NAME` creates archives"
     )]
-    Archive {
-        /// Which file.
+    InvalidArchive {
+        /// Path of the file.
         place: String,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
-    /// A database server that does not answer.
-    #[error("{place}: the database server does not answer{}: {what}\nhint: is it running, are host and port right, and does the way there let you through? \
-             what was kept is safe; run again when it answers", tried(*.seconds))]
+    /// The database server does not respond.
+    #[error("{place}: the database server does not respond{}: {what}\nhint: check that it runs, the host, the port and the network; \
+             stored data is safe, so run again when it responds", describe_duration(*.seconds))]
     Unreachable {
-        /// Which one, without its password.
+        /// Location of the ledger, without the password.
         place: String,
-        /// What was seen.
+        /// Cause.
         what: String,
-        /// For how long it was tried again.
+        /// Seconds of retrying.
         seconds: u64,
     },
-    /// A database server that does not do what it is asked.
+    /// The database server rejected the request.
     #[error("{place}: {what}\nhint: {hint}")]
-    Refused {
-        /// Which one, without its password.
+    ServerRefused {
+        /// Location of the ledger, without the password.
         place: String,
-        /// What it said, in our words.
+        /// Explanation of the server's error.
         what: String,
         /// What to do.
         hint: String,
-        /// Whether whoever called can mend it.
-        wrong_use: bool,
+        /// Whether the user can fix it.
+        is_usage_error: bool,
     },
-    /// The database said something else.
-    #[error("{place}: {what}\nhint: run again; if it comes back, please report it")]
+    /// Any other database error.
+    #[error("{place}: {what}\nhint: run again; if it happens again, please report it")]
     Database {
-        /// Which ledger.
+        /// Location of the ledger.
         place: String,
-        /// Its words.
+        /// Message of the database.
         what: String,
     },
 }
 
-/// How long something was tried, if it was.
-fn tried(seconds: u64) -> String {
-    if seconds == 0 { String::new() } else { format!(", and has not for {seconds} s") }
+/// Describes how long retries lasted, if there were any.
+fn describe_duration(seconds: u64) -> String {
+    if seconds == 0 { String::new() } else { format!(" (retried for {seconds} s)") }
 }
 
 impl StoreError {
-    /// Whether whoever called can mend it (exit code 2), rather than that something broke (3).
-    pub const fn is_wrong_use(&self) -> bool {
+    /// Whether this is a usage error (exit code 2) rather than an internal failure (exit code 3).
+    pub const fn is_usage_error(&self) -> bool {
         matches!(
             self,
             Self::Missing { .. }
                 | Self::Exists { .. }
                 | Self::NotALedger { .. }
-                | Self::Newer { .. }
-                | Self::Running { .. }
-                | Self::Phase { .. }
+                | Self::NewerVersion { .. }
+                | Self::AlreadyRunning { .. }
+                | Self::WrongPhaseState { .. }
                 | Self::NoSuchPhase { .. }
-                | Self::Ruling { .. }
-                | Self::Archive { .. }
-                | Self::Refused { wrong_use: true, .. }
+                | Self::InvalidRuling { .. }
+                | Self::InvalidArchive { .. }
+                | Self::ServerRefused { is_usage_error: true, .. }
         )
     }
 }

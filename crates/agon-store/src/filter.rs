@@ -1,36 +1,36 @@
-//! Which of many are wanted, and in which order.
+//! Filters for matches and faults, and the order of matches.
 
 use std::ops::Range;
 
 use agon_core::Fault;
 use agon_league::{Entrant, MatchKey};
 
-/// In which order matches come.
+/// Order of a list of matches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Order {
+pub enum MatchOrder {
     /// By stage and number: the same in every run.
     #[default]
     Schedule,
-    /// As they were appended.
+    /// In the order they were appended.
     Appended,
-    /// The last one first.
-    Newest,
+    /// In the reverse order of appending.
+    NewestFirst,
 }
 
-/// Which matches of a phase. The default is all of them.
+/// Selects matches of a phase. The default selects all.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MatchFilter {
     /// Only these stages.
     pub stages: Range<u32>,
-    /// Only where this entrant played.
+    /// Only matches of this entrant.
     pub entrant: Option<Entrant>,
-    /// Only those with an entry in the fault list.
+    /// Only matches with an entry in the fault list.
     pub faulty: bool,
-    /// In which order.
-    pub order: Order,
-    /// Only what comes behind this one, in that order: for the next page.
+    /// Order of the result.
+    pub order: MatchOrder,
+    /// Only matches after this one in that order; used for the next page.
     pub after: Option<MatchKey>,
-    /// At most so many.
+    /// Maximum number of matches.
     pub limit: Option<u64>,
 }
 
@@ -40,24 +40,24 @@ impl Default for MatchFilter {
             stages: 0..u32::MAX,
             entrant: None,
             faulty: false,
-            order: Order::Schedule,
+            order: MatchOrder::Schedule,
             after: None,
             limit: None,
         }
     }
 }
 
-/// Which faults; the newest come first. The default is all of them.
+/// Selects faults, newest first. The default selects all.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FaultFilter {
-    /// Only of this phase.
+    /// Only faults of this phase.
     pub phase: Option<u32>,
-    /// Only of this entrant.
+    /// Only faults of this entrant.
     pub entrant: Option<Entrant>,
-    /// Only this kind.
+    /// Only faults of this kind.
     pub fault: Option<Fault>,
-    /// Only those before this one ([`crate::KeptFault::id`]): for the next page.
+    /// Only faults before this id ([`crate::StoredFault::id`]); used for the next page.
     pub before: Option<u64>,
-    /// At most so many.
+    /// Maximum number of faults.
     pub limit: Option<u64>,
 }

@@ -1,141 +1,150 @@
-//! The ledger's interface. What keeps it (a file, a database server) is behind it, and passes `tests/conformance.rs`.
+//! Interface of a ledger. Every implementation (file, database server) passes `tests/conformance.rs`.
 
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 
-use crate::archive::Sink;
+use crate::archive::RowSink;
+use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
-use crate::kept::{
-    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, KeptFault,
-    KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
+use crate::model::{
+    AppendResult, BannedWorker, BotVersion, ConfigVersion, Counts, DataFolder, FinishedMatch, LedgerInfo,
+    NewBotVersion, PhaseProgress, PhaseStatus, SecretSeed, Snapshot, StoredFault, StoredMatch, StoredRecord,
+    Timestamp,
 };
-use crate::log::GameLog;
-use crate::ruling::{Lifted, NewRuling, Ruling};
-use crate::{Claim, Result};
+use crate::ruling::{NewRuling, Ruling, RulingLift};
+use crate::{Result, RunLock};
 
-/// Many things, one after the other, without all of them in memory. No transaction stays open between two of them.
+/// A stream of rows that are not all in memory. No transaction stays open between two rows.
 pub type Rows<'l, T> = BoxStream<'l, Result<T>>;
 
-/// One competition's ledger.
+/// Ledger of one competition.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// What may be shown of the competition: the secret seed only after [`Ledger::reveal`].
-    async fn competition(&self) -> Result<Competition>;
+    /// Public data of the competition. Contains the secret seed only after [`Ledger::reveal_seed`].
+    async fn competition(&self) -> Result<LedgerInfo>;
 
-    /// The secret seed, for whoever draws from it.
-    async fn secret(&self) -> Result<Secret>;
+    /// The secret seed, for drawing the seeds of games.
+    async fn secret_seed(&self) -> Result<SecretSeed>;
 
-    /// From now on the seed may be shown. A second time changes nothing.
-    async fn reveal(&self, at: Time) -> Result<()>;
+    /// Makes the seed public. Calling it again changes nothing.
+    async fn reveal_seed(&self, at: Timestamp) -> Result<()>;
 
-    /// The file was changed in a way that leaves results comparable: keeps the new one too. The latest again changes nothing.
-    async fn amend(&self, edition: &Edition) -> Result<()>;
+    /// Stores a new version of the competition file, after a change that leaves results comparable. Storing the latest again changes
+    /// nothing.
+    async fn add_config_version(&self, config: &ConfigVersion) -> Result<()>;
 
     /// All phases, in order.
     async fn phases(&self) -> Result<Vec<PhaseStatus>>;
 
-    /// A waiting phase takes matches from now on. One that is running stays so.
-    async fn start(&self, phase: u32, at: Time) -> Result<()>;
+    /// Starts a waiting phase: it accepts matches from now on. Does nothing if it is running.
+    async fn start_phase(&self, phase: u32, at: Timestamp) -> Result<()>;
 
-    /// A running phase takes no matches any more; the hash of its table is kept. `under` are the rulings that the table heeds; if
-    /// others are in force by now, it is refused ([`crate::StoreError::Ruled`]). Again with the same table changes nothing.
-    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Time) -> Result<()>;
+    /// Publishes a running phase: stores the hash of its table and accepts no more matches. `rulings` are the ids of the rulings applied to
+    /// the table. Fails with [`crate::StoreError::RulingsChanged`] if others are in force. Publishing the same table again changes nothing.
+    async fn publish_phase(
+        &self,
+        phase: u32,
+        table_hash: Digest,
+        rulings: &[u64],
+        at: Timestamp,
+    ) -> Result<()>;
 
-    /// A published phase is over. A second time changes nothing.
-    async fn close(&self, phase: u32, at: Time) -> Result<()>;
+    /// Closes a published phase. Calling it again changes nothing.
+    async fn close_phase(&self, phase: u32, at: Timestamp) -> Result<()>;
 
-    /// The right to play the competition, until it is dropped or its process ends. One at a time: whoever is second is told who
-    /// the first is.
-    async fn claim(&self) -> Result<Claim>;
+    /// Takes the lock for running the competition. It is released on drop or when the process ends. Only one process can hold it:
+    /// the error for a second one names the holder.
+    async fn acquire_run_lock(&self) -> Result<RunLock>;
 
-    /// A bot is handed in; gives its version. The entrant's latest again, for the same phase or a later one, is the version it
-    /// has. Refused once the phase it shall play from has started.
-    async fn submit(&self, bot: &Submission) -> Result<u32>;
+    /// Adds a bot version and returns its number. Adding the entrant's latest bot again, for the same or a later phase, returns
+    /// its existing number. Fails once phase `from_phase` has started.
+    async fn add_bot_version(&self, bot: &NewBotVersion) -> Result<u32>;
 
-    /// Every version of every bot, by entrant and version.
-    async fn bots(&self) -> Result<Vec<BotVersion>>;
+    /// All versions of all bots, by entrant and version.
+    async fn bot_versions(&self) -> Result<Vec<BotVersion>>;
 
-    /// A bot's packed files, if they were kept.
-    async fn archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>>;
+    /// Packed files of a bot version, if they were stored.
+    async fn bot_archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>>;
 
-    /// Keeps finished matches, all or none. A match that is there already is left as it is, and is an error if what is to be kept
-    /// differs in its digest. Quick for many at once: gather some dozens.
-    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<Appended>;
+    /// Stores finished matches, all or none. A match that is already stored does not change; it is an error if its digest
+    /// differs. Batches of some dozens are fastest.
+    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<AppendResult>;
 
-    /// How far a phase is: for going on with it, and for its table.
-    async fn progress(&self, phase: u32) -> Result<Progress>;
+    /// Progress of a phase, for resuming it and for computing its table.
+    async fn progress(&self, phase: u32) -> Result<PhaseProgress>;
 
-    /// How much of a phase was played.
+    /// Numbers of matches, games and faults of a phase.
     async fn counts(&self, phase: u32) -> Result<Counts>;
 
     /// One match.
-    async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>>;
+    async fn find(&self, key: MatchKey) -> Result<Option<StoredMatch>>;
 
     /// Matches of a phase.
-    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch>;
+    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredMatch>;
 
-    /// One game's record, if there is such a game and its record was kept.
+    /// Record of a game, if the game exists and its record was stored.
     async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>>;
 
-    /// The records of the matches that [`Ledger::matches`] would give; games without a record are left out. `after` and `limit`
-    /// count matches.
-    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord>;
+    /// Records of the matches that [`Ledger::matches`] returns. Games without a record are left out. `after` and `limit` refer to
+    /// matches.
+    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredRecord>;
 
     /// The fault list, newest first.
-    fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault>;
+    fn faults(&self, filter: FaultFilter) -> Rows<'_, StoredFault>;
 
-    /// An entrant's `data/` folder as it was when this stage began: after its last match of an earlier stage or phase. With
-    /// the match it is from, for whoever starts anew with a new version.
-    async fn data_before(
+    /// An entrant's `data/` folder at the start of a stage: after its last match of an earlier stage or phase. Returned with
+    /// the key of that match, so that the caller can start empty after a version change.
+    async fn data_folder_before(
         &self,
         entrant: Entrant,
         phase: u32,
         stage: u32,
     ) -> Result<Option<(MatchKey, DataFolder)>>;
 
-    /// The organiser decides; gives the ruling's number. Refused without a reason, about what was never played or who is not there,
-    /// and while a ruling on the same is in force. A ledger knows no formats: whether a match of this phase may be void is for whoever
-    /// calls to say.
-    async fn rule(&self, ruling: &NewRuling) -> Result<u64>;
+    /// Makes a ruling and returns its id. Fails without a reason, for a match that was not played, for an unknown entrant, and while a
+    /// ruling on the same subject is in force. The ledger does not know the formats: the caller decides whether a match of this phase may
+    /// be voided.
+    async fn add_ruling(&self, ruling: &NewRuling) -> Result<u64>;
 
-    /// A ruling is no longer in force. It stays in the list; a second time is refused.
-    async fn lift(&self, ruling: u64, lifted: &Lifted) -> Result<()>;
+    /// Lifts a ruling. It stays in the list. Lifting it again is an error.
+    async fn lift_ruling(&self, ruling: u64, lifted: &RulingLift) -> Result<()>;
 
-    /// Every ruling that was ever made, the first first.
+    /// All rulings, including lifted ones, oldest first.
     async fn rulings(&self) -> Result<Vec<Ruling>>;
 
-    /// The matches of a phase that ended while one of those who played them was disqualified, with whom, in the order of the
-    /// schedule. What was ruled or lifted since does not change it.
+    /// Matches of a phase that ended while one of their entrants was disqualified, each with that entrant, in schedule order. Later
+    /// rulings and lifts do not change the result.
     async fn forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>>;
 
-    /// What a bot printed in a game. `None` if that was nothing, if it is no program, and when it was dropped to make room.
-    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>>;
+    /// Bot output of a seat in a game. `None` if the bot printed nothing, is not a program, or its output was dropped to free space.
+    async fn bot_output(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<BotOutput>>;
 
-    /// A worker is not believed any more, and why. It stays barred; a second time changes nothing.
-    async fn bar(&self, worker: &str, why: &str, at: Time) -> Result<()>;
+    /// Bans a worker permanently. Banning it again changes nothing.
+    async fn ban_worker(&self, worker: &str, reason: &str, at: Timestamp) -> Result<()>;
 
-    /// Who is not believed any more, the first first.
-    async fn barred(&self) -> Result<Vec<Barred>>;
+    /// Banned workers, in the order of their bans.
+    async fn banned_workers(&self) -> Result<Vec<BannedWorker>>;
 
-    /// The matches of a phase that a worker has played, in the order of the schedule.
-    async fn played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>>;
+    /// Matches of a phase that this worker played, in schedule order.
+    async fn matches_played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>>;
 
-    /// Who played each match of a phase, and what it came to, by its digest; in the order of the schedule. Those that were not played
-    /// by a worker are left out.
-    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>>;
+    /// Matches of a phase with worker and digest, in schedule order. Matches that were not played by a worker are left
+    /// out.
+    async fn matches_with_workers(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>>;
 
-    /// Takes matches of a running phase back, all or none, with everything that belongs to them; gives how many there were. They can be
-    /// appended again, with another outcome too. That they were there, who played them and why they went is kept. Void ones stay.
-    async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64>;
+    /// Revokes matches of a running phase, all or none, with all their data. Returns the number of revoked matches. They can be appended
+    /// again, also with other results. The ledger keeps their keys, workers, digests and the reason. Void matches are not revoked.
+    async fn revoke_matches(&self, phase: u32, keys: &[MatchKey], reason: &str, at: Timestamp)
+    -> Result<u64>;
 
-    /// Looks at everything that is kept; gives what is wrong, in words. Slow.
+    /// Checks all stored data and returns the problems found. Slow.
     async fn check(&self) -> Result<Vec<String>>;
 
-    /// Hands all of it over, row by row and as it is at one moment: for archives.
-    async fn dump(&self, sink: &mut dyn Sink) -> Result<()>;
+    /// Passes all rows, from one consistent state, to `sink`; used for archives.
+    async fn dump(&self, sink: &mut dyn RowSink) -> Result<()>;
 
-    /// Lets go of it in good order. Nothing is asked of it any more.
+    /// Closes all connections. The ledger must not be used afterwards.
     async fn disconnect(&self) -> Result<()>;
 }

@@ -1,45 +1,44 @@
-//! The ledger: what a competition was started with and everything that was played, kept for good.
+//! The ledger: permanent storage for the configuration and the results of a competition.
 //!
-//! [`Ledger`] is what the rest of Agon sees of it; [`SqliteLedger`] keeps one competition in one file, [`PostgresLedger`] in a schema of a database on a
-//! server. A ledger never
-//! computes standings: it takes finished matches, keeps them in the order they came, and hands them out again. All of it runs
-//! inside a tokio runtime whose timers are enabled, and for a server its input and output too.
+//! [`Ledger`] is the interface for the rest of Agon. [`SqliteLedger`] stores a competition in one file, [`PostgresLedger`] in a schema
+//! of a database. A ledger never computes standings: it stores finished matches in the order of arrival and returns them. It needs a
+//! tokio runtime with timers enabled, for PostgreSQL also with I/O enabled.
 //!
-//! What is one transaction: a call of [`Ledger::append`], with all its matches, games, records, faults, `data/` folders, logs and
-//! the snapshot. A match that was kept once is never changed.
+//! One call of [`Ledger::append`] is one transaction: all its matches, games, records, faults, `data/` folders, bot output and the
+//! snapshot. A stored match never changes; it can only be revoked as a whole. [`site_db`] is the database of a web server.
 
 pub mod archive;
-mod claim;
-mod coming;
+mod bot_output;
+mod encoding;
 mod error;
 mod filter;
-mod kept;
+mod incoming;
+mod integrity_checks;
 mod ledger;
-mod log;
-pub mod office;
-mod packing;
-mod pages;
+mod model;
+mod pagination;
+mod phase_transitions;
 pub mod postgres;
 mod ranges;
 mod ruling;
+mod run_lock;
+pub mod site_db;
 mod sqlite;
-mod steps;
-mod sums;
 
-pub use claim::Claim;
+pub use bot_output::{BotOutput, OutputWriter, PackedOutput, TurnOutput};
 pub use error::StoreError;
-pub use filter::{FaultFilter, MatchFilter, Order};
-pub use kept::{
-    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
-    KeptFault, KeptGame, KeptMatch, KeptRecord, MatchFault, PhaseState, PhaseStatus, Progress, Secret,
-    Snapshot, Submission, Time,
-};
+pub use filter::{FaultFilter, MatchFilter, MatchOrder};
 pub use ledger::{Ledger, Rows};
-pub use log::{GameLog, LogWriter, MatchLog, Printed};
+pub use model::{
+    AppendResult, BannedWorker, BotVersion, ConfigVersion, Counts, DataFolder, FinishedMatch, LedgerInfo,
+    MatchFault, NewBotVersion, NewLedger, PhaseProgress, PhaseState, PhaseStatus, SecretSeed, Snapshot,
+    StoredFault, StoredGame, StoredMatch, StoredRecord, Timestamp,
+};
 pub use postgres::PostgresLedger;
 pub use ranges::Ranges;
-pub use ruling::{Lifted, NewRuling, Ruling, RulingKind};
+pub use ruling::{NewRuling, Ruling, RulingKind, RulingLift};
+pub use run_lock::RunLock;
 pub use sqlite::SqliteLedger;
 
-/// What every call gives back.
+/// Result of a ledger operation.
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;

@@ -1,66 +1,66 @@
-//! Sets of numbers that are nearly without gaps: which matches of a stage were played.
+//! Sets of numbers with few gaps, such as the played matches of a stage.
 
 use std::ops::Range;
 
-/// A set of numbers, as ranges in order that neither touch nor overlap.
+/// A set of numbers, as sorted ranges that neither touch nor overlap.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranges(Vec<Range<u64>>);
 
 impl Ranges {
-    /// None.
+    /// The empty set.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// In order.
+    /// The ranges, in order.
     pub fn iter(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.0.iter().cloned()
     }
 
-    /// How many numbers.
+    /// Count of numbers.
     pub fn len(&self) -> u64 {
         self.0.iter().map(|range| range.end - range.start).sum()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this one is in it.
+    /// Whether the set contains this number.
     pub fn contains(&self, number: u64) -> bool {
-        let behind = self.0.partition_point(|range| range.start <= number);
-        behind > 0 && number < self.0[behind - 1].end
+        let next = self.0.partition_point(|range| range.start <= number);
+        next > 0 && number < self.0[next - 1].end
     }
 
-    /// Those below `end` that are not in it, in order: what is still to be played.
+    /// Numbers below `end` that are missing, in order: the matches still to be played.
     pub fn gaps(&self, end: u64) -> impl Iterator<Item = Range<u64>> + '_ {
         let starts = self.0.iter().map(|range| range.start).chain([u64::MAX]);
         let ends = [0].into_iter().chain(self.0.iter().map(|range| range.end));
         ends.zip(starts).map(move |(from, to)| from..to.min(end)).filter(|gap| gap.start < gap.end)
     }
 
-    /// Puts one in; whether it was not there.
+    /// Inserts a number. Returns whether it was new.
     pub fn insert(&mut self, number: u64) -> bool {
-        let behind = self.0.partition_point(|range| range.start <= number);
-        if behind > 0 && number < self.0[behind - 1].end {
+        let next = self.0.partition_point(|range| range.start <= number);
+        if next > 0 && number < self.0[next - 1].end {
             return false;
         }
-        let joins_left = behind > 0 && self.0[behind - 1].end == number;
-        let joins_right = behind < self.0.len() && self.0[behind].start == number + 1;
+        let joins_left = next > 0 && self.0[next - 1].end == number;
+        let joins_right = next < self.0.len() && self.0[next].start == number + 1;
         match (joins_left, joins_right) {
             (true, true) => {
-                self.0[behind - 1].end = self.0[behind].end;
-                self.0.remove(behind);
+                self.0[next - 1].end = self.0[next].end;
+                self.0.remove(next);
             }
-            (true, false) => self.0[behind - 1].end = number + 1,
-            (false, true) => self.0[behind].start = number,
-            (false, false) => self.0.insert(behind, number..number + 1),
+            (true, false) => self.0[next - 1].end = number + 1,
+            (false, true) => self.0[next].start = number,
+            (false, false) => self.0.insert(next, number..number + 1),
         }
         true
     }
 
-    /// Puts a range behind all there are.
+    /// Appends a range after all others.
     pub(crate) fn push(&mut self, range: Range<u64>) {
         match self.0.last_mut() {
             Some(last) if last.end == range.start => last.end = range.end,
@@ -69,8 +69,8 @@ impl Ranges {
     }
 }
 
-/// Puts a number of a stage in.
-pub(crate) fn note(stages: &mut Vec<Ranges>, stage: u32, number: u64) {
+/// Inserts a match number into the set of its stage.
+pub(crate) fn insert_played(stages: &mut Vec<Ranges>, stage: u32, number: u64) {
     let stage = stage as usize;
     if stages.len() <= stage {
         stages.resize_with(stage + 1, Ranges::new);
@@ -85,8 +85,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_the_set_of_what_was_put_in() {
-        // Every order of a small set, made by a multiplication that visits all numbers.
+    fn ranges_contain_exactly_the_inserted_numbers() {
+        // Inserts the numbers in several orders; multiplication by a step coprime to 24 visits each once.
         for step in [1, 5, 7, 11, 23] {
             let mut ranges = Ranges::new();
             let mut set = BTreeSet::new();

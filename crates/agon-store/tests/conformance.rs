@@ -1,4 +1,4 @@
-//! What every ledger must do, whatever keeps it. A second kind of ledger joins by a [`Home`] and one line at the end.
+//! Tests that every kind of ledger must pass. To add a kind, implement [`TestStorage`] and add a line at the end.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout, reason = "tests")]
 
 mod common;
@@ -19,22 +19,22 @@ use agon_store::{Ledger, PostgresLedger, SqliteLedger};
 use async_trait::async_trait;
 use tempfile::TempDir;
 
-/// A place for one ledger.
+/// Storage for one ledger.
 #[async_trait]
-pub trait Home {
-    /// Makes the ledger.
+pub trait TestStorage {
+    /// Creates the ledger.
     async fn create(&self, phases: u32) -> Box<dyn Ledger>;
-    /// Opens it once more, as another program would.
+    /// Opens the ledger again, as another program would.
     async fn open(&self) -> Box<dyn Ledger>;
 }
 
-struct File(TempDir);
+struct FileStorage(TempDir);
 
 #[async_trait]
-impl Home for File {
+impl TestStorage for FileStorage {
     async fn create(&self, phases: u32) -> Box<dyn Ledger> {
         let path = self.0.path().join("cup.ledger");
-        Box::new(SqliteLedger::create(path, &common::founding(phases)).await.unwrap())
+        Box::new(SqliteLedger::create(path, &common::new_ledger(phases)).await.unwrap())
     }
 
     async fn open(&self) -> Box<dyn Ledger> {
@@ -42,11 +42,11 @@ impl Home for File {
     }
 }
 
-/// A name in a database that all tests share.
-struct Name(&'static Database, String);
+/// A ledger name in a database that all tests share.
+struct DatabaseStorage(&'static Database, String);
 
-impl Name {
-    /// `None` where PostgreSQL is not installed.
+impl DatabaseStorage {
+    /// `None` if PostgreSQL is not installed.
     fn new() -> Option<Self> {
         static DATABASE: OnceLock<Option<Database>> = OnceLock::new();
         static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -61,9 +61,9 @@ impl Name {
 }
 
 #[async_trait]
-impl Home for Name {
+impl TestStorage for DatabaseStorage {
     async fn create(&self, phases: u32) -> Box<dyn Ledger> {
-        Box::new(PostgresLedger::create(&self.0.url, &self.1, &common::founding(phases)).await.unwrap())
+        Box::new(PostgresLedger::create(&self.0.url, &self.1, &common::new_ledger(phases)).await.unwrap())
     }
 
     async fn open(&self) -> Box<dyn Ledger> {
@@ -72,48 +72,48 @@ impl Home for Name {
 }
 
 macro_rules! suite {
-    ($kind:ident, $home:expr) => {
+    ($kind:ident, $storage:expr) => {
         mod $kind {
             use super::*;
 
-            suite!(@ $home, state::the_founding_is_kept_and_the_seed_hidden_until_it_is_revealed);
-            suite!(@ $home, state::a_changed_file_is_kept_beside_the_first);
-            suite!(@ $home, state::a_phase_only_moves_on);
-            suite!(@ $home, state::a_phase_that_is_not_there_is_said_to_be_so);
-            suite!(@ $home, state::bots_are_kept_by_version);
-            suite!(@ $home, state::one_plays_at_a_time);
-            suite!(@ $home, matches::what_was_appended_comes_back);
-            suite!(@ $home, matches::appending_again_changes_nothing);
-            suite!(@ $home, matches::another_outcome_is_a_conflict_and_nothing_is_kept);
-            suite!(@ $home, matches::a_published_phase_takes_nothing_new);
-            suite!(@ $home, matches::what_makes_no_sense_is_refused);
-            suite!(@ $home, matches::progress_is_snapshot_and_rest);
-            suite!(@ $home, matches::every_filter_order_and_page);
-            suite!(@ $home, matches::records_come_in_order);
-            suite!(@ $home, matches::the_fault_list_is_newest_first);
-            suite!(@ $home, matches::data_folders_as_they_were_before_a_stage);
-            suite!(@ $home, rulings::a_ruling_is_kept_and_can_be_lifted_once);
-            suite!(@ $home, rulings::what_cannot_be_ruled_is_refused_in_clear_words);
-            suite!(@ $home, rulings::a_phase_knows_the_rulings_it_began_and_was_published_under);
-            suite!(@ $home, rulings::what_ended_under_a_ruling_is_forfeited_whatever_comes_later);
-            suite!(@ $home, matches::logs_are_kept_with_their_match_and_are_no_part_of_its_digest);
-            suite!(@ $home, matches::of_too_many_logs_the_oldest_go);
-            suite!(@ $home, matches::readers_see_what_is_committed_while_others_write);
-            suite!(@ $home, workers::a_worker_is_barred_once_and_its_matches_are_known);
-            suite!(@ $home, workers::what_is_withdrawn_is_gone_and_can_come_again_with_another_outcome);
-            suite!(@ $home, workers::a_phase_that_is_not_running_gives_nothing_back);
-            suite!(@ $home, workers::void_matches_stay_and_numbers_are_never_used_again);
-            suite!(@ $home, workers::rulings_hold_for_what_is_played_again);
+            suite!(@ $storage, state::new_ledger_is_stored_and_hides_the_seed_until_it_is_revealed);
+            suite!(@ $storage, state::changed_config_is_stored_in_addition_to_the_first);
+            suite!(@ $storage, state::phase_state_only_moves_forward);
+            suite!(@ $storage, state::missing_phase_is_reported);
+            suite!(@ $storage, state::bots_are_stored_by_version);
+            suite!(@ $storage, state::run_lock_is_held_by_one_process_at_a_time);
+            suite!(@ $storage, matches::appended_matches_are_returned_unchanged);
+            suite!(@ $storage, matches::appending_stored_matches_changes_nothing);
+            suite!(@ $storage, matches::different_result_is_a_conflict_and_nothing_is_stored);
+            suite!(@ $storage, matches::published_phase_rejects_new_matches);
+            suite!(@ $storage, matches::malformed_matches_are_rejected);
+            suite!(@ $storage, matches::progress_is_the_snapshot_and_later_results);
+            suite!(@ $storage, matches::matches_respect_every_filter_order_and_page);
+            suite!(@ $storage, matches::records_are_returned_in_order);
+            suite!(@ $storage, matches::faults_are_listed_newest_first);
+            suite!(@ $storage, matches::data_folder_before_returns_the_state_at_stage_start);
+            suite!(@ $storage, rulings::ruling_is_stored_and_can_be_lifted_once);
+            suite!(@ $storage, rulings::invalid_rulings_are_rejected_with_a_clear_message);
+            suite!(@ $storage, rulings::phase_stores_the_rulings_at_start_and_publication);
+            suite!(@ $storage, rulings::matches_that_ended_during_a_disqualification_stay_forfeited);
+            suite!(@ $storage, matches::bot_output_is_stored_with_its_match_and_is_not_part_of_the_digest);
+            suite!(@ $storage, matches::oldest_bot_output_is_dropped_when_the_limit_is_exceeded);
+            suite!(@ $storage, matches::readers_see_committed_matches_while_others_write);
+            suite!(@ $storage, workers::worker_is_banned_once_and_its_matches_are_listed);
+            suite!(@ $storage, workers::revoked_matches_are_removed_and_can_be_appended_with_another_result);
+            suite!(@ $storage, workers::revoking_fails_in_a_phase_that_is_not_running);
+            suite!(@ $storage, workers::void_matches_are_not_revoked_and_ids_are_never_reused);
+            suite!(@ $storage, workers::rulings_apply_to_matches_that_are_played_again);
         }
     };
-    (@ $home:expr, $module:ident :: $case:ident) => {
+    (@ $storage:expr, $module:ident :: $case:ident) => {
         #[test]
         fn $case() {
-            let Some(home) = $home else { return };
-            common::run(async { $module::$case(&home).await });
+            let Some(storage) = $storage else { return };
+            common::run(async { $module::$case(&storage).await });
         }
     };
 }
 
-suite!(sqlite, Some(File(TempDir::new().unwrap())));
-suite!(postgres, Name::new());
+suite!(sqlite, Some(FileStorage(TempDir::new().unwrap())));
+suite!(postgres, DatabaseStorage::new());

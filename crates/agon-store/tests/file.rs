@@ -1,4 +1,4 @@
-//! The ledger as a file: what is no ledger, what is damaged, who else is in it, no room, no permission.
+//! Ledger files: wrong files, damage, concurrent programs, full disk, missing permissions.
 #![allow(missing_docs, clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout, reason = "tests")]
 
 mod common;
@@ -9,30 +9,30 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use agon_core::record::Digest;
-use agon_store::{Ledger as _, MatchFilter, NewRuling, RulingKind, SqliteLedger, StoreError, Time};
-use common::{SMALL, Shape, finished, founding, key, run};
+use agon_store::{Ledger as _, MatchFilter, NewRuling, RulingKind, SqliteLedger, StoreError, Timestamp};
+use common::{SMALL, Shape, finished, key, new_ledger, run};
 use futures_util::TryStreamExt as _;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 use tempfile::TempDir;
 
-/// A ledger with some matches, closed in good order.
+/// A ledger with some matches, cleanly closed.
 async fn ledger_in(folder: &Path) -> PathBuf {
     let path = folder.join("cup.ledger");
-    let ledger = SqliteLedger::create(&path, &founding(1)).await.unwrap();
-    ledger.start(0, Time(0)).await.unwrap();
+    let ledger = SqliteLedger::create(&path, &new_ledger(1)).await.unwrap();
+    ledger.start_phase(0, Timestamp(0)).await.unwrap();
     let batch: Vec<_> = (0..300).map(|number| finished(key(0, 0, number), SMALL)).collect();
     ledger.append(&batch, None).await.unwrap();
     ledger.disconnect().await.unwrap();
     path
 }
 
-/// The file by SQLite itself, as another program has it.
-async fn raw(path: &Path) -> SqliteConnection {
+/// Opens the file with SQLite, as another program would.
+async fn open_raw(path: &Path) -> SqliteConnection {
     SqliteConnectOptions::new().filename(path).create_if_missing(true).connect().await.unwrap()
 }
 
-async fn refusal(path: &Path) -> String {
+async fn open_error(path: &Path) -> String {
     let read = SqliteLedger::open_to_read(path).await.unwrap_err().to_string();
     let written = SqliteLedger::open(path).await.unwrap_err().to_string();
     assert_eq!(read, written);
@@ -42,47 +42,50 @@ async fn refusal(path: &Path) -> String {
 }
 
 #[test]
-fn what_is_no_ledger_is_refused_and_left_alone() {
+fn file_that_is_not_a_ledger_is_rejected_and_unchanged() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("thing");
-        assert_eq!(refusal(&path).await, "FILE: there is no ledger");
-        assert_eq!(refusal(folder.path()).await, "FILE is no ledger: it is a folder");
+        assert_eq!(open_error(&path).await, "FILE: there is no ledger");
+        assert_eq!(open_error(folder.path()).await, "FILE is not a ledger: it is a folder");
         fs::write(&path, "").unwrap();
-        assert_eq!(refusal(&path).await, "FILE is no ledger: it is empty or very short");
+        assert_eq!(open_error(&path).await, "FILE is not a ledger: it is empty or very short");
         fs::write(&path, "name = 'Autumn Cup'\n".repeat(20)).unwrap();
-        assert_eq!(refusal(&path).await, "FILE is no ledger: it is not an SQLite database");
+        assert_eq!(open_error(&path).await, "FILE is not a ledger: it is not an SQLite database");
 
         let path = folder.path().join("browser.db");
-        let mut other = raw(&path).await;
+        let mut other = open_raw(&path).await;
         sqlx::raw_sql("CREATE TABLE history (page TEXT)").execute(&mut other).await.unwrap();
         other.close().await.unwrap();
         let before = fs::read(&path).unwrap();
-        assert_eq!(refusal(&path).await, "FILE is no ledger: it is an SQLite database of another program");
+        assert_eq!(
+            open_error(&path).await,
+            "FILE is not a ledger: it is an SQLite database of another program"
+        );
         assert!(fs::read(&path).unwrap() == before, "it was changed");
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing beside it");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "no files beside it");
     });
 }
 
 #[test]
-fn a_newer_ledger_is_refused() {
+fn newer_ledger_is_rejected() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
-        let mut newer = raw(&path).await;
+        let mut newer = open_raw(&path).await;
         sqlx::raw_sql("PRAGMA user_version = 7").execute(&mut newer).await.unwrap();
-        // Still in the log beside the file, as after a newer Agon was killed.
+        // The new version is still in the `-wal` file, as after a newer Agon was killed.
         assert_eq!(
-            refusal(&path).await,
-            "FILE was written by a newer Agon (ledger version 7, known here: 3)"
+            open_error(&path).await,
+            "FILE was written by a newer Agon (ledger version 7, supported: 3)"
         );
         newer.close().await.unwrap();
-        assert!(refusal(&path).await.contains("newer Agon"));
+        assert!(open_error(&path).await.contains("newer Agon"));
     });
 }
 
-/// The first version's tables, with one running phase and one match in it.
-const FIRST: &str = "
+/// Rows of a ledger of version 1, with one running phase and one match.
+const FIRST_VERSION_ROWS: &str = "
     INSERT INTO competition (id, name, game, rules, engine, commitment) VALUES (1, 'Old Cup', 'connect-five', 1, '0.1.0', zeroblob(32));
     INSERT INTO secret (id, seed) VALUES (1, 'old');
     INSERT INTO edition (at, file, normal) VALUES (1, 'name', '{}');
@@ -94,14 +97,14 @@ const FIRST: &str = "
     PRAGMA user_version = 1;";
 
 #[test]
-fn an_older_ledger_is_brought_up_to_date() {
+fn open_migrates_an_older_ledger() {
     run(async {
         for read_only in [false, true] {
             let folder = TempDir::new().unwrap();
             let path = folder.path().join("old.ledger");
-            let mut old = raw(&path).await;
+            let mut old = open_raw(&path).await;
             sqlx::raw_sql(include_str!("../migrations/0001_ledger.sql")).execute(&mut old).await.unwrap();
-            sqlx::raw_sql(FIRST).execute(&mut old).await.unwrap();
+            sqlx::raw_sql(FIRST_VERSION_ROWS).execute(&mut old).await.unwrap();
             old.close().await.unwrap();
             if read_only {
                 let reader = SqliteLedger::open_to_read(&path).await.unwrap();
@@ -110,13 +113,16 @@ fn an_older_ledger_is_brought_up_to_date() {
             }
             let ledger = SqliteLedger::open(&path).await.unwrap();
             let phases = ledger.phases().await.unwrap();
-            assert!(phases[0].started_under.is_empty() && phases[0].published_under.is_empty());
+            assert!(phases[0].rulings_at_start.is_empty() && phases[0].rulings_at_publication.is_empty());
             assert_eq!(ledger.counts(0).await.unwrap().matches, 1);
             for (id, kind) in
                 [(1, RulingKind::Void(key(0, 0, 0))), (2, RulingKind::Disqualify(agon_league::Entrant(3)))]
             {
                 let (reason, by) = ("it must be so".to_owned(), "Ada".to_owned());
-                assert_eq!(ledger.rule(&NewRuling { kind, reason, by, at: Time(9) }).await.unwrap(), id);
+                assert_eq!(
+                    ledger.add_ruling(&NewRuling { kind, reason, by, at: Timestamp(9) }).await.unwrap(),
+                    id
+                );
             }
             assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
         }
@@ -124,53 +130,51 @@ fn an_older_ledger_is_brought_up_to_date() {
 }
 
 #[test]
-fn a_ledger_is_never_made_over_another_file() {
+fn create_never_overwrites_a_file() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
         let before = fs::read(&path).unwrap();
-        let refused = SqliteLedger::create(&path, &founding(1)).await.unwrap_err();
-        assert!(matches!(refused, StoreError::Exists { .. }), "{refused}");
+        let error = SqliteLedger::create(&path, &new_ledger(1)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Exists { .. }), "{error}");
         assert!(fs::read(&path).unwrap() == before);
         let nowhere =
-            SqliteLedger::create(folder.path().join("no/such/cup.ledger"), &founding(1)).await.unwrap_err();
+            SqliteLedger::create(folder.path().join("no/such/cup.ledger"), &new_ledger(1)).await.unwrap_err();
         assert!(nowhere.to_string().contains("\nhint: choose a folder that exists"), "{nowhere}");
     });
 }
 
 #[test]
-fn the_file_is_its_owners_and_one_file_when_nobody_is_in_it() {
+fn ledger_is_private_and_a_single_file_when_closed() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "the seed is in it");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600, "it contains the seed");
         let names = || fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(names(), 1);
         let reader = SqliteLedger::open_to_read(&path).await.unwrap();
         assert_eq!(reader.counts(0).await.unwrap().matches, 300);
-        drop(reader.claim().await.unwrap());
+        drop(reader.acquire_run_lock().await.unwrap());
         reader.disconnect().await.unwrap();
-        let refused = SqliteLedger::open_to_read(&path).await.unwrap().reveal(Time(1)).await.unwrap_err();
-        assert!(
-            refused.to_string().contains("cannot be written: it was opened for reading\nhint: "),
-            "{refused}"
-        );
+        let error =
+            SqliteLedger::open_to_read(&path).await.unwrap().reveal_seed(Timestamp(1)).await.unwrap_err();
+        assert!(error.to_string().contains("cannot be written: it was opened read-only\nhint: "), "{error}");
     });
 }
 
 #[test]
-fn damage_is_found_and_said() {
+fn damage_is_detected_and_reported() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
         let whole = fs::read(&path).unwrap();
-        // Cut off, as a copy that was broken off.
+        // Truncated, like an incomplete copy.
         fs::write(&path, &whole[..whole.len() / 2]).unwrap();
         let cut = read_all(&path).await.unwrap_err();
         assert!(matches!(cut, StoreError::Damaged { .. }), "{cut}");
         assert!(cut.to_string().contains(".recover"), "{cut}");
-        // Pages full of nothing. Reading must say so or read what was written, and never panic.
-        let (mut said, pages) = (0, whole.len() / 4096);
+        // Overwritten pages. Reading must report the damage or return the original data, and never panic.
+        let (mut reported, pages) = (0, whole.len() / 4096);
         for page in 1..pages {
             let mut bytes = whole.clone();
             bytes[page * 4096..][..4096].fill(0xA5);
@@ -179,13 +183,13 @@ fn damage_is_found_and_said() {
                 Err(error) => matches!(error, StoreError::Damaged { .. }),
                 Ok(problems) => !problems.is_empty(),
             };
-            said += usize::from(found);
+            reported += usize::from(found);
         }
-        assert_eq!(said, pages - 1, "of {pages} pages");
+        assert_eq!(reported, pages - 1, "of {pages} pages");
     });
 }
 
-/// Everything that a reader can come across; what `check` finds.
+/// Reads everything and returns the problems that `check` finds.
 async fn read_all(path: &Path) -> Result<Vec<String>, StoreError> {
     let ledger = SqliteLedger::open_to_read(path).await?;
     ledger.competition().await?;
@@ -196,20 +200,20 @@ async fn read_all(path: &Path) -> Result<Vec<String>, StoreError> {
 }
 
 #[test]
-fn what_was_kept_cannot_be_changed_by_hand_either() {
+fn triggers_reject_manual_changes_of_stored_rows() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
         let ledger = SqliteLedger::open(&path).await.unwrap();
-        ledger.publish(0, Digest([1; 32]), &[], Time(1)).await.unwrap();
+        ledger.publish_phase(0, Digest([1; 32]), &[], Timestamp(1)).await.unwrap();
         let ruling = NewRuling {
             kind: RulingKind::Void(key(0, 0, 3)),
             reason: "the power was cut".to_owned(),
             by: "Ada".to_owned(),
-            at: Time(1),
+            at: Timestamp(1),
         };
-        ledger.rule(&ruling).await.unwrap();
-        let mut hand = raw(&path).await;
+        ledger.add_ruling(&ruling).await.unwrap();
+        let mut connection = open_raw(&path).await;
         for attempt in [
             "UPDATE match SET points = x'00' WHERE id = 1",
             "DELETE FROM match WHERE id = 1",
@@ -224,40 +228,40 @@ fn what_was_kept_cannot_be_changed_by_hand_either() {
             "UPDATE ruling SET lifted = 2, lifted_by = 'x', lifted_for = 'x', lifted_last_match = 2, entrant = 3",
             "INSERT INTO match SELECT 9999, phase, stage, 9999, finished, entrants, faults, digest, points FROM match LIMIT 1",
         ] {
-            let refused = sqlx::raw_sql(attempt).execute(&mut hand).await;
-            assert!(refused.is_err(), "{attempt}");
+            let error = sqlx::raw_sql(attempt).execute(&mut connection).await;
+            assert!(error.is_err(), "{attempt}");
         }
     });
 }
 
 #[test]
-fn readers_never_wait_and_a_second_writer_is_told_after_a_while() {
+fn readers_never_wait_and_a_second_writer_times_out() {
     run(async {
         let folder = TempDir::new().unwrap();
         let path = ledger_in(folder.path()).await;
-        let mut other = raw(&path).await;
+        let mut other = open_raw(&path).await;
         sqlx::raw_sql("BEGIN IMMEDIATE; UPDATE phase SET closed = 1").execute(&mut other).await.unwrap();
         let ledger = SqliteLedger::open(&path).await.unwrap();
         assert_eq!(ledger.counts(0).await.unwrap().matches, 300);
-        assert_eq!(ledger.progress(0).await.unwrap().after.len(), 300);
-        let told = ledger.append(&[finished(key(0, 0, 300), SMALL)], None).await.unwrap_err();
-        assert!(told.to_string().contains("another program is writing to it"), "{told}");
+        assert_eq!(ledger.progress(0).await.unwrap().results_after_snapshot.len(), 300);
+        let error = ledger.append(&[finished(key(0, 0, 300), SMALL)], None).await.unwrap_err();
+        assert!(error.to_string().contains("another program has held a write lock"), "{error}");
         sqlx::raw_sql("ROLLBACK").execute(&mut other).await.unwrap();
         ledger.append(&[finished(key(0, 0, 300), SMALL)], None).await.unwrap();
     });
 }
 
-/// Runs one of the ignored tests below where a folder can be mounted, with that folder's path in the environment.
+/// Runs one of the ignored tests below in a namespace with a mounted folder. The path is in the environment.
 #[track_caller]
-fn mounted(test: &str, script: &str) {
+fn run_in_mount(test: &str, script: &str) {
     let alone = ["--user", "--map-root-user", "--mount"];
     if !Command::new("unshare").args(alone).arg("true").status().is_ok_and(|status| status.success()) {
-        agon_rig::cannot_run(agon_rig::Lacks::Machine, "nothing can be mounted here");
+        agon_rig::cannot_run(agon_rig::Lacks::Machine, "cannot mount folders here");
         return;
     }
     let folder = TempDir::new().unwrap();
     run(ledger_in(folder.path()));
-    let told = Command::new("unshare")
+    let output = Command::new("unshare")
         .args(alone)
         .args(["sh", "-ec"])
         .arg(format!("{script}\nexec \"$EXE\" --exact {test} --ignored --nocapture"))
@@ -265,72 +269,72 @@ fn mounted(test: &str, script: &str) {
         .env("LEDGER_FOLDER", folder.path())
         .output()
         .unwrap();
-    let words = String::from_utf8_lossy(&told.stdout) + String::from_utf8_lossy(&told.stderr);
-    assert!(told.status.success() && words.contains("1 passed"), "{words}");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
 }
 
 #[test]
-fn a_full_disk_loses_nothing_and_is_said() {
-    mounted("on_a_small_disk", "mount -t tmpfs -o size=1m tmpfs \"$LEDGER_FOLDER\"");
+fn full_disk_is_reported_and_loses_nothing() {
+    run_in_mount("on_a_small_disk", "mount -t tmpfs -o size=1m tmpfs \"$LEDGER_FOLDER\"");
 }
 
 #[test]
-fn a_disk_that_cannot_be_written_can_be_read() {
-    mounted(
+fn ledger_on_a_read_only_disk_can_be_read() {
+    run_in_mount(
         "on_a_read_only_disk",
         "mount --bind \"$LEDGER_FOLDER\" \"$LEDGER_FOLDER\" && mount -o remount,bind,ro \"$LEDGER_FOLDER\"",
     );
 }
 
 #[test]
-#[ignore = "run by a_full_disk_loses_nothing_and_is_said"]
+#[ignore = "run by full_disk_is_reported_and_loses_nothing"]
 fn on_a_small_disk() {
     let Some(folder) = std::env::var_os("LEDGER_FOLDER").map(PathBuf::from) else { return };
     run(async {
         let path = folder.join("cup.ledger");
         let large = Shape { record: 20_000, ..SMALL };
-        let ledger = SqliteLedger::create(&path, &founding(1)).await.unwrap();
-        ledger.start(0, Time(0)).await.unwrap();
-        let mut kept = 0;
-        let told = loop {
-            match ledger.append(&[finished(key(0, 0, kept), large)], None).await {
-                Ok(_) => kept += 1,
+        let ledger = SqliteLedger::create(&path, &new_ledger(1)).await.unwrap();
+        ledger.start_phase(0, Timestamp(0)).await.unwrap();
+        let mut stored = 0;
+        let error = loop {
+            match ledger.append(&[finished(key(0, 0, stored), large)], None).await {
+                Ok(_) => stored += 1,
                 Err(error) => break error,
             }
         };
-        assert!(kept > 3, "{kept}");
-        assert!(matches!(told, StoreError::Full { .. }), "{told}");
-        // What was kept is there; with room it goes on.
-        assert_eq!(ledger.counts(0).await.unwrap().matches, kept);
+        assert!(stored > 3, "{stored}");
+        assert!(matches!(error, StoreError::DiskFull { .. }), "{error}");
+        // Stored matches are intact, and appending works again when there is space.
+        assert_eq!(ledger.counts(0).await.unwrap().matches, stored);
         assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
         let status = Command::new("mount").args(["-o", "remount,size=8m"]).arg(&folder).status().unwrap();
         assert!(status.success());
-        ledger.append(&[finished(key(0, 0, kept), large)], None).await.unwrap();
-        // Not even the ledger itself has room.
+        ledger.append(&[finished(key(0, 0, stored), large)], None).await.unwrap();
+        // There is not enough space to create a ledger.
         fs::write(folder.join("filler"), vec![0; 6 << 20]).unwrap();
         let _ = fs::write(folder.join("more"), vec![0; 6 << 20]);
-        let told = SqliteLedger::create(folder.join("other.ledger"), &founding(1)).await.unwrap_err();
-        assert!(matches!(told, StoreError::Full { .. }), "{told}");
+        let error = SqliteLedger::create(folder.join("other.ledger"), &new_ledger(1)).await.unwrap_err();
+        assert!(matches!(error, StoreError::DiskFull { .. }), "{error}");
         assert!(!folder.join("other.ledger").exists());
     });
 }
 
 #[test]
-#[ignore = "run by a_disk_that_cannot_be_written_can_be_read"]
+#[ignore = "run by ledger_on_a_read_only_disk_can_be_read"]
 fn on_a_read_only_disk() {
     let Some(folder) = std::env::var_os("LEDGER_FOLDER").map(PathBuf::from) else { return };
     run(async {
         let path = folder.join("cup.ledger");
         let reader = SqliteLedger::open_to_read(&path).await.unwrap();
-        assert_eq!(reader.progress(0).await.unwrap().after.len(), 300);
-        let told = reader.claim().await.unwrap_err().to_string();
-        assert!(told.contains("cannot lock") && told.contains("\nhint: "), "{told}");
-        let told = match SqliteLedger::open(&path).await {
-            Ok(ledger) => ledger.reveal(Time(1)).await.unwrap_err(),
+        assert_eq!(reader.progress(0).await.unwrap().results_after_snapshot.len(), 300);
+        let error = reader.acquire_run_lock().await.unwrap_err().to_string();
+        assert!(error.contains("cannot lock") && error.contains("\nhint: "), "{error}");
+        let error = match SqliteLedger::open(&path).await {
+            Ok(ledger) => ledger.reveal_seed(Timestamp(1)).await.unwrap_err(),
             Err(error) => error,
         };
-        assert!(matches!(told, StoreError::ReadOnly { .. }), "{told}");
-        let told = SqliteLedger::create(folder.join("other.ledger"), &founding(1)).await.unwrap_err();
-        assert!(told.to_string().contains("Read-only file system"), "{told}");
+        assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+        let error = SqliteLedger::create(folder.join("other.ledger"), &new_ledger(1)).await.unwrap_err();
+        assert!(error.to_string().contains("Read-only file system"), "{error}");
     });
 }

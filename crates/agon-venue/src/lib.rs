@@ -5,21 +5,21 @@
 //! (`tell`), and what asks the ledger is asynchronous and runs in the caller's runtime.
 
 pub mod check;
-pub mod competing;
+pub mod competition;
 pub mod document;
-pub mod failure;
+pub mod error;
+pub mod isolation;
 pub mod manifest;
-pub mod neighbours;
-pub mod parcel;
+pub mod package;
+pub mod parse_options;
 pub mod report;
-pub mod seating;
-pub mod setup;
-pub mod sheets;
+pub mod resolve;
 pub mod starter;
+pub mod table_formats;
 
-pub use competing::{Place, Sitting};
-pub use failure::Failure;
-pub use seating::Sandbox;
+pub use competition::{CompetitionPaths, LoadedCompetition};
+pub use error::Failure;
+pub use resolve::SandboxMode;
 
 /// Where messages go that stand beside an answer: a line each.
-pub type Tell<'t> = &'t mut dyn FnMut(&str);
+pub type MessageSink<'t> = &'t mut dyn FnMut(&str);

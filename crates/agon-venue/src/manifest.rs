@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use agon_core::assets::content_hash;
-use agon_core::settings::nearest;
+use agon_core::settings::closest_name;
 use agon_host::{Program, ProgramError};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::Tell;
-use crate::failure::{Failure, WRONG_USE};
+use crate::MessageSink;
+use crate::error::{Failure, WRONG_USE};
 
 /// Its name in a bot's folder.
 pub const FILE: &str = "agon.toml";
@@ -92,7 +92,7 @@ impl Manifest {
     }
 
     /// What is to be run, if it is there.
-    pub fn program(&self, tell: Tell<'_>) -> Result<Program, ProgramError> {
+    pub fn program(&self, tell: MessageSink<'_>) -> Result<Program, ProgramError> {
         let program = Program::from_command(&self.command, &self.folder);
         let Some(build) = &self.build else { return program };
         let unbuilt =
@@ -162,7 +162,7 @@ impl Manifest {
     }
 
     /// A changed source that was not built again is the commonest way to wonder why nothing changes.
-    fn note_if_stale(&self, build: &str, products: &[&str], tell: Tell<'_>) {
+    fn note_if_stale(&self, build: &str, products: &[&str], tell: MessageSink<'_>) {
         let changed = |path: &Path| path.metadata().and_then(|about| about.modified()).ok();
         let built: Option<SystemTime> = products
             .iter()
@@ -290,7 +290,7 @@ impl Fields {
     fn take(&mut self, key: &str, value: &Spanned<DeValue<'_>>) -> Result<(), (String, String)> {
         if !KEYS.contains(&key) {
             let known = format!("the keys are {}", KEYS.join(", "));
-            let hint = nearest(key, KEYS).map_or(known, |near| format!("did you mean `{near}`?"));
+            let hint = closest_name(key, KEYS).map_or(known, |near| format!("did you mean `{near}`?"));
             return Err((format!("`{key}` is no key"), hint));
         }
         let DeValue::String(text) = value.get_ref() else {
@@ -315,7 +315,7 @@ impl Fields {
             "protocol" if text == JSON_LINES || text == WORD_RACER => self.protocol = Some(text),
             "protocol" => {
                 let both = format!("protocol = \"{JSON_LINES}\" or \"{WORD_RACER}\" (that game's own lines)");
-                let hint = nearest(&text, [JSON_LINES, WORD_RACER])
+                let hint = closest_name(&text, [JSON_LINES, WORD_RACER])
                     .map_or(both, |near| format!("did you mean \"{near}\"?"));
                 return Err((format!("there is no protocol \"{text}\""), hint));
             }

@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use agon_core::GameInfo;
-use agon_core::settings::nearest;
+use agon_core::settings::closest_name;
 use agon_games::word_racer::WordList;
 use rust_embed::RustEmbed;
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use crate::manifest::{self, JSON_LINES, WORD_RACER};
 
 #[derive(RustEmbed)]
@@ -99,7 +99,7 @@ pub fn language(word: &str) -> Result<&'static Language, Failure> {
     LANGUAGES.iter().find(known).ok_or_else(|| {
         let ids = LANGUAGES.iter().map(|language| language.id);
         let all = ids.clone().collect::<Vec<_>>().join(", ");
-        let near = nearest(word, ids.chain(["javascript"]));
+        let near = closest_name(word, ids.chain(["javascript"]));
         let meant = near.map_or_else(String::new, |near| format!("did you mean `{near}`? "));
         Failure::wrong_use(
             format!("--lang: there is no starter in `{word}`"),
@@ -109,7 +109,7 @@ pub fn language(word: &str) -> Result<&'static Language, Failure> {
 }
 
 /// How the bots to be beaten are given to `agon play`: the first to see that all is well, the last to be watched.
-fn trials(game: &str) -> &'static [&'static str] {
+fn example_opponents(game: &str) -> &'static [&'static str] {
     match game {
         "solitude-scramble" => &[
             ". house:greedy house:left house:random --seed 7",
@@ -131,7 +131,7 @@ fn trials(game: &str) -> &'static [&'static str] {
 
 /// What a bot is called, from the name of its folder.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Names {
+pub struct TemplateNames {
     /// In tables: `my-bot`.
     pub shown: String,
     /// A class: `MyBot`.
@@ -140,7 +140,7 @@ pub struct Names {
     pub module: String,
 }
 
-impl Names {
+impl TemplateNames {
     /// Keeps letters and digits that every language allows.
     pub fn of(folder: &str) -> Self {
         let words: Vec<&str> =
@@ -190,7 +190,7 @@ pub struct Starter {
 
 impl Starter {
     /// The bot for a game in a language.
-    pub fn new(info: &GameInfo, language: &Language, names: &Names) -> Self {
+    pub fn new(info: &GameInfo, language: &Language, names: &TemplateNames) -> Self {
         let own_lines = info.id == WORD_RACER;
         let mut files = thinking(info.id, language, names);
         let main = files.first().map(|file| file.name.clone()).unwrap_or_default();
@@ -216,7 +216,8 @@ impl Starter {
         }
         let mut commands: Vec<String> = language.build.map(str::to_owned).into_iter().collect();
         commands.push(format!("agon check {} .", info.id));
-        commands.extend(trials(info.id).iter().map(|words| format!("agon play {} {words}", info.id)));
+        commands
+            .extend(example_opponents(info.id).iter().map(|words| format!("agon play {} {words}", info.id)));
         let content = readme(info, language, names, &files, &commands).into_bytes();
         files.push(File {
             name: "README.md".to_owned(),
@@ -229,14 +230,14 @@ impl Starter {
 
 /// A bot's folder as files: each with its path there, what it holds, and whether it is a program.
 pub fn files(game: &str, lang: &str, name: &str) -> Result<Vec<(PathBuf, Vec<u8>, bool)>, Failure> {
-    let info = agon_engine::table(game)?.info();
-    let starter = Starter::new(info, language(lang)?, &Names::of(name));
+    let info = agon_engine::any_game(game)?.info();
+    let starter = Starter::new(info, language(lang)?, &TemplateNames::of(name));
     // What is run as a program is built, not shipped.
     Ok(starter.files.into_iter().map(|file| (PathBuf::from(file.name), file.content, false)).collect())
 }
 
 /// The files that are the bot's mind.
-fn thinking(game: &str, language: &Language, names: &Names) -> Vec<File> {
+fn thinking(game: &str, language: &Language, names: &TemplateNames) -> Vec<File> {
     let folder = format!("{game}/{}/", language.id);
     let paths = Templates::iter().filter(|path| path.starts_with(&folder));
     paths
@@ -248,7 +249,7 @@ fn thinking(game: &str, language: &Language, names: &Names) -> Vec<File> {
         .collect()
 }
 
-fn agon_toml(game: &str, language: &Language, names: &Names, command: &str) -> String {
+fn agon_toml(game: &str, language: &Language, names: &TemplateNames, command: &str) -> String {
     let protocol = if game == WORD_RACER { WORD_RACER } else { JSON_LINES };
     let mut toml = format!(
         "# How this bot is run: with this file its folder is a BOT, as in `agon play {game} DIR house:random`.\n\
@@ -262,7 +263,7 @@ fn agon_toml(game: &str, language: &Language, names: &Names, command: &str) -> S
 }
 
 /// What that contest's own tools look for.
-fn word_racer(names: &Names, command: &str) -> [File; 3] {
+fn word_racer(names: &TemplateNames, command: &str) -> [File; 3] {
     let players = format!("players:\n- name: {}\n  directory: .\n  command: {command}\n", names.shown);
     let file = |name: &str, content: &str, is| File { name: name.to_owned(), content: content.into(), is };
     [
@@ -275,7 +276,7 @@ fn word_racer(names: &Names, command: &str) -> [File; 3] {
 fn readme(
     info: &GameInfo,
     language: &Language,
-    names: &Names,
+    names: &TemplateNames,
     files: &[File],
     commands: &[String],
 ) -> String {
@@ -325,7 +326,7 @@ mod tests {
     #[test]
     fn names_are_made_from_the_folder() {
         let names = |folder| {
-            let Names { shown, class, module } = Names::of(folder);
+            let TemplateNames { shown, class, module } = TemplateNames::of(folder);
             format!("{shown} {class} {module}")
         };
         assert_eq!(names("my-bot"), "my-bot MyBot my_bot");
@@ -342,7 +343,7 @@ mod tests {
     fn every_folder_is_whole() {
         for info in agon_games::infos() {
             for language in &LANGUAGES {
-                let starter = Starter::new(info, language, &Names::of("my-bot"));
+                let starter = Starter::new(info, language, &TemplateNames::of("my-bot"));
                 let here = format!("{} in {}", info.id, language.title);
                 let read = |name: &str| {
                     let file = starter.files.iter().find(|file| file.name == name);

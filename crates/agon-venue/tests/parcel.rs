@@ -8,13 +8,13 @@ use std::process::Command;
 
 use agon_core::record::{Digest, Recorder};
 use agon_core::{Assets, Settings};
-use agon_engine::{ProgramSeat, Seating};
+use agon_engine::{PlayerSpec, ProgramSpec};
 use agon_league::{Entrant, MatchKey};
-use agon_runner::course::PlayedPart;
-use agon_runner::{Bout, Member};
-use agon_venue::parcel::{self, Parcel, Unpacked};
-use agon_venue::seating::{Order, furnish, read_bot};
-use agon_venue::{Sandbox, neighbours};
+use agon_runner::match_progress::ResolvedPart;
+use agon_runner::{LoadedEntrant, MatchRunner};
+use agon_venue::package::{self, BotPackage, UnpackedBot};
+use agon_venue::resolve::{BotRequest, install_game_files, resolve_bot};
+use agon_venue::{SandboxMode, isolation};
 use tempfile::TempDir;
 
 const GATHERER: &str = "import helper\n\n\nclass Gatherer:\n    def get_move(self, board, player, T, N):\n        return helper.move(board)\n";
@@ -34,36 +34,46 @@ fn place(files: &[(&str, &str)]) -> TempDir {
     home
 }
 
-fn seated(game: &str, bots: &[&str], folder: &Path) -> Vec<ProgramSeat> {
+fn seated(game: &str, bots: &[&str], folder: &Path) -> Vec<ProgramSpec> {
     let seat = |bot: &&str| {
-        let order = Order { game, bot, sandbox: Sandbox::Off, keep: false, beside: None, folder };
-        read_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(bot).message).unwrap()
+        let order = BotRequest { game, bot, sandbox: SandboxMode::Off, keep: false, beside: None, folder };
+        resolve_bot(&order, &mut |_| {}).map_err(|trouble| trouble.of(bot).message).unwrap()
     };
-    let mut seats: Vec<Seating> = bots.iter().map(seat).collect();
-    neighbours::keep_apart(&mut seats).unwrap();
-    let program = |seat| if let Seating::Program(seat) = seat { seat } else { panic!("no program") };
+    let mut seats: Vec<PlayerSpec> = bots.iter().map(seat).collect();
+    isolation::hide_other_bots(&mut seats).unwrap();
+    let program = |seat| if let PlayerSpec::Program(seat) = seat { seat } else { panic!("no program") };
     seats.into_iter().map(program).collect()
 }
 
-fn arrived(game: &str, parcel: &Parcel, elsewhere: &Path) -> ProgramSeat {
-    parcel::unpack(&parcel.files, elsewhere).unwrap();
-    let Parcel { spec, hash, .. } = parcel;
-    let unpacked = Unpacked { game, folder: elsewhere, spec, hash, sandbox: Sandbox::Off, beside: None };
-    parcel::seat(&unpacked).map_err(|failure| failure.message).unwrap()
+fn arrived(game: &str, parcel: &BotPackage, elsewhere: &Path) -> ProgramSpec {
+    package::unpack(&parcel.files, elsewhere).unwrap();
+    let BotPackage { spec, hash, .. } = parcel;
+    let unpacked =
+        UnpackedBot { game, folder: elsewhere, spec, hash, sandbox: SandboxMode::Off, beside: None };
+    package::load_unpacked(&unpacked).map_err(|failure| failure.message).unwrap()
 }
 
 /// The digest of a game against a house bot.
-fn digest(game: &str, seat: &ProgramSeat, house: &str) -> Digest {
-    let table = agon_engine::table(game).unwrap();
+fn digest(game: &str, seat: &ProgramSpec, house: &str) -> Digest {
+    let table = agon_engine::any_game(game).unwrap();
     let settings = Settings::defaults(table.info().settings);
-    let mut seatings = [Seating::Program(seat.clone()), Seating::House(house.to_owned())];
-    furnish(game, &mut seatings, &settings, &Assets::none(), Path::new("")).unwrap();
-    let members =
-        seatings.map(|seating| Member { name: seating.spec(), seating, commit: None, beside: None });
-    let seats: Vec<(Entrant, &Member)> =
+    let mut seatings = [PlayerSpec::Program(seat.clone()), PlayerSpec::House(house.to_owned())];
+    install_game_files(game, &mut seatings, &settings, &Assets::none(), Path::new("")).unwrap();
+    let members = seatings.map(|seating| LoadedEntrant {
+        name: seating.spec(),
+        player: seating,
+        commit: None,
+        extra_file: None,
+    });
+    let seats: Vec<(Entrant, &LoadedEntrant)> =
         members.iter().enumerate().map(|(n, one)| (Entrant(n as u32), one)).collect();
-    let parts = [PlayedPart { games: 1, first_to: 1, settings }];
-    let bout = Bout { table: table.as_ref(), assets: &Assets::none(), parts: &parts, in_parts: false };
+    let parts = [ResolvedPart { games: 1, first_to: 1, settings }];
+    let bout = MatchRunner {
+        game: table.as_ref(),
+        assets: &Assets::none(),
+        parts: &parts,
+        parts_give_points: false,
+    };
     let key = MatchKey { phase: 0, stage: 0, number: 0 };
     let played = bout.play(key, &seats, 7, &mut Recorder::new(), None).unwrap();
     assert!(played.faults.is_empty(), "{:?}", played.faults);
@@ -74,9 +84,13 @@ fn digest(game: &str, seat: &ProgramSeat, house: &str) -> Digest {
 fn travels(game: &str, house: &str, bot: &str, home: TempDir) -> TempDir {
     let at_home = seated(game, &[bot], home.path()).remove(0);
     let before = digest(game, &at_home, house);
-    let packed = parcel::pack(game, &at_home, home.path()).map_err(|failure| failure.message).unwrap();
-    assert_eq!(packed, parcel::pack(game, &at_home, home.path()).unwrap(), "{bot}: the same bytes each time");
-    drop((at_home.home, home));
+    let packed = package::pack(game, &at_home, home.path()).map_err(|failure| failure.message).unwrap();
+    assert_eq!(
+        packed,
+        package::pack(game, &at_home, home.path()).unwrap(),
+        "{bot}: the same bytes each time"
+    );
+    drop((at_home.scratch_dir, home));
     let elsewhere = tempfile::tempdir().unwrap();
     let there = arrived(game, &packed, &elsewhere.path().join("parcel"));
     assert_eq!((&there.hash, there.spec.as_str()), (&at_home.hash, bot));
@@ -170,7 +184,7 @@ fn neighbours_stay_at_home() {
     symlink("weights.bin", home.path().join("bots/leads-on")).unwrap();
     let bots = ["bots/Gatherer.py", "bots/Rival.py", "bots/Third.py"];
     let seats = seated("connect-five", &bots, home.path());
-    let packed = parcel::pack("connect-five", &seats[0], home.path()).unwrap();
+    let packed = package::pack("connect-five", &seats[0], home.path()).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let folder = elsewhere.path().join("parcel");
     let there = arrived("connect-five", &packed, &folder);
@@ -188,15 +202,21 @@ fn what_was_changed_on_the_way_is_refused() {
     let home =
         place(&[("mine/Gatherer.py", GATHERER), ("mine/helper.py", HELPER), ("mine/weights.bin", "3")]);
     let seat = seated("connect-five", &["mine"], home.path()).remove(0);
-    let packed = parcel::pack("connect-five", &seat, home.path()).unwrap();
+    let packed = package::pack("connect-five", &seat, home.path()).unwrap();
     let elsewhere = tempfile::tempdir().unwrap();
     let folder = elsewhere.path().join("parcel");
-    parcel::unpack(&packed.files, &folder).unwrap();
+    package::unpack(&packed.files, &folder).unwrap();
     fs::write(folder.join("bot/mine/weights.bin"), "4").unwrap();
-    let Parcel { spec, hash, .. } = &packed;
-    let unpacked =
-        Unpacked { game: "connect-five", folder: &folder, spec, hash, sandbox: Sandbox::Off, beside: None };
-    let failure = parcel::seat(&unpacked).unwrap_err();
+    let BotPackage { spec, hash, .. } = &packed;
+    let unpacked = UnpackedBot {
+        game: "connect-five",
+        folder: &folder,
+        spec,
+        hash,
+        sandbox: SandboxMode::Off,
+        beside: None,
+    };
+    let failure = package::load_unpacked(&unpacked).unwrap_err();
     assert!(
         failure.message.starts_with("mine: what arrived here has the hash sha256:"),
         "{}",
@@ -215,7 +235,7 @@ fn paths_of_this_machine_are_refused_when_it_is_packed() {
     let cup = home.path().join("cup");
     let failure = |game: &str, bot: &str| {
         let seat = seated(game, &[bot], &cup).remove(0);
-        parcel::pack(game, &seat, &cup).unwrap_err().message
+        package::pack(game, &seat, &cup).unwrap_err().message
     };
     let said = failure("word-racer", "python3 ../outside/lines.py");
     assert!(

@@ -6,13 +6,13 @@ use std::path::Path;
 use std::thread;
 
 use agon_core::record::read;
-use agon_runner::{Boards, Ended, Event, Listener, Local, Stop};
+use agon_runner::{ActiveMatches, LocalExecutor, RunEvent, RunListener, RunOutcome, StopFlag};
 use agon_store::Ledger as _;
-use agon_venue::check::{CheckOrder, Checked, check};
-use agon_venue::competing::play::{Means, carry_out};
-use agon_venue::competing::{Sitting, export};
-use agon_venue::report::{self, Wanted};
-use agon_venue::{Sandbox, starter};
+use agon_venue::check::{CheckRequest, CheckResult, check};
+use agon_venue::competition::run::{RunContext, run_competition};
+use agon_venue::competition::{LoadedCompetition, export};
+use agon_venue::report::{self, GameSelection};
+use agon_venue::{SandboxMode, starter};
 use tokio::runtime::{Builder, Runtime};
 
 fn write_starter(game: &str, lang: &str, name: &str, folder: &Path) {
@@ -23,14 +23,14 @@ fn write_starter(game: &str, lang: &str, name: &str, folder: &Path) {
     }
 }
 
-fn checked(bot: &str, folder: &Path, keep_record: bool) -> Checked {
-    let order = CheckOrder {
+fn checked(bot: &str, folder: &Path, keep_record: bool) -> CheckResult {
+    let order = CheckRequest {
         game: "connect-five",
         bot,
         settings: &[],
         seed: None,
         // The launcher is the program `agon`; these bots are our own.
-        sandbox: Sandbox::Off,
+        sandbox: SandboxMode::Off,
         folder,
         keep_record,
     };
@@ -49,7 +49,7 @@ fn bots_are_found_from_the_folder_that_is_named_and_their_trial_is_handed_out() 
     let kept = checked("my-bot", home.path(), true);
     assert!(kept.accepted, "{}", kept.text());
     assert_eq!((kept.records.len(), kept.logs.len()), (2, 2), "who moves first changes");
-    let table = agon_engine::table("connect-five").unwrap();
+    let table = agon_engine::any_game("connect-five").unwrap();
     let (record, _) = read(&kept.records[0], 1).unwrap();
     assert!(table.film(record, &agon_core::Assets::none()).unwrap().len() > 1);
     assert!(kept.logs.iter().flatten().any(|line| line.text.contains("hello")), "{:?}", kept.logs);
@@ -59,8 +59,8 @@ fn bots_are_found_from_the_folder_that_is_named_and_their_trial_is_handed_out() 
 
 struct Quiet;
 
-impl Listener for Quiet {
-    fn event(&mut self, _: &Event<'_>) {}
+impl RunListener for Quiet {
+    fn event(&mut self, _: &RunEvent<'_>) {}
 }
 
 fn runtime() -> Runtime {
@@ -80,17 +80,21 @@ fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
     fs::write(homes[1].path().join("bots/mine/other.txt"), "another bot").unwrap();
     let before = std::env::current_dir().unwrap();
     let run = |home: &Path| {
-        let sitting = Sitting::read(&home.join("cup.toml")).unwrap();
+        let sitting = LoadedCompetition::read(&home.join("cup.toml")).unwrap();
         let runtime = runtime();
         let ledger = runtime.block_on(sitting.ledger()).unwrap();
-        let local = Local { jobs: 1, pin: false };
-        let means =
-            Means { runtime: &runtime, executor: &local, stop: &Stop::new(), boards: Boards::default() };
-        let ended = carry_out(&sitting, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
-        assert!(matches!(ended, Ended::Over));
-        let bots = runtime.block_on(ledger.bots()).unwrap();
+        let local = LocalExecutor { jobs: 1, pin: false };
+        let means = RunContext {
+            runtime: &runtime,
+            executor: &local,
+            stop: &StopFlag::new(),
+            boards: ActiveMatches::default(),
+        };
+        let ended = run_competition(&sitting, &ledger, means, &mut Quiet, &mut |_| {}).unwrap();
+        assert!(matches!(ended, RunOutcome::Finished));
+        let bots = runtime.block_on(ledger.bot_versions()).unwrap();
         let pages = home.join("pages");
-        let written = report::write(&sitting, &pages, Wanted::Some(1), &[]);
+        let written = report::write(&sitting, &pages, GameSelection::Some(1), &[]);
         assert!(runtime.block_on(written).unwrap().games > 0);
         bots.into_iter().find(|bot| bot.entrant.index() == 0).unwrap().hash
     };
@@ -104,15 +108,15 @@ fn two_competitions_are_run_at_once_each_with_the_bots_of_its_folder() {
 
 /// A server hands these to whichever thread is free. It need not be run: it compiles or not.
 #[allow(dead_code, reason = "compiling it is the test")]
-fn everything_may_change_threads(sitting: &Sitting, ledger: &dyn agon_store::Ledger) {
+fn everything_may_change_threads(sitting: &LoadedCompetition, ledger: &dyn agon_store::Ledger) {
     const fn sends<T: Send>(_: &T) {}
     const fn shares<T: Send + Sync>() {}
-    shares::<Sitting>();
-    shares::<Checked>();
+    shares::<LoadedCompetition>();
+    shares::<CheckResult>();
     sends(&sitting.ledger());
     sends(&sitting.ledger_to_read());
     sends(&export::history(sitting, ledger, 0..1, Path::new("")));
     sends(&export::all(sitting, ledger, 1, true, Path::new("")));
-    sends(&report::gather::report(sitting, ledger, Wanted::All));
-    sends(&report::write(sitting, Path::new(""), Wanted::All, &[]));
+    sends(&report::collect::report(sitting, ledger, GameSelection::All));
+    sends(&report::write(sitting, Path::new(""), GameSelection::All, &[]));
 }

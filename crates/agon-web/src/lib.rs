@@ -66,7 +66,7 @@ pub fn asset(name: &str) -> Option<Cow<'static, [u8]>> {
 
 /// The page for one film: script, style and film in one file, nothing from elsewhere (its policy forbids it). Names and words
 /// of bots are data to it, never markup.
-pub fn page(film: &Json) -> String {
+pub fn replay_page(film: &Json) -> String {
     let title = film["title"].as_str().unwrap_or("Agon");
     let names: Vec<&str> = film["names"].as_array().into_iter().flatten().filter_map(Json::as_str).collect();
     let heading = if names.len() > 4 {
@@ -78,7 +78,7 @@ pub fn page(film: &Json) -> String {
     let parts = [
         ("{title}", escaped(&heading)),
         ("{style}", style),
-        ("{mount}", mount(film)),
+        ("{mount}", viewer_html(film)),
         ("{script}", in_script(&text(SCRIPT))),
     ];
     // The parts are put in from left to right, each once: what stands in one of them is never looked through.
@@ -94,7 +94,7 @@ pub fn page(film: &Json) -> String {
 }
 
 /// The place where the viewer shows a film, with the film in it. The script fills every such place of a page.
-pub fn mount(film: &Json) -> String {
+pub fn viewer_html(film: &Json) -> String {
     // Inside a script element only `<` could end the data.
     let film = film.to_string().replace('<', "\\u003c");
     format!("<div class=\"agon-replay\"><script type=\"application/json\">{film}</script></div>")
@@ -123,7 +123,7 @@ mod tests {
     fn names_are_data_and_marks_in_them_are_not_filled() {
         let hostile = "</script><script>alert(1)</script>{script}{mount}<!--";
         let film = json!({"title": "T", "names": [hostile, "b"]});
-        let page = page(&film);
+        let page = replay_page(&film);
         assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
         assert_eq!(page.matches("<script").count(), 2, "the film and the viewer");
         assert_eq!(page.matches("</script").count(), 2);

@@ -18,13 +18,13 @@ use std::time::Instant;
 
 use agon_core::record::Digest;
 use agon_core::{Assets, Settings};
-use agon_engine::{Seating, Series, table};
-use agon_league::competition::Competition;
-use agon_league::format::Past;
+use agon_engine::{PlayerSpec, Series, any_game};
+use agon_league::config::CompetitionConfig;
+use agon_league::format::PhaseHistory;
 use agon_league::tally::Tally;
-use agon_league::{Fixed, GameResult, MatchKey, MatchResult, SeatResult};
-use agon_runner::tables;
-use agon_store::{FinishedMatch, KeptGame, Ledger as _, Snapshot, SqliteLedger, Submission, Time};
+use agon_league::{FixedPoint, GameResult, MatchKey, MatchResult, SeatResult};
+use agon_runner::phase_results;
+use agon_store::{FinishedMatch, Ledger as _, NewBotVersion, Snapshot, SqliteLedger, StoredGame, Timestamp};
 use tokio::runtime::{Builder, Runtime};
 
 const BOTS: usize = 2_000;
@@ -107,34 +107,34 @@ fn million(folder: &Path, runtime: &Runtime) {
 
 /// All results but the last few, made up, under the keys of the real schedule.
 async fn fill(path: &Path, text: &str) {
-    let competition = Competition::read(text).unwrap();
-    let info = table(competition.game).unwrap().info();
-    let founding = agon_store::Founding {
+    let competition = CompetitionConfig::read(text).unwrap();
+    let info = any_game(competition.game).unwrap().info();
+    let founding = agon_store::NewLedger {
         name: competition.name.clone(),
         game: info.id.to_owned(),
         rules: info.rules_version,
         engine: env!("CARGO_PKG_VERSION").to_owned(),
-        edition: agon_store::Edition {
-            file: text.to_owned(),
-            normal: competition.normalised().to_string(),
-            at: Time(0),
+        config: agon_store::ConfigVersion {
+            text: text.to_owned(),
+            normalised: competition.normalised().to_string(),
+            at: Timestamp(0),
         },
         phases: 1,
-        secret: agon_store::Secret::new("large"),
+        secret: agon_store::SecretSeed::new("large"),
     };
     let ledger = SqliteLedger::create(path, &founding).await.unwrap();
-    let seating = Seating::House("left".to_owned());
+    let seating = PlayerSpec::House("left".to_owned());
     for number in 0..BOTS as u32 {
-        let hash = table::seat_hash(info, &seating);
+        let hash = any_game::bot_hash(info, &seating);
         let entrant = agon_league::Entrant(number);
         let (spec, commit, archive) = (seating.spec(), None, None);
-        let bot = Submission { entrant, hash, spec, commit, archive, from_phase: 0, at: Time(0) };
-        ledger.submit(&bot).await.unwrap();
+        let bot = NewBotVersion { entrant, hash, spec, commit, archive, from_phase: 0, at: Timestamp(0) };
+        ledger.add_bot_version(&bot).await.unwrap();
     }
-    ledger.start(0, Time(0)).await.unwrap();
-    let secret = ledger.secret().await.unwrap();
-    let plan = tables::plan(&ledger, &competition, info, 0, &secret).await.unwrap();
-    let stage = plan.stage(0, &Past::default()).unwrap();
+    ledger.start_phase(0, Timestamp(0)).await.unwrap();
+    let secret = ledger.secret_seed().await.unwrap();
+    let plan = phase_results::schedule(&ledger, &competition, info, 0, &secret).await.unwrap();
+    let stage = plan.stage(0, &PhaseHistory::default()).unwrap();
     let mut tally = Tally::new(info);
     let (mut batch, mut since) = (Vec::with_capacity(BATCH), 0);
     let last = stage.len() - LEFT;
@@ -143,14 +143,14 @@ async fn fill(path: &Path, text: &str) {
         let key = MatchKey { phase: 0, stage: 0, number };
         let result = made_up(key, &fixture.seats);
         tally.add(&result);
-        let games = vec![KeptGame { digest: Digest([number as u8; 32]), record: None }];
+        let games = vec![StoredGame { digest: Digest([number as u8; 32]), record: None }];
         batch.push(FinishedMatch {
             result,
             games,
             faults: Vec::new(),
             data: Vec::new(),
-            logs: Vec::new(),
-            finished: Time(0),
+            bot_outputs: Vec::new(),
+            finished: Timestamp(0),
             worker: None,
         });
         if batch.len() == BATCH || number + 1 == last {
@@ -167,9 +167,9 @@ async fn fill(path: &Path, text: &str) {
 fn made_up(key: MatchKey, entrants: &[agon_league::Entrant]) -> MatchResult {
     let seat = |(seat, &entrant): (usize, &agon_league::Entrant)| SeatResult {
         entrant,
-        score: Fixed::whole((key.number.wrapping_mul(7 + seat as u64) % 41) as i64),
+        score: FixedPoint::from_int((key.number.wrapping_mul(7 + seat as u64) % 41) as i64),
         place: seat as u8 + 1,
-        stats: [Fixed::whole(3); 3],
+        stats: [FixedPoint::from_int(3); 3],
         answers: 10,
         faults: [0; 4],
         thought_ns: 5_000,
@@ -210,12 +210,12 @@ fn overhead(folder: &Path) {
     const GAMES: u64 = 40_000;
     file(folder, "many.toml", 60, GAMES * 4 / 60);
     let (seconds, _) = run(folder, &["run", "many.toml", "--jobs", "1"]);
-    let game = table("solitude-scramble").unwrap();
+    let game = any_game("solitude-scramble").unwrap();
     let settings = Settings::defaults(game.info().settings);
-    let seats = vec![Seating::House("left".to_owned()); 4];
+    let seats = vec![PlayerSpec::House("left".to_owned()); 4];
     let assets = Assets::none();
     let series = Series {
-        table: game.as_ref(),
+        game: game.as_ref(),
         settings: &settings,
         seed: 7,
         games: GAMES as u32,
@@ -225,7 +225,7 @@ fn overhead(folder: &Path) {
         record: true,
         jobs: 1,
         pin: false,
-        log: None,
+        make_log: None,
     };
     let begun = Instant::now();
     series.play::<std::io::Error>(|_| Ok(())).unwrap();

@@ -15,10 +15,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use agon_rig::{Nats, Postgres, Program, Script};
+use agon_rig::{Nats, Postgres, Program, ProgramConfig};
 use agon_store::MatchFilter;
-use agon_venue::Sitting;
-use agon_venue::competing::Where;
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::LedgerLocation;
 use futures_util::StreamExt as _;
 
 /// Of each kind of run; the median counts.
@@ -105,7 +105,7 @@ impl<'b> Bench<'b> {
         let log = self.folder.path().join(format!("{}.log", words[0]));
         let words: Vec<&str> =
             ["-c", cores, env!("CARGO_BIN_EXE_agon")].iter().chain(words).copied().collect();
-        Script::new("taskset", &words, self.folder.path(), &log).start()
+        ProgramConfig::new("taskset", &words, self.folder.path(), &log).start()
     }
 
     /// Games a second without anybody else.
@@ -114,7 +114,7 @@ impl<'b> Bench<'b> {
         let cores = if jobs == 1 { "0" } else { "0,1" };
         let run = self.start(cores, &["run", "scaling.toml", "--jobs", &jobs.to_string()]);
         finish(run);
-        self.rate(&Where::File, 0)
+        self.rate(&LedgerLocation::File, 0)
     }
 
     /// Games a second with so many workers, each on a core of its own.
@@ -138,16 +138,16 @@ impl<'b> Bench<'b> {
         finish(run);
         for mut worker in crowd {
             worker.terminate();
-            assert!(worker.wait(Duration::from_secs(30)).is_some(), "{}", worker.said());
+            assert!(worker.wait(Duration::from_secs(30)).is_some(), "{}", worker.log_text());
         }
-        self.rate(&Where::Database(database), workers)
+        self.rate(&LedgerLocation::Database(database), workers)
     }
 
     /// What the ledger says: for each of those who played, from the first lot it handed in to its last. How long programs take to start is left out.
-    fn rate(&self, place: &Where, workers: usize) -> f64 {
+    fn rate(&self, place: &LedgerLocation, workers: usize) -> f64 {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let sitting = Sitting::read(&self.path()).unwrap();
+        let sitting = LoadedCompetition::read(&self.path()).unwrap();
         runtime.block_on(async {
             let ledger = sitting.ledger_to_read_at(place).await.unwrap();
             let mut ends = BTreeMap::new();
@@ -161,7 +161,7 @@ impl<'b> Bench<'b> {
             }
             let mut sum = 0.0;
             for worker in 0..workers {
-                let own = ledger.played_by(0, &format!("w{worker}")).await.unwrap();
+                let own = ledger.matches_played_by(0, &format!("w{worker}")).await.unwrap();
                 sum += one_rate(own.iter().map(|key| ends[key]).collect());
             }
             sum
@@ -181,6 +181,6 @@ fn one_rate(mut ends: Vec<i64>) -> f64 {
 fn finish(mut run: Program) {
     let begun = Instant::now();
     let ended =
-        run.wait(Duration::from_mins(10)).unwrap_or_else(|| panic!("it does not end: {}", run.said()));
-    assert!(ended.success(), "after {:?}: {}", begun.elapsed(), run.said());
+        run.wait(Duration::from_mins(10)).unwrap_or_else(|| panic!("it does not end: {}", run.log_text()));
+    assert!(ended.success(), "after {:?}: {}", begun.elapsed(), run.log_text());
 }

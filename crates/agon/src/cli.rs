@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use agon_venue::Sandbox;
+pub use agon_venue::SandboxMode;
 
 use crate::grid::cli::Nats;
 
-pub use crate::competing::cli::{Export, Import, Init, Report, Run, Table, Update};
+pub use crate::competition::cli::{Export, Import, Init, Report, Run, Table, Update};
 pub use crate::grid::cli::{Worker, Workers};
-pub use crate::serving::cli::{Serve, Submit};
+pub use crate::server_client::cli::{Serve, Submit};
 
 /// Plays programming-bot competitions: five games, your bots, fair play, true records.
 #[derive(Parser, Debug)]
@@ -206,14 +206,14 @@ pub struct Play {
     #[arg(long, value_name = "DIR")]
     pub logs: Option<PathBuf>,
     /// Whether programs run behind the sandbox; `off` only for programs you trust
-    #[arg(long, value_enum, default_value_t = Sandbox::On)]
-    pub sandbox: Sandbox,
-    /// How Python bots of Solitude Scramble are made to forget between calls
-    #[arg(long, value_enum, default_value_t = Forget::Strict)]
-    pub stateless: Forget,
+    #[arg(long, value_enum, default_value_t = SandboxMode::On)]
+    pub sandbox: SandboxMode,
+    /// Accepted so that old scripts still run: `strict` is the only mode.
+    #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
+    pub stateless: Option<String>,
     /// Whether each game stays on a core of its own, its bots with it
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub pin: Switch,
+    #[arg(long, value_enum, default_value_t = OnOff::On)]
+    pub pin: OnOff,
     /// For programs
     #[arg(long)]
     pub json: bool,
@@ -225,20 +225,20 @@ pub struct Play {
     pub every: Option<usize>,
 }
 
-/// How Python bots are made to forget.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Forget {
-    /// Each call in a fork of the loaded bot.
-    Strict,
-    /// Each call in a fork that loads the bot anew.
-    Fresh,
-    /// All calls in one process, checked by calling again in another order after the game.
-    Audited,
+/// Reads the value of `--stateless`, which has only one left.
+fn only_strict(mode: &str) -> Result<String, String> {
+    match mode {
+        "strict" => Ok(mode.to_owned()),
+        "fresh" | "audited" => {
+            Err(format!("the mode `{mode}` was removed; `strict` is the only mode, leave --stateless out"))
+        }
+        _ => Err("`strict` is the only mode, leave --stateless out".to_owned()),
+    }
 }
 
 /// On or off.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Switch {
+pub enum OnOff {
     /// Yes.
     On,
     /// No.
@@ -260,8 +260,8 @@ pub struct Check {
     #[command(flatten)]
     pub setup: Setup,
     /// Whether the bot runs behind the sandbox; `off` only for programs you trust
-    #[arg(long, value_enum, default_value_t = Sandbox::On)]
-    pub sandbox: Sandbox,
+    #[arg(long, value_enum, default_value_t = SandboxMode::On)]
+    pub sandbox: SandboxMode,
     /// For programs
     #[arg(long)]
     pub json: bool,
@@ -330,8 +330,8 @@ pub struct Trial {
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
     /// Whether programs run behind the sandbox; `off` only for programs you trust
-    #[arg(long, value_enum, default_value_t = Sandbox::On)]
-    pub sandbox: Sandbox,
+    #[arg(long, value_enum, default_value_t = SandboxMode::On)]
+    pub sandbox: SandboxMode,
     /// For programs
     #[arg(long)]
     pub json: bool,
@@ -385,14 +385,14 @@ pub struct Compare {
     #[arg(long, value_name = "N")]
     pub jobs: Option<usize>,
     /// Whether programs run behind the sandbox; `off` only for programs you trust
-    #[arg(long, value_enum, default_value_t = Sandbox::On)]
-    pub sandbox: Sandbox,
-    /// How Python bots of Solitude Scramble are made to forget between calls
-    #[arg(long, value_enum, default_value_t = Forget::Strict)]
-    pub stateless: Forget,
+    #[arg(long, value_enum, default_value_t = SandboxMode::On)]
+    pub sandbox: SandboxMode,
+    /// Accepted so that old scripts still run: `strict` is the only mode.
+    #[arg(long, hide = true, value_name = "MODE", value_parser = only_strict)]
+    pub stateless: Option<String>,
     /// Whether each game stays on a core of its own, its bots with it
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub pin: Switch,
+    #[arg(long, value_enum, default_value_t = OnOff::On)]
+    pub pin: OnOff,
     /// For programs: a line of JSON now and then, and one at the end
     #[arg(long)]
     pub json: bool,
@@ -424,8 +424,8 @@ pub struct Debug {
     #[arg(long, conflicts_with = "json")]
     pub pdb: bool,
     /// Whether programs run behind the sandbox; `off` only for programs you trust
-    #[arg(long, value_enum, default_value_t = Sandbox::On)]
-    pub sandbox: Sandbox,
+    #[arg(long, value_enum, default_value_t = SandboxMode::On)]
+    pub sandbox: SandboxMode,
     /// For programs
     #[arg(long)]
     pub json: bool,

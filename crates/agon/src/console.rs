@@ -3,7 +3,7 @@
 use std::io::{self, BufRead as _, Write as _};
 
 use agon_core::{Picture, RequestInfo, Seat};
-use agon_engine::Console;
+use agon_engine::HumanConsole;
 
 use crate::watch::paint;
 
@@ -13,7 +13,7 @@ pub struct Terminal {
     pub colour: bool,
 }
 
-impl Console for Terminal {
+impl HumanConsole for Terminal {
     fn ask(
         &mut self,
         seat: Seat,

@@ -3,7 +3,7 @@
 use agon_venue::Failure;
 
 /// Words that make no command: what is wrong in one line, and the parser's tip (or where to look) as the hint.
-pub fn words(error: &clap::Error) -> Failure {
+pub fn from_clap(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut what = lines.next().unwrap_or_default().trim_start_matches("error: ").to_owned();

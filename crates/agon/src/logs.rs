@@ -4,13 +4,13 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agon_core::record::{Header, SeatRecord};
-use agon_core::{FaultReport, GameInfo, Outcome, Seat, Times};
-use agon_engine::Seating;
-use agon_engine::log::{Entry, GameLog};
+use agon_core::record::{RecordHeader, SeatRecord};
+use agon_core::{AnswerTimes, FaultReport, GameInfo, Outcome, Seat};
+use agon_engine::PlayerSpec;
+use agon_engine::turn_log::{TurnLog, TurnLogEntry};
 use agon_venue::Failure;
 
-use crate::files::WholeFile;
+use crate::atomic_file::AtomicFile;
 use crate::output;
 
 /// A file is cut here: a bot that prints as much as it can in every turn fills no disk.
@@ -28,10 +28,10 @@ pub struct Logs {
 
 impl Logs {
     /// Makes the folder, so that one that cannot be made is found before any game.
-    pub fn into(folder: &Path, info: &'static GameInfo, seats: &[Seating]) -> Result<Self, Failure> {
+    pub fn into(folder: &Path, info: &'static GameInfo, seats: &[PlayerSpec]) -> Result<Self, Failure> {
         let failed = |e: io::Error| Failure::io("make the folder", folder, &e, "choose another for --logs");
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, Seating::Program(_))).collect();
+        let programs: Vec<bool> = seats.iter().map(|seat| matches!(seat, PlayerSpec::Program(_))).collect();
         if !programs.contains(&true) {
             output::note("note: --logs: no program sits at the table, so there is nothing to log");
         }
@@ -39,7 +39,7 @@ impl Logs {
     }
 
     /// A log for games that are played one after the other; `first` is added to their numbers.
-    pub fn log(&self, first: u32) -> Box<dyn GameLog + '_> {
+    pub fn log(&self, first: u32) -> Box<dyn TurnLog + '_> {
         Box::new(Log { logs: self, first, pages: Vec::new() })
     }
 }
@@ -48,11 +48,11 @@ impl Logs {
 struct Log<'l> {
     logs: &'l Logs,
     first: u32,
-    pages: Vec<Page>,
+    pages: Vec<SeatLogFile>,
 }
 
 /// The file of one seat in the making. In memory until the game is over, so that it appears whole.
-struct Page {
+struct SeatLogFile {
     seat: Seat,
     path: PathBuf,
     text: String,
@@ -62,39 +62,41 @@ struct Page {
 }
 
 impl Log<'_> {
-    fn page(&mut self, seat: Seat) -> Option<&mut Page> {
+    fn page(&mut self, seat: Seat) -> Option<&mut SeatLogFile> {
         self.pages.iter_mut().find(|page| page.seat == seat)
     }
 
     fn write(&mut self, last: &str) -> Result<(), Failure> {
         for mut page in self.pages.drain(..) {
             page.finish(last);
-            WholeFile::write(&page.path, "the log", page.text.as_bytes())?;
+            AtomicFile::write(&page.path, "the log", page.text.as_bytes())?;
         }
         Ok(())
     }
 }
 
-impl GameLog for Log<'_> {
-    fn begins(&mut self, game: u32, header: &Header) -> io::Result<()> {
+impl TurnLog for Log<'_> {
+    fn begin_game(&mut self, game: u32, header: &RecordHeader) -> io::Result<()> {
         let number = self.first + game + 1;
         let seats = Seat::all(header.seats.len()).zip(&header.seats).zip(&self.logs.programs);
         self.pages = seats
             .filter(|(_, program)| **program)
-            .map(|((seat, who), _)| Page::new(&self.logs.folder, self.logs.info, header, number, seat, who))
+            .map(|((seat, who), _)| {
+                SeatLogFile::new(&self.logs.folder, self.logs.info, header, number, seat, who)
+            })
             .collect();
         Ok(())
     }
 
-    fn printed(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
+    fn output(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
         if let Some(page) = self.page(seat).filter(|_| !printed.is_empty()) {
             let when = if page.asked { "after the last turn" } else { "before the first turn" };
-            page.add(&format!("\nprinted {when}\n{}", quoted(printed)));
+            page.add(&format!("\nprinted {when}\n{}", indent(printed)));
         }
         Ok(())
     }
 
-    fn answered(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+    fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
         if let Some(page) = self.page(entry.seat) {
             page.asked = true;
             page.add(&entry_text(entry));
@@ -102,7 +104,7 @@ impl GameLog for Log<'_> {
         Ok(())
     }
 
-    fn over(&mut self, outcome: &Outcome) -> io::Result<()> {
+    fn end_game(&mut self, outcome: &Outcome) -> io::Result<()> {
         let scores: Vec<String> = outcome.seats.iter().map(|seat| seat.score.to_string()).collect();
         let last = format!("\nended: {}; scores in seat order: {}\n", outcome.ended, scores.join(", "));
         self.write(&last).map_err(|failure| {
@@ -120,11 +122,11 @@ impl Drop for Log<'_> {
     }
 }
 
-impl Page {
+impl SeatLogFile {
     fn new(
         folder: &Path,
         info: &GameInfo,
-        header: &Header,
+        header: &RecordHeader,
         number: u32,
         seat: Seat,
         who: &SeatRecord,
@@ -160,8 +162,8 @@ impl Page {
     }
 }
 
-fn entry_text(entry: &Entry<'_>) -> String {
-    let Entry { turn, request, times, printed, .. } = entry;
+fn entry_text(entry: &TurnLogEntry<'_>) -> String {
+    let TurnLogEntry { turn, request, times, output: printed, .. } = entry;
     let came = match (&entry.answer, entry.fault) {
         (Some(answer), _) => answer.clone(),
         (None, Some(fault)) => fault.fault.to_string(),
@@ -171,24 +173,24 @@ fn entry_text(entry: &Entry<'_>) -> String {
     if let Some(fault) = entry.fault {
         text += &fault_text(fault, printed.is_empty());
     }
-    text + &quoted(printed)
+    text + &indent(printed)
 }
 
 /// A fault in the bot's own words. What a process printed before it was ended is only there.
 pub fn fault_text(fault: &FaultReport, with_log: bool) -> String {
     let mut text = String::new();
-    for line in fault.says.lines() {
+    for line in fault.message.lines() {
         text += &format!("  {line}\n");
     }
     if with_log && !fault.stderr.is_empty() {
         text += "  the end of what it printed:\n";
-        text += &quoted(&fault.stderr);
+        text += &indent(&fault.stderr);
     }
     text
 }
 
 /// Times in one line.
-pub fn times_text(times: Times) -> String {
+pub fn times_text(times: AnswerTimes) -> String {
     format!(
         "charged {}, wall {}, cpu {}, wait {}",
         output::time(times.charged()),
@@ -199,7 +201,7 @@ pub fn times_text(times: Times) -> String {
 }
 
 /// What was printed, set off from what we say.
-pub fn quoted(printed: &str) -> String {
+pub fn indent(printed: &str) -> String {
     printed.lines().fold(String::new(), |mut text, line| {
         let _ = writeln!(text, "  | {line}");
         text
@@ -239,11 +241,11 @@ mod tests {
     #[test]
     fn the_log_of_a_game_that_is_broken_off_is_written() {
         let folder = tempfile::tempdir().unwrap();
-        let info = agon_engine::table("connect-five").unwrap().info();
+        let info = agon_engine::any_game("connect-five").unwrap().info();
         let logs = Logs { folder: folder.path().to_owned(), info, programs: vec![false, true] };
         let who =
             |name: &str| SeatRecord { name: name.to_owned(), bot: name.to_owned(), hash: String::new() };
-        let header = Header {
+        let header = RecordHeader {
             agon: "record".to_owned(),
             version: 1,
             game: info.id.to_owned(),
@@ -253,8 +255,8 @@ mod tests {
             seats: vec![who("house"), who("mine")],
         };
         let mut log = logs.log(2);
-        log.begins(0, &header).unwrap();
-        log.printed(Seat(1), "hello\n").unwrap();
+        log.begin_game(0, &header).unwrap();
+        log.output(Seat(1), "hello\n").unwrap();
         drop(log);
         let text = std::fs::read_to_string(folder.path().join("game-0003-seat-1-mine.log")).unwrap();
         assert!(text.contains("printed before the first turn\n  | hello\n"), "{text}");
@@ -265,7 +267,7 @@ mod tests {
     #[test]
     fn a_log_is_cut_with_a_notice() {
         let (seat, path) = (Seat(0), PathBuf::new());
-        let mut page = Page { seat, path, text: String::new(), cut: 0, asked: true };
+        let mut page = SeatLogFile { seat, path, text: String::new(), cut: 0, asked: true };
         let piece = "x".repeat(LONGEST / 4);
         for _ in 0..6 {
             page.add(&piece);

@@ -1,16 +1,16 @@
 //! The command line: words in, tables and progress out. Holds no logic that others need.
 
+mod atomic_file;
 mod cli;
 mod commands;
-mod competing;
+mod competition;
 mod console;
 mod errors;
-mod files;
 mod grid;
 mod logs;
 mod output;
 mod pretty;
-mod serving;
+mod server_client;
 mod setup;
 mod watch;
 
@@ -24,13 +24,13 @@ use cli::{Cli, Command};
 
 fn main() -> ExitCode {
     // Started again by itself to put a bot behind the sandbox: then this never returns.
-    agon_host::sandbox::launch_if_asked();
+    agon_host::sandbox::run_launcher_if_requested();
     let done = match Cli::try_parse() {
         Ok(cli) => run(cli.command),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            Err(errors::words(&error))
+            Err(errors::from_clap(&error))
         }
         // Help and version were asked for.
         Err(error) => error.exit(),

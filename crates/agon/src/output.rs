@@ -6,7 +6,7 @@ use std::time::Duration;
 use agon_engine::Estimate;
 use agon_venue::Failure;
 use agon_venue::document::document;
-use agon_venue::sheets::table_of_width;
+use agon_venue::table_formats::table_of_width;
 use serde_json::Value as Json;
 
 /// How wide a table in a file may be.
@@ -68,7 +68,7 @@ pub fn per_cent(share: Estimate) -> String {
 
 /// A time in the unit that suits it: `250 ns`, `12.3 us`, `4.56 ms`, `1.20 s`.
 pub fn time(time: Duration) -> String {
-    agon_league::standings::shown_time(time.as_nanos() as f64)
+    agon_league::standings::format_duration(time.as_nanos() as f64)
 }
 
 /// In whole and fractional microseconds, for JSON.

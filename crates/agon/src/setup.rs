@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use agon_core::{Assets, GameInfo, Settings};
-use agon_engine::Seating;
-use agon_venue::seating::{self, Order, Sandbox};
-use agon_venue::{Failure, setup};
+use agon_engine::PlayerSpec;
+use agon_venue::resolve::{self, BotRequest, SandboxMode};
+use agon_venue::{Failure, parse_options};
 
 use crate::output;
 
-pub use agon_venue::seating::try_load;
-pub use agon_venue::setup::{jobs, seed};
+pub use agon_venue::parse_options::{jobs, seed};
+pub use agon_venue::resolve::try_load;
 
 /// The current folder: paths stay as they were named.
 pub fn here() -> &'static Path {
@@ -18,27 +18,27 @@ pub fn here() -> &'static Path {
 }
 
 /// Reads a BOT; what it learns is kept.
-pub fn seating(game: &str, bot: &str, sandbox: Sandbox) -> Result<Seating, Failure> {
+pub fn seating(game: &str, bot: &str, sandbox: SandboxMode) -> Result<PlayerSpec, Failure> {
     read_bot(game, bot, sandbox, true)
 }
 
 /// Reads a BOT. `keep` says whether what it learns is kept in its own folder.
-pub fn read_bot(game: &str, bot: &str, sandbox: Sandbox, keep: bool) -> Result<Seating, Failure> {
-    let order = Order { game, bot, sandbox, keep, beside: None, folder: here() };
-    seating::read_bot(&order, &mut output::note).map_err(|trouble| trouble.of(bot))
+pub fn read_bot(game: &str, bot: &str, sandbox: SandboxMode, keep: bool) -> Result<PlayerSpec, Failure> {
+    let order = BotRequest { game, bot, sandbox, keep, beside: None, folder: here() };
+    resolve::resolve_bot(&order, &mut output::note).map_err(|trouble| trouble.of(bot))
 }
 
 /// Reads `key=value` pairs into a game's settings, and the files that some of them name.
 pub fn settings(info: &GameInfo, pairs: &[String]) -> Result<(Settings, Assets), Failure> {
-    setup::settings(info, pairs, here())
+    parse_options::settings(info, pairs, here())
 }
 
 /// Gives seated programs what the game's settings decide.
 pub fn furnish(
     game: &str,
-    seats: &mut [Seating],
+    seats: &mut [PlayerSpec],
     settings: &Settings,
     assets: &Assets,
 ) -> Result<(), Failure> {
-    seating::furnish(game, seats, settings, assets, here())
+    resolve::install_game_files(game, seats, settings, assets, here())
 }

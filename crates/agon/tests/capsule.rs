@@ -8,7 +8,7 @@ mod site;
 use std::fs;
 use std::io::{Cursor, Read as _};
 
-use agon_store::office::{Role, State};
+use agon_store::site_db::{CompetitionState, Role};
 use common::{agon, folder_with, good};
 use site::Site;
 use site::cup::played;
@@ -62,7 +62,7 @@ fn a_fault_happens_again_by_the_command_in_its_capsule() {
         fs::write(&file, CUP).unwrap();
         played(&file);
         let author = site.person("author", Role::Author).await;
-        site.host("cup", State::Waiting, &[("Counter", author.id)]).await;
+        site.host("cup", CompetitionState::Waiting, &[("Counter", author.id)]).await;
         let bot = author.get("competitions/cup").await.json["entrants"][0]["bot"].as_i64().unwrap();
         let faults = author.get(&format!("competitions/cup/bots/{bot}/faults")).await.json;
         let fault = &faults["items"][0];

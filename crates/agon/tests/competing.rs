@@ -190,8 +190,8 @@ fn a_bot_that_changed_within_a_phase_is_refused() {
     fs::write(folder.path().join("mine/Submission.py"), slow.replace("RIGHT", "LEFT")).unwrap();
     let refused = agon(folder.path(), "run two.toml");
     assert_eq!(refused.status.code(), Some(2));
-    assert!(said(&refused).contains("Mine is not the bot it was when \"First\" began"), "{}", said(&refused));
-    assert!(said(&refused).contains("hint: put the old files back"), "{}", said(&refused));
+    assert!(said(&refused).contains("Mine has changed since phase \"First\" started"), "{}", said(&refused));
+    assert!(said(&refused).contains("hint: restore the old files"), "{}", said(&refused));
 }
 
 /// Starts a run and asks it to stop as CTRL-C does as soon as something was played. It says how to go on.
@@ -207,7 +207,7 @@ fn stop_after_a_match(folder: &Path) {
     // While it runs, nobody else can.
     let other = agon(folder, "run two.toml");
     assert_eq!(other.status.code(), Some(2), "{}", said(&other));
-    assert!(said(&other).contains("is being run already, by process"), "{}", said(&other));
+    assert!(said(&other).contains("is already running, in process"), "{}", said(&other));
     let pid = rustix::process::Pid::from_raw(i32::try_from(run.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let stopped = run.wait_with_output().unwrap();

@@ -33,7 +33,7 @@ fn understood(words: &[String]) {
 
 #[test]
 fn nats_server_takes_its_configuration() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -109,7 +109,7 @@ fn nobody_is_there() {
         &[
             &format!("no NATS server answers at nats://127.0.0.1:{port}"),
             "Connection refused",
-            "is it running",
+            "check that the server is running",
         ],
     );
     // The same words whoever asks.
@@ -144,14 +144,15 @@ fn what_was_given_makes_no_sense() {
     agon("workers", &[]).is(2, &["no NATS server is named", "AGON_NATS"]);
     agon("worker", &[]).is(2, &["no NATS server is named"]);
     agon("workers --nats-ca ca.pem", &[]).is(2, &["options for NATS, but no server"]);
-    ask("http://127.0.0.1:1", "").is(2, &["is no address of a NATS server"]);
-    ask("nats://", "").is(2, &["is no address of a NATS server"]);
-    ask("nats://127.0.0.1:1", "--nats-ca none.pem").is(2, &["none.pem: No such file", "is the path right"]);
-    ask("nats://127.0.0.1:1", "--nats-creds none.creds").is(2, &["none.creds: no credentials can be read"]);
+    ask("http://127.0.0.1:1", "").is(2, &["is not a NATS server address"]);
+    ask("nats://", "").is(2, &["is not a NATS server address"]);
+    ask("nats://127.0.0.1:1", "--nats-ca none.pem")
+        .is(2, &["none.pem: No such file", "check that the path is right"]);
+    ask("nats://127.0.0.1:1", "--nats-creds none.creds").is(2, &["none.creds: cannot read credentials"]);
     ask("nats://127.0.0.1:1", "--nats-cert Cargo.toml").is(2, &["a certificate for NATS without its key"]);
     ask("nats://127.0.0.1:1", "--nats-key Cargo.toml").is(2, &["a key for NATS without its certificate"]);
     ask("nats://127.0.0.1:1", "--nats-ca Cargo.toml")
-        .is(2, &["Cargo.toml: there is no certificate in it", "PEM"]);
+        .is(2, &["Cargo.toml: the file contains no certificate", "PEM"]);
     agon("worker --nats 127.0.0.1:1 --name a.b", &[]).is(2, &["`a.b` cannot be a worker's name", "a-b"]);
     agon("worker --nats 127.0.0.1:1 --cache-size much", &[]).is(2, &["--cache-size"]);
     agon("workers --nats 127.0.0.1:1 --wait -1", &[]).is(2, &[]);
@@ -161,16 +162,16 @@ fn what_was_given_makes_no_sense() {
 
 #[test]
 fn credentials_are_wrong() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::with(&users());
     let at = |who: &str| format!("nats://{who}127.0.0.1:{}", nats.port());
     let refused = format!("the NATS server at nats://127.0.0.1:{} refuses these credentials", nats.port());
-    ask(&at("spectator:wrong@"), "").is(2, &[&refused, "are the user and the password"]);
-    ask(&at("nobody:secret@"), "").is(2, &[&refused, "are the user and the password"]);
+    ask(&at("spectator:wrong@"), "").is(2, &[&refused, "check the user and password"]);
+    ask(&at("nobody:secret@"), "").is(2, &[&refused, "check the user and password"]);
     ask(&at("spectator@"), "").is(2, &[&refused]);
-    ask(&at(""), "").is(2, &[&refused, "wants to know who you are"]);
+    ask(&at(""), "").is(2, &[&refused, "requires a login"]);
     agon(&format!("doctor --nats {}", at("coordinator:wrong@")), &[]).is(1, &[&refused]);
     agon(&format!("worker --name w1 --nats {}", at("w1:wrong@")), &[]).is(2, &[&refused]);
     // From a file it is right.
@@ -183,7 +184,7 @@ fn credentials_are_wrong() {
 
 #[test]
 fn a_user_may_not_do_that() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::with(&users());
@@ -192,16 +193,16 @@ fn a_user_may_not_do_that() {
     // Another's name; another's part.
     agon(&format!("worker --name w2 --nats {}", at("w1")), &[]).is(2, &["w2", "Permissions Violation"]);
     agon(&format!("worker --name spectator --nats {}", at("spectator")), &[])
-        .is(2, &[&not("work as spectator"), "a worker's --name is the name of its user"]);
+        .is(2, &[&not("work as spectator"), "use the name of the NATS user"]);
     ask(&at("w1"), "").is(2, &[&not("see the workers"), "docs/grid.md"]);
     // Whom there is nobody to drain.
     ask(&at("spectator"), "--drain w9")
-        .is(3, &["worker w9 does not answer: it is not there", "agon workers"]);
+        .is(3, &["worker w9 does not answer: it is not connected", "agon workers"]);
 }
 
 #[test]
 fn tls_is_half_there() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["nats.example.org"]));
@@ -211,23 +212,23 @@ fn tls_is_half_there() {
     let fine = ask(&url, &format!("--nats-ca {}", papers.path("ca.pem")));
     assert_eq!(fine.code, 0, "{}", fine.stderr);
     // The server has TLS, we have not said who vouches for it; or named somebody else.
-    ask(&url, "").is(2, &[broken, "UnknownIssuer", "--nats-ca FILE names"]);
-    ask(&url, &format!("--nats-ca {}", others.path("ca.pem"))).is(2, &[broken, "somebody else's"]);
+    ask(&url, "").is(2, &[broken, "UnknownIssuer", "use --nats-ca FILE"]);
+    ask(&url, &format!("--nats-ca {}", others.path("ca.pem"))).is(2, &[broken, "this one did not sign it"]);
     // The other way round: we want TLS of a server that has none.
     let plain = Nats::start();
     ask(&plain.url().replace("nats://", "tls://"), "")
-        .is(2, &["TLS with the NATS server at tls://", "does this server speak TLS"]);
+        .is(2, &["TLS with the NATS server at tls://", "check that this server uses TLS"]);
     ask(&plain.url(), &format!("--nats-ca {}", papers.path("ca.pem")))
-        .is(2, &[broken, "does this server speak TLS"]);
+        .is(2, &[broken, "check that this server uses TLS"]);
     // A certificate for another name.
     let misnamed = Nats::with(&others.lines(""));
     ask(&misnamed.url(), &format!("--nats-ca {}", others.path("ca.pem")))
-        .is(2, &[broken, "use the name that the server's certificate is for"]);
+        .is(2, &[broken, "use the host name in the server's certificate"]);
 }
 
 #[test]
 fn a_server_wants_to_see_a_certificate() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let (papers, others) = (Papers::new(&["127.0.0.1"]), Papers::new(&["127.0.0.1"]));
@@ -235,7 +236,7 @@ fn a_server_wants_to_see_a_certificate() {
     let [ca, cert, key] = ["ca.pem", "w1.pem", "w1.key"].map(|name| papers.path(name));
     let fine = ask(&nats.url(), &format!("--nats-ca {ca} --nats-cert {cert} --nats-key {key}"));
     assert_eq!(fine.code, 0, "{}", fine.stderr);
-    let wanted = ["TLS with the NATS server", "wants to see a certificate that it trusts"];
+    let wanted = ["TLS with the NATS server", "requires a client certificate that it trusts"];
     ask(&nats.url(), &format!("--nats-ca {ca}")).is(2, &wanted);
     let [cert, strange] = ["w1.pem", "w1.key"].map(|name| others.path(name));
     ask(&nats.url(), &format!("--nats-ca {ca} --nats-cert {cert} --nats-key {strange}")).is(2, &wanted);
@@ -246,7 +247,7 @@ fn a_server_wants_to_see_a_certificate() {
 
 #[test]
 fn the_doctor_tries_everything_and_leaves_nothing_behind() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let papers = Papers::new(&["127.0.0.1"]);
@@ -295,7 +296,7 @@ fn the_doctor_tries_everything_and_leaves_nothing_behind() {
         worker.stdout
     );
     assert!(
-        healthy(&worker)("jetstream files").unwrap().starts_with("note there is no stream"),
+        healthy(&worker)("jetstream files").unwrap().starts_with("note the file stream does not exist"),
         "{}",
         worker.stdout
     );
@@ -303,11 +304,11 @@ fn the_doctor_tries_everything_and_leaves_nothing_behind() {
 
 #[test]
 fn a_server_is_not_fit_for_it() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let nats = Nats::with("jetstream: disabled\n");
-    agon(&format!("doctor --nats {}", nats.url()), &[]).is(1, &["jetstream: ", "JetStream must be on"]);
+    agon(&format!("doctor --nats {}", nats.url()), &[]).is(1, &["jetstream: ", "enable JetStream"]);
     nats.configure("max_payload: 100KB\n");
     let mut nats = nats;
     nats.again();
@@ -354,7 +355,7 @@ fn a_database_is_not_there_or_says_nothing() {
 
 #[test]
 fn a_database_does_not_let_us_in_or_is_another() {
-    if agon_rig::missing() {
+    if agon_rig::skip_without_servers() {
         return;
     }
     let folder = common::folder_with(&[("cup.toml", CUP)]);
@@ -368,8 +369,8 @@ fn a_database_does_not_let_us_in_or_is_another() {
         "{}",
         fine.stdout
     );
-    agon(&format!("doctor --database {url}_not"), &[]).is(1, &["there is no such database", "createdb"]);
-    agon(&format!("run {file} --database {url}_not"), &[]).is(2, &["there is no such database"]);
+    agon(&format!("doctor --database {url}_not"), &[]).is(1, &["the database does not exist", "createdb"]);
+    agon(&format!("run {file} --database {url}_not"), &[]).is(2, &["the database does not exist"]);
     // A ledger of a newer version is left alone.
     assert_eq!(agon(&format!("run {file} --json --database {url}"), &[]).code, 0);
     sql(
@@ -387,7 +388,7 @@ fn a_database_does_not_let_us_in_or_is_another() {
     fs::write(postgres.folder().join("data/pg_hba.conf"), rules).unwrap();
     sql(&url, "SELECT pg_reload_conf()");
     let guest = |password: &str| url.replace("agon@", &format!("guest{password}@"));
-    let refused = ["the password of user guest is not accepted", "PGPASSWORD"];
+    let refused = ["the server rejected the password of user guest", "PGPASSWORD"];
     // The new rules are read in a moment, not at once.
     let begun = Instant::now();
     while agon(&format!("doctor --database {}", guest(":secret")), &[]).code == 0

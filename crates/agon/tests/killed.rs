@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use agon_core::random::QuickRng;
+use agon_core::random::FastRng;
 use tempfile::TempDir;
 
 const CUPS: [&str; 5] = ["solitude", "colour", "connect", "hide", "word"];
@@ -74,7 +74,7 @@ fn ledger(folder: &Path, cup: &str) {
 }
 
 /// Kills a run again and again at random moments until it has had so many of them, then lets it finish.
-fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng: &mut QuickRng) -> usize {
+fn kill_often(folder: &Path, cup: &str, kills: usize, undisturbed: Duration, rng: &mut FastRng) -> usize {
     let mut killed = 0;
     while killed < kills {
         let mut run = start(folder, cup, if killed % 2 == 0 { "2" } else { "1" });
@@ -116,7 +116,7 @@ fn the_table_is_always_the_same(cup: &str, seed: u64) {
     finish(start(folder.path(), cup, "2"));
     assert_eq!(tables(folder.path(), cup), expected, "{cup}: two games at once");
     ledger(folder.path(), cup);
-    let mut rng = QuickRng::new(seed);
+    let mut rng = FastRng::new(seed);
     let killed = kill_often(folder.path(), cup, kills, undisturbed, &mut rng);
     assert_eq!(tables(folder.path(), cup), expected, "{cup}: killed {killed} times");
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use agon_league::MatchKey;
-use agon_store::{GameLog, Ledger as _, SqliteLedger};
+use agon_store::{BotOutput, Ledger as _, SqliteLedger};
 use common::{agon, folder_with, good};
 
 const CUP: &str = r#"name = "Talkers"
@@ -43,8 +43,8 @@ const SILENT: &str = "class Silent:
         return 1 + sum(1 for row in board for cell in row if cell) % 7
 ";
 
-fn text(log: &GameLog) -> String {
-    log.printed.iter().map(|piece| piece.text.as_str()).collect()
+fn text(log: &BotOutput) -> String {
+    log.pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn what_a_program_prints_is_kept_by_turn() {
             let seats = found.result.entrants();
             for game in 0..found.result.games.len() as u32 {
                 for (seat, entrant) in seats.iter().enumerate() {
-                    let log = ledger.log(key, game, seat as u8).await.unwrap();
+                    let log = ledger.bot_output(key, game, seat as u8).await.unwrap();
                     assert_eq!(log.is_some(), entrant.0 == 0, "{key}, game {game}, seat {seat}");
                     let Some(log) = log else { continue };
                     talked += 1;
@@ -73,8 +73,8 @@ fn what_a_program_prints_is_kept_by_turn() {
                     // 3 KB a move: of more than five moves only both ends are kept.
                     assert_eq!(whole.contains(" bytes left out ..."), asked > 5, "{asked}: {}", whole.len());
                     assert!(whole.len() < 17 << 10 && whole.contains("move "));
-                    assert!(log.printed.iter().all(|piece| (1..200).contains(&piece.turn)), "by turn");
-                    assert!(log.printed.is_sorted_by_key(|piece| piece.turn));
+                    assert!(log.pieces.iter().all(|piece| (1..200).contains(&piece.turn)), "by turn");
+                    assert!(log.pieces.is_sorted_by_key(|piece| piece.turn));
                 }
             }
         }

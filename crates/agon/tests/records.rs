@@ -172,7 +172,7 @@ fn a_person_plays_through_stdin() {
     assert!(output.status.success(), "{said}");
     assert!(said.contains("seat 0, ") && said.contains("That does not work: "), "{said}");
     let table = String::from_utf8(output.stdout).unwrap();
-    assert!(table.contains("1 crash") && table.contains("left the table"), "{table}");
+    assert!(table.contains("1 crash") && table.contains("the player left"), "{table}");
 }
 
 #[test]

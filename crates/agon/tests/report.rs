@@ -123,7 +123,7 @@ fn solitude_between_two_phases() {
     assert!(files.contains("phase-1.html") && !files.contains("phase-2.html"));
     let summary = read(&place, "out/summary.html");
     assert!(summary.contains("APPM") && summary.contains(">waiting<"), "{summary}");
-    assert!(summary.contains("the seed itself is shown when the last is over"), "{summary}");
+    assert!(summary.contains("The seed itself is published after the last game"), "{summary}");
     for game in files.iter().filter(|name| name.starts_with("games/")) {
         assert!(
             !read(&place, &format!("out/{game}")).contains("\"seed\":"),
@@ -182,7 +182,7 @@ fn hidden_boards_are_shown_only_when_the_seed_is() {
     let (place, files) =
         report("hide-and-seek", "", phases, &["roaming-seeker", "still-hider", "running-hider"]);
     assert_eq!(games(&files), 0, "{files:?}");
-    assert!(read(&place, "out/phase-1.html").contains("played on hidden boards"));
+    assert!(read(&place, "out/phase-1.html").contains("These games use hidden seeds"));
     place.good(&["run", "cup.toml", "--jobs", "2"]);
     place.good(&["report", "cup.toml", "out"]);
     let files = look_at(&place.path("out"));
@@ -277,6 +277,6 @@ fn words_about_hidden_boards_are_held_back() {
             .any(|name| read(&place, &format!("out/{name}")).contains("TELLTALE"))
     };
     assert!(!told(), "the first phase is over, its boards are still a secret");
-    assert!(read(&place, "out/phase-1.html").contains("own words are held back"));
+    assert!(read(&place, "out/phase-1.html").contains("output of bots are held back"));
     assert!(told(), "now everything is shown");
 }

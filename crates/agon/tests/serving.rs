@@ -227,7 +227,7 @@ fn a_competition_of_three_phases_with_a_resubmission() {
     organiser.wait_for("cup", "waiting");
     // A new bot comes too late, a new version does not.
     let (code, said) = author.submit(place.path(), &["cup", "mine", "--name", "Late"]);
-    assert!(code == 2 && said.contains("takes no bots now"), "{code}: {said}");
+    assert!(code == 2 && said.contains("does not accept bots now"), "{code}: {said}");
     fs::write(bot.join("notes.txt"), "another version").unwrap();
     let page = format!("{}/c/cup", served.url);
     let (code, said) = author.submit(place.path(), &[&page, "mine", "--version-of", "mine"]);

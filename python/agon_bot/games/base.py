@@ -60,10 +60,6 @@ class Shim:
     def rehearse(self, packets: Packets) -> None:
         """Answers a few turns of a game with something in the bot's place (see `warm.py`)."""
 
-    def unpack(self, packets: Packets) -> Message:
-        """A turn in the game's own short form as the message it stands for."""
-        raise NotImplementedError
-
     def answer(self, message: Message) -> Message:
         """What a turn gave: `answer`, or `fault` with what it `says`. Exceptions of the bot come out."""
         return {"answer": self.turn(message)}

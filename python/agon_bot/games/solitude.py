@@ -9,7 +9,6 @@ from typing import Any, Callable, Dict, List, Tuple
 from .. import loading
 from ..answers import solitude_move
 from ..errors import LoadError
-from ..packets import Packets
 from ..views import PLATFORMS, View, distinct
 from .base import Message, Shim
 
@@ -18,7 +17,7 @@ FUNCTION = "get_action"
 
 
 class Solitude(Shim):
-    """A Solitude Scramble bot. `stateless.Stateless` decides in which process `turn` runs."""
+    """A Solitude Scramble bot. `stateless.Strict` decides in which process `turn` runs."""
 
     game = "solitude-scramble"
     lives = "call"
@@ -76,11 +75,6 @@ class Solitude(Shim):
     def arguments(self, message: Message) -> Tuple[Dict[str, Any], List[Dict[str, Any]]]:
         """What the bot is called with."""
         return arguments(message["observation"], self.names)
-
-    def unpack(self, packets: Packets) -> Message:
-        """What the bot is called with, from a turn in short form."""
-        state = self.view.state(packets.buffer)
-        return {"turn": state["current_turn"], "arguments": (state, self.view.history)}
 
     def decide(self, state: Dict[str, Any], history: List[Dict[str, Any]]) -> str:
         """The call itself."""

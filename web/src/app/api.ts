@@ -1,139 +1,139 @@
-// How the app talks to the server: typed answers, typed refusals, and events that come back by themselves.
+// HTTP client of the app: typed responses and errors, and server-sent events with automatic reconnection.
 
-import { withQuery } from './match';
+import { withQuery } from './path_pattern';
 import type { ApiError } from './types';
 
 export const BASE = '/api/v1';
 
 type Query = { [name: string]: string | number | boolean | null | undefined };
 
-/** What the server (or the way to it) said no with. `status` 0: no answer came at all. */
-export class Refusal extends Error {
+/** A failed request. `status` is 0 if there was no response. */
+export class RequestError extends Error {
   readonly status: number;
   readonly code: string;
   readonly hint: string;
   readonly field: string | undefined;
   readonly details: string[];
-  /** Of a competition file. */
-  readonly mistakes: ApiError['error']['mistakes'];
-  /** In how many seconds to try again, where the server says so. */
-  readonly after: number | undefined;
+  /** Errors in a competition file. */
+  readonly configErrors: ApiError['error']['mistakes'];
+  /** Seconds to wait before a retry, if the server sent `Retry-After`. */
+  readonly retryAfter: number | undefined;
 
-  constructor(status: number, code: string, message: string, more: Partial<ApiError['error']> & { after?: number } = {}) {
+  constructor(status: number, code: string, message: string, more: Partial<ApiError['error']> & { retryAfter?: number } = {}) {
     super(message);
-    this.name = 'Refusal';
+    this.name = 'RequestError';
     this.status = status;
     this.code = code;
     this.hint = more.hint ?? '';
     this.field = more.field;
     this.details = more.details ?? [];
-    this.mistakes = more.mistakes;
-    this.after = more.after;
+    this.configErrors = more.mistakes;
+    this.retryAfter = more.retryAfter;
   }
 }
 
-let csrf: string | null = null;
+let csrfToken: string | null = null;
 
-/** The server's word that a request came from this page; see Site. */
-export function useCsrf(word: string | null): void {
-  csrf = word;
+/** Sets the CSRF token (`Site.csrf`) that is sent with every change. */
+export function setCsrfToken(token: string | null): void {
+  csrfToken = token;
 }
 
-/** A refusal out of an answer that is not one of success. `text` is its body. */
-export function refusalOf(status: number, text: string, retryAfter: string | null): Refusal {
-  const after = retryAfter !== null && /^\d+$/.test(retryAfter) ? Number(retryAfter) : undefined;
+/** Converts an error response. `text` is its body, `retryAfterHeader` its `Retry-After` header. */
+export function parseError(status: number, text: string, retryAfterHeader: string | null): RequestError {
+  const retryAfter = retryAfterHeader !== null && /^\d+$/.test(retryAfterHeader) ? Number(retryAfterHeader) : undefined;
   try {
-    const said = (JSON.parse(text) as Partial<ApiError> | null)?.error;
-    if (said && typeof said.code === 'string' && typeof said.message === 'string') return new Refusal(status, said.code, said.message, { ...said, after });
+    const error = (JSON.parse(text) as Partial<ApiError> | null)?.error;
+    if (error && typeof error.code === 'string' && typeof error.message === 'string') return new RequestError(status, error.code, error.message, { ...error, retryAfter });
   } catch {
-    // Something before the server answered, in its own way.
+    // Not an error of the API, for example a page of a reverse proxy.
   }
-  return new Refusal(status, `http-${status}`, `The server answered ${status}.`, { after });
+  return new RequestError(status, `http-${status}`, `The server returned status ${status}.`, { retryAfter });
 }
 
-async function ask<T>(method: string, path: string, init: RequestInit): Promise<T> {
-  let answer: Response;
+async function request<T>(method: string, path: string, init: RequestInit): Promise<T> {
+  let response: Response;
   try {
-    answer = await fetch(`${BASE}${path}`, { method, credentials: 'same-origin', redirect: 'error', ...init });
+    response = await fetch(`${BASE}${path}`, { method, credentials: 'same-origin', redirect: 'error', ...init });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new Refusal(0, 'offline', 'The server cannot be reached.', { hint: 'Check your connection, then try again.' });
+    throw new RequestError(0, 'offline', 'Server not reachable.', { hint: 'Check your connection and try again.' });
   }
-  const text = await answer.text();
-  if (!answer.ok) throw refusalOf(answer.status, text, answer.headers.get('Retry-After'));
+  const text = await response.text();
+  if (!response.ok) throw parseError(response.status, text, response.headers.get('Retry-After'));
   if (text === '') return undefined as T;
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new Refusal(answer.status, 'garbled', 'The server’s answer cannot be read.', { hint: 'Load the page again.' });
+    throw new RequestError(response.status, 'garbled', 'The server sent an invalid response.', { hint: 'Reload the page.' });
   }
 }
 
-/** Reads. */
+/** Sends a GET request. */
 export function get<T>(path: string, options: { query?: Query; signal?: AbortSignal } = {}): Promise<T> {
-  return ask<T>('GET', withQuery(path, options.query ?? {}), { signal: options.signal, headers: { Accept: 'application/json' } });
+  return request<T>('GET', withQuery(path, options.query ?? {}), { signal: options.signal, headers: { Accept: 'application/json' } });
 }
 
-/** Changes something. Never tried a second time by itself: nobody knows whether the first was heard. */
+/** Sends a request that changes something. It is never retried automatically, because the first try may have succeeded. */
 export function send<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const headers: { [name: string]: string } = { Accept: 'application/json' };
-  if (csrf !== null) headers['X-CSRF-Token'] = csrf;
+  if (csrfToken !== null) headers['X-CSRF-Token'] = csrfToken;
   if (body !== undefined) headers['Content-Type'] = 'application/json';
-  return ask<T>(method, path, { headers, body: body === undefined ? undefined : JSON.stringify(body) });
+  return request<T>(method, path, { headers, body: body === undefined ? undefined : JSON.stringify(body) });
 }
 
-/** Sends files, telling how far it is (0 to 1). */
-export function upload<T>(path: string, form: FormData, progress: (share: number) => void, signal?: AbortSignal): Promise<T> {
+/** Uploads a form with files. `onProgress` receives the share sent, 0 to 1. */
+export function upload<T>(path: string, form: FormData, onProgress: (share: number) => void, signal?: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open('POST', `${BASE}${path}`);
-    request.setRequestHeader('Accept', 'application/json');
-    if (csrf !== null) request.setRequestHeader('X-CSRF-Token', csrf);
-    request.upload.onprogress = (event) => {
-      if (event.lengthComputable && event.total > 0) progress(event.loaded / event.total);
+    const xhr = new XMLHttpRequest();
+    xhr.open('POST', `${BASE}${path}`);
+    xhr.setRequestHeader('Accept', 'application/json');
+    if (csrfToken !== null) xhr.setRequestHeader('X-CSRF-Token', csrfToken);
+    xhr.upload.onprogress = (event) => {
+      if (event.lengthComputable && event.total > 0) onProgress(event.loaded / event.total);
     };
-    request.onload = () => {
-      if (request.status < 200 || request.status >= 300) {
-        reject(refusalOf(request.status, request.responseText, request.getResponseHeader('Retry-After')));
+    xhr.onload = () => {
+      if (xhr.status < 200 || xhr.status >= 300) {
+        reject(parseError(xhr.status, xhr.responseText, xhr.getResponseHeader('Retry-After')));
         return;
       }
       try {
-        resolve(JSON.parse(request.responseText) as T);
+        resolve(JSON.parse(xhr.responseText) as T);
       } catch {
-        reject(new Refusal(request.status, 'garbled', 'The server’s answer cannot be read.'));
+        reject(new RequestError(xhr.status, 'garbled', 'The server sent an invalid response.'));
       }
     };
-    request.onerror = () => reject(new Refusal(0, 'offline', 'The connection broke while sending.', { hint: 'Check your connection, then send again.' }));
-    request.onabort = () => reject(new DOMException('Aborted', 'AbortError'));
-    signal?.addEventListener('abort', () => request.abort());
-    request.send(form);
+    xhr.onerror = () => reject(new RequestError(0, 'offline', 'Connection lost during the upload.', { hint: 'Check your connection and submit again.' }));
+    xhr.onabort = () => reject(new DOMException('Aborted', 'AbortError'));
+    signal?.addEventListener('abort', () => xhr.abort());
+    xhr.send(form);
   });
 }
 
-export interface Listening {
+export interface EventSubscription {
   stop(): void;
 }
 
 interface EventOptions {
-  /** Called with each event of a name, its data read from JSON. */
+  /** Handlers by event name. They receive the parsed JSON data. */
   on: { [name: string]: (data: never) => void };
-  /** The stream is (again) there; `again` when something may have been missed. */
-  opened?: (again: boolean) => void;
-  /** The stream is gone; it is tried again by itself. */
-  lost?: () => void;
+  /** The stream is open. After a reconnection, events may have been missed. */
+  onOpen?: (reconnected: boolean) => void;
+  /** The connection is lost. The client reconnects automatically. */
+  onLost?: () => void;
 }
 
-/** How long to wait before the n-th try (from 0), in milliseconds; `chance` spreads those who lost it together. */
-export function backOff(tries: number, chance: number): number {
-  return Math.min(30_000, 1_000 * 2 ** Math.min(tries, 5)) * (0.5 + chance / 2);
+/** Delay in milliseconds before a retry; `tries` counts from 0, `random` (0 to 1) spreads the retries of many clients. */
+export function retryDelay(tries: number, random: number): number {
+  return Math.min(30_000, 1_000 * 2 ** Math.min(tries, 5)) * (0.5 + random / 2);
 }
 
-/** Server-sent events. Comes back after a loss with growing pauses; sleeps while nobody looks at the page. */
-export function listen(path: string, options: EventOptions): Listening {
+/** Subscribes to server-sent events. Reconnects with a growing delay, and disconnects while the page is hidden. */
+export function subscribe(path: string, options: EventOptions): EventSubscription {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let tries = 0;
-  let ever = false;
+  let wasOpen = false;
 
   const close = (): void => {
     clearTimeout(timer);
@@ -142,23 +142,23 @@ export function listen(path: string, options: EventOptions): Listening {
   };
   const open = (): void => {
     close();
-    const own = new EventSource(`${BASE}${path}`);
-    source = own;
-    own.onopen = () => {
+    const current = new EventSource(`${BASE}${path}`);
+    source = current;
+    current.onopen = () => {
       tries = 0;
-      options.opened?.(ever);
-      ever = true;
+      options.onOpen?.(wasOpen);
+      wasOpen = true;
     };
-    own.onerror = () => {
-      if (source !== own) return;
+    current.onerror = () => {
+      if (source !== current) return;
       close();
-      timer = setTimeout(open, backOff(tries, Math.random()));
+      timer = setTimeout(open, retryDelay(tries, Math.random()));
       tries += 1;
-      // Last: whoever hears it may have had enough.
-      options.lost?.();
+      // Last, because the callback may end the subscription.
+      options.onLost?.();
     };
     for (const [name, handle] of Object.entries(options.on)) {
-      own.addEventListener(name, (event) => {
+      current.addEventListener(name, (event) => {
         let data: unknown;
         try {
           data = JSON.parse((event as MessageEvent<string>).data);
@@ -169,15 +169,15 @@ export function listen(path: string, options: EventOptions): Listening {
       });
     }
   };
-  const look = (): void => {
+  const update = (): void => {
     if (document.hidden) close();
     else if (!source) open();
   };
-  document.addEventListener('visibilitychange', look);
-  look();
+  document.addEventListener('visibilitychange', update);
+  update();
   return {
     stop: () => {
-      document.removeEventListener('visibilitychange', look);
+      document.removeEventListener('visibilitychange', update);
       close();
     },
   };

@@ -1,4 +1,4 @@
-// The time of day for what is said of it: `3 minutes ago` must not stay so.
+// Reactive current time, for texts such as `3 minutes ago`.
 
 class Clock {
   now = $state(Date.now());

@@ -1,66 +1,66 @@
-// A competition as its pages see it: what was fetched, what comes by itself, and which phase is looked at.
+// State of a competition's pages: fetched data, live events and the selected phase.
 
-import { listen, type Listening } from './api';
-import { plain } from './format';
-import { path } from './match';
+import { subscribe, type EventSubscription } from './api';
+import { stripBidi } from './format';
+import { path } from './path_pattern';
 import { Resource } from './resource.svelte';
 import { router } from './router.svelte';
-import type { Competition, Entrant, PhaseItem, Progress, State, Table } from './types';
+import type { Competition, CompetitionState, Entrant, PhaseItem, PhaseStandings, Progress } from './types';
 
-/** What is said of the whole competition is fetched anew at most so often while games are played. */
-const WHOLE_MS = 15_000;
+/** Minimum interval between two fetches of the competition while games are played. */
+const COMPETITION_INTERVAL_MS = 15_000;
 
-/** And so soon when it must have changed. */
-const SOON_MS = 500;
+/** The same when the competition must have changed. */
+const COMPETITION_CHANGED_INTERVAL_MS = 500;
 
-/** A table is fetched anew at most so often, however many games end. */
-const TABLE_MS = 2_000;
+/** Minimum interval between two fetches of the table. */
+const TABLE_INTERVAL_MS = 2_000;
 
-/** The phase to show when none is named: the latest that has begun, else the first. */
+/** Default phase: the latest that has started, else the first. */
 export function latestPhase(phases: PhaseItem[]): number {
-  const begun = phases.filter((phase) => phase.state !== 'waiting');
-  return (begun[begun.length - 1] ?? phases[0])?.number ?? 1;
+  const started = phases.filter((phase) => phase.state !== 'waiting');
+  return (started[started.length - 1] ?? phases[0])?.number ?? 1;
 }
 
 export class CompetitionView {
   readonly id: string;
-  readonly it = new Resource<Competition>();
-  readonly table = new Resource<Table>();
+  readonly competition = new Resource<Competition>();
+  readonly table = new Resource<PhaseStandings>();
   progress: Progress | undefined = $state.raw();
-  /** The stream of events is gone for now. */
-  lost = $state(false);
-  /** Counts what may have changed lists of games: for pages that fetch more than the table. */
+  /** Whether the event stream is disconnected. */
+  disconnected = $state(false);
+  /** Counts changes that affect lists of games, for pages that fetch more than the table. */
   changes = $state(0);
-  #listening: Listening | undefined;
-  #tableAt = 0;
-  #wholeAt = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  #subscription: EventSubscription | undefined;
+  #tableLoadedAt = 0;
+  #competitionLoadedAt = 0;
+  #tableTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(id: string) {
     this.id = id;
   }
 
-  /** Which phase is looked at, from 1. */
+  /** Number of the selected phase, from 1. */
   phase = $derived.by(() => {
-    const phases = this.it.value?.phases ?? [];
-    const named = Number(router.query.get('phase'));
-    return phases.some((phase) => phase.number === named) ? named : latestPhase(phases);
+    const phases = this.competition.value?.phases ?? [];
+    const selected = Number(router.query.get('phase'));
+    return phases.some((phase) => phase.number === selected) ? selected : latestPhase(phases);
   });
-  phaseItem: PhaseItem | undefined = $derived(this.it.value?.phases.find((phase) => phase.number === this.phase));
-  /** Whether any game can have been played. */
-  begun = $derived((this.it.value?.phases ?? []).some((phase) => phase.state !== 'waiting'));
+  phaseItem: PhaseItem | undefined = $derived(this.competition.value?.phases.find((phase) => phase.number === this.phase));
+  /** Whether any phase has started. */
+  hasStarted = $derived((this.competition.value?.phases ?? []).some((phase) => phase.state !== 'waiting'));
   #byEntrant: Map<number, Entrant> = $derived(
-    new Map((this.it.value?.entrants ?? []).flatMap((one): [number, Entrant][] => (one.entrant === null ? [] : [[one.entrant, one]]))),
+    new Map((this.competition.value?.entrants ?? []).flatMap((one): [number, Entrant][] => (one.entrant === null ? [] : [[one.entrant, one]]))),
   );
 
   api(...parts: (string | number)[]): string {
     return path('competitions', this.id, ...parts);
   }
 
-  /** The address of one of its pages, with the phase if it is not the latest. */
+  /** Address of a tab, with the phase if it is not the default. */
   href(tab: string, phase: number | null = this.phase): string {
     const base = path('c', this.id, ...(tab === '' || tab === 'table' ? [] : [tab]));
-    return phase === null || phase === latestPhase(this.it.value?.phases ?? []) ? base : `${base}?phase=${phase}`;
+    return phase === null || phase === latestPhase(this.competition.value?.phases ?? []) ? base : `${base}?phase=${phase}`;
   }
 
   entrant(number: number): Entrant | undefined {
@@ -68,62 +68,62 @@ export class CompetitionView {
   }
 
   name(number: number): string {
-    return plain(this.entrant(number)?.name ?? `#${number}`);
+    return stripBidi(this.entrant(number)?.name ?? `#${number}`);
   }
 
   async load(): Promise<void> {
-    this.#wholeAt = Date.now();
-    await this.it.load(this.api());
+    this.#competitionLoadedAt = Date.now();
+    await this.competition.load(this.api());
   }
 
-  /** Before the start there is no table to ask for. */
+  /** Fetches the table. There is none before the start. */
   async loadTable(): Promise<void> {
-    if (!this.begun) return;
-    this.#tableAt = Date.now();
+    if (!this.hasStarted) return;
+    this.#tableLoadedAt = Date.now();
     await this.table.load(this.api('phases', this.phase, 'table'));
   }
 
-  /** Follows what happens until it is told to stop. */
-  follow(): () => void {
-    this.#listening = listen(this.api('events'), {
+  /** Subscribes to the events of the competition. Returns a function that unsubscribes. */
+  subscribe(): () => void {
+    this.#subscription = subscribe(this.api('events'), {
       on: {
         progress: (progress: Progress) => {
-          const known = this.it.value?.phase?.number;
+          const known = this.competition.value?.phase?.number;
           this.progress = progress;
-          // The next phase began, or the first: only now is it known who has which number.
-          if ((!this.begun || (known !== undefined && known !== progress.phase)) && Date.now() > this.#wholeAt + SOON_MS) void this.load();
+          // A phase has started. Entrant numbers are known only now.
+          if ((!this.hasStarted || (known !== undefined && known !== progress.phase)) && Date.now() > this.#competitionLoadedAt + COMPETITION_CHANGED_INTERVAL_MS) void this.load();
         },
-        table: (said: { phase: number; revision: number }) => this.#newTable(said),
-        state: (said: { state: State; message: string | null }) => {
-          if (said.state !== 'running') this.progress = undefined;
+        table: (event: { phase: number; revision: number }) => this.#onTableEvent(event),
+        state: (event: { state: CompetitionState; message: string | null }) => {
+          if (event.state !== 'running') this.progress = undefined;
           void this.load();
         },
       },
-      opened: (again) => {
-        this.lost = false;
-        if (again) this.#missed();
+      onOpen: (reconnected) => {
+        this.disconnected = false;
+        if (reconnected) this.#reloadAll();
       },
-      lost: () => (this.lost = true),
+      onLost: () => (this.disconnected = true),
     });
     return () => {
-      this.#listening?.stop();
-      clearTimeout(this.#timer);
+      this.#subscription?.stop();
+      clearTimeout(this.#tableTimer);
     };
   }
 
-  #missed(): void {
+  #reloadAll(): void {
     void this.load();
     void this.loadTable();
     this.changes += 1;
   }
 
-  #newTable(said: { phase: number; revision: number }): void {
+  #onTableEvent(event: { phase: number; revision: number }): void {
     this.changes += 1;
-    if (Date.now() > this.#wholeAt + (this.begun ? WHOLE_MS : SOON_MS)) void this.load();
-    if (said.phase !== this.phase || said.revision === this.table.value?.revision || this.#timer !== undefined) return;
-    const wait = Math.max(0, this.#tableAt + TABLE_MS - Date.now());
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
+    if (Date.now() > this.#competitionLoadedAt + (this.hasStarted ? COMPETITION_INTERVAL_MS : COMPETITION_CHANGED_INTERVAL_MS)) void this.load();
+    if (event.phase !== this.phase || event.revision === this.table.value?.revision || this.#tableTimer !== undefined) return;
+    const wait = Math.max(0, this.#tableLoadedAt + TABLE_INTERVAL_MS - Date.now());
+    this.#tableTimer = setTimeout(() => {
+      this.#tableTimer = undefined;
       void this.loadTable();
     }, wait);
   }

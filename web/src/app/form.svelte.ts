@@ -1,86 +1,86 @@
-// A form: what is wrong with which field, and one thing at a time. What was typed stays typed whatever happens.
+// State of a form: field errors and one submission at a time. Input is never cleared on errors.
 
 import { tick } from 'svelte';
-import { Refusal } from './api';
+import { RequestError } from './api';
 import { site } from './site.svelte';
 
-export type Wrong<F extends string> = { [field in F]?: string };
+export type FieldErrors<F extends string> = { [field in F]?: string };
 
 export class Form<F extends string> {
-  wrong: Wrong<F> = $state({});
-  /** What is wrong with no field in particular. */
+  fieldErrors: FieldErrors<F> = $state({});
+  /** Error that does not belong to a field. */
   error: unknown = $state.raw();
   busy = $state(false);
   readonly #fields: readonly F[];
   #element: HTMLElement | undefined;
 
-  /** The fields that the server may name. */
+  /** `fields` are the fields that an error of the server can name. */
   constructor(fields: readonly F[]) {
     this.#fields = fields;
   }
 
-  /** For `{@attach form.here}` on the form element. */
-  here = (element: HTMLElement): (() => void) => {
+  /** For `{@attach form.attach}` on the form element. */
+  attach = (element: HTMLElement): (() => void) => {
     this.#element = element;
     return () => (this.#element = undefined);
   };
 
-  /** What is wrong with a field, or nothing. */
-  of(field: F): string {
-    return this.wrong[field] ?? '';
+  /** Error of a field, or an empty string. */
+  errorOf(field: F): string {
+    return this.fieldErrors[field] ?? '';
   }
 
-  /** Does it, unless something is wrong already; whether it was done. */
-  async run(wrong: Wrong<F>, act: () => Promise<unknown>): Promise<boolean> {
+  /** Runs an action unless there are field errors. Returns whether the action succeeded. */
+  async run(errors: FieldErrors<F>, action: () => Promise<unknown>): Promise<boolean> {
     if (this.busy) return false;
     this.error = undefined;
-    this.wrong = wrong;
-    if (Object.values(wrong).some((words) => words !== undefined && words !== '')) {
-      await this.focusWrong();
+    this.fieldErrors = errors;
+    if (Object.values(errors).some((text) => text !== undefined && text !== '')) {
+      await this.focusFirstError();
       return false;
     }
     this.busy = true;
     try {
-      await this.#once(act);
+      await this.#runWithFreshCsrf(action);
       return true;
     } catch (error) {
-      this.refuse(error);
+      this.showError(error);
       return false;
     } finally {
       this.busy = false;
-      // Only now are the fields there to be reached again.
-      await this.focusWrong();
+      // Fields can take the focus only after `busy` is reset.
+      await this.focusFirstError();
     }
   }
 
-  /** A page that was open for long may have an old word against forgery: then nothing was done, and it is done with a fresh one. */
-  async #once(act: () => Promise<unknown>): Promise<void> {
+  /** Runs an action. If the CSRF token of the page has expired, loads a new one and runs the action once more. */
+  async #runWithFreshCsrf(action: () => Promise<unknown>): Promise<void> {
     try {
-      await act();
+      await action();
     } catch (error) {
-      if (!(error instanceof Refusal) || error.status !== 403 || error.code !== 'csrf') throw error;
+      if (!(error instanceof RequestError) || error.status !== 403 || error.code !== 'csrf') throw error;
       await site.load();
-      await act();
+      await action();
     }
   }
 
-  /** Tells a refusal at the field it is about. */
-  refuse(error: unknown): void {
-    const field = error instanceof Refusal ? this.#fields.find((known) => known === error.field) : undefined;
+  /** Shows an error at its field, or for the whole form. */
+  showError(error: unknown): void {
+    const field = error instanceof RequestError ? this.#fields.find((known) => known === error.field) : undefined;
     if (field === undefined) {
       this.error = error;
       return;
     }
-    const { message, hint, details } = error as Refusal;
-    this.wrong = { [field]: [message, hint, ...details].filter((words) => words !== '').join(' ') } as Wrong<F>;
+    const { message, hint, details } = error as RequestError;
+    this.fieldErrors = { [field]: [message, hint, ...details].filter((text) => text !== '').join(' ') } as FieldErrors<F>;
   }
 
   clear(): void {
-    this.wrong = {};
+    this.fieldErrors = {};
     this.error = undefined;
   }
 
-  async focusWrong(): Promise<void> {
+  async focusFirstError(): Promise<void> {
     await tick();
     this.#element?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }

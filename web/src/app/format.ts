@@ -1,24 +1,25 @@
-// Numbers, times and sizes as people read them.
+// Formatting of numbers, times, sizes and names.
 
-export const plural = (count: number, one: string, many = `${one}s`): string => `${whole(count)} ${count === 1 ? one : many}`;
+export const plural = (count: number, one: string, many = `${one}s`): string => `${integer(count)} ${count === 1 ? one : many}`;
 
-export const list = (items: string[]): string => (items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items[items.length - 1]}`);
+/** `a, b and c`. */
+export const joinWithAnd = (items: string[]): string => (items.length < 2 ? (items[0] ?? '') : `${items.slice(0, -1).join(', ')} and ${items[items.length - 1]}`);
 
-/** The server's words as a sentence: a capital letter first, a full stop last. */
-export const sentence = (words: string): string => {
-  const said = words.trim();
-  if (said === '') return '';
-  return `${said.charAt(0).toUpperCase()}${said.slice(1)}${/[.!?:…)]$/.test(said) ? '' : '.'}`;
+/** A message of the server as a sentence: with a capital letter and a full stop. */
+export const sentence = (message: string): string => {
+  const text = message.trim();
+  if (text === '') return '';
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?:…)]$/.test(text) ? '' : '.'}`;
 };
 
-/** A name within a line of ours, without the invisible letters that turn what follows round. */
-export const plain = (name: string): string => name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+/** A name without bidirectional control characters, which would reverse the text after it. */
+export const stripBidi = (name: string): string => name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 
-/** Some names of a field: all of a small one, the first three of a large one. */
-export const field = (names: string[]): string => (names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} others` : names.join(' – '));
+/** Names of the bots of a game: all of up to four, else the first three. */
+export const shortNameList = (names: string[]): string => (names.length > 4 ? `${names.slice(0, 3).join(', ')} and ${names.length - 3} others` : names.join(' – '));
 
-/** A whole number, in groups of three (narrow, unbreakable spaces between them). */
-export const whole = (value: number): string =>
+/** An integer in groups of three digits, separated by narrow no-break spaces. */
+export const integer = (value: number): string =>
   Math.round(value)
     .toString()
     .replace(/\B(?=(\d{3})+$)/g, '\u202f');
@@ -44,8 +45,8 @@ export const micros = (value: number): string => {
   return `${(value / 1_000_000).toPrecision(3)} s`;
 };
 
-/** A length of time: the two largest units that matter. */
-export const lasting = (ms: number): string => {
+/** A duration in its two largest units. */
+export const duration = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const units: [number, string][] = [
     [86_400, 'd'],
@@ -56,16 +57,16 @@ export const lasting = (ms: number): string => {
   const first = units.findIndex(([size]) => seconds >= size);
   if (first < 0) return '0 s';
   let left = seconds;
-  const said: string[] = [];
+  const parts: string[] = [];
   for (const [size, unit] of units.slice(first, first + 2)) {
     const count = Math.floor(left / size);
     left -= count * size;
-    if (count > 0) said.push(`${count} ${unit}`);
+    if (count > 0) parts.push(`${count} ${unit}`);
   }
-  return said.join(' ');
+  return parts.join(' ');
 };
 
-/** How long ago, in words; beyond a week nothing: then the date says more. */
+/** Relative time, or undefined after a week: then a date is more useful. */
 export const ago = (at: number, now: number): string | undefined => {
   const seconds = Math.round((now - at) / 1000);
   if (seconds < -5 || seconds > 7 * 86_400) return undefined;
@@ -77,8 +78,8 @@ export const ago = (at: number, now: number): string | undefined => {
 
 const pad = (value: number): string => String(value).padStart(2, '0');
 
-/** Date and time of the reader's clock, to the minute. */
+/** Local date and time, to the minute. */
 export const dateTime = (at: number): string => {
-  const it = new Date(at);
-  return `${it.getFullYear()}-${pad(it.getMonth() + 1)}-${pad(it.getDate())} ${pad(it.getHours())}:${pad(it.getMinutes())}`;
+  const date = new Date(at);
+  return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${pad(date.getHours())}:${pad(date.getMinutes())}`;
 };

@@ -1,11 +1,5 @@
-// Short lists come whole, with or without the envelope of a page.
+// Responses that are either an array or a page of a list.
 
-import type { Page } from './types';
+import type { ListPage } from './types';
 
-export const itemsOf = <T>(answer: T[] | Page<T> | undefined): T[] => (answer === undefined ? [] : Array.isArray(answer) ? answer : answer.items);
-
-/** Where to go after signing in: an address of this site, and no other. */
-export function wayBack(to: string | null): string {
-  if (to === null || !to.startsWith('/') || /^\/[/\\]/.test(to) || /[\u0000-\u001f\\]/.test(to) || /^\/sign(in|up)([/?#]|$)/.test(to)) return '/me';
-  return to;
-}
+export const itemsOf = <T>(response: T[] | ListPage<T> | undefined): T[] => (response === undefined ? [] : Array.isArray(response) ? response : response.items);

@@ -1,4 +1,4 @@
-// The app of `agon serve` begins here.
+// Entry point of the web app of `agon serve`.
 
 import { mount } from 'svelte';
 import './app.css';

@@ -1,4 +1,4 @@
-// The small part of Markdown that rules are written in, read into plain data. Whatever it does not know stays text; nothing is ever markup.
+// Parser for the subset of Markdown that rules use. Unknown syntax stays text. The result is data, never HTML.
 
 export type Inline =
   | { kind: 'text'; text: string }
@@ -7,7 +7,7 @@ export type Inline =
   | { kind: 'em'; inner: Inline[] }
   | { kind: 'link'; href: string; inner: Inline[] };
 
-export interface Item {
+export interface ListItem {
   inner: Inline[];
   blocks: Block[];
 }
@@ -16,7 +16,7 @@ export type Block =
   | { kind: 'heading'; level: number; inner: Inline[] }
   | { kind: 'paragraph'; inner: Inline[] }
   | { kind: 'code'; text: string }
-  | { kind: 'list'; ordered: boolean; start: number; items: Item[] }
+  | { kind: 'list'; ordered: boolean; start: number; items: ListItem[] }
   | { kind: 'quote'; blocks: Block[] }
   | { kind: 'table'; head: Inline[][]; rows: Inline[][][]; right: boolean[] }
   | { kind: 'rule' };
@@ -27,8 +27,8 @@ const FENCE = /^ {0,3}(```+|~~~+)/;
 const RULE = /^ {0,3}([-*_])( *\1){2,} *$/;
 const DIVIDER = /^ *\|?( *:?-+:? *\|)+ *:?-*:? *$/;
 
-/** So deep lists and quotes may lie in each other. */
-const DEEPEST = 6;
+/** Maximum nesting of lists and quotes. */
+const MAX_DEPTH = 6;
 
 export function markdown(text: string, depth = 0): Block[] {
   const lines = text.replace(/\r\n?/g, '\n').replace(/\t/g, '    ').split('\n');
@@ -46,49 +46,49 @@ function blockAt(lines: string[], at: number, depth: number): [Block | undefined
   const line = lines[at] ?? '';
   if (line.trim() === '') return [undefined, at + 1];
   const fence = FENCE.exec(line)?.[1];
-  if (fence) return fenced(lines, at, fence);
+  if (fence) return fencedCode(lines, at, fence);
   const heading = HEADING.exec(line);
   if (heading) return [{ kind: 'heading', level: heading[1]?.length ?? 1, inner: inline(heading[2] ?? '') }, at + 1];
   if (RULE.test(line)) return [{ kind: 'rule' }, at + 1];
-  if (/^ {4}/.test(line)) return indented(lines, at);
-  if (depth < DEEPEST && /^ {0,3}>/.test(line)) return quoted(lines, at, depth);
-  if (depth < DEEPEST && BULLET.test(line)) return listed(lines, at, depth);
-  if (line.includes('|') && DIVIDER.test(lines[at + 1] ?? '')) return tabled(lines, at);
+  if (/^ {4}/.test(line)) return indentedCode(lines, at);
+  if (depth < MAX_DEPTH && /^ {0,3}>/.test(line)) return quote(lines, at, depth);
+  if (depth < MAX_DEPTH && BULLET.test(line)) return list(lines, at, depth);
+  if (line.includes('|') && DIVIDER.test(lines[at + 1] ?? '')) return table(lines, at);
   return paragraph(lines, at);
 }
 
-function fenced(lines: string[], at: number, fence: string): [Block, number] {
+function fencedCode(lines: string[], at: number, fence: string): [Block, number] {
   const close = new RegExp(`^ {0,3}${fence[0] === '`' ? '`' : '~'}{${fence.length},} *$`);
   let end = at + 1;
   while (end < lines.length && !close.test(lines[end] ?? '')) end += 1;
   return [{ kind: 'code', text: lines.slice(at + 1, end).join('\n') }, end + 1];
 }
 
-function indented(lines: string[], at: number): [Block, number] {
+function indentedCode(lines: string[], at: number): [Block, number] {
   let end = at;
   while (end < lines.length && (/^ {4}/.test(lines[end] ?? '') || (lines[end]?.trim() === '' && /^ {4}/.test(lines[end + 1] ?? '')))) end += 1;
   return [{ kind: 'code', text: lines.slice(at, end).map((line) => line.slice(4)).join('\n') }, end];
 }
 
-function quoted(lines: string[], at: number, depth: number): [Block, number] {
+function quote(lines: string[], at: number, depth: number): [Block, number] {
   let end = at;
   while (end < lines.length && /^ {0,3}>/.test(lines[end] ?? '')) end += 1;
   const inner = lines.slice(at, end).map((line) => line.replace(/^ {0,3}> ?/, ''));
   return [{ kind: 'quote', blocks: markdown(inner.join('\n'), depth + 1) }, end];
 }
 
-function listed(lines: string[], at: number, depth: number): [Block, number] {
+function list(lines: string[], at: number, depth: number): [Block, number] {
   const first = BULLET.exec(lines[at] ?? '');
   const ordered = /\d/.test(first?.[2] ?? '');
   const edge = first?.[1]?.length ?? 0;
-  const items: Item[] = [];
+  const items: ListItem[] = [];
   while (at < lines.length) {
     const bullet = BULLET.exec(lines[at] ?? '');
     if (!bullet || bullet[1]?.length !== edge || /\d/.test(bullet[2] ?? '') !== ordered) break;
     const inset = edge + (bullet[2]?.length ?? 1) + 1;
     const own = [bullet[4] ?? ''];
     at += 1;
-    while (at < lines.length && belongs(lines, at, inset)) {
+    while (at < lines.length && continuesItem(lines, at, inset)) {
       own.push((lines[at] ?? '').replace(new RegExp(`^ {0,${inset}}`), ''));
       at += 1;
     }
@@ -100,12 +100,12 @@ function listed(lines: string[], at: number, depth: number): [Block, number] {
   return [{ kind: 'list', ordered, start: ordered ? parseInt(first?.[2] ?? '1', 10) : 1, items }, at];
 }
 
-/** Whether a line goes on with the item above it. */
-function belongs(lines: string[], at: number, inset: number): boolean {
+/** Whether a line continues the list item above it. */
+function continuesItem(lines: string[], at: number, inset: number): boolean {
   const line = lines[at] ?? '';
   if (line.trim() === '') return new RegExp(`^ {${inset}}`).test(lines[at + 1] ?? '');
   if (new RegExp(`^ {${Math.min(inset, 2)}}`).test(line)) return true;
-  // A lazy line: text that just goes on.
+  // Lazy continuation line.
   return !BULLET.test(line) && !HEADING.test(line) && !FENCE.test(line) && lines[at - 1]?.trim() !== '';
 }
 
@@ -130,7 +130,7 @@ function cells(line: string): string[] {
   return [...parts, cell.trim()];
 }
 
-function tabled(lines: string[], at: number): [Block, number] {
+function table(lines: string[], at: number): [Block, number] {
   const head = cells(lines[at] ?? '');
   const right = cells(lines[at + 1] ?? '').map((mark) => mark.endsWith(':'));
   const rows: Inline[][][] = [];
@@ -150,7 +150,7 @@ function paragraph(lines: string[], at: number): [Block, number] {
   return [{ kind: 'paragraph', inner: inline(lines.slice(at, end).map((line) => line.trim()).join(' ')) }, end];
 }
 
-/** Only where a link may safely lead: the web, mail, or somewhere on this site. */
+/** Returns the address if it is safe: http(s), mailto, or an address of this site. */
 export function safeHref(href: string): string | undefined {
   const bare = href.replace(/[\u0000-\u0020]/g, '');
   if (/^(https?:\/\/|mailto:)/i.test(bare)) return bare;
@@ -162,17 +162,17 @@ const MARKS = /(`+)(.+?)\1(?!`)|!?\[([^\]]*)\]\(([^()\s]*)(?:\s+"[^"]*")?\)|(\*\
 
 export function inline(text: string, depth = 0): Inline[] {
   const parts: Inline[] = [];
-  const say = (said: string): void => {
+  const pushText = (added: string): void => {
     const last = parts[parts.length - 1];
-    if (said === '') return;
-    if (last?.kind === 'text') last.text += said;
-    else parts.push({ kind: 'text', text: said });
+    if (added === '') return;
+    if (last?.kind === 'text') last.text += added;
+    else parts.push({ kind: 'text', text: added });
   };
   let rest = text;
   while (rest !== '') {
-    const found = depth < DEEPEST ? MARKS.exec(rest) : null;
+    const found = depth < MAX_DEPTH ? MARKS.exec(rest) : null;
     if (!found) break;
-    say(rest.slice(0, found.index));
+    pushText(rest.slice(0, found.index));
     rest = rest.slice(found.index + found[0].length);
     if (found[1] !== undefined) parts.push({ kind: 'code', text: (found[2] ?? '').trim() });
     else if (found[3] !== undefined) {
@@ -182,8 +182,8 @@ export function inline(text: string, depth = 0): Inline[] {
       else parts.push({ kind: 'link', href, inner });
     } else if (found[5] !== undefined) parts.push({ kind: 'strong', inner: inline(found[6] ?? '', depth + 1) });
     else if (found[7] !== undefined) parts.push({ kind: 'em', inner: inline(found[8] ?? '', depth + 1) });
-    else say(found[9] ?? '');
+    else pushText(found[9] ?? '');
   }
-  say(rest);
+  pushText(rest);
   return parts;
 }

@@ -1,59 +1,59 @@
-// Something from the server, while it comes, when it is there, and when it does not come.
+// Reactive data from the API with loading and error state.
 
 import { get } from './api';
-import type { Page } from './types';
+import type { ListPage } from './types';
 
 type Query = { [name: string]: string | number | boolean | null | undefined };
 
-/** One answer. What is shown stays while it is fetched anew. */
+/** One response. The old value stays until the new one is loaded. */
 export class Resource<T> {
   value: T | undefined = $state.raw();
   error: unknown = $state.raw();
   loading = $state(false);
-  #now: AbortController | undefined;
+  #request: AbortController | undefined;
 
-  /** Fetches; an older answer that is still on its way is forgotten. */
+  /** Loads a value and cancels a previous request. */
   async load(path: string, query: Query = {}): Promise<void> {
-    this.#now?.abort();
-    const mine = new AbortController();
-    this.#now = mine;
+    this.#request?.abort();
+    const current = new AbortController();
+    this.#request = current;
     this.loading = true;
     try {
-      const value = await get<T>(path, { query, signal: mine.signal });
-      if (this.#now !== mine) return;
+      const value = await get<T>(path, { query, signal: current.signal });
+      if (this.#request !== current) return;
       this.value = value;
       this.error = undefined;
     } catch (error) {
-      if (this.#now !== mine || mine.signal.aborted) return;
+      if (this.#request !== current || current.signal.aborted) return;
       this.error = error;
     } finally {
-      if (this.#now === mine) this.loading = false;
+      if (this.#request === current) this.loading = false;
     }
   }
 
-  /** Nothing any more: the page shows something else now. */
+  /** Clears the value and cancels the request. */
   clear(): void {
-    this.#now?.abort();
-    this.#now = undefined;
+    this.#request?.abort();
+    this.#request = undefined;
     this.value = undefined;
     this.error = undefined;
     this.loading = false;
   }
 }
 
-/** A list that comes page by page; `more` brings the next one. */
+/** A list that is loaded page by page. */
 export class Listing<T> {
   items: T[] = $state.raw([]);
   next: string | null = $state(null);
   error: unknown = $state.raw();
   loading = $state(false);
-  /** How many pages are shown. */
+  /** Number of loaded pages. */
   pages = $state(0);
-  /** The first page came. */
+  /** Whether the first page is loaded. */
   ready = $state(false);
   #path = '';
   #query: Query = {};
-  #now: AbortController | undefined;
+  #request: AbortController | undefined;
 
   async load(path: string, query: Query = {}): Promise<void> {
     this.#path = path;
@@ -61,7 +61,7 @@ export class Listing<T> {
     await this.#fetch(null);
   }
 
-  /** Fetches the first page anew; what is shown stays until it is there. */
+  /** Loads the first page again. The old items stay until it is loaded. */
   async refresh(): Promise<void> {
     await this.#fetch(null);
   }
@@ -71,23 +71,23 @@ export class Listing<T> {
   }
 
   async #fetch(after: string | null): Promise<void> {
-    this.#now?.abort();
-    const mine = new AbortController();
-    this.#now = mine;
+    this.#request?.abort();
+    const current = new AbortController();
+    this.#request = current;
     this.loading = true;
     try {
-      const page = await get<Page<T>>(this.#path, { query: { ...this.#query, after }, signal: mine.signal });
-      if (this.#now !== mine) return;
+      const page = await get<ListPage<T>>(this.#path, { query: { ...this.#query, after }, signal: current.signal });
+      if (this.#request !== current) return;
       this.items = after === null ? page.items : [...this.items, ...page.items];
       this.next = page.next;
       this.pages = after === null ? 1 : this.pages + 1;
       this.ready = true;
       this.error = undefined;
     } catch (error) {
-      if (this.#now !== mine || mine.signal.aborted) return;
+      if (this.#request !== current || current.signal.aborted) return;
       this.error = error;
     } finally {
-      if (this.#now === mine) this.loading = false;
+      if (this.#request === current) this.loading = false;
     }
   }
 }

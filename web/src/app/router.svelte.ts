@@ -1,25 +1,23 @@
-// Real links, handled here: the address, the page behind it, where the page was scrolled to, and where the focus goes.
+// Client-side router: current address and route, scroll position and focus. Links are plain `<a>` elements.
 
 import { tick } from 'svelte';
-import { find } from './routes';
+import { currentPath, findRoute } from './routes';
 
-/** Paths that the server answers itself. */
-const SERVERS = /^\/(api|assets|healthz|metrics)(\/|$)/;
+/** Paths that the server handles. */
+const SERVER_PATHS = /^\/(api|assets|healthz|metrics)(\/|$)/;
 
-interface Kept {
-  /** Where the page was scrolled to when it was left. */
-  y?: number;
+interface HistoryState {
+  /** Scroll position when the page was left. */
+  scrollY?: number;
 }
 
 class Router {
   path = $state('/');
   search = $state('');
   query: URLSearchParams = $derived(new URLSearchParams(this.search));
-  found = $derived(find(this.path));
-  /** Counts the pages gone to; the first one came with the document. */
-  visits = $state(0);
-  #wantFocus = false;
-  #restore: (() => void) | undefined;
+  route = $derived(findRoute(this.path));
+  #focusHeading = false;
+  #cancelScroll: (() => void) | undefined;
 
   start(): void {
     history.scrollRestoration = 'manual';
@@ -27,28 +25,28 @@ class Router {
     window.addEventListener('popstate', (event) => {
       const before = this.path + this.search;
       if (location.pathname + location.search === before) return;
-      this.#arrive((event.state as Kept | null)?.y ?? 0);
+      this.#navigated((event.state as HistoryState | null)?.scrollY ?? 0);
     });
-    window.addEventListener('beforeunload', () => this.#keep());
+    window.addEventListener('beforeunload', () => this.#saveScroll());
     document.addEventListener('click', (event) => this.#click(event));
-    const kept = (history.state as Kept | null)?.y;
-    if (kept) this.#scrollTo(kept);
+    const savedY = (history.state as HistoryState | null)?.scrollY;
+    if (savedY) this.#scrollTo(savedY);
   }
 
-  /** Goes to an address of this site. */
+  /** Navigates to an address of this site. */
   go(href: string, options: { replace?: boolean } = {}): void {
     const url = new URL(href, location.href);
-    if (url.origin !== location.origin || SERVERS.test(url.pathname)) {
+    if (url.origin !== location.origin || SERVER_PATHS.test(url.pathname)) {
       location.assign(url);
       return;
     }
-    this.#keep();
+    this.#saveScroll();
     if (options.replace) history.replaceState(null, '', url);
     else history.pushState(null, '', url);
-    this.#arrive(0);
+    this.#navigated(0);
   }
 
-  /** Changes the query of the page that is shown: no new page, and no new entry unless asked for. */
+  /** Changes the query of the current page. With `push` it adds a history entry. */
   setQuery(change: { [name: string]: string | null }, options: { push?: boolean } = {}): void {
     const url = new URL(location.href);
     for (const [name, value] of Object.entries(change)) {
@@ -60,63 +58,64 @@ class Router {
     this.#read();
   }
 
-  /** A page calls this with its heading when it is there. */
-  heading(element: HTMLElement): void {
-    if (!this.#wantFocus) return;
-    this.#wantFocus = false;
+  /** Focuses the heading of a page after navigation. Pages call it when the heading exists. */
+  headingShown(element: HTMLElement): void {
+    if (!this.#focusHeading) return;
+    this.#focusHeading = false;
     element.focus({ preventScroll: true });
   }
 
   #read(): void {
-    this.path = location.pathname;
+    const path = currentPath(location.pathname);
+    if (path !== location.pathname) history.replaceState(history.state, '', `${path}${location.search}${location.hash}`);
+    this.path = path;
     this.search = location.search;
   }
 
-  #arrive(y: number): void {
-    const before = this.found?.key;
+  #navigated(y: number): void {
+    const before = this.route?.key;
     this.#read();
-    const same = before !== undefined && this.found?.key === before;
+    const same = before !== undefined && this.route?.key === before;
     if (!same) {
-      this.visits += 1;
-      this.#wantFocus = true;
+      this.#focusHeading = true;
     }
     if (!same || y > 0) this.#scrollTo(y);
     if (location.hash.length > 1 && !same) void tick().then(() => document.getElementById(location.hash.slice(1))?.scrollIntoView());
   }
 
-  #keep(): void {
+  #saveScroll(): void {
     try {
-      history.replaceState({ ...(history.state as Kept | null), y: scrollY }, '');
+      history.replaceState({ ...(history.state as HistoryState | null), scrollY }, '');
     } catch {
-      // Browsers limit how often; then the page comes back at its top.
+      // Browsers limit the rate of this call. Then the page starts at the top.
     }
   }
 
-  /** A page grows as its parts arrive: scrolled when it is long enough, unless the reader scrolled meanwhile. */
+  /** Restores a scroll position while the page grows, until the user scrolls or two seconds have passed. */
   #scrollTo(y: number): void {
-    this.#restore?.();
+    this.#cancelScroll?.();
     window.scrollTo(0, y);
     if (y === 0) return;
     const attempt = (): void => window.scrollTo(0, y);
-    const watch = new ResizeObserver(attempt);
+    const observer = new ResizeObserver(attempt);
     const stop = (): void => {
-      watch.disconnect();
+      observer.disconnect();
       clearTimeout(timer);
       for (const kind of ['wheel', 'touchstart', 'keydown', 'pointerdown']) window.removeEventListener(kind, stop);
-      this.#restore = undefined;
+      this.#cancelScroll = undefined;
     };
     const timer = setTimeout(stop, 2_000);
     for (const kind of ['wheel', 'touchstart', 'keydown', 'pointerdown']) window.addEventListener(kind, stop, { passive: true });
-    this.#restore = stop;
-    watch.observe(document.body);
+    this.#cancelScroll = stop;
+    observer.observe(document.body);
   }
 
   #click(event: MouseEvent): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const link = (event.target as Element | null)?.closest?.('a');
     if (!link || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (SERVERS.test(link.pathname)) return;
-    // Within the page: the browser knows how.
+    if (SERVER_PATHS.test(link.pathname)) return;
+    // The browser handles links within the page.
     if (link.hash !== '' && link.pathname === location.pathname && link.search === location.search) return;
     event.preventDefault();
     this.go(link.href);

@@ -1,7 +1,7 @@
-// Every address of the app and the page behind it. Pages are loaded when they are needed.
+// All addresses of the app and their pages. Pages are loaded on demand.
 
 import type { Component } from 'svelte';
-import { matchPath, type Params } from './match';
+import { matchPath, type Params } from './path_pattern';
 
 export interface PageProps {
   params: Params;
@@ -10,17 +10,17 @@ export interface PageProps {
 export interface Route {
   pattern: string;
   load: () => Promise<{ default: Component<PageProps> }>;
-  /** Addresses with the same key are one page: going between them moves neither focus nor what is shown already. */
+  /** Addresses with the same key share one page: navigation between them keeps the page and the focus. */
   key?: (params: Params) => string;
-  /** Given to the page besides what the address says. */
+  /** Additional parameters for the page. */
   extra?: Params;
-  /** Without header and footer. */
+  /** Whether the page has no header and footer. */
   bare?: boolean;
-  /** Which entry of the header it belongs to. */
-  section?: 'competitions' | 'games' | 'me' | 'desk';
+  /** Entry of the header that is highlighted. */
+  section?: 'competitions' | 'games' | 'me' | 'admin';
 }
 
-/** The tabs of a competition, in order; the first has no word in the address. */
+/** Tabs of a competition, in order. The first has no segment in the address. */
 export const TABS = ['table', 'live', 'games', 'phases', 'charts', 'bracket', 'rules', 'downloads'] as const;
 export type Tab = (typeof TABS)[number];
 
@@ -45,22 +45,33 @@ export const routes: Route[] = [
   { pattern: '/me', load: () => import('./pages/Me.svelte'), section: 'me' },
   { pattern: '/c/:id/submit', load: () => import('./pages/Submit.svelte'), section: 'competitions' },
   { pattern: '/s/:submission', load: () => import('./pages/SubmissionPage.svelte'), section: 'me' },
-  { pattern: '/desk', load: () => import('./pages/desk/Desk.svelte'), section: 'desk' },
-  { pattern: '/desk/c/:id', load: () => import('./pages/desk/DeskCompetition.svelte'), section: 'desk' },
-  { pattern: '/desk/people', load: () => import('./pages/desk/People.svelte'), section: 'desk' },
-  { pattern: '/desk/machine', load: () => import('./pages/desk/Machine.svelte'), section: 'desk' },
-  { pattern: '/desk/workers', load: () => import('./pages/desk/Workers.svelte'), section: 'desk' },
-  { pattern: '/desk/audit', load: () => import('./pages/desk/Audit.svelte'), section: 'desk' },
+  { pattern: '/admin', load: () => import('./pages/admin/Dashboard.svelte'), section: 'admin' },
+  { pattern: '/admin/c/:id', load: () => import('./pages/admin/AdminCompetition.svelte'), section: 'admin' },
+  { pattern: '/admin/users', load: () => import('./pages/admin/Users.svelte'), section: 'admin' },
+  { pattern: '/admin/system', load: () => import('./pages/admin/System.svelte'), section: 'admin' },
+  { pattern: '/admin/workers', load: () => import('./pages/admin/Workers.svelte'), section: 'admin' },
+  { pattern: '/admin/audit', load: () => import('./pages/admin/AuditLog.svelte'), section: 'admin' },
 ];
 
-export interface Found {
+export interface RouteMatch {
   route: Route;
   params: Params;
   key: string;
 }
 
-/** The page of a path, or nothing. */
-export function find(path: string): Found | undefined {
+/** Addresses below `/admin` that had another name below `/desk`. */
+const RENAMED: { [path: string]: string } = { '/people': '/users', '/machine': '/system' };
+
+/** Current address of a page; addresses of earlier versions started with `/desk`. */
+export function currentPath(path: string): string {
+  const old = /^\/desk(\/.*)?$/.exec(path);
+  if (!old) return path;
+  const rest = (old[1] ?? '').replace(/\/$/, '');
+  return `/admin${RENAMED[rest] ?? rest}`;
+}
+
+/** Route of a path, or undefined. */
+export function findRoute(path: string): RouteMatch | undefined {
   for (const route of routes) {
     const params = matchPath(route.pattern, path);
     if (params) return { route, params: { ...params, ...route.extra }, key: route.key?.(params) ?? path };

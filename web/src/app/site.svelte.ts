@@ -1,30 +1,30 @@
-// Whose site this is and who looks at it.
+// The site and the current user.
 
-import { get, send, useCsrf } from './api';
-import type { Me, Site } from './types';
+import { get, send, setCsrfToken } from './api';
+import type { CurrentUser, Site } from './types';
 
 class SiteState {
   site: Site | undefined = $state.raw();
   error: unknown = $state.raw();
-  me: Me | null = $derived(this.site?.me ?? null);
+  me: CurrentUser | null = $derived(this.site?.me ?? null);
 
-  /** Takes what the server said: after signing in, up or out it says it anew. */
-  take(site: Site): void {
+  /** Sets the site. Sign-in, sign-up and sign-out return a new one. */
+  set(site: Site): void {
     this.site = site;
     this.error = undefined;
-    useCsrf(site.csrf);
+    setCsrfToken(site.csrf);
   }
 
   async load(): Promise<void> {
     try {
-      this.take(await get<Site>('/site'));
+      this.set(await get<Site>('/site'));
     } catch (error) {
       this.error = error;
     }
   }
 
   async signOut(): Promise<void> {
-    this.take(await send<Site>('DELETE', '/session'));
+    this.set(await send<Site>('DELETE', '/session'));
   }
 }
 

@@ -1,29 +1,29 @@
-// Light or dark: what the reader's machine prefers, unless they chose here.
+// Colour theme: the system's preference, unless the user chooses another.
 
-export type Choice = 'auto' | 'light' | 'dark';
+export type ThemeChoice = 'auto' | 'light' | 'dark';
 
 const KEY = 'agon-theme';
 
 class Theme {
-  choice: Choice = $state('auto');
-  #machine = $state(false);
-  /** What is shown. */
-  shown: 'light' | 'dark' = $derived(this.choice === 'auto' ? (this.#machine ? 'dark' : 'light') : this.choice);
+  choice: ThemeChoice = $state('auto');
+  #systemDark = $state(false);
+  /** Theme in use. */
+  current: 'light' | 'dark' = $derived(this.choice === 'auto' ? (this.#systemDark ? 'dark' : 'light') : this.choice);
 
   start(): void {
     const scheme = matchMedia('(prefers-color-scheme: dark)');
-    this.#machine = scheme.matches;
-    scheme.addEventListener('change', () => (this.#machine = scheme.matches));
-    let kept: string | null = null;
+    this.#systemDark = scheme.matches;
+    scheme.addEventListener('change', () => (this.#systemDark = scheme.matches));
+    let saved: string | null = null;
     try {
-      kept = localStorage.getItem(KEY);
+      saved = localStorage.getItem(KEY);
     } catch {
-      // A browser that keeps nothing still shows the page.
+      // The browser forbids storage. The page works without it.
     }
-    this.choose(kept === 'light' || kept === 'dark' ? kept : 'auto');
+    this.choose(saved === 'light' || saved === 'dark' ? saved : 'auto');
   }
 
-  choose(choice: Choice): void {
+  choose(choice: ThemeChoice): void {
     this.choice = choice;
     if (choice === 'auto') delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = choice;

@@ -1,4 +1,4 @@
-// Which colour helps which word.
+// Badge colours of states.
 
 import type { Submission, Worker } from './types';
 

@@ -1,7 +1,8 @@
-// The shapes of /api/v1, as the server's OpenAPI description has them. All times are milliseconds since 1970 (UTC); `_us` are microseconds.
-// Phases, stages, matches and games count from 1 wherever people see them; a match is named `STAGE-NUMBER`, such as `2-15`.
+// Types of /api/v1, as in the server's OpenAPI description. Times are milliseconds since 1970 (UTC); fields ending in `_us` are in
+// microseconds.
+// Phases, stages, matches and games count from 1. The name of a match is `STAGE-NUMBER`, for example `2-15`.
 
-/** Every refusal: a stable code for programs, words for people. */
+/** Body of every error response: a stable code and a message. */
 export interface ApiError {
   error: {
     code: string;
@@ -9,20 +10,20 @@ export interface ApiError {
     hint?: string;
     field?: string;
     details?: string[];
-    /** Of a competition file: each mistake with its place, both counting from 1. */
+    /** Errors in a competition file. Line and column count from 1. */
     mistakes?: { line: number | null; column: number | null; what: string; hint: string }[];
   };
 }
 
-/** A page of a list: `next` goes into `?after=`; null at the end. */
-export interface Page<T> {
+/** A page of a list. `next` is the value for `?after=`; null at the end. */
+export interface ListPage<T> {
   items: T[];
   next: string | null;
 }
 
 export type Role = 'organiser' | 'author' | 'spectator';
 
-export interface Me {
+export interface CurrentUser {
   id: number;
   name: string;
   role: Role;
@@ -33,10 +34,10 @@ export interface Site {
   name: string;
   version: string;
   signup: 'open' | 'invite' | 'closed';
-  /** Nothing is shown to who is not signed in. */
+  /** Whether all content requires sign-in. */
   private: boolean;
-  me: Me | null;
-  /** To be sent as X-CSRF-Token with everything that changes something. */
+  me: CurrentUser | null;
+  /** CSRF token, sent as X-CSRF-Token with every change. */
   csrf: string | null;
 }
 
@@ -54,13 +55,13 @@ export interface Game {
   house_bots: { name: string; about: string; roles: string[] }[];
   /** Markdown. */
   rules?: string;
-  /** The bot API: markdown. */
+  /** Description of the bot API in Markdown. */
   api?: string;
   /** Starters: GET /games/{game}/starter/{language} is a zip. */
   languages?: string[];
 }
 
-export type State = 'draft' | 'open' | 'closed' | 'running' | 'paused' | 'waiting' | 'over' | 'failed';
+export type CompetitionState = 'draft' | 'open' | 'closed' | 'running' | 'paused' | 'waiting' | 'over' | 'failed';
 
 /** GET /competitions */
 export interface CompetitionItem {
@@ -68,8 +69,8 @@ export interface CompetitionItem {
   name: string;
   game: string;
   game_title: string;
-  state: State;
-  /** Why it failed. */
+  state: CompetitionState;
+  /** Error message, if the competition failed. */
   message: string | null;
   created: number;
   bots: number;
@@ -77,7 +78,7 @@ export interface CompetitionItem {
   matches: number;
   expected: number | null;
   leaders: { bot: number; name: string; rank: number }[];
-  /** Whether bots can be handed in just now. */
+  /** Whether bots can be submitted now. */
   accepts: boolean;
 }
 
@@ -88,24 +89,24 @@ export interface PhaseItem {
   state: 'waiting' | 'running' | 'published' | 'closed';
   started: number | null;
   published: number | null;
-  /** Bots may be handed in anew before it. */
+  /** Whether new versions can be submitted before the phase. */
   resubmit: boolean;
   matches: number;
   games: number;
   faults: number;
-  /** How many matches it has, at least and at most, where it is known. */
+  /** Minimum and maximum number of matches, if known. */
   expected: [number, number] | null;
   /** SHA-256 of the published table. */
   table: string | null;
   bracket: boolean;
-  /** Boards are a secret until the end: no replays, no live games. */
+  /** Whether seeds are hidden until the competition ends: no replays and no live games before. */
   hidden: boolean;
 }
 
 export interface Entrant {
-  /** The id of its page. */
+  /** Id of the bot's page. */
   bot: number;
-  /** As `entrant` in tables; null before the start. */
+  /** Number of the entrant in tables; null before the start. */
   entrant: number | null;
   name: string;
   contributor: string | null;
@@ -136,22 +137,22 @@ export interface Competition extends CompetitionItem {
   about: string;
   phases: PhaseItem[];
   entrants: Entrant[];
-  /** SHA-256 of the secret seed, once it was started. */
+  /** SHA-256 of the secret seed, after the start. */
   commitment: string | null;
   seed: string | null;
   rulings: Ruling[];
   limits: { per_contributor: number; max_bytes: number };
-  /** How many more bots the reader may hand in; null for who may not. */
+  /** Number of bots the user can still submit; null without the permission. */
   left: number | null;
   downloads: { name: string; about: string; path: string }[];
-  /** The file, for organisers. */
+  /** Competition file; only for organisers. */
   file: string | null;
 }
 
-/** A cell of a sheet: what `agon table --format json` has, by the column's id. */
-export type Cell = null | string | number | { low: number; high: number };
+/** A cell of a standings table, as in `agon table --format json`, by column id. */
+export type TableCell = null | string | number | { low: number; high: number };
 
-export interface Column {
+export interface TableColumn {
   id: string;
   title: string;
   right: boolean;
@@ -162,24 +163,24 @@ export interface Column {
   unit: string;
 }
 
-export interface Sheet {
+export interface StandingsTable {
   id: string;
   title: string;
   official: boolean;
-  columns: Column[];
-  rows: ({ entrant: number; medal: 'gold' | 'silver' | 'bronze' | null } & { [column: string]: Cell })[];
+  columns: TableColumn[];
+  rows: ({ entrant: number; medal: 'gold' | 'silver' | 'bronze' | null } & { [column: string]: TableCell })[];
   notes: string[];
 }
 
 /** GET /competitions/{id}/phases/{phase}/table */
-export interface Table {
+export interface PhaseStandings {
   competition: string;
   phase: string;
   game: string;
   matches: number;
   games: number;
   entrants: Entrant[];
-  sheets: Sheet[];
+  sheets: StandingsTable[];
   head_to_head: {
     one: number;
     other: number;
@@ -198,10 +199,10 @@ export interface Table {
     entrants: { entrant: number; counts: number[] }[];
   } | null;
   ratings: { entrant: number; rating: number; error: number }[];
-  /** Whose order to a neighbour is not settled. */
+  /** Entrants whose order relative to a neighbour is not significant. */
   open: number[];
   rulings: Ruling[];
-  /** Rises with every change: for ETags and for `table` events. */
+  /** Increases with every change; used in ETags and `table` events. */
   revision: number;
 }
 
@@ -213,8 +214,8 @@ export interface RatingHistory {
 /** GET /competitions/{id}/phases/{phase}/schedule?after=&limit= */
 export interface Schedule {
   stages: { stage: number; name: string; matches: number; done: number }[];
-  fixtures: Page<Fixture>;
-  /** `meetings` is null in fields too large to count, `seats` where a role has its seat. */
+  fixtures: ListPage<Fixture>;
+  /** `meetings` is null if there are too many entrants, `seats` if roles have fixed seats. */
   balance: { meetings: [number, number] | null; seats: [number, number] | null; matches: [number, number] } | null;
 }
 
@@ -248,7 +249,7 @@ export interface Match {
   entrants: number[];
   points: number[];
   games: MatchGame[];
-  /** The matches of the phase played before and after it, where one match is asked for. */
+  /** Previous and next match of the phase; only in the response for a single match. */
   before?: string | null;
   after?: string | null;
 }
@@ -258,15 +259,15 @@ export interface MatchGame {
   turns: number;
   ended: string;
   seats: { entrant: number; role: string; score: number; place: number; faults: number; thought_us: number }[];
-  /** The film's address; null while its board is a secret. */
+  /** Address of the film; null while seeds are hidden. */
   film: string | null;
 }
 
-// GET .../matches/{match}/games/{game}/film is a film (docs/film.md), with the logs of the reader's own bots.
-// GET .../matches/{match}/games/{game}/record is the record, once the seed is revealed.
+// GET .../matches/{match}/games/{game}/film is a film (docs/film.md), with the output of the user's own bots.
+// GET .../matches/{match}/games/{game}/record is the record, after the seed is revealed.
 
 /** GET /competitions/{id}/boards */
-export interface Board {
+export interface LiveGame {
   board: number;
   phase: number;
   match: string;
@@ -284,9 +285,10 @@ export interface Progress {
   matches: number;
   expected: number | null;
   games_per_second: number;
-  playing: Board[];
+  playing: LiveGame[];
 }
-// GET /competitions/{id}/boards/{board}/watch (server-sent): `head` (a live film), `part` ({from, turns...}: docs/film.md), `end` ({phase, match, game, film}).
+// GET /competitions/{id}/boards/{board}/watch (server-sent): `head` (a live film), `part` ({from, turns...}: docs/film.md),
+// `end` ({phase, match, game, film}).
 
 /** GET /competitions/{id}/bots/{bot} */
 export interface BotPage extends Entrant {
@@ -297,7 +299,7 @@ export interface BotPage extends Entrant {
     hash: string;
     at: number;
     from_phase: number;
-    /** Its own author's. */
+    /** Only for the author. */
     submission: string | null;
     commit: string | null;
   }[];
@@ -330,17 +332,17 @@ export interface FaultItem {
   game: number;
   turn: number;
   fault: string;
-  /** The bot's own words; null while its board is a secret (but for its author). */
+  /** Message of the bot; null while seeds are hidden, except for its author. */
   says: string | null;
-  /** For its author. */
+  /** Only for the author. */
   stderr: string | null;
   at: number;
   film: string | null;
-  /** Where its author gets the record and the command to run it again at home; null for others. */
+  /** Address of the repro bundle; null for other users. */
   capsule: string | null;
 }
 
-/** GET /competitions/{id}/bots/{bot}/logs/{phase}/{match}/{game}: its author's */
+/** GET /competitions/{id}/bots/{bot}/logs/{phase}/{match}/{game}; only for the author */
 export interface BotLog {
   phase: number;
   match: string;
@@ -349,11 +351,12 @@ export interface BotLog {
   cut: boolean;
 }
 
-// DELETE /competitions/{id}/bots/{bot}: its author withdraws it, before the start.
+// DELETE /competitions/{id}/bots/{bot}: the author withdraws the bot before the start.
 
 /**
- * POST /competitions/{id}/bots, POST /competitions/{id}/bots/{bot}/versions (multipart: `name`, `role`, `class`, `file`...), GET /submissions/{id}.
- * `file` comes once for a zip or a single file, else once for each file, whose file name is its path in the bot's folder, with slashes.
+ * POST /competitions/{id}/bots, POST /competitions/{id}/bots/{bot}/versions (multipart: `name`, `role`, `class`, `file`...),
+ * GET /submissions/{id}.
+ * `file` is repeated for each file. The file name is the path in the bot's folder, with slashes. A zip is a single `file`.
  */
 export interface Submission {
   id: string;
@@ -364,13 +367,13 @@ export interface Submission {
   file: string;
   bytes: number;
   state: 'queued' | 'checking' | 'accepted' | 'refused' | 'broke';
-  /** How many are before it. */
+  /** Number of submissions ahead in the queue. */
   waiting: number;
   version: number | null;
   created: number;
   finished: number | null;
   report: CheckReport | null;
-  /** GET /submissions/{id}/trials/{n}, from 1: films of the trial games. */
+  /** Number of trial games. GET /submissions/{id}/trials/{n}, from 1, is the film. */
   trials: number;
 }
 
@@ -378,10 +381,10 @@ export interface CheckReport {
   accepted: boolean;
   name: string | null;
   hash: string | null;
-  steps: { name: string; outcome: 'yes' | 'no' | 'skipped'; says: string; bad: Finding[]; advice: Finding[] }[];
+  steps: { name: string; outcome: 'yes' | 'no' | 'skipped'; says: string; bad: CheckFinding[]; advice: CheckFinding[] }[];
 }
 
-export interface Finding {
+export interface CheckFinding {
   file: string | null;
   line: number | null;
   what: string;
@@ -394,12 +397,12 @@ export interface MyBot extends Entrant {
   competition: string;
   competition_name: string;
   game: string;
-  state: State;
+  state: CompetitionState;
   accepts: boolean;
   latest: Submission | null;
 }
 
-/** GET /me/tokens; POST /me/tokens {label} gives `token` this once; DELETE /me/tokens/{id} */
+/** GET /me/tokens; POST /me/tokens {label} returns `token` once; DELETE /me/tokens/{id} */
 export interface Token {
   id: number;
   label: string;
@@ -409,7 +412,7 @@ export interface Token {
 }
 
 // POST /accounts {name, password, invitation?} signs up and in; POST /session {name, password} signs in; DELETE /session signs out;
-// PUT /me/password {old, new}. All give Site.
+// PUT /me/password {old, new}. All return Site.
 
 /** Organisers: GET /accounts; PATCH /accounts/{id} {role?, disabled?} */
 export interface Account {
@@ -421,7 +424,10 @@ export interface Account {
   bots: number;
 }
 
-/** Organisers: GET /invitations; POST /invitations {role, note, uses, days} gives `code` this once; DELETE /invitations/{id}. GET /invitations/{code} (anybody who has it). */
+/**
+ * Organisers: GET /invitations; POST /invitations {role, note, uses, days} returns `code` once; DELETE /invitations/{id}.
+ * GET /invitations/{code} needs no account.
+ */
 export interface Invitation {
   id: number;
   role: Role;
@@ -441,8 +447,8 @@ export interface Preset {
   file: string;
 }
 
-// Organisers: POST /competitions {game, name, id?, file?, house?: string[], per_contributor?, max_bytes?}; PUT /competitions/{id}/file {file};
-// DELETE /competitions/{id} (a draft); POST /competitions/{id}/actions {action: open|close|start|pause|resume|next};
+// Organisers: POST /competitions {game, name, id?, file?, house?: string[], per_contributor?, max_bytes?};
+// PUT /competitions/{id}/file {file}; DELETE /competitions/{id} (a draft); POST /competitions/{id}/actions {action: open|close|start|pause|resume|next};
 // POST /competitions/{id}/rulings {kind, phase?, match?, bot?, reason}; POST /competitions/{id}/rulings/{ruling}/lift {reason}.
 
 /** Organisers: GET /audit?competition=&after=&limit= */
@@ -457,7 +463,7 @@ export interface AuditItem {
 }
 
 /** Organisers: GET /machine */
-export interface Machine {
+export interface SystemInfo {
   version: string;
   uptime_ms: number;
   cores: number;
@@ -471,13 +477,13 @@ export interface Machine {
 }
 
 /** Organisers: GET /workers; POST /workers/{name}/drain */
-export interface Workers {
-  /** Where workers are met; null: games are played on the server's machine. */
+export interface WorkerList {
+  /** NATS server of the workers; null if games are played on the server's machine. */
   server: string | null;
   version: string;
   workers: Worker[];
   jobs: { waiting: number; out: number } | null;
-  barred: BarredWorker[];
+  barred: BannedWorker[];
 }
 
 export interface Worker {
@@ -499,7 +505,7 @@ export interface Worker {
   refused: { competition: string; why: string }[];
 }
 
-export interface BarredWorker {
+export interface BannedWorker {
   name: string;
   competition: string;
   why: string;
@@ -507,9 +513,9 @@ export interface BarredWorker {
 }
 
 /** Organisers: GET /competitions/{id}/workers */
-export interface WorkersOf {
+export interface CompetitionWorkers {
   grid: boolean;
-  barred: BarredWorker[];
+  barred: BannedWorker[];
   aside: { phase: number; match: string; errors: string[] }[];
   checked: number;
   unchecked: number;

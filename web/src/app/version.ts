@@ -1,2 +1,2 @@
-// Shown until the server has said its own.
+// Version shown until the server has sent its own.
 export const version = '';

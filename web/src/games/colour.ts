@@ -1,10 +1,10 @@
-// Colour Battle: what its frames say, and a round in words.
+// Colour Battle: frame format and description of a round.
 
-import { en } from '../en';
+import { viewerTexts } from '../viewer_texts';
 import type { Json } from '../delta';
-import type { Reel } from '../film';
+import type { FrameIndex } from '../film';
 import { letter } from '../palette';
-import Stage from './Colour.svelte';
+import Board from './Colour.svelte';
 import type { GameView } from './types';
 
 export interface Painter {
@@ -19,7 +19,7 @@ export interface Painter {
   fault?: string;
 }
 
-export interface Frame {
+export interface ColourBattleFrame {
   round: number;
   rounds: number;
   side: number;
@@ -30,23 +30,23 @@ export interface Frame {
   clashes: [number, number][];
 }
 
-export const frameOf = (reel: Reel, turn: number): Frame => reel.frame(turn) as unknown as Frame;
+export const frameOf = (frames: FrameIndex, turn: number): ColourBattleFrame => frames.frame(turn) as unknown as ColourBattleFrame;
 
-function tell(reel: Reel, turn: number): string {
-  const frame = frameOf(reel, turn);
-  if (turn === 0) return en.colour.start(frame.bots.length, frame.side);
-  const best = frame.bots.reduce((a, b) => (b.tiles > a.tiles ? b : a));
+function describe(frames: FrameIndex, turn: number): string {
+  const frame = frameOf(frames, turn);
+  if (turn === 0) return viewerTexts.colour.start(frame.bots.length, frame.side);
+  const leader = frame.bots.reduce((a, b) => (b.tiles > a.tiles ? b : a));
   const white = ((100 * frame.white) / (frame.side * frame.side)).toFixed(1);
-  return en.colour.state(reel.film.names[best.seat] ?? '', best.share.toFixed(1), white, frame.clashes.length);
+  return viewerTexts.colour.state(frames.film.names[leader.seat] ?? '', leader.share.toFixed(1), white, frame.clashes.length);
 }
 
 export const colourBattle: GameView = {
-  Stage,
+  Board,
   speed: 15,
   ranked: true,
   badge: (first: Json, seat) => {
-    const id = (first as unknown as Frame).bots[seat]?.id ?? seat + 1;
+    const id = (first as unknown as ColourBattleFrame).bots[seat]?.id ?? seat + 1;
     return { letter: letter(id - 1), colour: id - 1 };
   },
-  tell,
+  describe,
 };

@@ -1,12 +1,12 @@
-// Connect Five: what its frames say, and a move in words.
+// Connect Five: frame format and description of a move.
 
-import { en } from '../en';
+import { viewerTexts } from '../viewer_texts';
 import type { Json } from '../delta';
-import type { Reel } from '../film';
-import Stage from './Connect.svelte';
+import type { FrameIndex } from '../film';
+import Board from './Connect.svelte';
 import type { GameView } from './types';
 
-export interface Last {
+export interface LastMove {
   seat: number;
   player: number;
   named: number;
@@ -15,14 +15,14 @@ export interface Last {
   drift: number;
 }
 
-export interface Frame {
-  /** The top row first; 0 empty, 1, 2. */
+export interface ConnectFiveFrame {
+  /** Top row first; 0 is empty, 1 and 2 are players. */
   board: number[][];
   moves: number;
   /** The player number of each seat. */
   players: [number, number];
   to_move: number | null;
-  last: Last | null;
+  last: LastMove | null;
   /** Cells of the winning line, `[row, column]`. */
   line: [number, number][];
   special: [number, number];
@@ -34,34 +34,34 @@ export interface Frame {
   fault: { fault: string; seat: number } | null;
 }
 
-export const frameOf = (reel: Reel, turn: number): Frame => reel.frame(turn) as unknown as Frame;
+export const frameOf = (frames: FrameIndex, turn: number): ConnectFiveFrame => frames.frame(turn) as unknown as ConnectFiveFrame;
 
-function tell(reel: Reel, turn: number): string {
-  const frame = frameOf(reel, turn);
-  const name = (seat: number | null): string => reel.film.names[seat ?? 0] ?? '';
+function describe(frames: FrameIndex, turn: number): string {
+  const frame = frameOf(frames, turn);
+  const name = (seat: number | null): string => frames.film.names[seat ?? 0] ?? '';
   const { last } = frame;
   const parts: string[] = [];
-  if (turn === 0) parts.push(en.connect.start(name(frame.to_move)));
-  else if (frame.fault) parts.push(en.connect.fault(name(frame.fault.seat), frame.fault.fault));
+  if (turn === 0) parts.push(viewerTexts.connect.start(name(frame.to_move)));
+  else if (frame.fault) parts.push(viewerTexts.connect.fault(name(frame.fault.seat), frame.fault.fault));
   else if (last)
     parts.push(
       last.drift === 0
-        ? en.connect.drop(name(last.seat), last.named)
-        : en.connect.drift(name(last.seat), last.named, last.column),
+        ? viewerTexts.connect.drop(name(last.seat), last.named)
+        : viewerTexts.connect.drift(name(last.seat), last.named, last.column),
     );
-  if (frame.line.length > 0) parts.push(en.connect.wins(name(frame.winner)));
-  else if (frame.ended !== null && frame.winner === null) parts.push(en.connect.full);
+  if (frame.line.length > 0) parts.push(viewerTexts.connect.wins(name(frame.winner)));
+  else if (frame.ended !== null && frame.winner === null) parts.push(viewerTexts.connect.full);
   return parts.join(' ');
 }
 
 export const connectFive: GameView = {
-  Stage,
+  Board,
   speed: 1,
   ranked: false,
-  answer: en.connect.answer,
+  describeAnswer: viewerTexts.connect.answer,
   badge: (first: Json, seat) => {
-    const player = (first as unknown as Frame).players[seat] ?? seat + 1;
+    const player = (first as unknown as ConnectFiveFrame).players[seat] ?? seat + 1;
     return { letter: player === 1 ? 'X' : 'O', colour: seat };
   },
-  tell,
+  describe,
 };

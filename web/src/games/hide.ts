@@ -1,8 +1,8 @@
-// Hide and Seek: what its frames say, and a step in words.
+// Hide and Seek: frame format and description of a step.
 
-import { en } from '../en';
-import type { Reel } from '../film';
-import Stage from './Hide.svelte';
+import { viewerTexts } from '../viewer_texts';
+import type { FrameIndex } from '../film';
+import Board from './Hide.svelte';
 import type { GameView } from './types';
 
 export type Cell = [number, number];
@@ -13,12 +13,12 @@ export interface Runner {
   enemy_is_visible: boolean;
   enemy_pos: Cell;
   enemy_pos_since: number;
-  /** The cells it sees: a word of bits for each row. */
+  /** Visible cells: a bit mask for each row. */
   view: number[];
   walked: number;
 }
 
-export interface Frame {
+export interface HideAndSeekFrame {
   map: unknown;
   step: number;
   steps: number;
@@ -32,25 +32,25 @@ export interface Frame {
   score: number | null;
 }
 
-export const frameOf = (reel: Reel, turn: number): Frame => reel.frame(turn) as unknown as Frame;
+export const frameOf = (frames: FrameIndex, turn: number): HideAndSeekFrame => frames.frame(turn) as unknown as HideAndSeekFrame;
 
-function tell(reel: Reel, turn: number): string {
-  const { last, sees, ending, score } = frameOf(reel, turn);
-  if (!last) return `${en.hide.start} ${sees ? en.hide.see : en.hide.unseen}`;
-  const name = reel.film.names[last.seat] ?? '';
+function describe(frames: FrameIndex, turn: number): string {
+  const { last, sees, ending, score } = frameOf(frames, turn);
+  if (!last) return `${viewerTexts.hide.start} ${sees ? viewerTexts.hide.visible : viewerTexts.hide.notVisible}`;
+  const name = frames.film.names[last.seat] ?? '';
   const parts: string[] = [];
-  if (last.fault !== null) parts.push(en.hide.faulted(name, last.fault));
-  else if (last.move === null || last.move === 'STAY') parts.push(en.hide.stays(name));
-  else parts.push(en.hide.moves(name, en.hide.moveWords[last.move] ?? last.move));
-  if (ending !== null) parts.push(en.hide.over(ending.charAt(0).toUpperCase() + ending.slice(1), score ?? 0));
-  else parts.push(sees ? en.hide.see : en.hide.unseen);
+  if (last.fault !== null) parts.push(viewerTexts.hide.faulted(name, last.fault));
+  else if (last.move === null || last.move === 'STAY') parts.push(viewerTexts.hide.stays(name));
+  else parts.push(viewerTexts.hide.moves(name, viewerTexts.hide.directions[last.move] ?? last.move));
+  if (ending !== null) parts.push(viewerTexts.hide.ended(ending.charAt(0).toUpperCase() + ending.slice(1), score ?? 0));
+  else parts.push(sees ? viewerTexts.hide.visible : viewerTexts.hide.notVisible);
   return parts.join(' ');
 }
 
 export const hideAndSeek: GameView = {
-  Stage,
+  Board,
   speed: 8,
   ranked: false,
   badge: (_, seat) => ({ letter: seat === 0 ? 'S' : 'H', colour: seat === 0 ? 11 : 0 }),
-  tell,
+  describe,
 };

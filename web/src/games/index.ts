@@ -1,4 +1,4 @@
-// The one list of games.
+// All games of the viewer, by id.
 
 import { colourBattle } from './colour';
 import { connectFive } from './connect';

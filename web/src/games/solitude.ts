@@ -1,9 +1,9 @@
-// Solitude Scramble: what its frames say, and a turn in words.
+// Solitude Scramble: frame format and description of a turn.
 
-import { en } from '../en';
-import type { Reel } from '../film';
+import { viewerTexts } from '../viewer_texts';
+import type { FrameIndex } from '../film';
 import { letter } from '../palette';
-import Stage from './Solitude.svelte';
+import Board from './Solitude.svelte';
 import Notes from './SolitudeNotes.svelte';
 import type { GameView } from './types';
 
@@ -12,7 +12,7 @@ export interface Deal {
   sides: string[];
 }
 
-export interface Revealed extends Deal {
+export interface RevealedTurn extends Deal {
   turn: number;
   moves: string[];
   went: (string | null)[];
@@ -20,40 +20,40 @@ export interface Revealed extends Deal {
   awards: number[];
 }
 
-export interface Frame {
+export interface SolitudeFrame {
   turn: number;
   turns: number;
   over: boolean;
   now: Deal | null;
-  last: Revealed | null;
+  last: RevealedTurn | null;
   totals: number[];
 }
 
-export const frameOf = (reel: Reel, turn: number): Frame => reel.frame(turn) as unknown as Frame;
+export const frameOf = (frames: FrameIndex, turn: number): SolitudeFrame => frames.frame(turn) as unknown as SolitudeFrame;
 
-function tell(reel: Reel, turn: number): string {
-  const last = frameOf(reel, turn).last;
-  const names = reel.film.names;
-  if (!last) return en.solitude.ready;
+function describe(frames: FrameIndex, turn: number): string {
+  const last = frameOf(frames, turn).last;
+  const names = frames.film.names;
+  if (!last) return viewerTexts.solitude.ready;
   const parts: string[] = [];
   last.went.forEach((platform, seat) => {
     const name = names[seat] ?? '';
-    if (platform === null) parts.push(en.solitude.none(name));
+    if (platform === null) parts.push(viewerTexts.solitude.forfeited(name));
     else if ((last.awards[seat] ?? 0) > 0)
-      parts.push(en.solitude.alone(name, en.solitude.platforms[platform] ?? platform, last.awards[seat] ?? 0));
+      parts.push(viewerTexts.solitude.alone(name, viewerTexts.solitude.platforms[platform] ?? platform, last.awards[seat] ?? 0));
   });
   for (const platform of last.collided) {
-    const met = names.filter((_, seat) => last.went[seat] === platform);
-    parts.push(en.solitude.met(met, en.solitude.platforms[platform] ?? platform));
+    const collided = names.filter((_, seat) => last.went[seat] === platform);
+    parts.push(viewerTexts.solitude.collided(collided, viewerTexts.solitude.platforms[platform] ?? platform));
   }
   return `${parts.join('; ')}.`;
 }
 
 export const solitude: GameView = {
-  Stage,
+  Board,
   Notes,
   speed: 0.5,
   ranked: true,
   badge: (_, seat) => ({ letter: letter(seat), colour: seat }),
-  tell,
+  describe,
 };

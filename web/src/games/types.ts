@@ -1,56 +1,57 @@
-// What the viewer needs to know of a game: how it is drawn, and how a turn is told.
+// Interface between the viewer and a game: how to draw a frame and how to describe a turn.
 
 import type { Component } from 'svelte';
 import type { Json } from '../delta';
-import type { Reel } from '../film';
+import type { FrameIndex } from '../film';
 
-/** How a seat is marked everywhere: a letter for those who cannot tell colours apart, and a number of the palette. */
+/** Mark of a seat: an index into the palette, and a letter for readers with colour blindness. */
 export interface Badge {
   letter: string;
   colour: number;
 }
 
-export interface StageProps {
-  reel: Reel;
+export interface BoardProps {
+  frames: FrameIndex;
   turn: number;
-  /** How far the move to this turn has come, 0 to 1. */
-  phase: number;
+  /** Progress of the animation to this turn, 0 to 1. */
+  progress: number;
   badges: Badge[];
-  /** A seat chosen in the table, or nothing. */
+  /** Seat selected in the scoreboard. */
   chosen: number | undefined;
   dark: boolean;
-  /** What the picture shows, for those who do not see it. */
+  /** Description of the picture for screen readers. */
   label: string;
 }
 
 export interface NotesProps {
-  reel: Reel;
+  frames: FrameIndex;
   turn: number;
   badges: Badge[];
 }
 
 export interface GameView {
-  Stage: Component<StageProps>;
-  /** What else stands beside the picture. */
+  /** Draws a frame. */
+  Board: Component<BoardProps>;
+  /** Additional panel beside the board. */
   Notes?: Component<NotesProps>;
-  /** Turns a second at first. */
+  /** Initial speed in turns per second. */
   speed: number;
-  /** Whether the table is sorted by standing. */
+  /** Whether the scoreboard is sorted by score. */
   ranked: boolean;
-  /** An answer as people say it; else the record's token, or a common word for it. */
-  answer?(token: string): string;
+  /** Text for an answer token. Without it the viewer uses a common text or the token. */
+  describeAnswer?(token: string): string;
   badge(first: Json, seat: number): Badge;
-  /** The turn in a sentence or two. */
-  tell(reel: Reel, turn: number): string;
+  /** Describes a turn in one or two sentences. */
+  describe(frames: FrameIndex, turn: number): string;
 }
 
-/** Slow at both ends. */
+/** Easing: slow at both ends. */
 export function ease(t: number): number {
   const x = Math.max(0, Math.min(1, t));
   return x < 0.5 ? 2 * x * x : 1 - 2 * (1 - x) * (1 - x);
 }
 
-/** The part of a phase between two moments, 0 to 1. */
-export function part(phase: number, from: number, to: number): number {
-  return Math.max(0, Math.min(1, (phase - from) / (to - from)));
+/** Progress within a part of the animation, 0 to 1. */
+export function progressBetween(progress: number, from: number, to: number): number {
+  return Math.max(0, Math.min(1, (progress - from) / (to - from)));
 }

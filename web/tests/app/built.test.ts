@@ -1,4 +1,4 @@
-// What the server hands out: nothing inline (its Content-Security-Policy forbids it), and a first view that is small.
+// The built app: nothing inline (the Content-Security-Policy forbids it), and a small first view.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 
 const DIST = resolve(import.meta.dirname, '../../dist/app');
 const SOURCE = resolve(import.meta.dirname, '../../src/app');
-const MOST = 200_000;
+const MAX_FIRST_VIEW_BYTES = 200_000;
 
 function sources(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -16,8 +16,8 @@ function sources(folder: string): string[] {
   });
 }
 
-describe('the sources', () => {
-  test('never make markup of a text, and have no inline style', () => {
+describe('sources', () => {
+  test('have no raw HTML and no inline styles', () => {
     const bad = sources(SOURCE)
       .filter((path) => path.endsWith('.svelte') || path.endsWith('.html'))
       .filter((path) => /\{@html|\sstyle=|<script(?![^>]*(src=|lang="ts"))/.test(readFileSync(path, 'utf8')));
@@ -25,12 +25,12 @@ describe('the sources', () => {
   });
 });
 
-describe('the build', () => {
-  test('is there', () => {
+describe('build', () => {
+  test('exists', () => {
     expect(existsSync(join(DIST, 'index.html')), 'run `npm run build` (or `make web`) first').toBe(true);
   });
 
-  test('has a page without anything inline or from elsewhere', () => {
+  test('page has nothing inline and nothing from other sites', () => {
     const page = readFileSync(join(DIST, 'index.html'), 'utf8');
     expect(page).not.toMatch(/<style|\sstyle=|\son[a-z]+=|javascript:/i);
     for (const [, attributes, inner] of page.matchAll(/<script([^>]*)>([^]*?)<\/script>/g)) {
@@ -40,22 +40,22 @@ describe('the build', () => {
     for (const [, address] of page.matchAll(/(?:src|href)="([^"]*)"/g)) expect(address).toMatch(/^\/assets\//);
   });
 
-  test('needs less than 200 KB, packed, for the first view', () => {
+  test('first view is smaller than 200 KB compressed', () => {
     const assets = join(DIST, 'assets');
     const names = readdirSync(assets);
-    const wanted = new Set<string>();
-    const take = (name: string): void => {
-      if (wanted.has(name)) return;
-      wanted.add(name);
-      // Static imports of a module; what it loads later is named otherwise.
-      for (const [, other] of readFileSync(join(assets, name), 'utf8').matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) if (other) take(other);
+    const needed = new Set<string>();
+    const add = (name: string): void => {
+      if (needed.has(name)) return;
+      needed.add(name);
+      // Static imports only; dynamic imports have another form.
+      for (const [, other] of readFileSync(join(assets, name), 'utf8').matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)) if (other) add(other);
     };
-    for (const [, name] of readFileSync(join(DIST, 'index.html'), 'utf8').matchAll(/\/assets\/([^"]+\.js)/g)) if (name) take(name);
-    names.filter((name) => /^Home-.*\.js$/.test(name)).forEach(take);
-    names.filter((name) => name.endsWith('.css')).forEach((name) => wanted.add(name));
-    expect([...wanted].some((name) => name.startsWith('Home-'))).toBe(true);
-    const size = [...wanted].reduce((sum, name) => sum + gzipSync(readFileSync(join(assets, name))).length, 0);
+    for (const [, name] of readFileSync(join(DIST, 'index.html'), 'utf8').matchAll(/\/assets\/([^"]+\.js)/g)) if (name) add(name);
+    names.filter((name) => /^Home-.*\.js$/.test(name)).forEach(add);
+    names.filter((name) => name.endsWith('.css')).forEach((name) => needed.add(name));
+    expect([...needed].some((name) => name.startsWith('Home-'))).toBe(true);
+    const size = [...needed].reduce((sum, name) => sum + gzipSync(readFileSync(join(assets, name))).length, 0);
     expect(size).toBeGreaterThan(10_000);
-    expect(size).toBeLessThan(MOST);
+    expect(size).toBeLessThan(MAX_FIRST_VIEW_BYTES);
   });
 });

@@ -1,13 +1,13 @@
-// Rules are written in a small part of Markdown; nothing of it ever becomes markup of its own.
+// The Markdown parser for rules. Its result never contains raw HTML.
 
 import { describe, expect, test } from 'vitest';
 import { inline, markdown, safeHref, type Block } from '../../src/app/markdown';
 
-const words = (text: string): Block[] => markdown(text);
+const parse = (text: string): Block[] => markdown(text);
 
 describe('blocks', () => {
   test('headings, paragraphs, rules', () => {
-    expect(words('# One\n\nTwo\nthree\n\n---\n## Four ##')).toEqual([
+    expect(parse('# One\n\nTwo\nthree\n\n---\n## Four ##')).toEqual([
       { kind: 'heading', level: 1, inner: [{ kind: 'text', text: 'One' }] },
       { kind: 'paragraph', inner: [{ kind: 'text', text: 'Two three' }] },
       { kind: 'rule' },
@@ -15,22 +15,22 @@ describe('blocks', () => {
     ]);
   });
 
-  test('code keeps every letter, fenced or indented, even when it is not closed', () => {
-    expect(words('```python\nif a < b:\n    **x**\n```\nafter')[0]).toEqual({ kind: 'code', text: 'if a < b:\n    **x**' });
-    expect(words('    one\n\n    two\nafter')[0]).toEqual({ kind: 'code', text: 'one\n\ntwo' });
-    expect(words('```\n# no heading')).toEqual([{ kind: 'code', text: '# no heading' }]);
+  test('fenced and indented code keeps its text, even without a closing fence', () => {
+    expect(parse('```python\nif a < b:\n    **x**\n```\nafter')[0]).toEqual({ kind: 'code', text: 'if a < b:\n    **x**' });
+    expect(parse('    one\n\n    two\nafter')[0]).toEqual({ kind: 'code', text: 'one\n\ntwo' });
+    expect(parse('```\n# no heading')).toEqual([{ kind: 'code', text: '# no heading' }]);
   });
 
-  test('lists lie in lists, and lines go on', () => {
-    const [list] = words('1. one\n   goes on\n2. two\n   - a\n   - b\n\n3. three');
+  test('nested lists and continuation lines', () => {
+    const [list] = parse('1. one\n   goes on\n2. two\n   - a\n   - b\n\n3. three');
     expect(list).toMatchObject({ kind: 'list', ordered: true, start: 1 });
     if (list?.kind !== 'list') throw new Error('no list');
     expect(list.items.map((item) => item.inner[0])).toEqual([{ kind: 'text', text: 'one goes on' }, { kind: 'text', text: 'two' }, { kind: 'text', text: 'three' }]);
     expect(list.items[1]?.blocks[0]).toMatchObject({ kind: 'list', ordered: false, items: [{}, {}] });
   });
 
-  test('tables have as many cells as their head', () => {
-    const [table] = words('| a | b |\n|---|--:|\n| 1 | `x|y` |\n| 2 |\n| 3 | 4 | 5 |\nafter');
+  test('table rows have as many cells as the head', () => {
+    const [table] = parse('| a | b |\n|---|--:|\n| 1 | `x|y` |\n| 2 |\n| 3 | 4 | 5 |\nafter');
     expect(table).toMatchObject({ kind: 'table', right: [false, true] });
     if (table?.kind !== 'table') throw new Error('no table');
     expect(table.rows.map((row) => row.length)).toEqual([2, 2, 2]);
@@ -38,11 +38,11 @@ describe('blocks', () => {
   });
 
   test('quotes', () => {
-    expect(words('> one\n> two')).toEqual([{ kind: 'quote', blocks: [{ kind: 'paragraph', inner: [{ kind: 'text', text: 'one two' }] }] }]);
+    expect(parse('> one\n> two')).toEqual([{ kind: 'quote', blocks: [{ kind: 'paragraph', inner: [{ kind: 'text', text: 'one two' }] }] }]);
   });
 });
 
-describe('lines', () => {
+describe('inlines', () => {
   test('code, strong, emphasis, links', () => {
     expect(inline('a `b*c*` **d _e_** [f](https://g.example/h) 2*3*4 snake_case_name')).toEqual([
       { kind: 'text', text: 'a ' },
@@ -55,15 +55,15 @@ describe('lines', () => {
     ]);
   });
 
-  test('a backslash takes the meaning away', () => {
+  test('a backslash escapes', () => {
     expect(inline('\\*not\\* \\`this\\`')).toEqual([{ kind: 'text', text: '*not* `this`' }]);
   });
 
-  test('markup stays text', () => {
+  test('HTML stays text', () => {
     expect(inline('<img src=x onerror=alert(1)>')).toEqual([{ kind: 'text', text: '<img src=x onerror=alert(1)>' }]);
   });
 
-  test('links lead to the web or to this site, and nowhere else', () => {
+  test('safeHref accepts only web, mail and local addresses', () => {
     expect(safeHref('https://example.org')).toBe('https://example.org');
     expect(safeHref('/games')).toBe('/games');
     expect(safeHref('#rules')).toBe('#rules');
@@ -73,7 +73,7 @@ describe('lines', () => {
   });
 });
 
-test('what is nested without end, or long, is read in good time', () => {
+test('deeply nested and long input is parsed quickly', () => {
   expect(markdown('> '.repeat(5_000) + 'x').length).toBe(1);
   expect(markdown('- '.repeat(5_000) + 'x').length).toBe(1);
   expect(markdown('*'.repeat(3_000) + 'x').length).toBeGreaterThan(0);

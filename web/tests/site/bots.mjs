@@ -1,12 +1,12 @@
-// Python bots for all five games that think for a while, so that there is something to watch.
+// Slow Python bots for all five games, so that live games take a while.
 
 /**
- * The files of a bot that thinks so many milliseconds before each answer.
+ * Files of a bot that waits a number of milliseconds before each answer.
  * @param {string} game
  * @param {number} ms
  * @returns {{ [path: string]: string }}
  */
-export function thinker(game, ms) {
+export function slowBot(game, ms) {
   const think = `time.sleep(${ms / 1000})`;
   switch (game) {
     case 'solitude-scramble':

@@ -1,32 +1,33 @@
-// Without a pointer: signing in, tabs, a replay's controls, and questions that take the focus and give it back.
+// Keyboard only: sign-in, tabs, replay controls, and dialogs that trap and restore the focus.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PASSWORD, Place, type Person } from './place.mjs';
-import { focused, launch, open, settled, there } from './window';
+import { hasBrowser } from '../needs.mjs';
+import { PASSWORD, SiteServer, type ApiUser } from './server.mjs';
+import { focused, launch, open, pageLoaded } from './browser';
 
-let place: Place;
+let server: SiteServer;
 let browser: Browser;
-let olga: Person;
+let organiser: ApiUser;
 let replay = '';
 
 beforeAll(async () => {
-  if (!there) return;
-  [place, browser] = await Promise.all([Place.start(), launch()]);
-  olga = await place.organiser();
-  await olga.compete('connect-five', 'cup', '[[phase]]\nformat = "round-robin"\nparts = [{ games = 1, seconds = 1 }]', ['random', 'tactician'], 'The Cup');
-  await olga.act('cup', 'start');
-  await olga.reaches('cup', 'over');
-  const { items } = await olga.get('/competitions/cup/phases/1/matches');
+  if (!hasBrowser) return;
+  [server, browser] = await Promise.all([SiteServer.start(), launch()]);
+  organiser = await server.signUpOrganiser();
+  await organiser.createCompetition('connect-five', 'cup', '[[phase]]\nformat = "round-robin"\nparts = [{ games = 1, seconds = 1 }]', ['random', 'tactician'], 'The Cup');
+  await organiser.act('cup', 'start');
+  await organiser.waitForState('cup', 'over');
+  const { items } = await organiser.get('/competitions/cup/phases/1/matches');
   replay = `/c/cup/p/1/m/${items[0].match}/g/1`;
-  await olga.compete('connect-five', 'idea', '[[phase]]\nformat = "round-robin"', ['random', 'tactician'], 'An Idea');
+  await organiser.createCompetition('connect-five', 'idea', '[[phase]]\nformat = "round-robin"', ['random', 'tactician'], 'An Idea');
 });
 afterAll(async () => {
   await browser?.close();
-  await place?.stop();
+  await server?.stop();
 });
 
-/** Presses Tab until this has the focus. */
+/** Presses a key until a matching element has the focus. */
 async function tabTo(page: Page, what: RegExp, key = 'Tab'): Promise<void> {
   const passed: string[] = [];
   for (let i = 0; i < 80; i += 1) {
@@ -38,31 +39,31 @@ async function tabTo(page: Page, what: RegExp, key = 'Tab'): Promise<void> {
   throw new Error(`${what} cannot be reached; passed ${passed.join(', ')}`);
 }
 
-/** Whether what has the focus is seen to have it. */
+/** Whether the focused element has a visible outline. */
 const outlined = (page: Page): Promise<boolean> =>
   page.evaluate(() => {
     const element = document.activeElement;
     return element !== null && element.matches(':focus-visible') && getComputedStyle(element).outlineStyle !== 'none';
   });
 
-describe.skipIf(!there)('by keyboard only', () => {
-  test('from the first page to a replay, and all its controls', async () => {
-    const { page, context, complaints } = await open(browser, place, '/');
-    await settled(page);
+describe.skipIf(!hasBrowser)('by keyboard only', () => {
+  test('navigates from the home page to a replay and uses its controls', async () => {
+    const { page, context, problems } = await open(browser, server, '/');
+    await pageLoaded(page);
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toBe('A Skip to the page');
+    expect(await focused(page)).toBe('A Skip to content');
     await page.keyboard.press('Enter');
     await tabTo(page, /^A The Cup/);
     expect(await outlined(page)).toBe(true);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/c/cup');
-    await expect.poll(() => focused(page), { message: 'the new page is read from its head' }).toBe('H1 The Cup');
+    await expect.poll(() => focused(page), { message: 'the heading of the new page has the focus' }).toBe('H1 The Cup');
 
     await tabTo(page, /^A Games$/);
     await page.keyboard.press('Enter');
     await page.waitForURL('**/c/cup/games');
     expect(await focused(page), 'a tab keeps the focus').toBe('A Games');
-    await settled(page);
+    await pageLoaded(page);
     await page.getByRole('link', { name: /^Replay of match/ }).first().waitFor();
     await tabTo(page, /^A Replay/);
     await page.keyboard.press('Enter');
@@ -70,7 +71,7 @@ describe.skipIf(!there)('by keyboard only', () => {
     await page.waitForSelector('.replay');
 
     const last = Number(await page.getByRole('slider').getAttribute('max'));
-    const standsAt = (turn: number): Promise<unknown> => page.waitForSelector(`.replay[data-turn="${turn}"][data-told="${turn}"]`);
+    const standsAt = (turn: number): Promise<unknown> => page.waitForSelector(`.replay[data-turn="${turn}"][data-panel-turn="${turn}"]`);
     await page.keyboard.press('Home');
     await standsAt(0);
     await page.keyboard.press('ArrowRight');
@@ -91,13 +92,13 @@ describe.skipIf(!there)('by keyboard only', () => {
     await expect.poll(() => page.url()).toContain(`#t=${last}`);
     await page.goBack();
     await page.waitForURL('**/c/cup/games');
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
     await context.close();
   });
 
-  test('signs in, is told what is wrong, and comes back to where it was', async () => {
-    const { page, context } = await open(browser, place, '/desk');
-    await settled(page);
+  test('signs in after an error, returns to the page, and uses a dialog', async () => {
+    const { page, context } = await open(browser, server, '/admin');
+    await pageLoaded(page);
     await page.locator('main').getByRole('link', { name: 'Sign in' }).waitFor();
     await page.locator('main').focus();
     await tabTo(page, /^A Sign in/);
@@ -114,11 +115,11 @@ describe.skipIf(!there)('by keyboard only', () => {
     await page.keyboard.press('Control+A');
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/desk');
+    await page.waitForURL('**/admin');
 
-    // A question: the focus is in it, stays in it, and goes back.
-    await page.goto('/desk/c/idea');
-    await settled(page);
+    // A dialog takes the focus, keeps it, and restores it.
+    await page.goto('/admin/c/idea');
+    await pageLoaded(page);
     await page.getByRole('button', { name: 'Delete' }).waitFor();
     await tabTo(page, /^BUTTON Delete/);
     await page.keyboard.press('Enter');
@@ -127,18 +128,18 @@ describe.skipIf(!there)('by keyboard only', () => {
     const visited = new Set<string>();
     for (let i = 0; i < 8; i += 1) {
       await page.keyboard.press('Tab');
-      expect(await inside(), `${await focused(page)} is outside of the question`).toBe(true);
+      expect(await inside(), `${await focused(page)} is outside the dialog`).toBe(true);
       visited.add(await focused(page));
     }
-    expect([...visited]).toEqual(expect.arrayContaining(['BUTTON Cancel', 'BUTTON Delete it']));
+    expect([...visited]).toEqual(expect.arrayContaining(['BUTTON Cancel', 'BUTTON Delete competition']));
     await page.keyboard.press('Escape');
     await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
     await expect.poll(() => focused(page), { message: 'given back' }).toBe('BUTTON Delete');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();
-    await tabTo(page, /^BUTTON Delete it/);
+    await tabTo(page, /^BUTTON Delete competition/);
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/desk');
+    await page.waitForURL('**/admin');
     await expect.poll(() => page.locator('main').getByText('An Idea').count()).toBe(0);
     await context.close();
   });

@@ -1,23 +1,24 @@
-// A spectator watches a live game to its end, for each of the five games; tables are new by themselves.
+// A spectator watches live games of all five games to their end. Tables update automatically.
 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { thinker } from './bots.mjs';
-import { Place, type Person } from './place.mjs';
-import { launch, open, there } from './window';
+import { hasBrowser } from '../needs.mjs';
+import { slowBot } from './bots.mjs';
+import { SiteServer, type ApiUser } from './server.mjs';
+import { launch, open } from './browser';
 
-interface Cup {
-  /** The game's, unless it is said. */
+interface LiveCompetition {
+  /** Id of the competition; by default the id of the game. */
   id?: string;
   game: string;
   file: string;
   house: string[];
   ms: number;
   role?: string;
-  /** Its boards are a secret until the end. */
+  /** Whether seeds are hidden until the end. */
   hidden?: boolean;
 }
-const CUPS: Cup[] = [
+const COMPETITIONS: LiveCompetition[] = [
   { game: 'solitude-scramble', file: '[settings]\nturns = 12\n[[phase]]\nformat = "groups"\nmatches = 12', house: ['greedy', 'random', 'left'], ms: 60 },
   { game: 'colour-battle', file: '[settings]\nrounds = 120\n[[phase]]\nformat = "arena"\ngames = 3', house: ['drawn', 'seeker', 'sweeper'], ms: 15 },
   { game: 'connect-five', file: '[[phase]]\nformat = "round-robin"\nlegs = 3\nparts = [{ games = 1, seconds = 1 }]', house: ['random'], ms: 200 },
@@ -26,67 +27,67 @@ const CUPS: Cup[] = [
   { game: 'word-racer', file: '[[phase]]\nformat = "round-robin"\nlegs = 3', house: ['filler'], ms: 40 },
 ];
 
-let place: Place;
+let server: SiteServer;
 let browser: Browser;
-let olga: Person;
+let organiser: ApiUser;
 
 beforeAll(async () => {
-  if (!there) return;
-  [place, browser] = await Promise.all([Place.start(['--jobs', '1']), launch()]);
-  olga = await place.organiser();
+  if (!hasBrowser) return;
+  [server, browser] = await Promise.all([SiteServer.start(['--jobs', '1']), launch()]);
+  organiser = await server.signUpOrganiser();
   await Promise.all(
-    CUPS.map(async ({ game, id = game, file, house, ms, role }) => {
-      await olga.compete(game, id, file, house);
-      await olga.act(id, 'open');
-      await olga.handIn(id, 'Thinker', thinker(game, ms), role);
-      await olga.act(id, 'close');
+    COMPETITIONS.map(async ({ game, id = game, file, house, ms, role }) => {
+      await organiser.createCompetition(game, id, file, house);
+      await organiser.act(id, 'open');
+      await organiser.submitBot(id, 'Thinker', slowBot(game, ms), role);
+      await organiser.act(id, 'close');
     }),
   );
 });
 afterAll(async () => {
   await browser?.close();
-  await place?.stop();
+  await server?.stop();
 });
 
-describe.skipIf(!there)('live', () => {
-  test.each(CUPS)('$game $id', async ({ game, id = game, house, role, hidden }) => {
-    const live = await open(browser, place, `/c/${id}/live`);
-    await live.page.getByText('It has not begun: games are shown here as they are played.').waitFor();
-    await keepWhatIsShown(live.page);
-    await keepWhether(live.page, SECRET);
+describe.skipIf(!hasBrowser)('live', () => {
+  test.each(COMPETITIONS)('$game $id', async ({ game, id = game, house, role, hidden }) => {
+    const live = await open(browser, server, `/c/${id}/live`);
+    await live.page.getByText('The competition has not started. Live games appear here.').waitFor();
+    await recordTurns(live.page);
+    await recordText(live.page, HIDDEN_TEXT);
     const table = await live.context.newPage();
     await table.goto(`/c/${id}`);
     await table.getByText('No games have been played yet.').waitFor();
-    await keepNumbersOfMatches(table);
-    await olga.act(id, 'start');
-    const seen = hidden ? expect.poll(() => wasShown(live.page, SECRET)).toBe(true) : watch(live.page);
-    await Promise.all([seen, grows(table)]);
+    await recordMatchCounts(table);
+    await organiser.act(id, 'start');
+    const seen = hidden ? expect.poll(() => wasShown(live.page, HIDDEN_TEXT)).toBe(true) : watch(live.page);
+    await Promise.all([seen, tableGrows(table)]);
     if (hidden) expect(await live.page.locator('.replay').count()).toBe(0);
     expect(await table.locator('main table').first().locator('tbody tr').count()).toBe(role ? 1 : house.length + 1);
-    await olga.reaches(id, 'over');
+    await organiser.waitForState(id, 'over');
     await table.getByText('The seed is revealed', { exact: false }).waitFor();
-    await live.page.getByText('It is over.').waitFor();
+    await live.page.getByText('The competition is finished.').waitFor();
     if (hidden) {
-      // What could not be seen is there now.
-      await live.page.getByRole('link', { name: 'To the games' }).click();
+      // The replay is available now.
+      await live.page.getByRole('link', { name: 'All games' }).click();
       await live.page.getByRole('link', { name: /^Replay of match/ }).first().click();
       await live.page.waitForSelector('.replay');
-      await live.page.getByRole('button', { name: 'To the end' }).click();
+      await live.page.getByRole('button', { name: 'Go to end' }).click();
       await expect.poll(() => live.page.locator('.story').innerText()).toContain('Ended:');
     }
-    expect(live.complaints).toEqual([]);
+    expect(live.problems).toEqual([]);
     await live.context.close();
   });
 });
 
-/** A game as it was shown: its turns in the order they came, and how many it has. */
+/** A game as it was shown: its turns in order, and the number of the last turn. */
 interface Shown {
   turns: number[];
   last: number;
 }
 
-/** From now on every turn that is shown is kept, game by game. */
-const keepWhatIsShown = (page: Page): Promise<void> =>
+/** Records every turn that is shown, game by game. */
+const recordTurns = (page: Page): Promise<void> =>
   page.evaluate(() => {
     const shown: Shown[] = [];
     (window as unknown as { shown: Shown[] }).shown = shown;
@@ -104,22 +105,22 @@ const keepWhatIsShown = (page: Page): Promise<void> =>
     });
   });
 
-/** To the end of a game that moved before its eyes. */
+/** Watches a live game to its end. */
 async function watch(page: Page): Promise<void> {
   await page.waitForSelector('.replay .live');
-  await page.getByText('This game is over.').waitFor();
-  // Not at once: turns that came faster than they are shown come first, and there is a next game.
+  await page.getByText('Game finished.').waitFor();
+  // The viewer may still play earlier turns, and the next game may start.
   await expect.poll(() => page.locator('.story').innerText()).toContain('Ended:');
-  await page.getByRole('link', { name: 'Its replay' }).waitFor();
+  await page.getByRole('link', { name: 'View replay' }).waitFor();
   const seen = (): Promise<boolean> =>
     page.evaluate(() => (window as unknown as { shown: Shown[] }).shown.some(({ turns, last }) => turns.length >= 3 && turns.at(-1) === last));
   await expect.poll(seen, { message: 'a game moved, to its last turn' }).toBe(true);
 }
 
-const SECRET = 'Boards of this phase are a secret until its end.';
+const HIDDEN_TEXT = 'Seeds of this phase are hidden until the competition ends';
 
-/** From now on the page notes whether it has shown this text: a text that comes and goes must not be missed on a slow machine. */
-const keepWhether = (page: Page, text: string): Promise<void> =>
+/** Records whether the page shows a text, even if only for a moment. */
+const recordText = (page: Page, text: string): Promise<void> =>
   page.evaluate((wanted) => {
     const all = window as unknown as { texts: { [text: string]: boolean } };
     all.texts = { ...all.texts, [wanted]: false };
@@ -133,8 +134,8 @@ const keepWhether = (page: Page, text: string): Promise<void> =>
 const wasShown = (page: Page, text: string): Promise<boolean> =>
   page.evaluate((wanted) => (window as unknown as { texts: { [text: string]: boolean } }).texts[wanted] === true, text);
 
-/** From now on the page keeps every number of matches that its table's facts have shown. */
-const keepNumbersOfMatches = (table: Page): Promise<void> =>
+/** Records every number of matches that the table page shows. */
+const recordMatchCounts = (table: Page): Promise<void> =>
   table.evaluate(() => {
     const numbers: number[] = [];
     (window as unknown as { numbers: number[] }).numbers = numbers;
@@ -147,8 +148,8 @@ const keepNumbersOfMatches = (table: Page): Promise<void> =>
     look();
   });
 
-/** The table is left alone: its number of matches rises by itself, more than once. */
-async function grows(table: Page): Promise<void> {
+/** Waits until the number of matches has increased more than once without interaction. */
+async function tableGrows(table: Page): Promise<void> {
   const numbers = (): Promise<number[]> => table.evaluate(() => (window as unknown as { numbers: number[] }).numbers);
   await expect.poll(async () => (await numbers()).length).toBeGreaterThan(1);
   const seen = await numbers();

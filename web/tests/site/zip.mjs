@@ -1,23 +1,23 @@
-// Zip archives, written without packing and read: just enough for tests.
+// Minimal zip archives for tests: writes without compression, reads both.
 
 import { crc32, inflateRawSync } from 'node:zlib';
 
 /** @param {{ [path: string]: string }} files */
-export function zipped(files) {
+export function zip(files) {
   const [bodies, heads] = [/** @type {Buffer[]} */ ([]), /** @type {Buffer[]} */ ([])];
   let at = 0;
   for (const [path, content] of Object.entries(files)) {
     const [name, bytes] = [Buffer.from(path), Buffer.from(content)];
-    // Sum, packed and real size, length of the name, nothing extra.
+    // Checksum, compressed and real size, name length, no extra field.
     const sizes = Buffer.alloc(16);
     sizes.writeUInt32LE(crc32(bytes), 0);
     sizes.writeUInt32LE(bytes.length, 4);
     sizes.writeUInt32LE(bytes.length, 8);
     sizes.writeUInt16LE(name.length, 12);
-    const place = Buffer.alloc(14);
-    place.writeUInt32LE(at, 10);
+    const offset = Buffer.alloc(14);
+    offset.writeUInt32LE(at, 10);
     const body = Buffer.concat([Buffer.from('504b03040a00000000000000 0021'.replaceAll(' ', ''), 'hex'), sizes, name, bytes]);
-    heads.push(Buffer.concat([Buffer.from('504b010214030a000000000000000021', 'hex'), sizes, place, name]));
+    heads.push(Buffer.concat([Buffer.from('504b010214030a000000000000000021', 'hex'), sizes, offset, name]));
     bodies.push(body);
     at += body.length;
   }
@@ -32,11 +32,11 @@ export function zipped(files) {
 }
 
 /**
- * The files of an archive.
+ * Files of an archive.
  * @param {Buffer} bytes
  * @returns {{ [path: string]: Buffer }}
  */
-export function unzipped(bytes) {
+export function unzip(bytes) {
   /** @type {{ [path: string]: Buffer }} */
   const files = {};
   const end = bytes.lastIndexOf(Buffer.from('504b0506', 'hex'));

@@ -1,19 +1,19 @@
-//! The record of a game: small and true. Who played, under which settings and seed, every answer, fault
-//! and time; no states. Replaying it through the rules gives back everything else.
+//! The record of a game: bots, settings, seed, every answer, fault and time, but no states. Replaying the record through the
+//! rules gives all states.
 //!
-//! On disk a game is one zstd frame of JSON lines (`zstdcat FILE` shows them) and a 44-byte zstd skippable frame
-//! with the SHA-256 of the first, so that no changed byte goes unnoticed. A file may hold several games,
-//! one after the other. The lines:
+//! On disk, a game is one zstd frame of JSON lines (`zstdcat FILE` shows them) and a 44-byte zstd skippable frame with the
+//! SHA-256 of the first, which detects any changed byte. A file may hold several games, one after the other. The lines are:
 //!
-//! 1. the header: `{"agon":"record","version":1,"game":...,"rules":...,"seed":...,"settings":{...},"seats":[...]}`;
-//! 2. turns, some to a line: `{"turn":1,"answers":["L R C C","L C R R"]}`; the seats to move in seat order,
-//!    `!timeout` and so on for a fault, `-` for a seat that is no longer asked;
-//! 3. `{"fault":{"turn":3,"seat":1,"fault":"illegal","says":"..."}}` for each fault, in the bot's own words;
+//! 1. header: `{"agon":"record","version":1,"game":...,"rules":...,"seed":...,"settings":{...},"seats":[...]}`;
+//! 2. turns, several in a line: `{"turn":1,"answers":["L R C C","L C R R"]}`. Each text holds the answers of the seats to move
+//!    in seat order, `!timeout` etc. for a fault, `-` for a seat that is no longer asked;
+//! 3. `{"fault":{"turn":3,"seat":1,"fault":"illegal","says":"..."}}` for each fault, with its message;
 //! 4. `{"expired":{"turn":8,"least":0}}` if the shared clock ran out after that turn;
 //! 5. `{"end":{"turns":10,"outcome":{...}}}`;
-//! 6. `{"clock_scale":1.25}` if all time limits were so many times as long, because the machine was slower than others; then times, a line for each seat: `{"times":{"seat":0,"wall_ns":[...],"cpu_ns":[...],"wait_ns":[...]}}`; a list
-//!    of processor times equal to the wall times, and one of waits that are all zero, is left out;
-//! 7. `{"digest":"sha256:..."}` over lines 1 to 5 as they stand: all but the times.
+//! 6. `{"clock_scale":1.25}` if all time limits were multiplied by this factor because the machine is slower than others;
+//!    then the times of each seat: `{"times":{"seat":0,"wall_ns":[...],"cpu_ns":[...],"wait_ns":[...]}}`. CPU times equal to
+//!    the wall times, and wait times that are all zero, are omitted;
+//! 7. `{"digest":"sha256:..."}` over the bytes of lines 1 to 5, that is without the times.
 
 mod read;
 mod write;
@@ -24,32 +24,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::fault::FaultReport;
 use crate::outcome::Outcome;
-use crate::player::Times;
+use crate::player::AnswerTimes;
 use crate::seat::Seat;
 
 pub use read::{read, read_all};
-pub use write::{Draft, Recorder};
+pub use write::Recorder;
 
-/// The version written. Readers refuse newer ones.
-pub const VERSION: u32 = 1;
+/// Version of the record format. Readers reject newer versions.
+pub const RECORD_VERSION: u32 = 1;
 
-/// Zstandard's own mark for a frame that decoders skip.
+/// Magic number of a zstd skippable frame.
 const TRAILER_MAGIC: [u8; 4] = 0x184D_2A50u32.to_le_bytes();
-/// What makes the trailer ours.
+/// Marks the skippable frame as an Agon trailer.
 const TRAILER_NAME: [u8; 4] = *b"AGON";
 /// Magic, length, name, SHA-256.
 const TRAILER_LEN: usize = 4 + 4 + 4 + 32;
-/// A record unpacked may not be larger: it may come from a stranger.
-const MAX_UNPACKED: u64 = 1 << 28;
-/// The token of a seat that is no longer asked.
-pub const SITS_OUT: &str = "-";
+/// Maximum size of an unpacked record. Records may come from untrusted sources.
+const MAX_UNPACKED_BYTES: u64 = 1 << 28;
+/// Token of a seat that is no longer asked.
+pub const SITS_OUT_TOKEN: &str = "-";
 
-/// SHA-256 over a record without its times.
+/// A SHA-256 hash: of a record without its times, or of content.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// As `sha256sum` prints it: 64 hexadecimal digits.
+    /// 64 hexadecimal digits, as `sha256sum` prints them.
     pub fn hex(self) -> String {
         hex(self.0).map(char::from).iter().collect()
     }
@@ -85,34 +85,34 @@ impl Serialize for Digest {
     }
 }
 
-/// Who sat where.
+/// The bot at a seat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SeatRecord {
-    /// Its name in this game, different from all others.
+    /// Name in this game, unique among the seats.
     pub name: String,
-    /// How it was given: `house:greedy`, a path, `human`.
+    /// Bot spec: `house:greedy`, a path, `human`.
     pub bot: String,
     /// Hash of its content.
     pub hash: String,
 }
 
-/// The first line.
+/// First line of a record.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Header {
+pub struct RecordHeader {
     /// Always `record`.
     pub agon: String,
-    /// Version of the format.
+    /// Version of the record format.
     pub version: u32,
-    /// The game's id.
+    /// Id of the game.
     pub game: String,
     /// Version of the game's rules.
     pub rules: u32,
-    /// The game's seed. A string, because JSON numbers in browsers end at 2^53.
+    /// Seed of the game. Written as a string, because JSON numbers in browsers are exact only up to 2^53.
     #[serde(with = "seed_text")]
     pub seed: u64,
-    /// All settings, defaults included.
+    /// All settings, with defaults.
     pub settings: serde_json::Map<String, serde_json::Value>,
-    /// In seat order.
+    /// Bots in seat order.
     pub seats: Vec<SeatRecord>,
 }
 
@@ -129,84 +129,85 @@ mod seed_text {
     }
 }
 
-/// A fault and when it happened.
+/// A fault with its turn and seat.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FaultRecord {
-    /// Turns count from 1.
+    /// Turn, counted from 1.
     pub turn: u32,
-    /// Whose.
+    /// Seat of the bot.
     pub seat: Seat,
-    /// What, in the bot's own words.
+    /// Fault with its details.
     #[serde(flatten)]
     pub report: FaultReport,
 }
 
-/// The shared clock ran out.
+/// End of the game by the shared clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Expiry {
-    /// After this turn.
+pub struct ClockExpiry {
+    /// Last turn that was played.
     pub turn: u32,
-    /// Who thought least.
-    pub least: Seat,
+    /// Seat with the least weighted thinking time.
+    #[serde(rename = "least")]
+    pub fastest: Seat,
 }
 
-/// A record as read from disk.
+/// A record read from disk.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
-    /// Who, what, under which seed.
-    pub header: Header,
-    /// For each turn the answers of the seats to move, separated by blanks.
+    /// Game, settings, seed and bots.
+    pub header: RecordHeader,
+    /// For each turn, the answers of the seats to move, separated by blanks.
     pub turns: Vec<String>,
-    /// In the order they happened.
+    /// Faults in the order of occurrence.
     pub faults: Vec<FaultRecord>,
-    /// If the shared clock ran out.
-    pub expired: Option<Expiry>,
-    /// How it ended.
+    /// Set if the shared clock ran out.
+    pub expired: Option<ClockExpiry>,
+    /// Result of the game.
     pub outcome: Outcome,
-    /// For each seat, for each of its answers.
-    pub times: Vec<Vec<Times>>,
-    /// What time limits were multiplied by, if that was not 1.
+    /// Times of the answers, by seat.
+    pub times: Vec<Vec<AnswerTimes>>,
+    /// Factor of all time limits, if it is not 1.
     pub clock_scale: Option<f64>,
-    /// Over all but the times.
+    /// Hash of everything except the times.
     pub digest: Digest,
 }
 
-/// Why a record is refused.
+/// Reason why a record is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RecordError {
-    /// Something else altogether.
+    /// Another file format.
     #[error("not an Agon record")]
     NotARecord,
-    /// The end is missing.
+    /// The end of the file is missing.
     #[error("truncated or damaged: game {game} is not complete")]
     Truncated {
-        /// Counted from 1.
+        /// Number of the game, from 1.
         game: usize,
     },
-    /// Bytes are not those that were written.
-    #[error("altered or damaged: {what} of game {game} does not match its checksum")]
+    /// The content does not match its checksum.
+    #[error("altered or damaged: {part} of game {game} does not match its checksum")]
     Altered {
-        /// What.
-        what: &'static str,
-        /// Counted from 1.
+        /// Part of the record that does not match.
+        part: &'static str,
+        /// Number of the game, from 1.
         game: usize,
     },
-    /// Written by a newer Agon.
+    /// Written by a newer version of Agon.
     #[error(
-        "record version {found} is newer than this program's ({VERSION}); use the Agon that wrote it, or a newer one"
+        "record version {found} is newer than this program's ({RECORD_VERSION}); use the Agon that wrote it, or a newer one"
     )]
     FutureVersion {
-        /// The version found.
+        /// Version of the record.
         found: u32,
     },
-    /// The checksums hold but the content makes no sense.
+    /// The checksums match, but the content is invalid.
     #[error("line {line} of game {game}: {reason}")]
     Malformed {
-        /// Counted from 1.
+        /// Number of the game, from 1.
         game: usize,
-        /// Counted from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong.
+        /// Error message.
         reason: String,
     },
 }

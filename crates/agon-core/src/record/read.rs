@@ -1,4 +1,4 @@
-//! Reading a record, trusting nothing: it may be truncated, altered, or from the future.
+//! Reads records. The input is untrusted: it may be truncated, altered, or written by a newer version.
 
 use std::io::Read as _;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Digest, Expiry, FaultRecord, Header, MAX_UNPACKED, Record, RecordError, TRAILER_LEN, TRAILER_MAGIC,
-    TRAILER_NAME, VERSION,
+    ClockExpiry, Digest, FaultRecord, MAX_UNPACKED_BYTES, RECORD_VERSION, Record, RecordError, RecordHeader,
+    TRAILER_LEN, TRAILER_MAGIC, TRAILER_NAME,
 };
 use crate::outcome::Outcome;
-use crate::player::Times;
+use crate::player::AnswerTimes;
 
 /// Reads the games of a file, in order.
 pub fn read_all(file: &[u8]) -> Result<Vec<Record>, RecordError> {
@@ -25,21 +25,21 @@ pub fn read_all(file: &[u8]) -> Result<Vec<Record>, RecordError> {
     Ok(records)
 }
 
-/// Reads the first game of `file` and gives back what follows it. `game` is its number, for errors.
+/// Reads the first game of `file` and returns it with the remaining bytes. `game` is its number for error messages.
 pub fn read(file: &[u8], game: usize) -> Result<(Record, &[u8]), RecordError> {
-    let (frame, after) = split(file, game)?;
-    let lines = unpack(frame, game)?;
+    let (frame, after) = split_frame(file, game)?;
+    let lines = decompress(frame, game)?;
     parse(&lines, game).map(|record| (record, after))
 }
 
-/// Takes the frame of one game off the front and checks it against its trailer.
-fn split(file: &[u8], game: usize) -> Result<(&[u8], &[u8]), RecordError> {
+/// Splits off the frame of the first game and checks it against its trailer.
+fn split_frame(file: &[u8], game: usize) -> Result<(&[u8], &[u8]), RecordError> {
     const ZSTD_MAGIC: [u8; 4] = 0xFD2F_B528u32.to_le_bytes();
     if !file.starts_with(&ZSTD_MAGIC[..file.len().min(4)]) {
         return Err(if game == 1 {
             RecordError::NotARecord
         } else {
-            RecordError::Altered { what: "the start", game }
+            RecordError::Altered { part: "the start", game }
         });
     }
     let truncated = RecordError::Truncated { game };
@@ -51,17 +51,17 @@ fn split(file: &[u8], game: usize) -> Result<(&[u8], &[u8]), RecordError> {
     if trailer == expected {
         Ok((frame, after))
     } else {
-        Err(RecordError::Altered { what: "the content", game })
+        Err(RecordError::Altered { part: "the content", game })
     }
 }
 
-fn unpack(frame: &[u8], game: usize) -> Result<String, RecordError> {
-    let damaged = RecordError::Altered { what: "the packed content", game };
+fn decompress(frame: &[u8], game: usize) -> Result<String, RecordError> {
+    let damaged = RecordError::Altered { part: "the packed content", game };
     let decoder = zstd::stream::read::Decoder::with_buffer(frame).map_err(|_| damaged.clone())?;
     let mut lines = String::new();
-    let read = decoder.take(MAX_UNPACKED + 1).read_to_string(&mut lines).map_err(|_| damaged)?;
-    if read as u64 > MAX_UNPACKED {
-        let reason = format!("larger than {MAX_UNPACKED} bytes unpacked");
+    let read = decoder.take(MAX_UNPACKED_BYTES + 1).read_to_string(&mut lines).map_err(|_| damaged)?;
+    if read as u64 > MAX_UNPACKED_BYTES {
+        let reason = format!("larger than {MAX_UNPACKED_BYTES} bytes unpacked");
         return Err(RecordError::Malformed { game, line: 1, reason });
     }
     Ok(lines)
@@ -69,9 +69,9 @@ fn unpack(frame: &[u8], game: usize) -> Result<String, RecordError> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum Line {
+enum RecordLine {
     Fault(FaultRecord),
-    Expired(Expiry),
+    Expired(ClockExpiry),
     End(End),
     Times(TimesLine),
     #[serde(rename = "clock_scale")]
@@ -101,37 +101,37 @@ struct TimesLine {
     wait_ns: Option<Vec<u64>>,
 }
 
-/// A record while its lines come in.
-struct Reading {
+/// State of the parser: the record so far.
+struct RecordParser {
     record: Record,
-    /// Where the lines that the digest covers end.
-    digested: Option<usize>,
-    /// What the last line says the digest is.
-    named: Option<String>,
+    /// End of the text that the digest covers.
+    digest_end: Option<usize>,
+    /// Digest stated in the last line.
+    stated_digest: Option<String>,
 }
 
 fn parse(lines: &str, game: usize) -> Result<Record, RecordError> {
     let malformed = |line: usize, reason: String| RecordError::Malformed { game, line, reason };
     let first = lines.lines().next().unwrap_or_default();
     let header = parse_header(first).map_err(|e| e.unwrap_or_else(|reason| malformed(1, reason)))?;
-    let mut reading = Reading::new(header);
+    let mut parser = RecordParser::new(header);
     let mut offset = first.len() + 1;
     for (number, line) in lines.lines().enumerate().skip(1) {
         offset += line.len() + 1;
-        reading.line(line, offset).map_err(|reason| malformed(number + 1, reason))?;
+        parser.parse_line(line, offset).map_err(|reason| malformed(number + 1, reason))?;
     }
     let missing = |what: &str| malformed(lines.lines().count(), format!("{what} is missing"));
-    let end = reading.digested.ok_or_else(|| missing("the end of the game"))?;
-    let named = reading.named.ok_or_else(|| missing("the digest"))?;
+    let end = parser.digest_end.ok_or_else(|| missing("the end of the game"))?;
+    let stated_digest = parser.stated_digest.ok_or_else(|| missing("the digest"))?;
     let digest = Digest(Sha256::digest(&lines.as_bytes()[..end.min(lines.len())]).into());
-    if named != digest.to_string() {
-        return Err(RecordError::Altered { what: "the digest", game });
+    if stated_digest != digest.to_string() {
+        return Err(RecordError::Altered { part: "the digest", game });
     }
-    Ok(Record { digest, ..reading.record })
+    Ok(Record { digest, ..parser.record })
 }
 
-impl Reading {
-    fn new(header: Header) -> Self {
+impl RecordParser {
+    fn new(header: RecordHeader) -> Self {
         let record = Record {
             times: vec![Vec::new(); header.seats.len()],
             header,
@@ -142,59 +142,61 @@ impl Reading {
             clock_scale: None,
             digest: Digest([0; 32]),
         };
-        Self { record, digested: None, named: None }
+        Self { record, digest_end: None, stated_digest: None }
     }
 
-    /// Takes one line; `end` is where it ends in the text.
-    fn line(&mut self, line: &str, end: usize) -> Result<(), String> {
-        if self.named.is_some() {
-            return Err("something follows the digest".to_owned());
+    /// Parses one line. `end` is the offset of its end in the text.
+    fn parse_line(&mut self, line: &str, end: usize) -> Result<(), String> {
+        if self.stated_digest.is_some() {
+            return Err("unexpected line after the digest".to_owned());
         }
         let record = &mut self.record;
         if line.starts_with("{\"turn\":") {
             let line: TurnsLine = serde_json::from_str(line).map_err(|e| e.to_string())?;
-            if line.turn != record.turns.len() + 1 || self.digested.is_some() {
+            if line.turn != record.turns.len() + 1 || self.digest_end.is_some() {
                 return Err("turns are out of order".to_owned());
             }
             record.turns.extend(line.answers);
             return Ok(());
         }
         match serde_json::from_str(line).map_err(|e| e.to_string())? {
-            Line::Fault(_) | Line::Expired(_) | Line::End(_) if self.digested.is_some() => {
-                return Err("something other than times follows the end".to_owned());
+            RecordLine::Fault(_) | RecordLine::Expired(_) | RecordLine::End(_)
+                if self.digest_end.is_some() =>
+            {
+                return Err("unexpected line after the end of the game".to_owned());
             }
-            Line::Fault(fault) => record.faults.push(fault),
-            Line::Expired(expiry) => record.expired = Some(expiry),
-            Line::End(found) if found.turns != record.turns.len() => {
+            RecordLine::Fault(fault) => record.faults.push(fault),
+            RecordLine::Expired(expiry) => record.expired = Some(expiry),
+            RecordLine::End(found) if found.turns != record.turns.len() => {
                 return Err("turns are missing".to_owned());
             }
-            Line::End(found) => {
+            RecordLine::End(found) => {
                 record.outcome = found.outcome;
-                self.digested = Some(end);
+                self.digest_end = Some(end);
             }
-            Line::Times(line) => {
+            RecordLine::Times(line) => {
                 let seat = record.times.get_mut(line.seat).ok_or("no such seat")?;
-                *seat = line.zip().ok_or("lists of different lengths")?;
+                *seat = line.into_times().ok_or("lists of different lengths")?;
             }
-            Line::ClockScale(_) if self.digested.is_none() => {
-                return Err("how clocks were scaled stands before the end".to_owned());
+            RecordLine::ClockScale(_) if self.digest_end.is_none() => {
+                return Err("clock scale before the end of the game".to_owned());
             }
-            Line::ClockScale(scale) => record.clock_scale = Some(scale),
-            Line::Digest(text) => self.named = Some(text),
+            RecordLine::ClockScale(scale) => record.clock_scale = Some(scale),
+            RecordLine::Digest(text) => self.stated_digest = Some(text),
         }
         Ok(())
     }
 }
 
-/// The version comes first: a header from the future may have any other shape.
-fn parse_header(line: &str) -> Result<Header, Result<RecordError, String>> {
+/// Reads the version first: a header of a newer version may have any other fields.
+fn parse_header(line: &str) -> Result<RecordHeader, Result<RecordError, String>> {
     #[derive(Deserialize)]
     struct Start {
         agon: String,
         version: u32,
     }
     match serde_json::from_str::<Start>(line) {
-        Ok(start) if start.agon == "record" && start.version > VERSION => {
+        Ok(start) if start.agon == "record" && start.version > RECORD_VERSION => {
             Err(Ok(RecordError::FutureVersion { found: start.version }))
         }
         Ok(start) if start.agon == "record" => serde_json::from_str(line).map_err(|e| Err(e.to_string())),
@@ -203,14 +205,14 @@ fn parse_header(line: &str) -> Result<Header, Result<RecordError, String>> {
 }
 
 impl TimesLine {
-    fn zip(self) -> Option<Vec<Times>> {
+    fn into_times(self) -> Option<Vec<AnswerTimes>> {
         let n = self.wall_ns.len();
         let cpu = self.cpu_ns.unwrap_or_else(|| self.wall_ns.clone());
         let wait = self.wait_ns.unwrap_or_else(|| vec![0; n]);
         if cpu.len() != n || wait.len() != n {
             return None;
         }
-        let times = self.wall_ns.into_iter().zip(cpu).zip(wait).map(|((wall, cpu), wait)| Times {
+        let times = self.wall_ns.into_iter().zip(cpu).zip(wait).map(|((wall, cpu), wait)| AnswerTimes {
             wall: Duration::from_nanos(wall),
             cpu: Duration::from_nanos(cpu),
             wait: Duration::from_nanos(wait),

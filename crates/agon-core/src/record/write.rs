@@ -1,75 +1,69 @@
-//! Writing a record. On the path of every answer: no allocation in the steady state, no formatting machinery.
+//! Writes records. This code runs for every answer: it does not allocate in the steady state and avoids the formatting machinery.
 
 use std::io;
 
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use super::{Digest, Expiry, FaultRecord, Header, SITS_OUT, TRAILER_MAGIC, TRAILER_NAME, hex};
+use super::{
+    ClockExpiry, Digest, FaultRecord, RecordHeader, SITS_OUT_TOKEN, TRAILER_MAGIC, TRAILER_NAME, hex,
+};
 use crate::fault::Fault;
 use crate::game::Game;
 use crate::outcome::Outcome;
-use crate::player::Times;
+use crate::player::AnswerTimes;
 use crate::seat::Seat;
 
-/// How many turns share a line.
-const TURNS_A_LINE: u32 = 32;
-/// Speed before size: records are small, and games may take microseconds.
-const LEVEL: i32 = -1;
+/// Number of turns in one line.
+const TURNS_PER_LINE: u32 = 32;
+/// Compression level. Speed matters more than size: records are small, and games may take microseconds.
+const ZSTD_LEVEL: i32 = -1;
 
-/// Writes one game after the other, keeping its buffers.
+/// Writes records one after the other and reuses its buffers.
 #[derive(Default)]
 pub struct Recorder {
     lines: Vec<u8>,
     turn: u32,
-    /// Where the answers of this turn begin.
-    answers: usize,
-    times: Vec<Vec<Times>>,
-    /// What time limits are multiplied by.
+    /// Offset at which the answers of the current turn start.
+    answers_start: usize,
+    times: Vec<Vec<AnswerTimes>>,
+    /// Factor of all time limits.
     clock_scale: Option<f64>,
-    /// Made at the first game and kept: making one costs more than packing a short game.
-    packer: Option<zstd::bulk::Compressor<'static>>,
-}
-
-/// A game that is recorded but for its end.
-#[derive(Clone, Debug)]
-pub struct Draft {
-    lines: Vec<u8>,
-    turn: u32,
-    times: Vec<Vec<Times>>,
+    /// Created for the first game and reused, because creating one costs more than compressing a short game.
+    compressor: Option<zstd::bulk::Compressor<'static>>,
 }
 
 impl Recorder {
-    /// A recorder, to be used for any number of games.
+    /// Creates a recorder for any number of games.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// From now on all time limits are so many times as long, and every record says so. It is no part of the digest, as times are none: two machines
-    /// of different speed come to the same.
-    pub fn scale_clocks(&mut self, scale: Option<f64>) {
+    /// Sets the factor of all time limits for the following records. The digest does not cover it, as it does not cover
+    /// times: machines of different speed get the same digest.
+    pub fn set_clock_scale(&mut self, scale: Option<f64>) {
         self.clock_scale =
             scale.filter(|&scale| scale.is_finite() && scale > 0.0 && scale.total_cmp(&1.0).is_ne());
     }
 
-    /// What time limits are multiplied by, if that is not 1. Nobody's are unless it is written down.
+    /// Factor of all time limits, if it is not 1. The recorder holds it so that limits are scaled only if the record says so.
     pub const fn clock_scale(&self) -> Option<f64> {
         self.clock_scale
     }
 
-    /// A game begins.
-    pub fn begin(&mut self, header: &Header) {
+    /// Starts the record of a game.
+    pub fn begin(&mut self, header: &RecordHeader) {
         self.lines.clear();
-        (self.turn, self.answers) = (0, 0);
+        (self.turn, self.answers_start) = (0, 0);
         self.times.iter_mut().for_each(Vec::clear);
         self.times.resize_with(header.seats.len(), Vec::new);
         self.json_line(header);
     }
 
-    /// A turn begins; its replies follow in seat order.
+    /// Starts a turn. Its replies follow in seat order.
     #[inline]
-    pub fn turn(&mut self) {
-        if self.turn.is_multiple_of(TURNS_A_LINE) {
+    pub fn begin_turn(&mut self) {
+        if self.turn.is_multiple_of(TURNS_PER_LINE) {
             self.close_line();
             self.lines.extend_from_slice(b"{\"turn\":");
             push_number(&mut self.lines, u64::from(self.turn) + 1);
@@ -78,56 +72,46 @@ impl Recorder {
             self.lines.extend_from_slice(b"\",\"");
         }
         self.turn += 1;
-        self.answers = self.lines.len();
+        self.answers_start = self.lines.len();
     }
 
-    /// What stands in the record of this turn: the answers of those to move, separated by blanks.
-    pub fn answers(&self) -> &[u8] {
-        self.lines.get(self.answers..).unwrap_or_default()
+    /// Text of the current turn: the answers of the seats to move, separated by blanks.
+    pub fn turn_answers(&self) -> &[u8] {
+        self.lines.get(self.answers_start..).unwrap_or_default()
     }
 
-    /// What the last answer of a seat took.
-    pub fn last_times(&self, seat: Seat) -> Option<Times> {
+    /// Times of a seat's last answer.
+    pub fn last_times(&self, seat: Seat) -> Option<AnswerTimes> {
         self.times.get(seat.index())?.last().copied()
     }
 
-    /// An answer of this turn.
+    /// Adds an answer to the current turn.
     #[inline]
-    pub fn answer<G: Game>(&mut self, seat: Seat, answer: G::Answer, times: Times) {
+    pub fn answer<G: Game>(&mut self, seat: Seat, answer: G::Answer, times: AnswerTimes) {
         self.next_reply();
         G::write_answer(answer, &mut self.lines);
-        self.time(seat, times);
+        self.push_times(seat, times);
     }
 
-    /// A fault instead of an answer.
-    pub fn fault(&mut self, seat: Seat, fault: Fault, times: Times) {
+    /// Adds a fault to the current turn.
+    pub fn fault(&mut self, seat: Seat, fault: Fault, times: AnswerTimes) {
         self.next_reply();
         self.lines.push(b'!');
         self.lines.extend_from_slice(fault.name().as_bytes());
-        self.time(seat, times);
+        self.push_times(seat, times);
     }
 
-    /// A seat that is no longer asked.
+    /// Adds the token of a seat that is no longer asked.
     pub fn sits_out(&mut self) {
         self.next_reply();
-        self.lines.extend_from_slice(SITS_OUT.as_bytes());
+        self.lines.extend_from_slice(SITS_OUT_TOKEN.as_bytes());
     }
 
-    /// What is there of a game whose end may have to be written once more. Taken before [`Recorder::end`].
-    pub fn draft(&self) -> Draft {
-        Draft { lines: self.lines.clone(), turn: self.turn, times: self.times.clone() }
-    }
-
-    /// The game of a draft goes on, in place of whatever was recorded here.
-    pub fn resume(&mut self, draft: Draft) {
-        Draft { lines: self.lines, turn: self.turn, times: self.times } = draft;
-    }
-
-    /// The game is over: the packed record and its digest.
+    /// Ends the game. Returns the compressed record and its digest.
     pub fn end(
         &mut self,
         faults: &[FaultRecord],
-        expired: Option<Expiry>,
+        expired: Option<ClockExpiry>,
         outcome: &Outcome,
     ) -> io::Result<(Vec<u8>, Digest)> {
         #[derive(Serialize)]
@@ -136,7 +120,7 @@ impl Recorder {
         }
         #[derive(Serialize)]
         struct ExpiredLine {
-            expired: Expiry,
+            expired: ClockExpiry,
         }
         #[derive(Serialize)]
         struct EndLine<'a> {
@@ -160,7 +144,7 @@ impl Recorder {
         self.lines.extend_from_slice(b"{\"digest\":\"sha256:");
         self.lines.extend_from_slice(&hex(digest.0));
         self.lines.extend_from_slice(b"\"}\n");
-        Ok((self.pack()?, digest))
+        Ok((self.compress()?, digest))
     }
 
     #[inline]
@@ -171,7 +155,7 @@ impl Recorder {
     }
 
     #[inline]
-    fn time(&mut self, seat: Seat, times: Times) {
+    fn push_times(&mut self, seat: Seat, times: AnswerTimes) {
         if let Some(list) = self.times.get_mut(seat.index()) {
             list.push(times);
         }
@@ -183,7 +167,7 @@ impl Recorder {
         }
     }
 
-    /// What is written here always serialises: plain structs with text keys.
+    /// Writes a value as one line. Plain structs with text keys always serialise.
     fn json_line(&mut self, line: &impl Serialize) {
         let written = serde_json::to_writer(&mut self.lines, line);
         debug_assert!(written.is_ok());
@@ -213,13 +197,13 @@ impl Recorder {
         }
     }
 
-    /// The lines as one frame, then the trailer.
-    fn pack(&mut self) -> io::Result<Vec<u8>> {
-        let packer = match &mut self.packer {
-            Some(packer) => packer,
-            none => none.insert(zstd::bulk::Compressor::new(LEVEL)?),
+    /// Compresses the lines into one frame and appends the trailer.
+    fn compress(&mut self) -> io::Result<Vec<u8>> {
+        let compressor = match &mut self.compressor {
+            Some(compressor) => compressor,
+            none => none.insert(zstd::bulk::Compressor::new(ZSTD_LEVEL)?),
         };
-        let mut file = packer.compress(&self.lines)?;
+        let mut file = compressor.compress(&self.lines)?;
         let checksum: [u8; 32] = Sha256::digest(&file).into();
         file.extend_from_slice(&TRAILER_MAGIC);
         file.extend_from_slice(&36u32.to_le_bytes());
@@ -229,7 +213,7 @@ impl Recorder {
     }
 }
 
-fn push_list(out: &mut Vec<u8>, name: &str, times: &[Times], of: impl Fn(&Times) -> u128) {
+fn push_list(out: &mut Vec<u8>, name: &str, times: &[AnswerTimes], of: impl Fn(&AnswerTimes) -> u128) {
     out.extend_from_slice(b",\"");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":[");

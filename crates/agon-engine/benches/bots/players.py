@@ -1,4 +1,4 @@
-"""A seeker that walks to where the hider was last seen, and a hider that keeps its distance."""
+"""A seeker that walks to where it last saw the hider, and a hider that keeps its distance."""
 
 import random
 
@@ -9,7 +9,7 @@ STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0))
 
 
 def neighbours(walls, x, y):
-    """The cells that can be stepped on from here."""
+    """Cells that can be reached with one step."""
     cells = [(x + dx, y + dy) for dx, dy in STEPS]
     return [(a, b) for a, b in cells if 0 <= a < 20 and 0 <= b < 20 and not walls[a][b]]
 
@@ -26,11 +26,11 @@ class Seeker(Player):
         if target != self.target:
             self.target = target
             self.way = self.find(here, target)
-        # Not here any more: look around.
+        # The hider is not here any more: search nearby.
         self.pos = np.array(self.way.pop(0) if self.way else random.choice(neighbours(self.walls, *here)))
 
     def find(self, start, target):
-        """The cells to the target."""
+        """Cells on the path to the target."""
         came = {target: None}
         border = [target]
         while border and start not in came:

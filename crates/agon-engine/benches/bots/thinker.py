@@ -1,4 +1,4 @@
-"""Thinks about 125 us a move, and says at the end of a game how long it did, a move, in nanoseconds."""
+"""Thinks about 125 us per move, and prints its nanoseconds per move at the end of a game."""
 
 from time import perf_counter_ns
 
@@ -16,7 +16,7 @@ class Thinker:
 
     def determine_next_move(self, grid, enemies, game_info):
         begun = perf_counter_ns()
-        # By work, not by the clock: a clock would also count the time in which somebody else has the processor.
+        # A fixed amount of work, not of time: a clock would also count time in which another process has the CPU.
         total = 0
         for number in range(1900):
             total += number * number

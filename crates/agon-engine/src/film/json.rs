@@ -2,51 +2,51 @@
 
 use std::time::Duration;
 
-use agon_core::record::{Header, Record};
+use agon_core::record::{Record, RecordHeader};
 use agon_core::{GameInfo, Seat, SeatSet};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::Film;
 
-/// The version written. Viewers refuse newer ones.
-pub const VERSION: u32 = 1;
+/// Version of the film format. Viewers reject newer versions.
+pub const FILM_VERSION: u32 = 1;
 
-/// What a record does not say, or should not.
+/// Data for a film beyond the record, and options.
 #[derive(Clone, Debug, Default)]
-pub struct Extras {
-    /// Who wrote the bots, in seat order; empty when nobody is named.
+pub struct FilmExtras {
+    /// Authors of the bots in seat order; empty if none is named.
     pub contributors: Vec<Option<String>>,
-    /// What bots printed, where the reader may see it.
-    pub logs: Vec<LogLine>,
-    /// Leave the seed out: it belongs to a hidden set. Frames of Hide and Seek show its map all the same.
+    /// Bot output, if the reader may see it.
+    pub bot_output: Vec<BotOutputLine>,
+    /// Whether to omit the seed because it is hidden. Frames of Hide and Seek still show the map.
     pub hide_seed: bool,
 }
 
-/// What a bot printed before it answered.
+/// Bot output of one turn.
 #[derive(Clone, Debug, Serialize)]
-pub struct LogLine {
-    /// Turns count from 1; 0 is before the first.
+pub struct BotOutputLine {
+    /// Turn, counted from 1; 0 for output before the first.
     pub turn: u32,
-    /// Who.
+    /// Seat of the bot.
     pub seat: Seat,
-    /// What.
+    /// The output.
     pub text: String,
 }
 
 /// The film as JSON.
-pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &Extras) -> Json {
+pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &FilmExtras) -> Json {
     let record = film.record();
     let header = &record.header;
     let seats = header.seats.len();
     let (first, deltas) = film.frames();
-    let mut json = head(info, header, &extras.contributors);
+    let mut json = film_header(info, header, &extras.contributors);
     json["first"] = first;
     json["deltas"] = json!(deltas);
     json["answers"] = json!(record.turns);
     json["micros"] = json!(micros(record));
     json["faults"] = json!(record.faults);
-    json["standing"] = standing(film);
+    json["standing"] = chart(film);
     json["outcome"] = json!(record.outcome);
     json["digest"] = json!(record.digest);
     if let Some(movers) = movers(film, seats) {
@@ -55,17 +55,17 @@ pub fn to_json(info: &GameInfo, film: &dyn Film, extras: &Extras) -> Json {
     if !extras.hide_seed {
         json["seed"] = json!(header.seed.to_string());
     }
-    if !extras.logs.is_empty() {
-        json["logs"] = json!(extras.logs);
+    if !extras.bot_output.is_empty() {
+        json["logs"] = json!(extras.bot_output);
     }
     json
 }
 
-/// What is known of a game before it begins, and may be shown.
-pub(super) fn head(info: &GameInfo, header: &Header, contributors: &[Option<String>]) -> Json {
+/// Public information that is known before the game starts.
+pub(super) fn film_header(info: &GameInfo, header: &RecordHeader, contributors: &[Option<String>]) -> Json {
     let mut json = json!({
         "agon": "film",
-        "version": VERSION,
+        "version": FILM_VERSION,
         "game": info.id,
         "title": info.title,
         "rules": header.rules,
@@ -80,13 +80,13 @@ pub(super) fn head(info: &GameInfo, header: &Header, contributors: &[Option<Stri
     json
 }
 
-/// For each seat what each of its answers was charged.
+/// Charged times of the answers in microseconds, by seat.
 fn micros(record: &Record) -> Vec<Vec<Json>> {
-    record.times.iter().map(|times| times.iter().map(|t| short_time(t.charged())).collect()).collect()
+    record.times.iter().map(|times| times.iter().map(|t| json_micros(t.charged())).collect()).collect()
 }
 
-/// In microseconds: to a tenth below ten, else whole.
-pub(super) fn short_time(time: Duration) -> Json {
+/// A time in microseconds: one decimal below ten, else whole.
+pub(super) fn json_micros(time: Duration) -> Json {
     let nanos = time.as_nanos();
     if nanos < 10_000 && !nanos.is_multiple_of(1_000) {
         json!((nanos as f64 / 100.0).round() / 10.0)
@@ -95,7 +95,7 @@ pub(super) fn short_time(time: Duration) -> Json {
     }
 }
 
-/// Who was asked in each turn; nothing when that was everybody in every turn.
+/// Seats asked in each turn; `None` if every turn asked all seats.
 fn movers(film: &dyn Film, seats: usize) -> Option<Json> {
     let all: Vec<SeatSet> = (1..film.len()).map(|turn| film.movers(turn)).collect();
     if all.iter().all(|movers| *movers == SeatSet::first(seats)) {
@@ -104,18 +104,18 @@ fn movers(film: &dyn Film, seats: usize) -> Option<Json> {
     Some(all.into_iter().map(|movers| movers.map(|seat| seat.0).collect::<Vec<_>>()).collect())
 }
 
-/// A line for each seat, or one for the game: a value at the start and after each turn.
-fn standing(film: &dyn Film) -> Json {
-    let mut lines = vec![Vec::with_capacity(film.len()); film.standing(0).len()];
+/// Chart lines, one for each seat or one for the game: a value at the start and after each turn.
+fn chart(film: &dyn Film) -> Json {
+    let mut lines = vec![Vec::with_capacity(film.len()); film.chart_values(0).len()];
     for turn in 0..film.len() {
-        for (line, value) in lines.iter_mut().zip(film.standing(turn)) {
-            line.push(short_number(value));
+        for (line, value) in lines.iter_mut().zip(film.chart_values(turn)) {
+            line.push(json_number(value));
         }
     }
-    json!({"of": film.standing_of(), "lines": lines})
+    json!({"of": film.chart_label(), "lines": lines})
 }
 
-/// Whole numbers without `.0`: there are tens of thousands of them.
-pub(super) fn short_number(value: f64) -> Json {
+/// A number; whole ones without `.0`, because a film has tens of thousands of them.
+pub(super) fn json_number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 1e9 { json!(value as i64) } else { json!(value) }
 }

@@ -1,80 +1,81 @@
-//! A film of a game that is not over yet. A reel computes every turn again from the answers, beside the game and never from its bots;
-//! what it gives is shown as it comes ([`part`]) and added to what was shown before ([`LiveFilm`]). `docs/film.md` describes both.
+//! Films of running games. A replayer computes every turn again from the answers, without the game's bots. Each part is sent to
+//! viewers ([`film_part`]) and added to the film so far ([`LiveFilm`]). `docs/film.md` describes both.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use agon_core::game::View;
-use agon_core::record::{Expiry, FaultRecord, Header, SITS_OUT};
+use agon_core::record::{ClockExpiry, FaultRecord, RecordHeader, SITS_OUT_TOKEN};
 use agon_core::{Assets, Outcome, SeatSet, frame};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::json::{head, short_number, short_time};
-use super::{ReplayError, advance, read_turn, set_up};
+use super::json::{film_header, json_micros, json_number};
+use super::{ReplayError, advance, game_from_header, read_turn};
 
-/// A turn as it was played.
+/// A played turn as input of the replayer.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayedTurn<'t> {
-    /// The answers of those to move, separated by blanks, as they stand in the record.
+    /// Answers of the seats to move in record form, separated by blanks.
     pub answers: &'t str,
-    /// What each answer was charged; nothing for a seat that is no longer asked.
+    /// Charged time of each answer. Seats that are no longer asked are skipped.
     pub charged: &'t [Duration],
-    /// What went wrong.
+    /// Faults of the turn.
     pub faults: &'t [FaultRecord],
-    /// The shared clock ran out with this turn.
-    pub expired: Option<Expiry>,
+    /// Set if the shared clock ran out in this turn.
+    pub expired: Option<ClockExpiry>,
 }
 
-/// A turn as it is shown: an element of the `turns` of a part.
+/// A turn of a live film: an element of `turns` in a part.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LiveTurn {
     delta: Json,
     answers: String,
-    /// Nothing when all seats were asked.
+    /// Seats that were asked; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     movers: Option<Vec<u8>>,
-    /// In the order of the answers; `null` for a seat that is no longer asked.
+    /// Charged times in the order of the answers; `null` for a seat that is no longer asked.
     micros: Vec<Json>,
-    standing: Vec<Json>,
+    #[serde(rename = "standing")]
+    chart_values: Vec<Json>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     faults: Vec<FaultRecord>,
 }
 
-/// A part that was made elsewhere ([`part`]), read again.
+/// A part received from another process (see [`film_part`]).
 #[derive(Clone, Debug, Deserialize)]
-pub struct LivePart {
-    /// The number of its first turn, counted from 1.
+pub struct FilmPart {
+    /// Number of its first turn, counted from 1.
     pub from: usize,
-    /// Its turns.
+    /// Turns of the part.
     pub turns: Vec<LiveTurn>,
-    /// The last part of a game brings it.
+    /// Result of the game, in the last part.
     #[serde(default)]
     pub outcome: Option<Outcome>,
 }
 
-impl LivePart {
-    /// From its bytes; nothing if they are none.
+impl FilmPart {
+    /// Parses a part; `None` if the bytes are invalid.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }
 
-    /// Its bytes again, made here: one line of JSON whoever wrote it.
+    /// Serialises the part again as one line of JSON, independent of the sender's formatting.
     pub fn json(&self) -> Vec<u8> {
-        part(self.from, &self.turns, self.outcome.as_ref())
+        film_part(self.from, &self.turns, self.outcome.as_ref())
     }
 }
 
 /// Computes the turns of a game again, one by one.
-pub trait Reel: Send {
-    /// The next turn. What the rules refuse was not played.
+pub trait TurnReplayer: Send {
+    /// Replays the next turn. Fails if the rules reject it.
     fn push(&mut self, turn: &PlayedTurn<'_>) -> Result<LiveTurn, ReplayError>;
 
     /// The result, once the game is over.
     fn outcome(&self) -> Option<Outcome>;
 }
 
-struct ReelOf<G: View> {
+struct TypedTurnReplayer<G: View> {
     game: G,
     state: G::State,
     turns: usize,
@@ -82,23 +83,23 @@ struct ReelOf<G: View> {
     frame: Json,
 }
 
-/// A film with nothing but its start, and the reel of its turns.
-pub(crate) fn begin<G: View>(
-    header: &Header,
+/// Creates a film with only its start, and the replayer of its turns.
+pub(crate) fn start_live_film<G: View>(
+    header: &RecordHeader,
     contributors: &[Option<String>],
     assets: &Assets,
-) -> Result<(LiveFilm, impl Reel + use<G>), ReplayError> {
-    let (game, _) = set_up::<G>(header, assets)?;
+) -> Result<(LiveFilm, impl TurnReplayer + use<G>), ReplayError> {
+    let (game, _) = game_from_header::<G>(header, assets)?;
     let state = game.start(header.seed);
     let frame = game.frame(&state);
-    let mut start = head(G::info(), header, contributors);
+    let mut start = film_header(G::info(), header, contributors);
     start["first"] = frame.clone();
-    let standing = game.standing(&state).into_iter().map(short_number).collect::<Vec<_>>();
-    let film = LiveFilm::new(&start, header.seats.len(), G::STANDING, &standing);
-    Ok((film, ReelOf { game, state, turns: 0, frame }))
+    let standing = game.chart_values(&state).into_iter().map(json_number).collect::<Vec<_>>();
+    let film = LiveFilm::new(&start, header.seats.len(), G::CHART_LABEL, &standing);
+    Ok((film, TypedTurnReplayer { game, state, turns: 0, frame }))
 }
 
-impl<G: View> Reel for ReelOf<G> {
+impl<G: View> TurnReplayer for TypedTurnReplayer<G> {
     fn push(&mut self, turn: &PlayedTurn<'_>) -> Result<LiveTurn, ReplayError> {
         let Self { game, state, .. } = self;
         let movers = game.to_move(state);
@@ -111,10 +112,10 @@ impl<G: View> Reel for ReelOf<G> {
         self.frame = after;
         let mut charged = turn.charged.iter();
         let micros = |token: &str| match token {
-            SITS_OUT => Json::Null,
-            _ => charged.next().map_or(Json::Null, |time| short_time(*time)),
+            SITS_OUT_TOKEN => Json::Null,
+            _ => charged.next().map_or(Json::Null, |time| json_micros(*time)),
         };
-        // What a bot wrote to stderr is for its author; a live film is for everybody.
+        // A live film is public, but stderr is only for the bot's author.
         let public = |fault: &FaultRecord| {
             let mut fault = fault.clone();
             fault.report.stderr.clear();
@@ -125,7 +126,7 @@ impl<G: View> Reel for ReelOf<G> {
             answers: turn.answers.to_owned(),
             movers: (movers != SeatSet::first(game.seats())).then(|| movers.map(|seat| seat.0).collect()),
             micros: turn.answers.split(' ').map(micros).collect(),
-            standing: game.standing(state).into_iter().map(short_number).collect(),
+            chart_values: game.chart_values(state).into_iter().map(json_number).collect(),
             faults: turn.faults.iter().map(public).collect(),
         })
     }
@@ -135,9 +136,9 @@ impl<G: View> Reel for ReelOf<G> {
     }
 }
 
-/// Turns that follow what was shown before; `from` is the number of the first of them, counted from 1. The last part of a game brings its
-/// outcome.
-pub fn part(from: usize, turns: &[LiveTurn], outcome: Option<&Outcome>) -> Vec<u8> {
+/// Serialises turns that follow the film so far. `from` is the number of the first one, counted from 1. The last part of a game
+/// contains its outcome.
+pub fn film_part(from: usize, turns: &[LiveTurn], outcome: Option<&Outcome>) -> Vec<u8> {
     #[derive(Serialize)]
     struct Part<'p> {
         from: usize,
@@ -145,33 +146,33 @@ pub fn part(from: usize, turns: &[LiveTurn], outcome: Option<&Outcome>) -> Vec<u
         #[serde(skip_serializing_if = "Option::is_none")]
         outcome: Option<&'p Outcome>,
     }
-    written(&Part { from, turns, outcome })
+    json_bytes(&Part { from, turns, outcome })
 }
 
-/// All that was shown of a game, for those who come late. Kept as text: putting it together is copying.
+/// The film of a running game so far, for viewers that join late. Stored as JSON text, so that building it only copies bytes.
 #[derive(Clone, Debug)]
 pub struct LiveFilm {
-    /// The object without its closing brace.
+    /// JSON object of the start without its closing brace.
     start: Vec<u8>,
     seats: usize,
     turns: usize,
-    deltas: List,
-    answers: List,
-    /// Nothing while all seats are asked in every turn.
-    movers: Option<List>,
-    micros: Vec<List>,
-    faults: List,
-    standing_of: Cow<'static, str>,
-    lines: Vec<List>,
+    deltas: JsonList,
+    answers: JsonList,
+    /// Seats asked in each turn; `None` as long as every turn asked all seats.
+    movers: Option<JsonList>,
+    micros: Vec<JsonList>,
+    faults: JsonList,
+    chart_label: Cow<'static, str>,
+    chart_lines: Vec<JsonList>,
     outcome: Option<Outcome>,
 }
 
 impl LiveFilm {
-    fn new(start: &Json, seats: usize, standing_of: &'static str, standing: &[Json]) -> Self {
-        let mut start = written(start);
+    fn new(start: &Json, seats: usize, chart_label: &'static str, standing: &[Json]) -> Self {
+        let mut start = json_bytes(start);
         start.pop();
         let line = |value: &Json| {
-            let mut line = List::default();
+            let mut line = JsonList::default();
             line.push(value);
             line
         };
@@ -179,42 +180,42 @@ impl LiveFilm {
             start,
             seats,
             turns: 0,
-            deltas: List::default(),
-            answers: List::default(),
+            deltas: JsonList::default(),
+            answers: JsonList::default(),
             movers: None,
-            micros: vec![List::default(); seats],
-            faults: List::default(),
-            standing_of: Cow::Borrowed(standing_of),
-            lines: standing.iter().map(line).collect(),
+            micros: vec![JsonList::default(); seats],
+            faults: JsonList::default(),
+            chart_label: Cow::Borrowed(chart_label),
+            chart_lines: standing.iter().map(line).collect(),
             outcome: None,
         }
     }
 
-    /// A live film that was made elsewhere, to be shown on from here, by these contributors (in seat order); nothing if it is none.
+    /// Parses a live film from another process and sets its contributors (in seat order). `None` if the bytes are invalid.
     pub fn read(bytes: &[u8], contributors: &[Option<String>]) -> Option<Self> {
         let Json::Object(mut film) = serde_json::from_slice(bytes).ok()? else { return None };
         if film.get("agon")? != "film" || !film.contains_key("first") {
             return None;
         }
-        let mut list = |name: &str| Some(List::of(film.remove(name)?.as_array()?));
+        let mut list = |name: &str| Some(JsonList::of(film.remove(name)?.as_array()?));
         let (deltas, answers, faults) = (list("deltas")?, list("answers")?, list("faults")?);
         let movers = list("movers");
-        let lists = |value: &Json| -> Option<Vec<List>> {
-            value.as_array()?.iter().map(|one| one.as_array().map(|one| List::of(one))).collect()
+        let lists = |value: &Json| -> Option<Vec<JsonList>> {
+            value.as_array()?.iter().map(|one| one.as_array().map(|one| JsonList::of(one))).collect()
         };
         let micros = lists(&film.remove("micros")?)?;
         let standing = film.remove("standing")?;
-        let lines = lists(standing.get("lines")?)?;
+        let chart_lines = lists(standing.get("lines")?)?;
         let of = standing.get("of")?.as_str()?.to_owned();
         let outcome = film.remove("outcome").map(serde_json::from_value).transpose().ok()?;
-        // What only those may see who play, or nobody yet, is not for who looks on.
+        // Remove what spectators must not see.
         for key in ["live", "contributors", "seed", "logs", "digest"] {
             film.remove(key);
         }
         if contributors.iter().any(Option::is_some) {
             film.insert("contributors".to_owned(), serde_json::json!(contributors));
         }
-        let mut start = written(&film);
+        let mut start = json_bytes(&film);
         start.pop();
         Some(Self {
             start,
@@ -225,27 +226,27 @@ impl LiveFilm {
             movers,
             micros,
             faults,
-            standing_of: Cow::Owned(of),
-            lines,
+            chart_label: Cow::Owned(of),
+            chart_lines,
             outcome,
         })
     }
 
-    /// Whether its end was shown.
+    /// Whether the film contains the end of the game.
     pub fn is_over(&self) -> bool {
         self.outcome.is_some()
     }
 
-    /// How many turns were shown.
+    /// Number of turns in the film.
     pub fn turns(&self) -> usize {
         self.turns
     }
 
-    /// Another turn was shown.
+    /// Adds a turn.
     pub fn push(&mut self, turn: &LiveTurn) {
         let all: Vec<u8> = (0..self.seats as u8).collect();
         if turn.movers.is_some() && self.movers.is_none() {
-            let mut movers = List::default();
+            let mut movers = JsonList::default();
             for _ in 0..self.turns {
                 movers.push(&all);
             }
@@ -266,12 +267,12 @@ impl LiveFilm {
         for fault in &turn.faults {
             self.faults.push(fault);
         }
-        for (line, value) in self.lines.iter_mut().zip(&turn.standing) {
+        for (line, value) in self.chart_lines.iter_mut().zip(&turn.chart_values) {
             line.push(value);
         }
     }
 
-    /// The end was shown: from now on it is a film like any other.
+    /// Adds the end: from now on the film is like that of any finished game.
     pub fn end(&mut self, outcome: Outcome) {
         self.outcome = Some(outcome);
     }
@@ -295,11 +296,11 @@ impl LiveFilm {
         if let Some(movers) = &self.movers {
             key("movers", &[b"[", &movers.0, b"]"]);
         }
-        key("micros", &[&nested(&self.micros)]);
-        let of = written(&self.standing_of);
-        key("standing", &[b"{\"of\":", &of, b",\"lines\":", &nested(&self.lines), b"}"]);
+        key("micros", &[&json_nested(&self.micros)]);
+        let of = json_bytes(&self.chart_label);
+        key("standing", &[b"{\"of\":", &of, b",\"lines\":", &json_nested(&self.chart_lines), b"}"]);
         match &self.outcome {
-            Some(outcome) => key("outcome", &[&written(outcome)]),
+            Some(outcome) => key("outcome", &[&json_bytes(outcome)]),
             None => key("live", &[b"true"]),
         }
         out.push(b'}');
@@ -307,11 +308,11 @@ impl LiveFilm {
     }
 }
 
-/// The elements of a JSON list, without its brackets, and how many they are.
+/// Elements of a JSON list without brackets, and their number.
 #[derive(Clone, Debug, Default)]
-struct List(Vec<u8>, usize);
+struct JsonList(Vec<u8>, usize);
 
-impl List {
+impl JsonList {
     fn of(elements: &[Json]) -> Self {
         let mut list = Self::default();
         for element in elements {
@@ -325,12 +326,12 @@ impl List {
         if !self.0.is_empty() {
             self.0.push(b',');
         }
-        self.0.extend_from_slice(&written(element));
+        self.0.extend_from_slice(&json_bytes(element));
     }
 }
 
-/// A list of lists.
-fn nested(lists: &[List]) -> Vec<u8> {
+/// A JSON list of lists.
+fn json_nested(lists: &[JsonList]) -> Vec<u8> {
     let mut out = b"[".to_vec();
     for (i, list) in lists.iter().enumerate() {
         out.extend_from_slice(if i == 0 { b"[" } else { b",[" });
@@ -341,7 +342,7 @@ fn nested(lists: &[List]) -> Vec<u8> {
     out
 }
 
-/// What is written here always serialises: plain structs with text keys.
-fn written(value: &impl Serialize) -> Vec<u8> {
+/// Serialises a value. Plain structs with text keys always serialise.
+fn json_bytes(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).unwrap_or_else(|_| b"null".to_vec())
 }

@@ -1,19 +1,19 @@
-//! Scripted games: random play with faults, written down first, then played through the referee.
-#![allow(dead_code, reason = "each test file uses its part")]
+//! Scripted games: random play with faults is recorded first, then played through the referee.
+#![allow(dead_code, reason = "each test file uses only some items")]
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use agon_core::record::{Record, Recorder, SeatRecord, read_all};
 use agon_core::{
-    Assets, Fault, FaultReport, Game, Outcome, Player, QuickRng, Reply, Response, Seat, Settings, Times,
+    AnswerTimes, Assets, FastRng, Fault, FaultReport, Game, Outcome, Player, Reply, Response, Seat, Settings,
 };
 use agon_engine::Reporter;
 use agon_engine::film::header;
-use agon_engine::referee::{self, Chair, Played, Room};
-use agon_games::Hosted;
+use agon_engine::referee::{self, GameHooks, PlayedGame, SeatedPlayer};
+use agon_games::PlayableGame;
 
-/// A bot that answers as it is told.
+/// A bot that gives scripted replies.
 pub struct Scripted<G: Game> {
     pub replies: VecDeque<Reply<G::Answer>>,
     pub time: Duration,
@@ -26,16 +26,16 @@ impl<G: Game> Player<G> for Scripted<G> {
         let reply = match self.replies.pop_front() {
             Some(Reply::Answer(answer)) => Ok(answer),
             Some(Reply::Fault(fault)) => {
-                Err(Box::new(FaultReport::new(fault, format!("as told: \"{fault}\"\n\u{1b}[31m"))))
+                Err(Box::new(FaultReport::new(fault, format!("scripted: \"{fault}\"\n\u{1b}[31m"))))
             }
             None => Err(Box::new(FaultReport::new(Fault::Crash, "the script is over"))),
         };
-        Response { reply, times: Times { wall: self.time, cpu: self.time, wait: Duration::ZERO } }
+        Response { reply, times: AnswerTimes { wall: self.time, cpu: self.time, wait: Duration::ZERO } }
     }
 }
 
-/// Settings of short games, by id: name and value, number of seats.
-pub fn short_settings(id: &str, rng: &mut QuickRng) -> (Vec<(&'static str, String)>, usize) {
+/// Settings of short games by id: names and values, and number of seats.
+pub fn short_settings(id: &str, rng: &mut FastRng) -> (Vec<(&'static str, String)>, usize) {
     match id {
         "solitude-scramble" => (vec![("turns", (1 + rng.below(12)).to_string())], 4),
         "colour-battle" => (vec![("rounds", (1 + rng.below(30)).to_string())], 2 + rng.below(12) as usize),
@@ -53,12 +53,12 @@ pub struct Script<G: Game> {
     pub outcome: Outcome,
 }
 
-/// Plays the bare rules at random and writes down every reply.
-pub fn script<G: Hosted>(number: u64, fault_one_in: u32) -> Script<G> {
-    let mut rng = QuickRng::new(number);
+/// Plays the rules at random and stores every reply.
+pub fn script<G: PlayableGame>(number: u64, fault_one_in: u32) -> Script<G> {
+    let mut rng = FastRng::new(number);
     let (pairs, seats) = short_settings(G::info().id, &mut rng);
     let settings = Settings::parse(G::info().settings, pairs.iter().map(|(n, t)| (*n, t.as_str()))).unwrap();
-    let (settings, seed) = G::in_series(&settings, rng.next_u64(), rng.below(4));
+    let (settings, seed) = G::series_game(&settings, rng.next_u64(), rng.below(4));
     let game = G::new(&settings, seats, &Assets::none()).unwrap();
     let mut state = game.start(seed);
     let mut replies = vec![VecDeque::new(); seats];
@@ -81,33 +81,37 @@ pub fn script<G: Hosted>(number: u64, fault_one_in: u32) -> Script<G> {
 }
 
 /// Plays a script through the referee, with a record.
-pub fn referee<G: Hosted>(script: &Script<G>, time: Duration) -> Played {
+pub fn referee<G: PlayableGame>(script: &Script<G>, time: Duration) -> PlayedGame {
     watched(script, time, None)
 }
 
-/// The same, while somebody looks on.
-pub fn watched<G: Hosted>(script: &Script<G>, time: Duration, reporter: Option<&mut dyn Reporter>) -> Played {
+/// The same with a reporter.
+pub fn watched<G: PlayableGame>(
+    script: &Script<G>,
+    time: Duration,
+    reporter: Option<&mut dyn Reporter>,
+) -> PlayedGame {
     let names: Vec<String> = (0..script.replies.len()).map(|i| format!("bot \"{i}\" <é>")).collect();
     let seats =
         names.iter().map(|n| SeatRecord { name: n.clone(), bot: "test".into(), hash: "sha256:0".into() });
     let header = header::<G>(&script.settings, script.seed, seats.collect());
     let player = |replies: &VecDeque<_>| {
-        Chair::Bot(Box::new(Scripted { replies: replies.clone(), time }) as Box<dyn Player<G>>)
+        SeatedPlayer::Bot(Box::new(Scripted { replies: replies.clone(), time }) as Box<dyn Player<G>>)
     };
-    let mut chairs: Vec<Chair<G>> = script.replies.iter().map(player).collect();
+    let mut players: Vec<SeatedPlayer<G>> = script.replies.iter().map(player).collect();
     let mut recorder = Recorder::new();
-    // Spelt out: what is behind the reference may live longer than the room.
+    // The cast shortens the lifetime of the reference.
     let reporter = reporter.map(|reporter| &mut *reporter as &mut dyn Reporter);
-    let mut room = Room { reporter, console: None, recorder: Some(&mut recorder), log: None };
-    referee::play(&script.game, 0, &header, &names, &mut chairs, &mut room).unwrap()
+    let mut hooks = GameHooks { reporter, console: None, recorder: Some(&mut recorder), log: None };
+    referee::play(&script.game, 0, &header, &names, &mut players, &mut hooks).unwrap()
 }
 
-/// The record of a played game.
-pub fn record(played: &Played) -> Record {
+/// Record of a played game.
+pub fn record(played: &PlayedGame) -> Record {
     read_all(&played.record.as_ref().unwrap().0).unwrap().remove(0)
 }
 
-/// How many of a seat's replies are faults.
+/// Number of faults among a seat's replies.
 pub fn faults<G: Game>(script: &Script<G>, seat: Seat) -> usize {
     script.replies[seat.index()].iter().filter(|r| matches!(r, Reply::Fault(_))).count()
 }

@@ -1,18 +1,18 @@
-//! The words of the canvas: where a bot stands, where it can go, what its paint does to a floor.
+//! The canvas: positions, moves, and the paint rule.
 
 use agon_core::MAX_SEATS;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
-/// The tiles an arena has for each bot in it.
+/// Number of tiles of an arena for each bot.
 pub const TILES_PER_BOT: usize = 8 * 8;
 
-/// The side of the largest canvas: that of an arena with [`MAX_SEATS`] bots.
+/// Side of the largest canvas, for [`MAX_SEATS`] bots.
 pub const MAX_SIDE: usize = side_for(MAX_SEATS);
 
-/// The number of tiles of the largest canvas.
+/// Number of tiles of the largest canvas.
 pub const MAX_TILES: usize = MAX_SIDE * MAX_SIDE;
 
-/// The side of the canvas for so many bots: the square root of 64 tiles a bot, rounded up.
+/// Side of the canvas for this number of bots: the square root of 64 tiles per bot, rounded up.
 pub const fn side_for(bots: usize) -> usize {
     let tiles = TILES_PER_BOT * bots;
     let mut side = 0;
@@ -22,16 +22,16 @@ pub const fn side_for(bots: usize) -> usize {
     side
 }
 
-/// What becomes of a floor when one bot stands on it. White is 0.
+/// New colour of a floor tile on which one bot stands. White is 0.
 ///
-/// White takes the colour. Otherwise `(own - floor) % 3` decides: 0 leaves the floor as it is, 1 turns it
-/// white, 2 takes it.
+/// White takes the bot's colour. Otherwise `(own - floor) % 3` decides: 0 keeps the floor, 1 turns it white, 2 takes the bot's
+/// colour.
 #[inline]
 pub const fn paint(floor: u8, own: u8) -> u8 {
     if floor == 0 {
         return own;
     }
-    // 255 is a multiple of 3: adding it keeps the difference from going below 0.
+    // 255 is a multiple of 3; adding it keeps the difference positive.
     match (own as u16 + 255 - floor as u16) % 3 {
         0 => floor,
         1 => 0,
@@ -49,22 +49,22 @@ pub struct Position {
 }
 
 impl Position {
-    /// The tile where `[x, y]` says.
+    /// The tile `[x, y]`.
     pub const fn new(x: u8, y: u8) -> Self {
         Self { x, y }
     }
 
-    /// The index of this tile in a canvas of this side, row by row from `y = 0`.
+    /// Index of this tile in a canvas of this side, row by row from `y = 0`.
     #[inline]
     pub const fn cell(self, side: u8) -> usize {
         self.y as usize * side as usize + self.x as usize
     }
 
-    /// Where one move leads. Off the edge of the canvas: it stays.
+    /// Position after a move. A move off the canvas has no effect.
     #[inline]
     #[must_use]
     pub const fn after(self, step: Move, side: u8) -> Self {
-        // One below 0 wraps to 255, which is past every edge too: one comparison serves both edges.
+        // One below 0 wraps to 255, which is beyond every edge, so one comparison handles both edges.
         let x = self.x.wrapping_add(step.dx() as u8);
         let y = self.y.wrapping_add(step.dy() as u8);
         Self { x: if x < side { x } else { self.x }, y: if y < side { y } else { self.y } }
@@ -94,7 +94,7 @@ pub enum Move {
     Left,
     /// One column to the right: `x + 1`.
     Right,
-    /// Stays, and paints where it is.
+    /// Stays, and paints its tile.
     Stay,
 }
 
@@ -102,10 +102,10 @@ impl Move {
     /// All five.
     pub const ALL: [Self; 5] = [Self::Up, Self::Down, Self::Left, Self::Right, Self::Stay];
 
-    /// The four that go somewhere.
+    /// The four moves that change the position.
     pub const STEPS: [Self; 4] = [Self::Up, Self::Down, Self::Left, Self::Right];
 
-    /// The name of the rule book.
+    /// Name in the rule book.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Up => "UP",
@@ -116,7 +116,7 @@ impl Move {
         }
     }
 
-    /// Its letter in the record: the first of its name.
+    /// Letter in the record: the first letter of the name.
     pub const fn letter(self) -> u8 {
         b"UDLRS"[self as usize]
     }
@@ -142,14 +142,14 @@ impl Move {
     }
 }
 
-/// A canvas to look at: `grid[y][x]`, 0 for white, else the id of the bot whose colour it is.
+/// Read access to a canvas: `grid[y][x]`, 0 for white, else the id of the bot that has this colour.
 #[derive(Clone, Copy, Debug)]
-pub struct Grid<'s> {
+pub struct CanvasTiles<'s> {
     tiles: &'s [u8],
     side: u8,
 }
 
-impl<'s> Grid<'s> {
+impl<'s> CanvasTiles<'s> {
     /// The first `side * side` of these tiles, row by row from `y = 0`.
     pub(super) fn new(tiles: &'s [u8], side: u8) -> Self {
         let count = usize::from(side) * usize::from(side);
@@ -168,7 +168,7 @@ impl<'s> Grid<'s> {
         self.side
     }
 
-    /// The colour of a tile; white for one that is not on the canvas.
+    /// Colour of a tile; white for a position off the canvas.
     #[inline]
     pub fn at(self, position: Position) -> u8 {
         if position.x >= self.side {
@@ -182,8 +182,8 @@ impl<'s> Grid<'s> {
         self.tiles.chunks_exact(usize::from(self.side).max(1))
     }
 
-    /// How many tiles each id has, by id; white is number 0.
-    pub fn tally(self) -> [u32; MAX_SEATS + 1] {
+    /// Number of tiles of each id; index 0 is white.
+    pub fn counts_by_id(self) -> [u32; MAX_SEATS + 1] {
         let mut count = [0; MAX_SEATS + 1];
         for &tile in self.tiles {
             if let Some(n) = count.get_mut(usize::from(tile)) {
@@ -194,7 +194,7 @@ impl<'s> Grid<'s> {
     }
 }
 
-impl Serialize for Grid<'_> {
+impl Serialize for CanvasTiles<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(Some(usize::from(self.side)))?;
         for row in self.rows() {
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_paint_formula_is_the_one_of_the_rule_book() {
+    fn paint_follows_the_formula_of_the_rule_book() {
         for own in 1..=64i32 {
             for floor in 1..=64i32 {
                 let wanted = [floor, 0, own][(own - floor).rem_euclid(3) as usize];
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn the_side_is_the_root_of_64_tiles_a_bot_rounded_up() {
+    fn side_is_the_root_of_64_tiles_per_bot_rounded_up() {
         for bots in 2..=MAX_SEATS {
             assert_eq!(side_for(bots), ((64 * bots) as f64).sqrt().ceil() as usize);
         }
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_is_read_by_name_and_by_letter() {
+    fn moves_are_read_by_name_and_by_letter() {
         for step in Move::ALL {
             assert_eq!(Move::from_word(step.name()), Some(step));
             assert_eq!(Move::from_word(&step.name().to_lowercase()), Some(step));

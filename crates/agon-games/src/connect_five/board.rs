@@ -1,26 +1,26 @@
-//! The grid: 9 columns, 7 rows, one bit for each cell and player.
+//! The board: 9 columns, 7 rows, one bit for each cell and player.
 //!
-//! Cells are counted column by column from the bottom left (`column * 7 + height`), so that the next free cell of
-//! a column is found by counting ones, and a line in any direction is a fixed distance between bits.
+//! Cells are numbered column by column from the bottom left (`column * 7 + height`). Counting ones gives the next free cell of
+//! a column, and neighbours in a line have a fixed distance between their bits.
 
 use serde::{Serialize, Serializer};
 
-/// How many columns there are.
+/// Number of columns.
 pub const COLUMNS: usize = 9;
-/// How many rows there are.
+/// Number of rows.
 pub const ROWS: usize = 7;
-/// How many pieces fit.
+/// Number of cells.
 pub const CELLS: usize = COLUMNS * ROWS;
 
-/// Every cell.
-pub(super) const ALL: u64 = (1 << CELLS) - 1;
-/// The lowest cell of each column.
-pub(super) const BOTTOM: u64 = every_column(0);
-/// The highest cell of each column.
-const TOP: u64 = every_column(ROWS as u32 - 1);
+/// Mask of all cells.
+pub(super) const ALL_CELLS: u64 = (1 << CELLS) - 1;
+/// Mask of the lowest row.
+pub(super) const BOTTOM_ROW: u64 = row_mask(0);
+/// Mask of the highest row.
+const TOP_ROW: u64 = row_mask(ROWS as u32 - 1);
 
-/// The cell at this height in each column.
-const fn every_column(height: u32) -> u64 {
+/// Mask of the row at this height.
+const fn row_mask(height: u32) -> u64 {
     let mut mask = 0;
     let mut column = 0;
     while column < COLUMNS as u32 {
@@ -30,15 +30,16 @@ const fn every_column(height: u32) -> u64 {
     mask
 }
 
-const LOW_STARTS: u64 = every_column(0) | every_column(1) | every_column(2);
-const HIGH_STARTS: u64 = every_column(4) | every_column(5) | every_column(6);
+const LOW_STARTS: u64 = row_mask(0) | row_mask(1) | row_mask(2);
+const HIGH_STARTS: u64 = row_mask(4) | row_mask(5) | row_mask(6);
 
-/// For each direction (column, row, rising, falling diagonal): the distance between neighbouring cells of
-/// a line, and the cells where a line of five can start. A line that would leave the grid to the right
-/// ends past the last bit, so only top and bottom need a mask.
-pub(super) const DIRECTIONS: [(u32, u64); 4] = [(1, LOW_STARTS), (7, ALL), (8, LOW_STARTS), (6, HIGH_STARTS)];
+/// For each direction (column, row, rising, falling diagonal): the distance between the bits of neighbours in a line, and the
+/// cells where a line of five can start. A line that leaves the board to the right ends beyond the last bit, so only top and
+/// bottom need a mask.
+pub(super) const DIRECTIONS: [(u32, u64); 4] =
+    [(1, LOW_STARTS), (7, ALL_CELLS), (8, LOW_STARTS), (6, HIGH_STARTS)];
 
-/// What a player marks the board with.
+/// Mark of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mark {
     /// Player 1, who moves first.
@@ -48,7 +49,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// The player number, as it stands on the board: 1 or 2.
+    /// Player number on the board: 1 or 2.
     #[inline]
     pub const fn number(self) -> u8 {
         self as u8 + 1
@@ -64,7 +65,7 @@ impl Mark {
         }
     }
 
-    /// The letter.
+    /// Letter of the mark.
     pub const fn letter(self) -> &'static str {
         match self {
             Self::X => "X",
@@ -73,15 +74,15 @@ impl Mark {
     }
 }
 
-/// The grid with its pieces.
+/// The board with its pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct Board {
     pieces: [u64; 2],
 }
 
 impl Board {
-    /// A board from rows as bots see them: the top row first, 0 empty, 1 and 2 the players.
-    /// Pieces may float; other numbers count as empty.
+    /// Creates a board from rows as bots see them: the top row first, 0 empty, 1 and 2 the players. Pieces may float; other
+    /// numbers count as empty.
     pub fn from_rows(rows: &[[u8; COLUMNS]; ROWS]) -> Self {
         let mut board = Self::default();
         for (row, cells) in rows.iter().enumerate() {
@@ -106,25 +107,25 @@ impl Board {
         rows
     }
 
-    /// A player's pieces, one bit each.
+    /// Mask of a player's pieces.
     #[inline]
     pub const fn pieces(&self, mark: Mark) -> u64 {
         self.pieces[mark as usize]
     }
 
-    /// The cells that hold a piece.
+    /// Mask of the occupied cells.
     #[inline]
     pub const fn taken(&self) -> u64 {
         self.pieces[0] | self.pieces[1]
     }
 
-    /// How many pieces a column holds.
+    /// Number of pieces in a column.
     #[inline]
     pub const fn height(&self, column: usize) -> usize {
         height(self.taken(), column)
     }
 
-    /// Whether this is a column with room for a piece.
+    /// Whether the column exists and has room for a piece.
     #[inline]
     pub const fn has_room(&self, column: usize) -> bool {
         column < COLUMNS && self.height(column) < ROWS
@@ -133,10 +134,10 @@ impl Board {
     /// Whether no column has room.
     #[inline]
     pub const fn is_full(&self) -> bool {
-        self.taken() & TOP == TOP
+        self.taken() & TOP_ROW == TOP_ROW
     }
 
-    /// Lets a piece fall into a column. Nothing happens without room.
+    /// Drops a piece into a column. Does nothing if there is no room.
     #[inline]
     pub const fn drop_into(&mut self, column: usize, mark: Mark) {
         if self.has_room(column) {
@@ -150,18 +151,18 @@ impl Board {
         has_five(self.pieces(mark))
     }
 
-    /// All cells of a player's lines of five or more.
-    pub fn line(&self, mark: Mark) -> u64 {
+    /// Mask of all cells in a player's lines of five or more.
+    pub fn winning_cells(&self, mark: Mark) -> u64 {
         let pieces = self.pieces(mark);
         let mut cells = 0;
         for (step, starts) in DIRECTIONS {
-            let lines = fives(pieces, step) & starts;
+            let lines = five_starts(pieces, step) & starts;
             cells |= lines | lines << step | lines << (2 * step) | lines << (3 * step) | lines << (4 * step);
         }
         cells
     }
 
-    /// The most pieces a player has among five cells in a line of which the other has none.
+    /// Largest number of a player's pieces in five cells in a line without a piece of the opponent.
     pub fn best_line(&self, mark: Mark) -> u32 {
         let (own, other) = (self.pieces(mark), self.pieces(mark.other()));
         let lines = DIRECTIONS.iter().flat_map(|&(step, starts)| {
@@ -179,26 +180,26 @@ impl Serialize for Board {
     }
 }
 
-/// How many pieces a column of these taken cells holds.
+/// Number of pieces in a column, given the occupied cells.
 #[inline]
 pub(super) const fn height(taken: u64, column: usize) -> usize {
     let free = !(taken >> (column * ROWS)) & ((1 << ROWS) - 1) | 1 << ROWS;
     free.trailing_zeros() as usize
 }
 
-/// The bits that start five pieces, each `step` from the last. Some may wrap around an edge.
+/// Mask of the cells that start five pieces with this distance. Some lines may wrap around an edge.
 #[inline]
-const fn fives(pieces: u64, step: u32) -> u64 {
+const fn five_starts(pieces: u64, step: u32) -> u64 {
     let two = pieces & pieces >> step;
     two & two >> (2 * step) & pieces >> (4 * step)
 }
 
-/// Whether these pieces hold five in a line.
+/// Whether these pieces contain five in a line.
 #[inline]
 pub(super) const fn has_five(pieces: u64) -> bool {
-    let column = fives(pieces, 1) & LOW_STARTS;
-    let row = fives(pieces, 7);
-    let rising = fives(pieces, 8) & LOW_STARTS;
-    let falling = fives(pieces, 6) & HIGH_STARTS;
+    let column = five_starts(pieces, 1) & LOW_STARTS;
+    let row = five_starts(pieces, 7);
+    let rising = five_starts(pieces, 8) & LOW_STARTS;
+    let falling = five_starts(pieces, 6) & HIGH_STARTS;
     column | row | rising | falling != 0
 }

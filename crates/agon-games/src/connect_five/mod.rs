@@ -1,8 +1,8 @@
-//! Connect Five with special columns: two players drop pieces into a grid of 9 columns and 7 rows; five in a line
-//! win. Two columns are special: a piece dropped there may drift to a neighbour. Which columns, and how likely they
-//! drift, stays the same for all games of a match, and nobody is told.
+//! Connect Five with special columns: two players drop pieces into a board of 9 columns and 7 rows; five in a line win.
+//! A piece dropped into one of two special columns may drift to a neighbouring column. The special columns and the drift
+//! probabilities are the same for all games of a match, and hidden from the bots.
 //!
-//! [`board`] is the grid, `special` the drift, `state` a game in progress, `view` how to look at it, `bots` who plays.
+//! [`board`]: the board; `special`: the drift; `state`: state of a game; `view`: display; `bots`: the house bots.
 
 pub mod board;
 mod bots;
@@ -13,64 +13,68 @@ mod view;
 use std::time::Duration;
 
 use agon_core::{
-    Assets, Better, ClockRule, Cost, Default, Fault, Game, GameInfo, Kind, Lifetime, Outcome, QuickRng,
-    Refusal, Reply, RequestInfo, RoleInfo, ScoreInfo, Seat, SeatCount, SeatSet, Settings, SettingsError,
-    Spec, StatInfo, Value, random,
+    Assets, BotLifetime, ClockRule, FastRng, Fault, FaultPenalty, Game, GameInfo, IllegalAnswer, Outcome,
+    Reply, RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, Seat, SeatCount, SeatSet, SettingDefault,
+    SettingKind, SettingSpec, SettingValue, Settings, SettingsError, StatInfo, random,
 };
 use serde::{Serialize, Serializer};
 
 use board::{Board, COLUMNS, Mark};
-pub use special::Special;
-use special::Wanted;
+pub use special::SpecialColumns;
+use special::SpecialSettings;
 pub use state::State;
-use state::{Dropped, End};
+use state::{GameEnd, LastDrop};
 
-/// The most games a match can have counted.
-const MOST_PLAYED: i64 = 1_000_000_000;
+/// Maximum of the setting `played`.
+const MAX_GAMES_PLAYED: i64 = 1_000_000_000;
 
 static INFO: GameInfo = GameInfo {
     id: "connect-five",
     title: "Connect Five with special columns",
-    summary: "drop pieces into 9 columns, five in a line win; two secret columns let pieces drift",
+    summary: "drop pieces into 9 columns, five in a line win; in two secret columns pieces may drift",
     rules_version: 1,
     seats: SeatCount { min: 2, max: 2 },
-    roles: &[RoleInfo { name: "player", better: Better::Higher }],
+    roles: &[RoleInfo { name: "player", better: ScoreDirection::Higher }],
     settings: &[
-        Spec {
+        SettingSpec {
             name: "first",
-            help: "the seat that moves first; the other one does in every second game of a match",
-            kind: Kind::Int { min: 0, max: 1 },
-            default: Default::Int(0),
+            help: "seat that moves first; the seats alternate in the games of a match",
+            kind: SettingKind::Int { min: 0, max: 1 },
+            default: SettingDefault::Int(0),
         },
-        Spec {
+        SettingSpec {
             name: "special",
             help: "the two special columns, the same for a whole match",
-            kind: Kind::List { len: 2, min: 0, max: 8 },
-            default: Default::Drawn("two different columns, uniformly, once for a match"),
+            kind: SettingKind::List { len: 2, min: 0, max: 8 },
+            default: SettingDefault::Drawn("two different columns, uniform, once per match"),
         },
-        Spec {
+        SettingSpec {
             name: "p",
-            help: "how likely a piece dropped into a special column goes one column left",
-            kind: Kind::Real { min: 0.0, max: 1.0 },
-            default: Default::Drawn("with q uniformly on p >= 0, q >= 0, p + q <= 1, once for a match"),
+            help: "probability that a piece dropped into a special column moves one column left",
+            kind: SettingKind::Real { min: 0.0, max: 1.0 },
+            default: SettingDefault::Drawn(
+                "with q uniformly on p >= 0, q >= 0, p + q <= 1, once for a match",
+            ),
         },
-        Spec {
+        SettingSpec {
             name: "q",
-            help: "how likely a piece dropped into a special column goes one column right",
-            kind: Kind::Real { min: 0.0, max: 1.0 },
-            default: Default::Drawn("with p uniformly on p >= 0, q >= 0, p + q <= 1, once for a match"),
+            help: "probability that a piece dropped into a special column moves one column right",
+            kind: SettingKind::Real { min: 0.0, max: 1.0 },
+            default: SettingDefault::Drawn(
+                "with p uniformly on p >= 0, q >= 0, p + q <= 1, once for a match",
+            ),
         },
-        Spec {
+        SettingSpec {
             name: "seconds",
-            help: "T: how long a move may take",
-            kind: Kind::Real { min: 0.001, max: 3600.0 },
-            default: Default::Real(1.0),
+            help: "T: time limit of a move in seconds",
+            kind: SettingKind::Real { min: 0.001, max: 3600.0 },
+            default: SettingDefault::Real(1.0),
         },
-        Spec {
+        SettingSpec {
             name: "played",
-            help: "N: games already played against this opponent in this match",
-            kind: Kind::Int { min: 0, max: MOST_PLAYED },
-            default: Default::Int(0),
+            help: "N: number of games already played against this opponent in this match",
+            kind: SettingKind::Int { min: 0, max: MAX_GAMES_PLAYED },
+            default: SettingDefault::Int(0),
         },
     ],
     requests: &[RequestInfo {
@@ -78,58 +82,63 @@ static INFO: GameInfo = GameInfo {
         asks: "the column to drop a piece into, 0 (left) to 8 (right)",
         example: "4",
     }],
-    faults: [Cost::LoseGame, Cost::LoseMatch, Cost::LoseGame, Cost::LoseMatch],
+    faults: [
+        FaultPenalty::LoseGame,
+        FaultPenalty::LoseMatch,
+        FaultPenalty::LoseGame,
+        FaultPenalty::LoseMatch,
+    ],
     clock: "T seconds for each move (setting `seconds`)",
-    lifetime: Lifetime::Match,
+    lifetime: BotLifetime::Match,
     names_shown: true,
     score: ScoreInfo { name: "score", unit: "", decimals: 3 },
     stats: &[StatInfo { name: "moves", decimals: 1 }],
 };
 
-/// The rules under given settings.
+/// Rules of Connect Five with the settings of one game.
 #[derive(Clone, Debug)]
 pub struct ConnectFive {
     first: Seat,
-    wanted: Wanted,
+    special: SpecialSettings,
     seconds: f64,
     played: u32,
 }
 
-/// A column as a bot names it: a whole number, perhaps none of the nine.
+/// A column as named by a bot: any whole number, possibly outside the board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Column(pub i64);
 
 impl Column {
-    /// The column as an index, if it is one of the nine.
+    /// Index of the column, if it is on the board.
     #[inline]
     const fn index(self) -> Option<usize> {
         if 0 <= self.0 && self.0 < COLUMNS as i64 { Some(self.0 as usize) } else { None }
     }
 }
 
-/// What a player sees: the arguments of `get_move`.
+/// Observation of a player: the arguments of `get_move`.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Seen {
-    /// The top row first; 0 empty, 1 and 2 the players.
+pub struct Observation {
+    /// The board, top row first; 0 empty, 1 and 2 the players.
     pub board: Board,
-    /// 1 for who moved first, 2 for the other.
+    /// 1 for the player that moved first, 2 for the other.
     #[serde(serialize_with = "number")]
     pub player: Mark,
-    /// Seconds for a move.
+    /// Time limit of a move in seconds.
     #[serde(rename = "T", serialize_with = "seconds")]
     pub seconds: f64,
-    /// Games already played in this match.
+    /// Number of games already played in this match.
     #[serde(rename = "N")]
     pub played: u32,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn number<S: Serializer>(mark: &Mark, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u8(mark.number())
 }
 
-/// Whole seconds are written as the whole number they are for a bot.
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+/// Writes whole seconds as an integer.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn seconds<S: Serializer>(seconds: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     if seconds.fract() == 0.0 {
         serializer.serialize_u64(*seconds as u64)
@@ -139,13 +148,13 @@ fn seconds<S: Serializer>(seconds: &f64, serializer: S) -> Result<S::Ok, S::Erro
 }
 
 impl ConnectFive {
-    /// The mark of a seat.
+    /// Mark of a seat.
     #[inline]
     const fn mark_of(&self, seat: Seat) -> Mark {
         if seat.0 == self.first.0 { Mark::X } else { Mark::O }
     }
 
-    /// The seat of a mark.
+    /// Seat of a mark.
     #[inline]
     const fn seat_of(&self, mark: Mark) -> Seat {
         Seat(self.first.0 ^ mark as u8)
@@ -154,7 +163,7 @@ impl ConnectFive {
 
 impl Game for ConnectFive {
     type State = State;
-    type Observation<'s> = Seen;
+    type Observation<'s> = Observation;
     type Answer = Column;
 
     fn info() -> &'static GameInfo {
@@ -164,15 +173,15 @@ impl Game for ConnectFive {
     fn new(settings: &Settings, seats: usize, _assets: &Assets) -> Result<Self, SettingsError> {
         let mut problems = Vec::new();
         if seats != 2 {
-            let what = format!("Connect Five is played by 2, not {seats}");
-            problems.extend(SettingsError::one(what, "seat exactly two bots").problems);
+            let what = format!("Connect Five has 2 seats, not {seats}");
+            problems.extend(SettingsError::one(what, "use exactly two bots").problems);
         }
-        match Wanted::from_settings(settings) {
-            Ok(wanted) if problems.is_empty() => Ok(Self {
+        match SpecialSettings::from_settings(settings) {
+            Ok(special) if problems.is_empty() => Ok(Self {
                 first: Seat(settings.int("first").unwrap_or(0).clamp(0, 1) as u8),
-                wanted,
+                special,
                 seconds: settings.real("seconds").unwrap_or(1.0),
-                played: settings.int("played").unwrap_or(0).clamp(0, MOST_PLAYED) as u32,
+                played: settings.int("played").unwrap_or(0).clamp(0, MAX_GAMES_PLAYED) as u32,
             }),
             Ok(_) => Err(SettingsError { problems }),
             Err(error) => {
@@ -191,55 +200,60 @@ impl Game for ConnectFive {
         ClockRule::PerAnswer { limit }
     }
 
-    /// The special columns are drawn once, the first move alternates, and N counts up.
-    fn in_series(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
+    /// The special columns are drawn once per match, the first move alternates, and N counts up.
+    fn series_game(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
         let mut of_game = settings.clone();
-        if let Ok(wanted) = Wanted::from_settings(settings) {
-            wanted.settle(seed).write(&mut of_game);
+        if let Ok(special) = SpecialSettings::from_settings(settings) {
+            special.draw(seed).write(&mut of_game);
         }
         let first = settings.int("first").unwrap_or(0) ^ i64::from(index % 2);
-        of_game.set("first", Value::Int(first));
+        of_game.set("first", SettingValue::Int(first));
         let played = settings.int("played").unwrap_or(0).saturating_add(i64::from(index));
-        of_game.set("played", Value::Int(played.min(MOST_PLAYED)));
+        of_game.set("played", SettingValue::Int(played.min(MAX_GAMES_PLAYED)));
         (of_game, random::series_seed(seed, index))
     }
 
     #[inline]
     fn start(&self, seed: u64) -> State {
-        State::new(seed, self.wanted.settle(seed))
+        State::new(seed, self.special.draw(seed))
     }
 
     #[inline]
     fn to_move(&self, state: &State) -> SeatSet {
         match state.end {
-            End::NotYet => SeatSet::one(self.seat_of(state.mover())),
+            GameEnd::NotYet => SeatSet::one(self.seat_of(state.mover())),
             _ => SeatSet::EMPTY,
         }
     }
 
     #[inline]
-    fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Seen {
-        Seen { board: state.board, player: self.mark_of(seat), seconds: self.seconds, played: self.played }
+    fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation {
+        Observation {
+            board: state.board,
+            player: self.mark_of(seat),
+            seconds: self.seconds,
+            played: self.played,
+        }
     }
 
-    fn check(&self, state: &State, seat: Seat, answer: Column) -> Result<(), Refusal> {
+    fn check(&self, state: &State, seat: Seat, answer: Column) -> Result<(), IllegalAnswer> {
         let mut reasons = Vec::new();
-        if state.end != End::NotYet {
+        if state.end != GameEnd::NotYet {
             reasons.push("the game is over".to_owned());
         } else if !self.to_move(state).contains(seat) {
-            reasons.push(format!("it is not the turn of seat {seat}"));
+            reasons.push(format!("seat {seat} is not to move"));
         }
         match answer.index() {
-            None => reasons.push(format!("there is no column {}, only 0 to 8", answer.0)),
+            None => reasons.push(format!("column {} does not exist; use 0 to 8", answer.0)),
             Some(column) if !state.board.has_room(column) => reasons.push(format!("column {column} is full")),
             Some(_) => {}
         }
-        Refusal::unless_empty(reasons)
+        IllegalAnswer::unless_empty(reasons)
     }
 
     #[inline]
     fn apply(&self, state: &mut State, replies: &[Reply<Column>]) {
-        if state.end != End::NotYet {
+        if state.end != GameEnd::NotYet {
             return;
         }
         let fault = match replies.first() {
@@ -250,7 +264,7 @@ impl Game for ConnectFive {
             Some(Reply::Fault(fault)) => *fault,
             None => Fault::Crash,
         };
-        state.end = End::Fault(fault, self.seat_of(state.mover()));
+        state.end = GameEnd::Fault(fault, self.seat_of(state.mover()));
     }
 
     fn outcome(&self, state: &State) -> Option<Outcome> {
@@ -258,11 +272,11 @@ impl Game for ConnectFive {
     }
 
     #[inline]
-    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Column> {
+    fn sample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> Option<Column> {
         if !self.to_move(state).contains(seat) {
             return None;
         }
-        // A game that is not over has a column with room, and most columns have: try until one does.
+        // A running game has a column with room, and most columns have room: try until one is found.
         loop {
             let column = rng.below(COLUMNS as u32) as usize;
             if state.board.has_room(column) {
@@ -271,12 +285,11 @@ impl Game for ConnectFive {
         }
     }
 
-    fn resample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> State {
-        state.imagine(self.mark_of(seat), rng)
+    fn resample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> State {
+        state.resample(self.mark_of(seat), rng)
     }
 
-    /// The number; one below 0 in brackets, `(-1)`, since a record keeps a leading `-` for itself.
-    fn pack(seen: &Seen, _first: bool, out: &mut Vec<u8>) -> bool {
+    fn pack_observation(seen: &Observation, _first: bool, out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(&seen.seconds.to_le_bytes());
         out.extend_from_slice(&seen.played.to_le_bytes());
         out.extend_from_slice(&[seen.player.number(), board::ROWS as u8, COLUMNS as u8, 0]);
@@ -298,7 +311,7 @@ impl Game for ConnectFive {
     }
 }
 
-/// A whole number of any length; one too long for us is as far outside the board as the longest we can hold.
+/// Parses a whole number of any length. Numbers outside `i64` are clamped; they are off the board in any case.
 fn whole_number(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),

@@ -1,26 +1,26 @@
-//! The special columns: what is drawn once for a match, and where a piece lands.
+//! The special columns of a match, and where a piece lands.
 
-use agon_core::{Rng, Settings, SettingsError, Stream, Value};
+use agon_core::{Rng, RngStream, SettingValue, Settings, SettingsError};
 
 use super::board::{Board, COLUMNS};
 
-/// What the settings say about the special columns; the rest is drawn.
+/// Settings of the special columns; missing ones are drawn.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Wanted {
+pub(super) struct SpecialSettings {
     columns: Option<[u8; 2]>,
     p: Option<f64>,
     q: Option<f64>,
 }
 
-impl Wanted {
-    /// From settings, with what must hold between them checked.
+impl SpecialSettings {
+    /// Reads the settings and checks the conditions between them.
     pub(super) fn from_settings(settings: &Settings) -> Result<Self, SettingsError> {
         let mut problems = Vec::new();
         let columns = match settings.list("special") {
             Some(&[a, b]) if a == b => {
                 problems.extend(
                     SettingsError::one(
-                        format!("setting `special`: {a},{b} names one column twice"),
+                        format!("setting `special`: {a},{b} names the same column twice"),
                         "name two different columns, such as 2,6",
                     )
                     .problems,
@@ -37,7 +37,7 @@ impl Wanted {
             problems.extend(
                 SettingsError::one(
                     format!("settings `p` and `q`: {p} + {q} is more than 1"),
-                    "a piece goes left with p, right with q, else it stays: p + q is at most 1",
+                    "choose p + q <= 1: a piece moves left with probability p, right with q, and else stays",
                 )
                 .problems,
             );
@@ -45,39 +45,38 @@ impl Wanted {
         if problems.is_empty() { Ok(Self { columns, p, q }) } else { Err(SettingsError { problems }) }
     }
 
-    /// The special columns of the match this seed starts. What one setting fixes does not change how the others
-    /// are drawn.
-    pub(super) fn settle(self, seed: u64) -> Special {
+    /// Draws the special columns of a match. Fixing one setting does not change how the others are drawn.
+    pub(super) fn draw(self, seed: u64) -> SpecialColumns {
         if let Self { columns: Some(columns), p: Some(p), q: Some(q) } = self {
-            return Special { columns, p, q };
+            return SpecialColumns { columns, p, q };
         }
-        let mut rng = Rng::new(seed, Stream::Match);
+        let mut rng = Rng::new(seed, RngStream::Match);
         let drawn = draw_columns(&mut |n| rng.below(n));
         let columns = self.columns.unwrap_or(drawn);
         let (u, v) = (rng.unit(), rng.unit());
         let (p, q) = self.odds(u, v);
-        Special { columns, p, q }
+        SpecialColumns { columns, p, q }
     }
 
-    /// p and q from two uniform numbers: uniform on the triangle, or on what the set one leaves.
+    /// p and q from two uniform numbers: uniform on the triangle, or on the range that a given p or q allows.
     fn odds(self, u: f64, v: f64) -> (f64, f64) {
         match (self.p, self.q) {
             (Some(p), Some(q)) => (p, q),
             (Some(p), None) => (p, six_digits(v * (1.0 - p))),
             (None, Some(q)) => (six_digits(u * (1.0 - q)), q),
-            // The square's upper half turned around covers the lower half once more.
+            // The upper half of the square is mirrored onto the lower half.
             (None, None) if u + v > 1.0 => (six_digits(1.0 - u), six_digits(1.0 - v)),
             (None, None) => (six_digits(u), six_digits(v)),
         }
     }
 }
 
-/// Cut to six digits, so that the text in a record is the very same number.
+/// Cuts to six digits, so that the text in a record is exactly this number.
 fn six_digits(x: f64) -> f64 {
     (x * 1e6).floor() / 1e6
 }
 
-/// Two different columns, uniformly.
+/// Draws two different columns uniformly.
 fn draw_columns(below: &mut impl FnMut(u32) -> u32) -> [u8; 2] {
     let a = below(COLUMNS as u32) as u8;
     let b = below(COLUMNS as u32 - 1) as u8;
@@ -85,20 +84,20 @@ fn draw_columns(below: &mut impl FnMut(u32) -> u32) -> [u8; 2] {
     [a.min(b), a.max(b)]
 }
 
-/// The two special columns and how they drift: the same for all games of a match.
+/// The two special columns and their drift, the same for all games of a match.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Special {
-    /// Which columns, the left one first.
+pub struct SpecialColumns {
+    /// The columns, left one first.
     pub columns: [u8; 2],
-    /// How likely a piece goes one column left.
+    /// Probability that a piece moves one column left.
     pub p: f64,
-    /// How likely a piece goes one column right.
+    /// Probability that a piece moves one column right.
     pub q: f64,
 }
 
-impl Special {
-    /// Drawn for somebody who knows that these columns (a mask) are special and nothing else.
-    pub(super) fn imagine(known: u16, below: &mut impl FnMut(u32) -> u32) -> Self {
+impl SpecialColumns {
+    /// Draws special columns, given only a mask of columns that are known to be special.
+    pub(super) fn sample(known: u16, below: &mut impl FnMut(u32) -> u32) -> Self {
         let columns = loop {
             let columns = draw_columns(below);
             let mask = 1 << columns[0] | 1 << columns[1];
@@ -107,15 +106,15 @@ impl Special {
             }
         };
         let mut unit = || (f64::from(below(1 << 20)) + 0.5) / f64::from(1 << 20);
-        let (p, q) = Wanted { columns: None, p: None, q: None }.odds(unit(), unit());
+        let (p, q) = SpecialSettings { columns: None, p: None, q: None }.odds(unit(), unit());
         Self { columns, p, q }
     }
 
-    /// Writes what was drawn into the settings of a match's games.
+    /// Writes the drawn values into the settings of a match's games.
     pub(super) fn write(&self, settings: &mut Settings) {
-        settings.set("special", Value::List(self.columns.iter().map(|&c| i64::from(c)).collect()));
-        settings.set("p", Value::Real(self.p));
-        settings.set("q", Value::Real(self.q));
+        settings.set("special", SettingValue::List(self.columns.iter().map(|&c| i64::from(c)).collect()));
+        settings.set("p", SettingValue::Real(self.p));
+        settings.set("q", SettingValue::Real(self.q));
     }
 
     /// Whether a column is special.
@@ -124,10 +123,10 @@ impl Special {
         self.columns[0] as usize == column || self.columns[1] as usize == column
     }
 
-    /// Where a piece lands that was dropped into `named`, which has room. `chance` gives a uniform number in [0, 1);
-    /// it is asked once for a special column and not at all for another.
+    /// Column in which a piece lands that was dropped into `named`, which has room. `chance` returns a uniform number in [0, 1). It is
+    /// called once for a special column and not at all for others.
     #[inline]
-    pub(super) fn landing(&self, board: &Board, named: usize, chance: impl FnOnce() -> f64) -> usize {
+    pub(super) fn landing_column(&self, board: &Board, named: usize, chance: impl FnOnce() -> f64) -> usize {
         if !self.is_special(named) {
             return named;
         }
@@ -139,12 +138,12 @@ impl Special {
         } else {
             named
         };
-        // A neighbour that does not exist has no room either.
+        // A neighbour off the board has no room either.
         if board.has_room(goes) { goes } else { named }
     }
 
-    /// How likely a piece dropped into `named` lands in `landed`.
-    pub(super) fn chance_of(&self, board: &Board, named: usize, landed: usize) -> f64 {
+    /// Probability that a piece dropped into `named` lands in `landed`.
+    pub(super) fn landing_probability(&self, board: &Board, named: usize, landed: usize) -> f64 {
         if !board.has_room(named) {
             return 0.0;
         }

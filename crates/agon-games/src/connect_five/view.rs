@@ -1,15 +1,15 @@
-//! How to look at a game: frames for viewers, pictures for terminals.
+//! Display of a game: frames for viewers, pictures for terminals.
 
-use agon_core::{Eye, Game, Ink, Picture, Seat, Style, View};
+use agon_core::{Game, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::board::{COLUMNS, Mark, ROWS};
-use super::{ConnectFive, Dropped, End, State};
+use super::{ConnectFive, GameEnd, LastDrop, State};
 
-/// Characters from one column to the next.
-const STEP: usize = 4;
-/// Characters left of the first column's middle.
-const MARGIN: usize = 5;
+/// Width of a column in characters.
+const COLUMN_WIDTH: usize = 4;
+/// Number of characters left of the centre of the first column.
+const LEFT_MARGIN: usize = 5;
 
 impl View for ConnectFive {
     fn frame(&self, state: &State) -> Json {
@@ -26,12 +26,12 @@ impl View for ConnectFive {
             })
         });
         let winner = match state.end {
-            End::Five(mark) => Some(self.seat_of(mark)),
-            End::Fault(_, seat) => Some(Seat(1 - seat.0.min(1))),
-            End::NotYet | End::Full => None,
+            GameEnd::Five(mark) => Some(self.seat_of(mark)),
+            GameEnd::Fault(_, seat) => Some(Seat(1 - seat.0.min(1))),
+            GameEnd::NotYet | GameEnd::Full => None,
         };
         let fault = match state.end {
-            End::Fault(fault, seat) => Some(json!({ "fault": fault.name(), "seat": seat })),
+            GameEnd::Fault(fault, seat) => Some(json!({ "fault": fault.name(), "seat": seat })),
             _ => None,
         };
         json!({
@@ -51,14 +51,14 @@ impl View for ConnectFive {
         })
     }
 
-    const STANDING: &'static str = "pieces in the best line that can still become five";
+    const CHART_LABEL: &'static str = "pieces in the best line that can still become five";
 
-    fn standing(&self, state: &State) -> Vec<f64> {
+    fn chart_values(&self, state: &State) -> Vec<f64> {
         [Seat(0), Seat(1)].map(|seat| f64::from(state.board.best_line(self.mark_of(seat)))).to_vec()
     }
 
-    /// Who moved, and the board then; not which column was named: that the piece drifted is the mover's to know.
-    fn log(&self, state: &State, seat: Seat) -> Option<Json> {
+    /// The player that moved and the board after it. The named column is omitted, because only the mover knows about a drift.
+    fn log_entry(&self, state: &State, seat: Seat) -> Option<Json> {
         let board = state.board.rows();
         Some(match state.last {
             None => json!({ "you": self.mark_of(seat).number(), "board": board }),
@@ -66,44 +66,44 @@ impl View for ConnectFive {
         })
     }
 
-    fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
+    fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
         let mut picture = Picture::new();
         self.put_heading(&mut picture, state, names);
         picture.line();
-        self.put_drop(&mut picture, state, eye);
+        self.put_last_drop(&mut picture, state, viewpoint);
         put_numbers(&mut picture);
         self.put_grid(&mut picture, state);
-        if eye == Eye::All {
+        if viewpoint == Viewpoint::All {
             put_special(&mut picture, state);
         }
         picture.line();
-        self.put_news(&mut picture, state, eye, names);
+        self.put_status(&mut picture, state, viewpoint, names);
         picture
     }
 }
 
-/// The cells of the winning line, as `[row, column]` with the top row first.
+/// Cells of the winning line as `[row, column]`, top row first.
 fn line_cells(state: &State) -> Vec<[usize; 2]> {
-    let End::Five(mark) = state.end else { return Vec::new() };
-    let line = state.board.line(mark);
+    let GameEnd::Five(mark) = state.end else { return Vec::new() };
+    let line = state.board.winning_cells(mark);
     let cells = (0..ROWS).flat_map(|row| (0..COLUMNS).map(move |column| [row, column]));
     cells.filter(|&[row, column]| line >> (column * ROWS + ROWS - 1 - row) & 1 == 1).collect()
 }
 
 fn put_numbers(picture: &mut Picture) {
-    picture.line().text(" ".repeat(MARGIN));
+    picture.line().text(" ".repeat(LEFT_MARGIN));
     for column in 0..COLUMNS {
-        picture.text(format!("{column:<STEP$}"));
+        picture.text(format!("{column:<COLUMN_WIDTH$}"));
     }
 }
 
-/// Below the grid: which columns are special, and what they do.
+/// Draws the special columns and their probabilities below the board.
 fn put_special(picture: &mut Picture, state: &State) {
     let special = &state.special;
-    picture.line().text(" ".repeat(MARGIN));
+    picture.line().text(" ".repeat(LEFT_MARGIN));
     for column in 0..COLUMNS {
         let sign = if special.is_special(column) { "~" } else { " " };
-        picture.put(format!("{sign:<STEP$}"), Style::ink(Ink::Accent).bold());
+        picture.put(format!("{sign:<COLUMN_WIDTH$}"), Style::color(PaletteColor::Accent).bold());
     }
     let [a, b] = special.columns;
     let (p, q) = (special.p, special.q);
@@ -111,49 +111,49 @@ fn put_special(picture: &mut Picture, state: &State) {
         "   ~ special columns {a} and {b}: left {p:.3}, right {q:.3}, stays {:.3}",
         (1.0 - p - q).max(0.0)
     );
-    picture.line().put(text, Style::ink(Ink::Accent));
+    picture.line().put(text, Style::color(PaletteColor::Accent));
 }
 
-/// A name that leaves room for the rest of its line.
-fn short(name: &str) -> String {
-    const MOST: usize = 28;
-    if name.chars().count() <= MOST {
+/// Shortens a name to fit its line.
+fn truncate_name(name: &str) -> String {
+    const MAX_NAME_CHARS: usize = 28;
+    if name.chars().count() <= MAX_NAME_CHARS {
         return name.to_owned();
     }
-    name.chars().take(MOST - 1).chain(['…']).collect()
+    name.chars().take(MAX_NAME_CHARS - 1).chain(['…']).collect()
 }
 
 impl ConnectFive {
-    fn ink(&self, mark: Mark) -> Style {
-        Style::ink(Ink::Seat(self.seat_of(mark).0))
+    fn style(&self, mark: Mark) -> Style {
+        Style::color(PaletteColor::Seat(self.seat_of(mark).0))
     }
 
     fn name(&self, mark: Mark, names: &[String]) -> String {
         let seat = self.seat_of(mark);
-        names.get(seat.index()).map_or_else(|| format!("seat {seat}"), |name| short(name))
+        names.get(seat.index()).map_or_else(|| format!("seat {seat}"), |name| truncate_name(name))
     }
 
     fn put_heading(&self, picture: &mut Picture, state: &State, names: &[String]) {
         picture.line().text("   ");
         for mark in [Mark::X, Mark::O] {
-            picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.ink(mark).bold());
+            picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.style(mark).bold());
             if mark == Mark::X {
                 picture.text("  against  ");
             }
         }
         let text = format!("   game {} of the match, move {}", self.played.saturating_add(1), state.moves);
-        picture.line().put(text, Style::ink(Ink::Faint));
+        picture.line().put(text, Style::color(PaletteColor::Faint));
     }
 
-    /// Above the column numbers: where the last piece was dropped, and an arrow to where it fell. A player knows
-    /// only which column it named itself.
-    fn put_drop(&self, picture: &mut Picture, state: &State, eye: Eye) {
+    /// Draws the last drop above the column numbers, with an arrow to where the piece landed. Only the mover knows which column
+    /// was named.
+    fn put_last_drop(&self, picture: &mut Picture, state: &State, viewpoint: Viewpoint) {
         picture.line();
         let Some(last) = state.last else { return };
         let mark = state.mover().other();
-        let named = if self.knows_name(mark, eye) { last.named } else { last.landed };
-        let mut line = [' '; MARGIN + STEP * COLUMNS];
-        let at = |column: u8| MARGIN + STEP * usize::from(column);
+        let named = if self.knows_chosen_column(mark, viewpoint) { last.named } else { last.landed };
+        let mut line = [' '; LEFT_MARGIN + COLUMN_WIDTH * COLUMNS];
+        let at = |column: u8| LEFT_MARGIN + COLUMN_WIDTH * usize::from(column);
         let (from, to) = (at(named), at(last.landed));
         let between = from.min(to)..=from.max(to);
         line.iter_mut().enumerate().filter(|(i, _)| between.contains(i)).for_each(|(_, c)| *c = '-');
@@ -162,25 +162,25 @@ impl ConnectFive {
                 *c = sign;
             }
         }
-        picture.put(line.iter().collect::<String>(), self.ink(mark).bold());
+        picture.put(line.iter().collect::<String>(), self.style(mark).bold());
     }
 
-    /// Whether this eye knows which column this mark's bot named.
-    fn knows_name(&self, mark: Mark, eye: Eye) -> bool {
-        match eye {
-            Eye::All => true,
-            Eye::Seat(seat) => self.mark_of(seat) == mark,
+    /// Whether this viewpoint knows which column the bot of this mark named.
+    fn knows_chosen_column(&self, mark: Mark, viewpoint: Viewpoint) -> bool {
+        match viewpoint {
+            Viewpoint::All => true,
+            Viewpoint::Seat(seat) => self.mark_of(seat) == mark,
         }
     }
 
     fn put_grid(&self, picture: &mut Picture, state: &State) {
-        let frame = Style::ink(Ink::Faint);
+        let frame = Style::color(PaletteColor::Faint);
         let line = line_cells(state);
         let rows = state.board.rows();
         for (row, cells) in rows.iter().enumerate() {
             picture.line().put("   |", frame);
             for (column, &cell) in cells.iter().enumerate() {
-                let is_last = state.last.is_some_and(|Dropped { landed, row: last_row, .. }| {
+                let is_last = state.last.is_some_and(|LastDrop { landed, row: last_row, .. }| {
                     usize::from(last_row) == row && usize::from(landed) == column
                 });
                 let mark = if cell == 1 { Mark::X } else { Mark::O };
@@ -188,27 +188,29 @@ impl ConnectFive {
                 match cell {
                     0 => picture.put(" . ", frame),
                     _ if line.contains(&[row, column]) => {
-                        let paper = Style { paper: Ink::Good, ..self.ink(mark).bold() };
+                        let paper = Style { background: PaletteColor::Good, ..self.style(mark).bold() };
                         picture.put(format!("[{letter}]"), paper)
                     }
-                    _ if is_last => picture.put(format!("({letter})"), self.ink(mark).bold()),
-                    _ => picture.put(format!(" {letter} "), self.ink(mark)),
+                    _ if is_last => picture.put(format!("({letter})"), self.style(mark).bold()),
+                    _ => picture.put(format!(" {letter} "), self.style(mark)),
                 };
                 picture.put(if column + 1 < COLUMNS { " " } else { "|" }, frame);
             }
         }
-        picture.line().put(format!("   +{}+", "-".repeat(STEP * COLUMNS - 1)), frame);
+        picture.line().put(format!("   +{}+", "-".repeat(COLUMN_WIDTH * COLUMNS - 1)), frame);
     }
 
-    /// What happened last, and what comes next or how it ended.
-    fn put_news(&self, picture: &mut Picture, state: &State, eye: Eye, names: &[String]) {
+    /// Draws the last move, and the player to move or the result.
+    fn put_status(&self, picture: &mut Picture, state: &State, viewpoint: Viewpoint, names: &[String]) {
         picture.line();
         if let Some(last) = state.last {
             let mark = state.mover().other();
-            picture.text("   ").put(self.name(mark, names), self.ink(mark).bold());
+            picture.text("   ").put(self.name(mark, names), self.style(mark).bold());
             let (named, landed) = (last.named, last.landed);
             picture.text(match named.cmp(&landed) {
-                _ if !self.knows_name(mark, eye) => format!(" put a piece into column {landed}"),
+                _ if !self.knows_chosen_column(mark, viewpoint) => {
+                    format!(" put a piece into column {landed}")
+                }
                 std::cmp::Ordering::Equal => format!(" dropped into column {named}"),
                 std::cmp::Ordering::Greater => {
                     format!(" dropped into column {named}, the piece drifted left to {landed}")
@@ -220,23 +222,23 @@ impl ConnectFive {
         }
         picture.line().text("   ");
         match state.end {
-            End::NotYet => {
+            GameEnd::NotYet => {
                 let mark = state.mover();
-                picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.ink(mark).bold());
+                picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.style(mark).bold());
                 picture.text(" to move");
             }
-            End::Full => {
-                picture.put("draw: board full", Style::ink(Ink::Accent).bold());
+            GameEnd::Full => {
+                picture.put("draw: board full", Style::color(PaletteColor::Accent).bold());
             }
-            End::Five(mark) => {
-                picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.ink(mark).bold());
-                picture.put(" wins: five in a line", Style::ink(Ink::Good).bold());
+            GameEnd::Five(mark) => {
+                picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.style(mark).bold());
+                picture.put(" wins: five in a line", Style::color(PaletteColor::Good).bold());
             }
-            End::Fault(fault, seat) => {
+            GameEnd::Fault(fault, seat) => {
                 let mark = self.mark_of(seat);
-                picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.ink(mark).bold());
-                let lost = Self::info().cost(fault).words();
-                picture.put(format!(" {lost}: {fault}"), Style::ink(Ink::Bad).bold());
+                picture.put(format!("{} {}", mark.letter(), self.name(mark, names)), self.style(mark).bold());
+                let lost = Self::info().penalty(fault).describe();
+                picture.put(format!(" {lost}: {fault}"), Style::color(PaletteColor::Bad).bold());
             }
         }
     }

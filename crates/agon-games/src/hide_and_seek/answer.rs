@@ -1,15 +1,15 @@
-//! A player's answer: one step in words, or the cell it wants to stand on.
+//! A player's answer: a step, or the target cell.
 
 use std::io::Write as _;
 
 use super::cells::{Cell, Direction};
 
-/// A decoded answer. Python bots set their position, so any cell can be named, even one off the map.
+/// A decoded answer. Python bots set their position, so they can name any cell, even one off the map.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// One cell left, right, up, down, or stay.
     Step(Direction),
-    /// Onto this cell.
+    /// Move to this cell.
     To {
         /// The column.
         x: i32,
@@ -19,18 +19,18 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The answer that leads onto this cell.
+    /// The answer that leads to this cell.
     pub const fn to(cell: Cell) -> Self {
         Self::To { x: cell.x() as i32, y: cell.y() as i32 }
     }
 
-    /// `L R U D S`, or `x,y`; `@x,y` when x is negative, so that no token starts with a minus.
+    /// Writes `L R U D S`, or `x,y`. A negative x is written `@x,y`, so that no token starts with a minus.
     pub fn write(self, out: &mut Vec<u8>) {
         match self {
             Self::Step(direction) => out.extend(direction.name().bytes().take(1)),
             Self::To { x, y } => {
                 let at = if x < 0 { "@" } else { "" };
-                // Writing into memory does not fail.
+                // Writing to memory does not fail.
                 let _ = write!(out, "{at}{x},{y}");
             }
         }
@@ -44,7 +44,7 @@ impl Answer {
                 || d.name().get(..1).is_some_and(|l| text.eq_ignore_ascii_case(l))
         });
         step.map(Self::Step).or_else(|| read_cell(text)).ok_or_else(|| {
-            "expected LEFT, RIGHT, UP, DOWN or STAY (or the first letter), or the cell to stand on as x,y"
+            "expected LEFT, RIGHT, UP, DOWN or STAY (or the first letter), or the target cell as x,y"
                 .to_owned()
         })
     }
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_and_programs_write_moves_in_many_ways() {
+    fn all_spellings_of_a_move_are_read() {
         for text in ["L", "l", "left", " LEFT\n"] {
             assert_eq!(Answer::read(text), Ok(Answer::Step(Direction::Left)), "{text:?}");
         }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_never_looks_like_a_fault() {
+    fn token_with_negative_x_does_not_look_like_a_fault() {
         for answer in [Answer::To { x: -1, y: -2 }, Answer::To { x: i32::MIN, y: i32::MAX }] {
             let mut token = Vec::new();
             answer.write(&mut token);

@@ -1,15 +1,15 @@
-//! Cells of the 20 x 20 map, one step between them, and sets of them as bitboards.
+//! Cells of the 20 x 20 map, steps, and sets of cells as bitboards.
 
 use serde::ser::{Serialize, Serializer};
 
-/// The map's width and height.
+/// Width and height of the map.
 pub const SIDE: usize = 20;
-/// The number of cells.
+/// Number of cells.
 pub const CELLS: usize = SIDE * SIDE;
-/// All columns of a row.
+/// Mask of all columns of a row.
 const ROW: u32 = (1 << SIDE) - 1;
 
-/// A cell `[x, y]` of the map: x grows to the right, y grows downwards. Always on the map.
+/// A cell `[x, y]` of the map: x grows to the right, y downwards. Always on the map.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Cell {
     x: u8,
@@ -39,13 +39,13 @@ impl Cell {
         self.y as usize
     }
 
-    /// The cell as an index from 0 to 399, row by row.
+    /// Index from 0 to 399, row by row.
     #[inline]
     pub const fn index(self) -> usize {
         self.y as usize * SIDE + self.x as usize
     }
 
-    /// The cell of an index; one past the end is taken round.
+    /// Cell of an index, modulo the number of cells.
     #[inline]
     pub const fn from_index(index: usize) -> Self {
         let index = index % CELLS;
@@ -57,13 +57,13 @@ impl Cell {
         (0..CELLS).map(Self::from_index)
     }
 
-    /// Steps between two cells if there were no walls.
+    /// Number of steps between two cells without walls.
     #[inline]
     pub const fn manhattan(self, other: Self) -> usize {
         (self.x.abs_diff(other.x) + self.y.abs_diff(other.y)) as usize
     }
 
-    /// The cell one step further, if it is on the map.
+    /// The cell one step away in this direction, if it is on the map.
     #[inline]
     pub const fn step(self, direction: Direction) -> Option<Self> {
         let (dx, dy) = direction.offset();
@@ -83,7 +83,7 @@ impl std::fmt::Display for Cell {
     }
 }
 
-/// What a player can do with its move.
+/// Step of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Direction {
     /// x - 1.
@@ -94,7 +94,7 @@ pub enum Direction {
     Up,
     /// y + 1.
     Down,
-    /// Nowhere.
+    /// No step.
     Stay,
 }
 
@@ -102,7 +102,7 @@ impl Direction {
     /// All five.
     pub const ALL: [Self; 5] = [Self::Left, Self::Right, Self::Up, Self::Down, Self::Stay];
 
-    /// The change of x and y.
+    /// Change of x and y.
     #[inline]
     pub const fn offset(self) -> (i32, i32) {
         match self {
@@ -125,23 +125,23 @@ impl Direction {
         }
     }
 
-    /// The direction that leads from one cell to another, if one does.
+    /// Direction from one cell to an adjacent one, if they are adjacent.
     pub fn between(from: Cell, to: Cell) -> Option<Self> {
         Self::ALL.into_iter().find(|&d| from.step(d) == Some(to))
     }
 }
 
-/// A set of cells: one word of columns for each row.
+/// A set of cells, stored as one bit mask per row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CellSet {
     rows: [u32; SIDE],
 }
 
 impl CellSet {
-    /// No cell.
+    /// The empty set.
     pub const EMPTY: Self = Self { rows: [0; SIDE] };
 
-    /// Just this cell.
+    /// The set with only this cell.
     #[inline]
     pub const fn one(cell: Cell) -> Self {
         let mut set = Self::EMPTY;
@@ -149,71 +149,71 @@ impl CellSet {
         set
     }
 
-    /// The rows, bit x of row y for the cell `[x, y]`.
+    /// Masks of the rows: bit x of row y is the cell `[x, y]`.
     #[inline]
     pub const fn rows(&self) -> &[u32; SIDE] {
         &self.rows
     }
 
-    /// Whether this cell is in it.
+    /// Whether the set contains this cell.
     #[inline]
     pub const fn contains(&self, cell: Cell) -> bool {
         self.rows[cell.y()] >> cell.x & 1 == 1
     }
 
-    /// Puts a cell into it.
+    /// Adds a cell.
     #[inline]
     pub const fn insert(&mut self, cell: Cell) {
         self.rows[cell.y()] |= 1 << cell.x;
     }
 
-    /// Takes a cell out of it.
+    /// Removes a cell.
     #[inline]
     pub const fn remove(&mut self, cell: Cell) {
         self.rows[cell.y()] &= !(1 << cell.x);
     }
 
-    /// How many cells are in it.
+    /// Number of cells in the set.
     #[inline]
     pub fn len(&self) -> usize {
         self.rows.iter().map(|row| row.count_ones() as usize).sum()
     }
 
-    /// True when no cell is in it.
+    /// Whether the set is empty.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rows.iter().all(|&row| row == 0)
     }
 
-    /// The cells of either.
+    /// Cells of either set.
     #[inline]
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a | b)
+        self.combine(other, |a, b| a | b)
     }
 
-    /// The cells of both.
+    /// Cells of both sets.
     #[inline]
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a & b)
+        self.combine(other, |a, b| a & b)
     }
 
-    /// The cells of this one that are not in the other.
+    /// Cells of this set that are not in the other.
     #[inline]
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
-        self.with(other, |a, b| a & !b)
+        self.combine(other, |a, b| a & !b)
     }
 
-    /// All cells that are not in it.
+    /// Cells that are not in the set.
     #[inline]
     #[must_use]
     pub fn complement(&self) -> Self {
         Self { rows: self.rows.map(|row| !row & ROW) }
     }
 
-    /// The set with every cell one step away from it, within `open`.
+    /// The set and all cells one step away, restricted to `open`.
     #[inline]
     #[must_use]
     pub fn grown(&self, open: &Self) -> Self {
@@ -225,7 +225,7 @@ impl CellSet {
         Self { rows: grown }.intersection(open)
     }
 
-    /// The cells of `open` that a walk from this set can reach.
+    /// Cells of `open` that can be reached from this set.
     #[must_use]
     pub fn flooded(&self, open: &Self) -> Self {
         let mut flood = self.intersection(open);
@@ -238,13 +238,13 @@ impl CellSet {
         }
     }
 
-    /// The cells in it, row by row.
+    /// Cells of the set, row by row.
     pub fn iter(&self) -> impl Iterator<Item = Cell> + use<> {
         self.rows.into_iter().enumerate().flat_map(|(y, row)| Bits(row).map(move |x| Cell { x, y: y as u8 }))
     }
 
     #[inline]
-    fn with(&self, other: &Self, f: impl Fn(u32, u32) -> u32) -> Self {
+    fn combine(&self, other: &Self, f: impl Fn(u32, u32) -> u32) -> Self {
         let mut rows = self.rows;
         for (a, &b) in rows.iter_mut().zip(&other.rows) {
             *a = f(*a, b);
@@ -263,7 +263,7 @@ impl FromIterator<Cell> for CellSet {
     }
 }
 
-/// The set bits of a row, from the lowest.
+/// Set bits of a row, lowest first.
 struct Bits(u32);
 
 impl Iterator for Bits {
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn up_is_towards_row_0_and_left_towards_column_0() {
+    fn up_decreases_y_and_left_decreases_x() {
         let cell = Cell::new(5, 5).unwrap();
         assert_eq!(cell.step(Direction::Up), Cell::new(5, 4));
         assert_eq!(cell.step(Direction::Left), Cell::new(4, 5));
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_grows_to_its_neighbours_and_not_round_the_edge() {
+    fn grown_adds_neighbours_and_does_not_wrap_around_edges() {
         let open = CellSet::EMPTY.complement();
         for cell in Cell::all() {
             let near: CellSet = Direction::ALL.into_iter().filter_map(|d| cell.step(d)).collect();

@@ -1,13 +1,13 @@
-//! The map: where the walls are, and the public generator that places them and the players.
+//! The map: walls, and the public generator that places them and the players.
 
 use rand_mt::Mt;
 use serde::ser::{Serialize, SerializeSeq, Serializer};
 
 use super::cells::{CELLS, Cell, CellSet, Direction, SIDE};
 
-/// Walls are added until they cover a quarter of the map.
-const ENOUGH_WALLS: usize = CELLS / 4;
-/// Players never spawn closer than this.
+/// Minimum number of walls: a quarter of the map.
+const MIN_WALLS: usize = CELLS / 4;
+/// Minimum distance of the spawn cells.
 const MIN_SPAWN_DISTANCE: usize = 3;
 
 /// The room: 20 x 20 cells, each empty or a wall.
@@ -23,28 +23,28 @@ impl Map {
         Self { walls, empty: walls.complement() }
     }
 
-    /// The map of a seed.
+    /// Generates the map of a seed.
     pub fn generate(map_seed: u32) -> Self {
-        let mut draws = Draws::new(map_seed);
+        let mut rng = NumpyRng::new(map_seed);
         let mut map = Self::new(CellSet::EMPTY);
         let mut walls = 0;
-        while walls < ENOUGH_WALLS {
-            let x = draws.below(SIDE as u32) as i32;
-            let y = draws.below(SIDE as u32) as i32;
-            let shape = SHAPES[draws.below(SHAPES.len() as u32) as usize % SHAPES.len()];
+        while walls < MIN_WALLS {
+            let x = rng.below(SIDE as u32) as i32;
+            let y = rng.below(SIDE as u32) as i32;
+            let shape = SHAPES[rng.below(SHAPES.len() as u32) as usize % SHAPES.len()];
             let cells = shape.iter().filter_map(|&(dx, dy)| Cell::new(x + dx, y + dy));
             walls += cells.map(|cell| usize::from(map.place_wall(cell))).sum::<usize>();
         }
         map
     }
 
-    /// Writes one byte a cell, column by column.
+    /// Writes one byte per cell, column by column.
     pub(super) fn pack(&self, out: &mut Vec<u8>) {
         let rows = self.walls.rows();
         out.extend((0..SIDE).flat_map(|x| rows.map(|row| (row >> x & 1) as u8)));
     }
 
-    /// Turns an empty cell into a wall unless that would split the empty cells.
+    /// Turns an empty cell into a wall, unless that would split the empty cells.
     fn place_wall(&mut self, cell: Cell) -> bool {
         let placed = self.is_empty(cell) && !self.would_split(cell);
         if placed {
@@ -54,10 +54,10 @@ impl Map {
         placed
     }
 
-    /// Whether the empty cells would fall apart without this one. Nearly always its eight neighbours
-    /// tell; only when they do not is the rest of the map searched.
+    /// Whether the empty cells would be disconnected without this one. Nearly always the eight neighbours decide; only otherwise
+    /// the map is searched.
     fn would_split(&self, cell: Cell) -> bool {
-        if !MAY_SPLIT[self.ring(cell)] {
+        if !MAY_SPLIT[self.empty_neighbours(cell)] {
             return false;
         }
         let mut rest = self.empty;
@@ -77,9 +77,9 @@ impl Map {
         }
     }
 
-    /// Which of the eight cells around are empty: bit 0 to the left above, then clockwise.
-    fn ring(&self, cell: Cell) -> usize {
-        // Three rows of three bits, shifted so that column x - 1 comes first; off the map is not empty.
+    /// Mask of the empty cells among the eight neighbours: bit 0 is the upper left one, then clockwise.
+    fn empty_neighbours(&self, cell: Cell) -> usize {
+        // Three rows of three bits, shifted so that column x - 1 comes first. Cells off the map are not empty.
         let row = |y: usize| self.empty.rows().get(y).map_or(0, |&row| (row << 1 >> cell.x()) & 0b111);
         let (above, here, below) = (row(cell.y().wrapping_sub(1)), row(cell.y()), row(cell.y() + 1));
         let bits = above
@@ -115,24 +115,24 @@ impl Map {
         flood == self.empty
     }
 
-    /// The share of wall cells.
+    /// Share of wall cells.
     pub fn wall_fraction(&self) -> f64 {
         self.walls.len() as f64 / CELLS as f64
     }
 
-    /// Where a step leads, `None` if a wall or the edge is in the way.
+    /// Cell after a step; `None` if a wall or the edge blocks it.
     #[inline]
     pub fn step(&self, from: Cell, direction: Direction) -> Option<Cell> {
         from.step(direction).filter(|&to| self.is_empty(to))
     }
 
-    /// The cells one step away (or none: staying counts).
+    /// Cells that can be reached with one step or by staying.
     pub fn steps(&self, from: Cell) -> impl Iterator<Item = Cell> + '_ {
         Direction::ALL.into_iter().filter_map(move |direction| self.step(from, direction))
     }
 }
 
-/// As a list of columns: `map[x][y]`, 0 empty, 1 wall.
+/// A list of columns: `map[x][y]`, 0 empty, 1 wall.
 impl Serialize for Map {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut columns = serializer.serialize_seq(Some(SIDE))?;
@@ -143,41 +143,42 @@ impl Serialize for Map {
     }
 }
 
-/// What the two seeds decide.
+/// Map and spawn cells, determined by the two seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Start {
-    /// The seed of the map, given or drawn.
+pub struct GameStart {
+    /// Seed of the map, given or drawn.
     pub map_seed: u32,
-    /// The seed of the spawns.
+    /// Seed of the spawn cells.
     pub game_seed: u32,
-    /// The room.
+    /// The map.
     pub map: Map,
-    /// Where the seeker and the hider spawn.
+    /// Spawn cells of seeker and hider.
     pub spawns: [Cell; 2],
 }
 
-impl Start {
-    /// The start of a game. Without a map seed, the game seed's first draw is the map seed.
+impl GameStart {
+    /// Generates the start of a game. Without a map seed, the first draw of the game seed is the map seed.
     pub fn generate(map_seed: Option<u32>, game_seed: u32) -> Self {
-        let mut draws = Draws::new(game_seed);
-        let map_seed = map_seed.unwrap_or_else(|| draws.below(1_000_000));
+        let mut rng = NumpyRng::new(game_seed);
+        let map_seed = map_seed.unwrap_or_else(|| rng.below(1_000_000));
         let map = Map::generate(map_seed);
-        let spawns = draw_spawns(&map, &mut draws);
+        let spawns = draw_spawns(&map, &mut rng);
         Self { map_seed, game_seed, map, spawns }
     }
 }
 
-/// The seeker anywhere, the hider in the quadrant opposite.
-fn draw_spawns(map: &Map, draws: &mut Draws) -> [Cell; 2] {
+/// Draws the spawn cells: the seeker anywhere, the hider in the opposite quadrant.
+fn draw_spawns(map: &Map, rng: &mut NumpyRng) -> [Cell; 2] {
     let mut cells: Vec<Cell> = map.empty().iter().collect();
-    // The generator lists them column by column.
+    // The public generator lists the cells column by column.
     cells.sort_unstable_by_key(|cell| (cell.x(), cell.y()));
     let mut draw =
-        || cells.get(draws.below(cells.len() as u32) as usize).copied().unwrap_or(Cell::from_index(0));
+        || cells.get(rng.below(cells.len() as u32) as usize).copied().unwrap_or(Cell::from_index(0));
     let seeker = draw();
-    let allowed = |cell: Cell| opposite(cell, seeker) && cell.manhattan(seeker) >= MIN_SPAWN_DISTANCE;
+    let allowed =
+        |cell: Cell| in_opposite_quadrant(cell, seeker) && cell.manhattan(seeker) >= MIN_SPAWN_DISTANCE;
     if !cells.iter().any(|&cell| allowed(cell)) {
-        // A quadrant of nothing but walls: the generator would draw for ever.
+        // The quadrant has only walls. The public generator would loop forever.
         let furthest = cells.iter().copied().max_by_key(|cell| cell.manhattan(seeker));
         return [seeker, furthest.unwrap_or(seeker)];
     }
@@ -189,20 +190,20 @@ fn draw_spawns(map: &Map, draws: &mut Draws) -> [Cell; 2] {
     }
 }
 
-fn opposite(a: Cell, b: Cell) -> bool {
+fn in_opposite_quadrant(a: Cell, b: Cell) -> bool {
     let half = SIDE / 2;
     (a.x() < half) != (b.x() < half) && (a.y() < half) != (b.y() < half)
 }
 
-/// Draws as `NumPy`'s legacy `RandomState` makes them.
-struct Draws(Mt);
+/// Random numbers of `NumPy`'s legacy `RandomState`.
+struct NumpyRng(Mt);
 
-impl Draws {
+impl NumpyRng {
     fn new(seed: u32) -> Self {
         Self(Mt::new(seed))
     }
 
-    /// A number from 0 to `n - 1`: outputs cut to the bits of `n - 1`, too large ones thrown away.
+    /// A number from 0 to `n - 1`: draws are masked to the bits of `n - 1`, and values that are too large are rejected.
     fn below(&mut self, n: u32) -> u32 {
         let max = n.saturating_sub(1);
         let mask = u32::MAX.checked_shr(max.leading_zeros()).unwrap_or(0);
@@ -218,7 +219,7 @@ impl Draws {
     }
 }
 
-/// The cells of each wall shape relative to the drawn one, in the order they are placed.
+/// Cells of each wall shape relative to the drawn cell, in the order of placement.
 const SHAPES: [&[(i32, i32)]; 6] = [
     &[(0, 0)],
     &[(0, 0), (1, 0), (0, 1), (1, 1)],
@@ -228,13 +229,13 @@ const SHAPES: [&[(i32, i32)]; 6] = [
     &[(0, 0), (1, 0), (1, 1)],
 ];
 
-/// For each ring of empty neighbours (see [`Map::ring`]): whether a wall in the middle separates some of
-/// its four direct neighbours from each other as far as the ring shows.
+/// For each mask of empty neighbours (see [`Map::empty_neighbours`]): whether a wall in the middle may separate its four direct
+/// neighbours from each other.
 const MAY_SPLIT: [bool; 256] = {
     let mut table = [false; 256];
     let mut ring = 0;
     while ring < 256 {
-        // Walk round the ring and count the runs of empty cells that hold a direct neighbour (odd bits).
+        // Count the runs of empty cells around the ring that contain a direct neighbour (odd bits).
         let mut runs = 0;
         let mut start = 0;
         while start < 8 {
@@ -260,7 +261,7 @@ const MAY_SPLIT: [bool; 256] = {
 mod tests {
     use super::*;
 
-    /// The slow way: take the cell out and see whether the rest is in one piece.
+    /// Reference implementation: adds the wall and checks whether the map is connected.
     fn splits(map: &Map, cell: Cell) -> bool {
         let mut walls = *map.walls();
         walls.insert(cell);
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ring_test_and_the_search_agree_with_a_flood_fill() {
+    fn would_split_agrees_with_a_flood_fill() {
         for seed in 0..40 {
             let map = Map::generate(seed);
             for cell in map.empty().iter() {
@@ -278,19 +279,19 @@ mod tests {
     }
 
     #[test]
-    fn a_quadrant_of_walls_still_gives_spawns() {
+    fn quadrant_of_walls_still_gives_spawn_cells() {
         let walls = Cell::all().filter(|c| (c.x() < 10) == (c.y() < 10)).collect();
-        let [seeker, hider] = draw_spawns(&Map::new(walls), &mut Draws::new(1));
+        let [seeker, hider] = draw_spawns(&Map::new(walls), &mut NumpyRng::new(1));
         assert!(seeker.manhattan(hider) >= MIN_SPAWN_DISTANCE);
     }
 
     #[test]
-    fn a_spawn_closer_than_three_is_drawn_again() {
+    fn spawn_cells_closer_than_three_are_drawn_again() {
         let empty: CellSet =
             [(9, 9), (10, 10), (12, 12)].into_iter().filter_map(|(x, y)| Cell::new(x, y)).collect();
         let map = Map::new(empty.complement());
         for seed in 0..50 {
-            let [seeker, hider] = draw_spawns(&map, &mut Draws::new(seed));
+            let [seeker, hider] = draw_spawns(&map, &mut NumpyRng::new(seed));
             assert!(seeker.manhattan(hider) >= MIN_SPAWN_DISTANCE, "{seeker} {hider}");
         }
     }

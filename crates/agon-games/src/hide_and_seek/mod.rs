@@ -1,11 +1,10 @@
-//! Competitive Hide and Seek: a seeker hunts a hider through a room of 20 x 20 cells with walls that block the view.
+//! Competitive Hide and Seek: a seeker hunts a hider in a room of 20 x 20 cells with walls that block the view.
 //!
-//! Cells are `[x, y]`, x to the right and y downwards, so `UP` is y - 1. The seeker moves on every step,
-//! the hider on every second one, after the seeker. The score of both is the number of steps until they stand on
-//! the same cell. The room comes from `map_seed` and the spawns from `game_seed`, bit for bit as the public generator
-//! makes them.
+//! Cells are `[x, y]`, x to the right and y downwards, so `UP` is y - 1. The seeker moves in every step, the hider in every
+//! second step after the seeker. The score of both is the number of steps until they stand on the same cell. `map_seed`
+//! determines the map and `game_seed` the spawn cells, bit-identical to the public generator.
 //!
-//! [`cells`] and [`map`] are the room, [`vision`] says who sees whom, [`state`] plays the turns.
+//! [`cells`] and [`map`]: the room; [`vision`]: lines of sight; [`state`]: the rules.
 
 mod answer;
 mod bots;
@@ -18,66 +17,67 @@ mod vision;
 use std::time::Duration;
 
 use agon_core::{
-    Assets, Better, ClockRule, Cost, Default, Fault, Game, GameInfo, House, HouseBot, Kind, Lifetime,
-    Outcome, QuickRng, Refusal, Reply, RequestInfo, Rng, RoleInfo, ScoreInfo, Seat, SeatCount, SeatOutcome,
-    SeatSet, Settings, SettingsError, Spec, StatInfo, Stream,
+    Assets, BotLifetime, ClockRule, FastRng, Fault, FaultPenalty, Game, GameInfo, HouseBot, HouseBots,
+    IllegalAnswer, Outcome, Reply, RequestInfo, Rng, RngStream, RoleInfo, ScoreDirection, ScoreInfo, Seat,
+    SeatCount, SeatOutcome, SeatSet, SettingDefault, SettingKind, SettingSpec, Settings, SettingsError,
+    StatInfo,
 };
 use serde::Serialize;
 
 pub use answer::Answer;
 pub use cells::{CELLS, Cell, CellSet, Direction, SIDE};
-pub use map::{Map, Start};
-pub use state::{Ending, HIDER, LastTurn, SEEKER, Sight, State, Trail, enemy};
+pub use map::{GameStart, Map};
+pub use state::{Ending, EnemySighting, HIDER, LastTurn, SEEKER, State, Trail, enemy};
 pub use vision::{field_of_view, line, see_each_other};
 
-const SEED: Kind = Kind::Int { min: 0, max: u32::MAX as i64 };
+const SEED_KIND: SettingKind = SettingKind::Int { min: 0, max: u32::MAX as i64 };
 
-const SETTINGS: &[Spec] = &[
-    Spec {
+const SETTINGS: &[SettingSpec] = &[
+    SettingSpec {
         name: "map_seed",
-        help: "the seed of the map",
-        kind: SEED,
-        default: Default::Drawn("the first draw of a given game_seed, else the game's own seed"),
+        help: "seed of the map",
+        kind: SEED_KIND,
+        default: SettingDefault::Drawn("first draw of game_seed if that is set, else the seed of the game"),
     },
-    Spec {
+    SettingSpec {
         name: "game_seed",
-        help: "the seed of the spawns",
-        kind: SEED,
-        default: Default::Drawn("the game's own seed (32 bits drawn from it if it is larger)"),
+        help: "seed of the spawn cells",
+        kind: SEED_KIND,
+        default: SettingDefault::Drawn("the seed of the game (32 bits drawn from it if it is larger)"),
     },
-    Spec {
+    SettingSpec {
         name: "steps",
-        help: "steps without a catch that make it the hider's game",
-        kind: Kind::Int { min: 1, max: 100_000 },
-        default: Default::Int(4000),
+        help: "number of steps after which the hider wins",
+        kind: SettingKind::Int { min: 1, max: 100_000 },
+        default: SettingDefault::Int(4000),
     },
-    Spec {
+    SettingSpec {
         name: "seconds",
-        help: "thinking time of both players together",
-        kind: Kind::Int { min: 1, max: 86_400 },
-        default: Default::Int(300),
+        help: "thinking time of both players together, in seconds",
+        kind: SettingKind::Int { min: 1, max: 86_400 },
+        default: SettingDefault::Int(300),
     },
 ];
 
 static INFO: GameInfo = GameInfo {
     id: "hide-and-seek",
     title: "Competitive Hide and Seek",
-    summary: "a fast seeker hunts a hider through a room with walls that block the view; steps to the catch count",
+    summary: "a fast seeker hunts a hider in a room with walls that block the view; the score is the steps to the catch",
     rules_version: 1,
     seats: SeatCount { min: 2, max: 2 },
     roles: &[
-        RoleInfo { name: "seeker", better: Better::Lower },
-        RoleInfo { name: "hider", better: Better::Higher },
+        RoleInfo { name: "seeker", better: ScoreDirection::Lower },
+        RoleInfo { name: "hider", better: ScoreDirection::Higher },
     ],
     settings: SETTINGS,
     requests: &[RequestInfo {
         name: "move",
-        asks: "one step: LEFT (x-1), RIGHT (x+1), UP (y-1), DOWN (y+1) or STAY; or the cell to stand on as x,y",
+        asks: "one step: LEFT (x-1), RIGHT (x+1), UP (y-1), DOWN (y+1) or STAY; or the target cell as x,y",
         example: "LEFT",
     }],
-    faults: [Cost::Stay; 4],
-    clock: "300 s a game for both together; past it the one who thought less wins (the hider's thinking counts double)",
-    lifetime: Lifetime::Game,
+    faults: [FaultPenalty::Stay; 4],
+    clock: "300 s per game for both together; then the player with less thinking time wins (the hider's time counts double)",
+    lifetime: BotLifetime::Game,
     names_shown: false,
     score: ScoreInfo { name: "steps", unit: "", decimals: 1 },
     stats: &[
@@ -86,7 +86,7 @@ static INFO: GameInfo = GameInfo {
     ],
 };
 
-/// The rules, with the settings of one game.
+/// Rules of Hide and Seek with the settings of one game.
 #[derive(Clone, Debug)]
 pub struct HideAndSeek {
     map_seed: Option<u32>,
@@ -95,46 +95,47 @@ pub struct HideAndSeek {
     limit: Duration,
 }
 
-/// What a player is told before its move.
+/// Observation of a player before its move.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Observation<'s> {
     /// `seeker` or `hider`.
     pub role: &'static str,
-    /// The step being taken, from 1.
+    /// Current step, from 1.
     pub step: u32,
-    /// The last step of the game.
+    /// Number of steps of the game.
     pub steps: u32,
-    /// Where the player stands.
+    /// Own position.
     pub pos: Cell,
-    /// Whether the enemy is in sight now.
+    /// Whether the enemy is visible now.
     pub enemy_is_visible: bool,
-    /// Where the enemy is if visible, else where it was last known to be.
+    /// Position of the enemy if visible, else its last known position.
     pub enemy_pos: Cell,
-    /// Where the player spawned.
+    /// Own spawn cell.
     pub spawn_position: Cell,
-    /// Where the enemy spawned.
+    /// Spawn cell of the enemy.
     pub enemy_spawn_position: Cell,
-    /// The room.
+    /// The map.
     pub game_map: &'s Map,
 }
 
 impl HideAndSeek {
-    /// The number of steps after which the hider has won.
+    /// Number of steps after which the hider wins.
     pub const fn steps(&self) -> u32 {
         self.steps
     }
 
-    /// The two seeds of a game: as set, else from the game's own seed.
+    /// The two seeds of a game: from the settings, else from the seed of the game.
     fn seeds(&self, seed: u64) -> (Option<u32>, u32) {
-        let own =
-            || u32::try_from(seed).unwrap_or_else(|_| (Rng::new(seed, Stream::Game).next_u64() >> 32) as u32);
+        let own = || {
+            u32::try_from(seed).unwrap_or_else(|_| (Rng::new(seed, RngStream::Game).next_u64() >> 32) as u32)
+        };
         match (self.map_seed, self.game_seed) {
             (None, None) => (Some(own()), own()),
             (map_seed, game_seed) => (map_seed, game_seed.unwrap_or_else(own)),
         }
     }
 
-    /// The score, once the game is over.
+    /// Score of a finished game.
     fn score(&self, state: &State) -> Option<u32> {
         state.ending.map(|ending| match ending {
             Ending::Caught => state.step,
@@ -157,7 +158,7 @@ impl Game for HideAndSeek {
         if !INFO.seats.allows(seats) {
             return Err(SettingsError::one(
                 format!("Hide and Seek has 2 seats, not {seats}"),
-                "name one seeker and one hider",
+                "use one seeker and one hider",
             ));
         }
         let seed = |name| settings.int(name).and_then(|n| u32::try_from(n).ok());
@@ -176,13 +177,13 @@ impl Game for HideAndSeek {
     }
 
     fn clock(&self) -> ClockRule {
-        // The hider moves half as often, so its thinking counts double.
+        // The hider moves half as often, so its time counts double.
         ClockRule::Shared { limit: self.limit, weights: vec![1, 2] }
     }
 
     fn start(&self, seed: u64) -> State {
         let (map_seed, game_seed) = self.seeds(seed);
-        State::new(Start::generate(map_seed, game_seed))
+        State::new(GameStart::generate(map_seed, game_seed))
     }
 
     fn to_move(&self, state: &State) -> SeatSet {
@@ -190,7 +191,7 @@ impl Game for HideAndSeek {
     }
 
     fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation<'s> {
-        let sight = state.sight(seat);
+        let sight = state.enemy_sighting(seat);
         Observation {
             role: INFO.role(seat).name,
             step: state.step,
@@ -204,7 +205,7 @@ impl Game for HideAndSeek {
         }
     }
 
-    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), Refusal> {
+    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), IllegalAnswer> {
         state.target(seat, answer).map(|_| ())
     }
 
@@ -213,9 +214,9 @@ impl Game for HideAndSeek {
         state.play(reply, self.steps);
     }
 
-    fn expire(&self, state: &mut State, least: Seat) {
+    fn expire(&self, state: &mut State, fastest: Seat) {
         if state.ending.is_none() {
-            state.ending = Some(Ending::TimeOver(least));
+            state.ending = Some(Ending::TimeOver(fastest));
         }
     }
 
@@ -229,7 +230,7 @@ impl Game for HideAndSeek {
         };
         let seats = [SEEKER, HIDER].map(|seat| {
             let i = seat.index();
-            let in_sight = 100.0 * f64::from(state.sightings[i]) / f64::from(state.turns[i].max(1));
+            let in_sight = 100.0 * f64::from(state.visible_turns[i]) / f64::from(state.turns[i].max(1));
             SeatOutcome {
                 score,
                 place: if seat == winner { 1 } else { 2 },
@@ -239,16 +240,16 @@ impl Game for HideAndSeek {
         Some(Outcome { seats: seats.to_vec(), ended: ended.into(), match_lost_by: None })
     }
 
-    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+    fn sample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
         state.sample(seat, rng)
     }
 
-    fn resample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> State {
+    fn resample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> State {
         state.resample(seat, rng)
     }
 
-    fn pack(seen: &Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
-        // The map stays: it is told once.
+    fn pack_observation(seen: &Observation<'_>, first: bool, out: &mut Vec<u8>) -> bool {
+        // The map does not change, so only the first observation contains it.
         let side = if first { SIDE as u8 } else { 0 };
         out.extend_from_slice(&seen.step.to_le_bytes());
         out.extend_from_slice(&[u8::from(seen.enemy_is_visible), side, side, 0]);
@@ -270,7 +271,7 @@ impl Game for HideAndSeek {
     }
 }
 
-impl House for HideAndSeek {
+impl HouseBots for HideAndSeek {
     fn bots() -> &'static [HouseBot<Self>] {
         bots::ALL
     }

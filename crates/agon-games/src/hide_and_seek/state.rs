@@ -1,56 +1,56 @@
-//! A game in progress: whose move it is, what each player has been told, and when it is over.
+//! State of a game: whose turn it is, what each player knows, and the end of the game.
 
-use agon_core::{Fault, QuickRng, Refusal, Reply, Seat};
+use agon_core::{FastRng, Fault, IllegalAnswer, Reply, Seat};
 
 use super::answer::Answer;
 use super::cells::{Cell, CellSet, Direction};
-use super::map::{Map, Start};
+use super::map::{GameStart, Map};
 use super::vision::{field_of_view, see_each_other};
 
-/// The seat of the seeker.
+/// Seat of the seeker.
 pub const SEEKER: Seat = Seat(0);
-/// The seat of the hider.
+/// Seat of the hider.
 pub const HIDER: Seat = Seat(1);
-/// How many cells a trail remembers.
-pub const TRAIL: usize = 12;
+/// Number of cells in a trail.
+pub const TRAIL_CELLS: usize = 12;
 
-/// The other player's seat.
+/// Seat of the other player.
 pub const fn enemy(seat: Seat) -> Seat {
     if seat.0 == SEEKER.0 { HIDER } else { SEEKER }
 }
 
-/// What a player was told before its last move.
+/// A player's knowledge of its enemy before its last move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Sight {
-    /// Whether it saw the enemy then.
+pub struct EnemySighting {
+    /// Whether the enemy was visible.
     pub enemy_is_visible: bool,
-    /// Where the enemy was: exact if visible, else the last place known.
+    /// Position of the enemy if visible, else its last known position.
     pub enemy_pos: Cell,
-    /// The step at which the enemy was there; 0 for the spawn.
+    /// Step in which the enemy was there; 0 for the spawn.
     pub since: u32,
 }
 
-/// How a game ended.
+/// End of a game.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ending {
-    /// Both stand on the same cell.
+    /// Both players stand on the same cell.
     Caught,
-    /// All steps were taken without a catch.
+    /// The hider was not caught in all steps.
     Escaped,
-    /// The clock ran out; this seat thought least and wins.
+    /// The clock ran out. This seat has the least weighted thinking time and wins.
     TimeOver(Seat),
 }
 
-/// What the last turn was.
+/// The last turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LastTurn {
-    /// Who moved.
+    /// Seat that moved.
     pub seat: Seat,
-    /// In which step.
+    /// Step of the turn.
     pub step: u32,
-    /// From here.
+    /// Cell before the move.
     pub from: Cell,
-    /// To here; the same cell for a stay.
+    /// Cell after the move.
     pub to: Cell,
     /// Set when it stayed because of a fault.
     pub fault: Option<Fault>,
@@ -58,7 +58,7 @@ pub struct LastTurn {
 
 /// The last cells a player stood on, the newest first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Trail([Option<Cell>; TRAIL]);
+pub struct Trail([Option<Cell>; TRAIL_CELLS]);
 
 impl Trail {
     fn push(&mut self, cell: Cell) {
@@ -72,76 +72,76 @@ impl Trail {
     }
 }
 
-/// All of a game in progress.
+/// State of a game.
 #[derive(Clone, Debug)]
 pub struct State {
-    /// Map, spawns and their seeds.
-    pub(crate) start: Start,
-    /// Where the two stand.
+    /// Map, spawn cells and their seeds.
+    pub(crate) start: GameStart,
+    /// Positions of seeker and hider.
     pub(crate) cells: [Cell; 2],
-    /// What the two know of each other.
-    pub(crate) sights: [Sight; 2],
-    /// The step being taken, from 1.
+    /// Each player's knowledge of its enemy.
+    pub(crate) enemy_sightings: [EnemySighting; 2],
+    /// Current step, from 1.
     pub(crate) step: u32,
-    /// Who moves now.
+    /// Seat to move.
     pub(crate) turn: Seat,
     pub(crate) ending: Option<Ending>,
     pub(crate) last: Option<LastTurn>,
     pub(crate) trails: [Trail; 2],
-    /// Turns taken, turns with the enemy in sight and cells walked, for the statistics.
+    /// Statistics: turns taken, turns with the enemy visible, and cells walked.
     pub(crate) turns: [u32; 2],
-    pub(crate) sightings: [u32; 2],
+    pub(crate) visible_turns: [u32; 2],
     pub(crate) walked: [u32; 2],
 }
 
 impl State {
-    /// The first step, seeker to move.
-    pub fn new(start: Start) -> Self {
+    /// State at the first step, with the seeker to move.
+    pub fn new(start: GameStart) -> Self {
         let [seeker, hider] = start.spawns;
         let visible = see_each_other(&start.map, seeker, hider);
-        let sight = |enemy_pos| Sight { enemy_is_visible: visible, enemy_pos, since: 0 };
+        let sight = |enemy_pos| EnemySighting { enemy_is_visible: visible, enemy_pos, since: 0 };
         let mut state = Self {
             start,
             cells: start.spawns,
-            sights: [sight(hider), sight(seeker)],
+            enemy_sightings: [sight(hider), sight(seeker)],
             step: 1,
             turn: SEEKER,
             ending: None,
             last: None,
-            trails: [Trail([None; TRAIL]); 2],
+            trails: [Trail([None; TRAIL_CELLS]); 2],
             turns: [0; 2],
-            sightings: [0; 2],
+            visible_turns: [0; 2],
             walked: [0; 2],
         };
         state.pass_to(SEEKER);
         state
     }
 
-    /// The room.
+    /// The map.
     #[inline]
     pub const fn map(&self) -> &Map {
         &self.start.map
     }
 
-    /// Where this seat's player stands.
+    /// Position of this seat.
     #[inline]
     pub const fn cell(&self, seat: Seat) -> Cell {
         self.cells[seat.index() & 1]
     }
 
-    /// What this seat was told before its last move.
+    /// This seat's knowledge of its enemy before its last move.
     #[inline]
-    pub const fn sight(&self, seat: Seat) -> Sight {
-        self.sights[seat.index() & 1]
+    pub const fn enemy_sighting(&self, seat: Seat) -> EnemySighting {
+        self.enemy_sightings[seat.index() & 1]
     }
 
-    /// Whether the two see each other right now.
+    /// Whether the players see each other now.
     pub fn see_each_other(&self) -> bool {
         see_each_other(self.map(), self.cells[0], self.cells[1])
     }
 
-    /// The cell an answer leads to, or every reason why it leads nowhere.
-    pub fn target(&self, seat: Seat, answer: Answer) -> Result<Cell, Refusal> {
+    /// Target cell of an answer. The error lists all reasons why it is illegal.
+    pub fn target(&self, seat: Seat, answer: Answer) -> Result<Cell, IllegalAnswer> {
         let mut reasons = Vec::new();
         if self.ending.is_some() {
             reasons.push("the game is over".to_owned());
@@ -157,11 +157,11 @@ impl State {
             Answer::To { x, y } => (x, y),
         };
         let Some(to) = Cell::new(x, y) else {
-            reasons.push(format!("[{x}, {y}] is off the map, x and y go from 0 to 19"));
+            reasons.push(format!("[{x}, {y}] is off the map; x and y must be 0 to 19"));
             if i64::from(x).abs_diff(from.x() as i64) + i64::from(y).abs_diff(from.y() as i64) > 1 {
                 reasons.push(too_far(x, y, from));
             }
-            return Err(Refusal { reasons });
+            return Err(IllegalAnswer { reasons });
         };
         if !self.map().is_empty(to) {
             reasons.push(format!("{to} is a wall"));
@@ -169,10 +169,10 @@ impl State {
         if from.manhattan(to) > 1 {
             reasons.push(too_far(x, y, from));
         }
-        Refusal::unless_empty(reasons).map(|()| to)
+        IllegalAnswer::unless_empty(reasons).map(|()| to)
     }
 
-    /// One player's move. Whatever is wrong with it, the player stays where it was.
+    /// Plays one move. With a fault or an illegal answer the player stays on its cell.
     pub fn play(&mut self, reply: Reply<Answer>, steps: u32) {
         if self.ending.is_some() {
             return;
@@ -191,15 +191,15 @@ impl State {
         self.trails[mine].push(from);
         self.cells[mine] = to;
         self.last = Some(LastTurn { seat, step: self.step, from, to, fault });
-        self.go_on(steps);
+        self.end_or_pass_turn(steps);
     }
 
-    /// Ends the game or passes the move on: the hider moves on every second step, after the seeker.
-    fn go_on(&mut self, steps: u32) {
+    /// Ends the game or passes the turn. The hider moves in every second step, after the seeker.
+    fn end_or_pass_turn(&mut self, steps: u32) {
         if self.cells[0] == self.cells[1] {
             self.ending = Some(Ending::Caught);
             for seat in [SEEKER, HIDER] {
-                self.tell(seat);
+                self.update_sighting(seat);
             }
         } else if self.turn == SEEKER && self.step.is_multiple_of(2) {
             self.pass_to(HIDER);
@@ -213,23 +213,23 @@ impl State {
 
     fn pass_to(&mut self, seat: Seat) {
         self.turn = seat;
-        self.tell(seat);
-        self.sightings[seat.index() & 1] += u32::from(self.sight(seat).enemy_is_visible);
+        self.update_sighting(seat);
+        self.visible_turns[seat.index() & 1] += u32::from(self.enemy_sighting(seat).enemy_is_visible);
     }
 
-    /// Tells a player what it sees now.
-    fn tell(&mut self, seat: Seat) {
+    /// Updates what a player knows about its enemy.
+    fn update_sighting(&mut self, seat: Seat) {
         let enemy_is_visible = self.see_each_other();
         let enemy_pos = self.cell(enemy(seat));
-        let sight = &mut self.sights[seat.index() & 1];
+        let sight = &mut self.enemy_sightings[seat.index() & 1];
         sight.enemy_is_visible = enemy_is_visible;
         if enemy_is_visible {
-            *sight = Sight { enemy_is_visible, enemy_pos, since: self.step };
+            *sight = EnemySighting { enemy_is_visible, enemy_pos, since: self.step };
         }
     }
 
-    /// A legal answer, each with the same chance.
-    pub fn sample(&self, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+    /// A uniformly random legal answer.
+    pub fn sample(&self, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
         if self.ending.is_some() || seat != self.turn {
             return None;
         }
@@ -243,35 +243,35 @@ impl State {
         rng.pick(&legal[..count]).map(Answer::Step)
     }
 
-    /// Another state that this seat cannot tell from this one: an unseen enemy stands elsewhere, on a cell it
-    /// can have reached since it was last seen and that this seat does not see from where it stands.
+    /// Another state that this seat cannot distinguish from this one. An invisible enemy is moved to another cell that it can have
+    /// reached since it was last seen and that this seat does not see.
     #[must_use]
-    pub fn resample(&self, seat: Seat, rng: &mut QuickRng) -> Self {
+    pub fn resample(&self, seat: Seat, rng: &mut FastRng) -> Self {
         let mut other = self.clone();
-        let sight = self.sight(seat);
+        let sight = self.enemy_sighting(seat);
         if sight.enemy_is_visible || self.ending.is_some() {
             return other;
         }
         let hidden = self.map().empty().minus(&field_of_view(self.map(), self.cell(seat)));
-        let possible: Vec<Cell> = self.reach(seat, sight).intersection(&hidden).iter().collect();
+        let possible: Vec<Cell> = self.reachable_by_enemy(seat, sight).intersection(&hidden).iter().collect();
         let theirs = enemy(seat).index() & 1;
         if let Some(cell) = rng.pick(&possible) {
             other.cells[theirs] = cell;
         }
-        // What it did out of sight is hidden too.
-        other.trails[theirs] = Trail([None; TRAIL]);
+        // Moves of an invisible enemy are hidden too.
+        other.trails[theirs] = Trail([None; TRAIL_CELLS]);
         other.last = self.last.filter(|last| last.seat == seat);
-        // How often it saw this player, and how far it walked, say where it was.
-        other.sightings[theirs] = 0;
+        // These statistics would reveal where the enemy was.
+        other.visible_turns[theirs] = 0;
         other.walked[theirs] = 0;
-        other.sights[theirs].enemy_is_visible = other.see_each_other();
+        other.enemy_sightings[theirs].enemy_is_visible = other.see_each_other();
         other
     }
 
-    /// Where the enemy can be after as many moves as it has made since this seat last saw it.
-    fn reach(&self, seat: Seat, sight: Sight) -> CellSet {
+    /// Cells that the enemy can have reached since this seat last saw it.
+    fn reachable_by_enemy(&self, seat: Seat, sight: EnemySighting) -> CellSet {
         let moves = if seat == SEEKER {
-            // The hider has moved at the end of each even step since.
+            // The hider has moved at the end of each even step since then.
             (self.step.saturating_sub(1) / 2).saturating_sub(sight.since.saturating_sub(1) / 2)
         } else {
             self.step.saturating_sub(sight.since)

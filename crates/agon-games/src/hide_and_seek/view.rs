@@ -1,8 +1,8 @@
-//! How a game looks: frames for the web viewer, the picture for the terminal, the map as text.
+//! Display of a game: frames for the web viewer, pictures for terminals, the map as text.
 
 use std::fmt::Write as _;
 
-use agon_core::{Eye, Ink, Picture, Seat, Style, View};
+use agon_core::{PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::cells::{Cell, CellSet, Direction, SIDE};
@@ -14,7 +14,7 @@ impl View for HideAndSeek {
     fn frame(&self, state: &State) -> Json {
         let sees = state.see_each_other();
         let player = |seat: Seat| {
-            let sight = state.sight(seat);
+            let sight = state.enemy_sighting(seat);
             json!({
                 "pos": state.cell(seat),
                 "spawn": state.start.spawns[seat.index() & 1],
@@ -42,9 +42,9 @@ impl View for HideAndSeek {
         })
     }
 
-    const STANDING: &'static str = "steps between the two, round the walls";
+    const CHART_LABEL: &'static str = "steps between the two, round the walls";
 
-    fn standing(&self, state: &State) -> Vec<f64> {
+    fn chart_values(&self, state: &State) -> Vec<f64> {
         let (target, open) = (state.cell(HIDER), state.map().empty());
         let mut reached = CellSet::one(state.cell(SEEKER));
         let mut steps = 0.0;
@@ -59,15 +59,15 @@ impl View for HideAndSeek {
         vec![steps]
     }
 
-    fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
-        let panel = panel(self, state, eye, names);
+    fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
+        let panel = panel(self, state, viewpoint, names);
         let mut picture = Picture::new();
         heading(self, state, &mut picture);
-        picture.line().put(format!("   {}", ruler()), Style::ink(Ink::Faint));
-        let marks = marks(state, eye);
+        picture.line().put(format!("   {}", ruler()), Style::color(PaletteColor::Faint));
+        let marks = marks(state, viewpoint);
         let mut notes = panel.lines.into_iter();
         for y in 0..SIDE {
-            picture.line().put(format!("{y:2} "), Style::ink(Ink::Faint));
+            picture.line().put(format!("{y:2} "), Style::color(PaletteColor::Faint));
             for x in 0..SIDE {
                 let cell = Cell::from_index(y * SIDE + x);
                 let (text, style) = marks[cell.index()].unwrap_or_else(|| floor(state.map(), cell));
@@ -94,7 +94,7 @@ impl View for HideAndSeek {
         out.push_str(&matrix(map));
         out.push_str("0 - empty\n1 - wall\n2 - seeker\n3 - hider\n");
         let [seeker, hider] = state.start.spawns;
-        // Writing into a string does not fail.
+        // Writing to a string does not fail.
         let _ = write!(out, "\nseeker spawns at {seeker}\nhider spawns at {hider}\n");
         out
     }
@@ -139,12 +139,12 @@ fn heading(game: &HideAndSeek, state: &State, picture: &mut Picture) {
         .line()
         .put(format!("Hide and Seek   step {} of {}", state.step, game.steps), Style::default().bold());
     let seeds = format!("   map {}, game {}", state.start.map_seed, state.start.game_seed);
-    picture.put(seeds, Style::ink(Ink::Faint));
+    picture.put(seeds, Style::color(PaletteColor::Faint));
 }
 
 fn floor(map: &Map, cell: Cell) -> (&'static str, Style) {
     if map.is_empty(cell) {
-        ("\u{b7} ", Style::ink(Ink::Faint))
+        ("\u{b7} ", Style::color(PaletteColor::Faint))
     } else {
         ("\u{2588}\u{2588}", Style::default())
     }
@@ -152,96 +152,96 @@ fn floor(map: &Map, cell: Cell) -> (&'static str, Style) {
 
 type Marks = Vec<Option<(&'static str, Style)>>;
 
-const fn ink(seat: Seat) -> Ink {
-    Ink::Seat(seat.0)
+const fn seat_color(seat: Seat) -> PaletteColor {
+    PaletteColor::Seat(seat.0)
 }
 
-/// What stands on the floor, the more important painted over the less.
-fn marks(state: &State, eye: Eye) -> Marks {
+/// Marks on the floor. Important marks overwrite others.
+fn marks(state: &State, viewpoint: Viewpoint) -> Marks {
     let mut marks: Marks = vec![None; SIDE * SIDE];
     let mut put = |cell: Cell, text, style| marks[cell.index()] = Some((text, style));
-    let shown = |seat| eye == Eye::All || eye == Eye::Seat(seat);
+    let shown = |seat| viewpoint == Viewpoint::All || viewpoint == Viewpoint::Seat(seat);
     for (seat, footprint) in [(SEEKER, "+ "), (HIDER, "o ")] {
         if shown(seat) {
             for cell in state.trails[seat.index()].iter() {
-                put(cell, footprint, Style::ink(ink(seat)));
+                put(cell, footprint, Style::color(seat_color(seat)));
             }
         }
     }
-    for cell in sight_line(state, eye).iter() {
-        put(cell, "* ", Style::ink(Ink::Accent));
+    for cell in sight_line(state, viewpoint).iter() {
+        put(cell, "* ", Style::color(PaletteColor::Accent));
     }
     for (seat, belief) in [(SEEKER, "h "), (HIDER, "s ")] {
-        if shown(seat) && (eye != Eye::All || !state.see_each_other()) {
-            put(state.sight(seat).enemy_pos, belief, Style::ink(ink(enemy(seat))));
+        if shown(seat) && (viewpoint != Viewpoint::All || !state.see_each_other()) {
+            put(state.enemy_sighting(seat).enemy_pos, belief, Style::color(seat_color(enemy(seat))));
         }
     }
     for (seat, letter) in [(HIDER, "H "), (SEEKER, "S ")] {
-        // A player's own place, and the enemy's while the player sees it.
-        let sight = state.sight(enemy(seat));
+        // The player's own cell, and the enemy's if it is visible.
+        let sight = state.enemy_sighting(enemy(seat));
         if shown(seat) {
-            put(state.cell(seat), letter, Style::ink(ink(seat)).bold());
+            put(state.cell(seat), letter, Style::color(seat_color(seat)).bold());
         } else if sight.enemy_is_visible {
-            put(sight.enemy_pos, letter, Style::ink(ink(seat)).bold());
+            put(sight.enemy_pos, letter, Style::color(seat_color(seat)).bold());
         }
     }
     if state.ending == Some(Ending::Caught) {
-        put(state.cell(SEEKER), "SH", Style::ink(Ink::Bad).bold());
+        put(state.cell(SEEKER), "SH", Style::color(PaletteColor::Bad).bold());
     }
     marks
 }
 
-/// The cells between the two while they see each other, as far as this eye can know it.
-fn sight_line(state: &State, eye: Eye) -> CellSet {
-    match eye {
-        Eye::All if state.see_each_other() => line(state.cell(SEEKER), state.cell(HIDER)),
-        Eye::Seat(seat) if state.turn == seat && state.sight(seat).enemy_is_visible => {
-            line(state.cell(seat), state.sight(seat).enemy_pos)
+/// Cells between the players while they see each other, as far as this viewpoint knows.
+fn sight_line(state: &State, viewpoint: Viewpoint) -> CellSet {
+    match viewpoint {
+        Viewpoint::All if state.see_each_other() => line(state.cell(SEEKER), state.cell(HIDER)),
+        Viewpoint::Seat(seat) if state.turn == seat && state.enemy_sighting(seat).enemy_is_visible => {
+            line(state.cell(seat), state.enemy_sighting(seat).enemy_pos)
         }
         _ => CellSet::EMPTY,
     }
 }
 
-/// The notes beside the map.
-fn panel(game: &HideAndSeek, state: &State, eye: Eye, names: &[String]) -> Picture {
+/// Notes beside the map.
+fn panel(game: &HideAndSeek, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
     let mut notes = Picture::new();
     for seat in [SEEKER, HIDER] {
-        player_notes(state, eye, seat, names, &mut notes);
+        player_notes(state, viewpoint, seat, names, &mut notes);
     }
-    verdict(game, state, eye, &mut notes);
+    status_note(game, state, viewpoint, &mut notes);
     notes.line();
-    let legend = match eye {
-        Eye::All => [
+    let legend = match viewpoint {
+        Viewpoint::All => [
             "+ o   their last steps",
             "h     last place the seeker saw H",
             "s     last place the hider saw S",
             "*     the line of sight",
         ],
-        Eye::Seat(SEEKER) => {
+        Viewpoint::Seat(SEEKER) => {
             ["+     your last steps", "h     last place you saw H", "*     the line of sight", ""]
         }
-        Eye::Seat(_) => {
+        Viewpoint::Seat(_) => {
             ["o     your last steps", "s     last place you saw S", "*     the line of sight", ""]
         }
     };
     for text in legend {
-        notes.line().put(text, Style::ink(Ink::Faint));
+        notes.line().put(text, Style::color(PaletteColor::Faint));
     }
     notes
 }
 
-fn player_notes(state: &State, eye: Eye, seat: Seat, names: &[String], notes: &mut Picture) {
+fn player_notes(state: &State, viewpoint: Viewpoint, seat: Seat, names: &[String], notes: &mut Picture) {
     let (letter, role) = if seat == SEEKER { ("S", "seeker") } else { ("H", "hider") };
     let name: String = names.get(seat.index()).map_or(role, String::as_str).chars().take(24).collect();
-    notes.line().put(format!("{letter} {name}"), Style::ink(ink(seat)).bold());
+    notes.line().put(format!("{letter} {name}"), Style::color(seat_color(seat)).bold());
     if name != role {
-        notes.put(format!(" ({role})"), Style::ink(Ink::Faint));
+        notes.put(format!(" ({role})"), Style::color(PaletteColor::Faint));
     }
     if state.ending.is_none() && state.turn == seat {
-        notes.put(" to move", Style::ink(Ink::Accent));
+        notes.put(" to move", Style::color(PaletteColor::Accent));
     }
-    if eye != Eye::All && eye != Eye::Seat(seat) {
-        let sight = state.sight(enemy(seat));
+    if viewpoint != Viewpoint::All && viewpoint != Viewpoint::Seat(seat) {
+        let sight = state.enemy_sighting(enemy(seat));
         let place = sight.enemy_pos;
         let text = match (sight.enemy_is_visible, sight.since) {
             (true, _) => format!("  at {place}"),
@@ -256,28 +256,31 @@ fn player_notes(state: &State, eye: Eye, seat: Seat, names: &[String], notes: &m
     if let Some(last) = state.last.filter(|last| last.seat == seat) {
         let word = Direction::between(last.from, last.to).map_or("", Direction::name);
         match last.fault {
-            Some(fault) => notes.put(format!(", stays ({fault})"), Style::ink(Ink::Bad)),
+            Some(fault) => notes.put(format!(", stays ({fault})"), Style::color(PaletteColor::Bad)),
             None => notes.text(format!(", last move {word}")),
         };
     }
     notes.line();
 }
 
-fn verdict(game: &HideAndSeek, state: &State, eye: Eye, notes: &mut Picture) {
-    let sees = match eye {
-        Eye::All => state.see_each_other(),
-        Eye::Seat(seat) => state.sight(seat).enemy_is_visible,
+fn status_note(game: &HideAndSeek, state: &State, viewpoint: Viewpoint, notes: &mut Picture) {
+    let sees = match viewpoint {
+        Viewpoint::All => state.see_each_other(),
+        Viewpoint::Seat(seat) => state.enemy_sighting(seat).enemy_is_visible,
     };
     notes.line();
     match (state.ending, game.score(state)) {
         (Some(ending), Some(score)) => {
-            notes.put(format!("{}: {score} steps", ending_name(ending)), Style::ink(Ink::Accent).bold());
+            notes.put(
+                format!("{}: {score} steps", ending_name(ending)),
+                Style::color(PaletteColor::Accent).bold(),
+            );
         }
         _ if sees => {
-            notes.put("they see each other", Style::ink(Ink::Good).bold());
+            notes.put("they see each other", Style::color(PaletteColor::Good).bold());
         }
         _ => {
-            notes.put("they do not see each other", Style::ink(Ink::Faint));
+            notes.put("they do not see each other", Style::color(PaletteColor::Faint));
         }
     }
 }

@@ -1,13 +1,12 @@
-//! Who sees whom: exact integer arithmetic on bitboards, no sampling.
+//! Lines of sight, computed with exact integer arithmetic on bitboards.
 //!
-//! Two cells see each other when the segment between their centres touches no wall, walls taken with their
-//! edges and corners. Which cells a segment touches depends only on the offset between its ends, so it is worked out
-//! once for each offset, at compile time.
+//! Two cells see each other if the segment between their centres touches no wall. Edges and corners belong to the wall. The cells
+//! that a segment touches depend only on the offset between its ends, so they are computed once per offset, at compile time.
 
 use super::cells::{Cell, CellSet, SIDE};
 use super::map::Map;
 
-/// The columns touched in each row by the segment from `[0, 0]` to `[dx, dy]`, as `TOUCHED[dy][dx][row]`.
+/// Columns in each row that the segment from `[0, 0]` to `[dx, dy]` touches, as `TOUCHED[dy][dx][row]`.
 static TOUCHED: [[[u32; SIDE]; SIDE]; SIDE] = touched_by_offset();
 
 #[allow(clippy::large_stack_arrays, reason = "runs at compile time only")]
@@ -29,9 +28,9 @@ const fn touched_by_offset() -> [[[u32; SIDE]; SIDE]; SIDE] {
     table
 }
 
-/// The columns that the segment from `[0, 0]` to `[dx, dy]` touches in one row. In units of half a cell the row
-/// spans y from `2 row - 1` to `2 row + 1`, and there the segment spans x from `low / dy` to `high / dy`. It
-/// touches column i when that meets `2 i - 1` to `2 i + 1`, both ends included.
+/// Columns in one row that the segment from `[0, 0]` to `[dx, dy]` touches. In units of half a cell, the row spans y from
+/// `2 row - 1` to `2 row + 1`, and the segment there spans x from `low / dy` to `high / dy`. It touches column i if that range
+/// meets `2 i - 1` to `2 i + 1`, including both ends.
 const fn touched_in_row(dx: i32, dy: i32, row: i32) -> u32 {
     if dy == 0 {
         return columns(0, dx);
@@ -49,8 +48,8 @@ const fn columns(first: i32, last: i32) -> u32 {
     ((1u32 << (last + 1)) - 1) & !((1 << first) - 1)
 }
 
-/// Rows and masks of the segment between two cells: the first row, its masks from the top, and by how far
-/// they are shifted; the flag says that the rows run from the bottom up.
+/// Segment between two cells: its first row, the masks of its rows from the top, their shift, and whether the masks must be
+/// applied in reverse order.
 #[inline]
 fn segment(a: Cell, b: Cell) -> (usize, &'static [u32], usize, bool) {
     let (left, right) = if a.x() <= b.x() { (a, b) } else { (b, a) };
@@ -64,7 +63,7 @@ fn segment(a: Cell, b: Cell) -> (usize, &'static [u32], usize, bool) {
 pub fn see_each_other(map: &Map, a: Cell, b: Cell) -> bool {
     let (top, masks, shift, upwards) = segment(a, b);
     let rows = &map.walls().rows()[top..];
-    // No early exit: twenty and-ors cost less than one branch guessed wrong.
+    // No early exit: twenty and-or operations cost less than one mispredicted branch.
     let hit = if upwards {
         rows.iter().zip(masks.iter().rev()).fold(0, |hit, (row, mask)| hit | row & mask << shift)
     } else {
@@ -73,7 +72,7 @@ pub fn see_each_other(map: &Map, a: Cell, b: Cell) -> bool {
     hit == 0
 }
 
-/// The cells that the segment between two cells touches, both ends included.
+/// Cells that the segment between two cells touches, including both ends.
 pub fn line(a: Cell, b: Cell) -> CellSet {
     let (top, masks, shift, upwards) = segment(a, b);
     let mut cells = CellSet::EMPTY;
@@ -87,7 +86,7 @@ pub fn line(a: Cell, b: Cell) -> CellSet {
     cells
 }
 
-/// All cells that are seen from this one, itself included.
+/// Cells that are visible from this one, including itself.
 pub fn field_of_view(map: &Map, from: Cell) -> CellSet {
     map.empty().iter().filter(|&cell| see_each_other(map, from, cell)).collect()
 }
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn touching_just_a_corner_of_a_wall_is_no_vision() {
+    fn corner_of_a_wall_blocks_the_view() {
         assert!(sees(&[], (3, 3), (5, 5)));
         for wall in [(3, 4), (4, 3), (4, 4), (5, 4), (4, 5)] {
             assert!(!sees(&[wall], (3, 3), (5, 5)), "{wall:?}");
@@ -118,8 +117,8 @@ mod tests {
         assert!(sees(&[(3, 0), (0, 1)], (0, 0), (3, 1)));
     }
 
-    /// Does the segment between the centres meet the closed square? In doubled coordinates, by the
-    /// separating axis: no gap in x, no gap in y, and the corners not all strictly on one side.
+    /// Whether the segment between the centres meets the closed square of the wall. Separating axis test in doubled coordinates:
+    /// no gap in x, no gap in y, and the corners not all strictly on one side.
     fn touches(a: Cell, b: Cell, wall: Cell) -> bool {
         let (ax, ay, bx, by) = (2 * a.x() as i32, 2 * a.y() as i32, 2 * b.x() as i32, 2 * b.y() as i32);
         let (wx, wy) = (2 * wall.x() as i32, 2 * wall.y() as i32);
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_holds_exactly_the_cells_its_segment_touches() {
+    fn line_contains_exactly_the_cells_its_segment_touches() {
         let ends = [cell(0, 0), cell(19, 3), cell(7, 19), cell(10, 9), cell(4, 12)];
         for a in ends {
             for b in Cell::all() {
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn seeing_is_mutual_and_agrees_with_the_line() {
+    fn visibility_is_mutual_and_agrees_with_the_line() {
         let map = Map::generate(42);
         for a in map.empty().iter() {
             for b in map.empty().iter() {

@@ -1,4 +1,4 @@
-//! The board: four home sides, five platforms, and where each move leads.
+//! The board: four home sides, five platforms, and the platform each move leads to.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Side {
-    /// At the top.
+    /// Top side.
     North,
-    /// On the right.
+    /// Right side.
     East,
-    /// At the bottom.
+    /// Bottom side.
     South,
-    /// On the left.
+    /// Left side.
     West,
 }
 
@@ -30,7 +30,7 @@ impl Side {
         }
     }
 
-    /// The platform a move from this side leads to. Left and right are those of a player facing the centre.
+    /// Platform of a move from this side. Left and right are from the view of a player facing the centre.
     #[inline]
     pub const fn platform(self, chosen: Move) -> Platform {
         const TO: [[Platform; 3]; 4] = [
@@ -43,11 +43,11 @@ impl Side {
     }
 }
 
-/// A place where points can be made.
+/// A platform with points.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Platform {
-    /// In the middle: all four can go there.
+    /// The centre, which all four players can reach.
     Center,
     /// The corner between West and North.
     Nw,
@@ -60,7 +60,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// All five, in the order the seed document lists them.
+    /// All five, in the order of the rule document.
     pub const ALL: [Self; 5] = [Self::Center, Self::Nw, Self::Ne, Self::Sw, Self::Se];
 
     /// `CENTER`, `NW`, `NE`, `SW`, `SE`.
@@ -75,15 +75,15 @@ impl Platform {
     }
 }
 
-/// An answer: where to go from one's side.
+/// An answer: the platform to go to, relative to the own side.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Move {
-    /// To the corner on the left hand.
+    /// To the left corner.
     Left,
-    /// To the corner on the right hand.
+    /// To the right corner.
     Right,
-    /// Straight on.
+    /// To the centre.
     Center,
 }
 
@@ -100,7 +100,7 @@ impl Move {
         }
     }
 
-    /// The record's form: `L`, `R`, `C`.
+    /// Record form: `L`, `R`, `C`.
     pub const fn letter(self) -> u8 {
         match self {
             Self::Left => b'L',
@@ -109,7 +109,7 @@ impl Move {
         }
     }
 
-    /// Reads the record's form or the whole word, in any case.
+    /// Reads the record form or the whole word, in any case.
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim();
         let is = |chosen: &Self| {
@@ -120,7 +120,7 @@ impl Move {
     }
 }
 
-/// How the history shows a move: its name, or `NONE` for a forfeit.
+/// Name of a move in the history; `NONE` for a forfeit.
 pub const fn move_name(chosen: Option<Move>) -> &'static str {
     match chosen {
         Some(chosen) => chosen.name(),

@@ -1,4 +1,4 @@
-//! A match as the competition publishes it: the JSON of the seed document, with the bots' names.
+//! A match as the competition publishes it: the JSON of the rule document, with the bots' names.
 
 use agon_core::Seat;
 use serde::Serialize;
@@ -7,13 +7,13 @@ use serde::ser::{SerializeSeq, SerializeStruct, Serializer};
 use super::board::move_name;
 use super::state::{SEATS, State, Turn};
 
-/// One match's history as JSON text: `players`, `final_scores` and `turn_data` with, for each turn, `turn`,
-/// `platform_scores`, `player_move`, `scores_awarded` (only those who scored) and `players_map`.
+/// History of a match as JSON text: `players`, `final_scores` and `turn_data`. Each turn has `turn`, `platform_scores`,
+/// `player_move`, `scores_awarded` (only bots that scored) and `players_map`.
 pub fn history_json(state: &State, names: &[String]) -> String {
     serde_json::to_string(&MatchHistory { state, names }).unwrap_or_default()
 }
 
-/// One match's history in the shape of [`history_json`], to be put into a larger document.
+/// History of a match in the shape of [`history_json`], for a larger document.
 #[derive(Clone, Copy, Debug)]
 pub struct MatchHistory<'a> {
     /// The match.
@@ -33,7 +33,7 @@ impl Serialize for MatchHistory<'_> {
     }
 }
 
-/// Turns with names, as `match_history` and `turn_data` hold them.
+/// Turns with names, as in `match_history` and `turn_data`.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnData<'a> {
     /// The turns.
@@ -73,7 +73,7 @@ impl Serialize for NamedTurn<'_> {
     }
 }
 
-/// An iterator of pairs as a JSON object, in its own order.
+/// Serialises an iterator of pairs as a JSON object, in its order.
 struct Pairs<I>(I);
 
 impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize for Pairs<I> {
@@ -82,7 +82,7 @@ impl<K: Serialize, V: Serialize, I: Iterator<Item = (K, V)> + Clone> Serialize f
     }
 }
 
-/// A name for each seat, also if too few are given.
+/// A name for each seat, even if fewer are given.
 pub(super) fn four_names(names: &[String]) -> [String; SEATS] {
     std::array::from_fn(|i| names.get(i).cloned().unwrap_or_else(|| format!("seat {}", Seat(i as u8))))
 }

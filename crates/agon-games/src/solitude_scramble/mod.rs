@@ -1,10 +1,10 @@
-//! Solitude Scramble: four bots, five platforms, and points only for who stands alone.
+//! Solitude Scramble: four bots, five platforms, and points only for a bot that is alone on its platform.
 //!
-//! Each turn the sides are dealt anew and the platforms get scores from 1 to 6; then all four choose LEFT, RIGHT or
-//! CENTER at once. Nothing is hidden but the others' minds, so the whole history is every bot's to read.
+//! In each turn, sides are dealt and platforms get scores from 1 to 6. Then all four bots choose LEFT, RIGHT or CENTER at the same
+//! time. Only the other bots' choices are hidden; every bot sees the whole history.
 //!
-//! - [`board`]: sides, platforms, moves, and which leads where
-//! - [`state`]: what is dealt, the golden rule, the match so far, what a seat sees
+//! - [`board`]: sides, platforms and moves
+//! - [`state`]: deals, the scoring rule, the match so far, observations
 //! - [`history`]: the match in the published JSON shape
 //! - [`view`]: frames for graphical viewers, pictures for terminals
 //! - [`bots`]: the house bots
@@ -12,9 +12,9 @@
 use std::time::Duration;
 
 use agon_core::{
-    Assets, Better, ClockRule, Cost, Default, Game, GameInfo, Kind, Lifetime, Outcome, QuickRng, Refusal,
-    Reply, RequestInfo, RoleInfo, ScoreInfo, Seat, SeatCount, SeatSet, Settings, SettingsError, Spec,
-    StatInfo,
+    Assets, BotLifetime, ClockRule, FastRng, FaultPenalty, Game, GameInfo, IllegalAnswer, Outcome, Reply,
+    RequestInfo, RoleInfo, ScoreDirection, ScoreInfo, Seat, SeatCount, SeatSet, SettingDefault, SettingKind,
+    SettingSpec, Settings, SettingsError, StatInfo,
 };
 
 pub mod board;
@@ -29,22 +29,22 @@ use state::{Observation, SEATS, State};
 static INFO: GameInfo = GameInfo {
     id: "solitude-scramble",
     title: "Solitude Scramble",
-    summary: "four bots choose a platform at once; only who stands alone on one scores",
+    summary: "four bots choose a platform at the same time; only a bot that is alone on its platform scores",
     rules_version: 1,
     seats: SeatCount { min: SEATS, max: SEATS },
-    roles: &[RoleInfo { name: "player", better: Better::Higher }],
+    roles: &[RoleInfo { name: "player", better: ScoreDirection::Higher }],
     settings: &[
-        Spec {
+        SettingSpec {
             name: "turns",
-            help: "turns of a match",
-            kind: Kind::Int { min: 1, max: MAX_TURNS as i64 },
-            default: Default::Int(TURNS as i64),
+            help: "number of turns in a match",
+            kind: SettingKind::Int { min: 1, max: MAX_TURNS as i64 },
+            default: SettingDefault::Int(DEFAULT_TURNS as i64),
         },
-        Spec {
+        SettingSpec {
             name: "seconds",
-            help: "thinking time for each answer, in seconds",
-            kind: Kind::Real { min: 0.001, max: 3600.0 },
-            default: Default::Real(SECONDS),
+            help: "time limit of an answer in seconds",
+            kind: SettingKind::Real { min: 0.001, max: 3600.0 },
+            default: SettingDefault::Real(DEFAULT_SECONDS),
         },
     ],
     requests: &[RequestInfo {
@@ -52,9 +52,9 @@ static INFO: GameInfo = GameInfo {
         asks: "where to go from your side, facing the centre: LEFT, RIGHT or CENTER",
         example: "LEFT",
     }],
-    faults: [Cost::ForfeitMove; 4],
+    faults: [FaultPenalty::ForfeitMove; 4],
     clock: "2 s for each answer",
-    lifetime: Lifetime::Call,
+    lifetime: BotLifetime::Call,
     names_shown: true,
     score: ScoreInfo { name: "points", unit: "", decimals: 2 },
     stats: &[
@@ -64,11 +64,11 @@ static INFO: GameInfo = GameInfo {
     ],
 };
 
-const TURNS: u16 = 10;
+const DEFAULT_TURNS: u16 = 10;
 const MAX_TURNS: u16 = 1000;
-const SECONDS: f64 = 2.0;
+const DEFAULT_SECONDS: f64 = 2.0;
 
-/// The rules: how many turns, how long to think.
+/// Rules of Solitude Scramble: number of turns and time limit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SolitudeScramble {
     turns: u16,
@@ -76,7 +76,7 @@ pub struct SolitudeScramble {
 }
 
 impl SolitudeScramble {
-    /// The number of turns of a match.
+    /// Number of turns of a match.
     pub const fn turns(&self) -> u16 {
         self.turns
     }
@@ -99,13 +99,16 @@ impl Game for SolitudeScramble {
 
     fn new(settings: &Settings, seats: usize, _assets: &Assets) -> Result<Self, SettingsError> {
         if seats != SEATS {
-            let what = format!("Solitude Scramble is played by {SEATS} bots, not {seats}");
-            return Err(SettingsError::one(what, "name four bots"));
+            let what = format!("Solitude Scramble has {SEATS} seats, not {seats}");
+            return Err(SettingsError::one(what, "use exactly four bots"));
         }
-        let turns = settings.int("turns").unwrap_or(TURNS.into()).clamp(1, MAX_TURNS.into()) as u16;
-        let seconds = settings.real("seconds").unwrap_or(SECONDS);
+        let turns = settings.int("turns").unwrap_or(DEFAULT_TURNS.into()).clamp(1, MAX_TURNS.into()) as u16;
+        let seconds = settings.real("seconds").unwrap_or(DEFAULT_SECONDS);
         let limit = Duration::try_from_secs_f64(seconds).map_err(|_| {
-            SettingsError::one(format!("`{seconds}` seconds are no time to think"), "such as seconds=2")
+            SettingsError::one(
+                format!("`{seconds}` seconds is not a valid time limit"),
+                "use for example seconds=2",
+            )
         })?;
         Ok(Self { turns, limit })
     }
@@ -133,16 +136,16 @@ impl Game for SolitudeScramble {
     }
 
     #[inline]
-    fn check(&self, state: &State, seat: Seat, _answer: Move) -> Result<(), Refusal> {
-        // From every side all three moves lead somewhere: what can be wrong is only who moves, and when.
+    fn check(&self, state: &State, seat: Seat, _answer: Move) -> Result<(), IllegalAnswer> {
+        // All three moves are possible from every side, so only the seat or the time can be wrong.
         let mut reasons = Vec::new();
         if seat.index() >= SEATS {
-            reasons.push(format!("there is no seat {seat}"));
+            reasons.push(format!("seat {seat} does not exist"));
         }
         if self.is_over(state) {
             reasons.push("the match is over".to_owned());
         }
-        Refusal::unless_empty(reasons)
+        IllegalAnswer::unless_empty(reasons)
     }
 
     fn apply(&self, state: &mut State, replies: &[Reply<Move>]) {
@@ -171,15 +174,15 @@ impl Game for SolitudeScramble {
         Some(outcome)
     }
 
-    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Move> {
+    fn sample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> Option<Move> {
         if self.to_move(state).contains(seat) { rng.pick(&Move::ALL) } else { None }
     }
 
-    fn resample(&self, state: &State, _seat: Seat, rng: &mut QuickRng) -> State {
-        state.with_future(rng.next_u64())
+    fn resample(&self, state: &State, _seat: Seat, rng: &mut FastRng) -> State {
+        state.with_future_seed(rng.next_u64())
     }
 
-    fn pack(seen: &Observation<'_>, _first: bool, out: &mut Vec<u8>) -> bool {
+    fn pack_observation(seen: &Observation<'_>, _first: bool, out: &mut Vec<u8>) -> bool {
         let Ok(turn) = u8::try_from(seen.turn()) else { return false };
         out.extend_from_slice(&[turn, seen.seat.0]);
         seen.deal.pack(out);

@@ -1,24 +1,24 @@
-//! A match in progress: what is dealt each turn, what was played, who scored.
+//! State of a match: deals, moves and points.
 
 use agon_core::Seat;
-use agon_core::random::{Rng, Stream};
+use agon_core::random::{Rng, RngStream};
 use serde::Serialize;
 use serde::ser::{SerializeMap, SerializeStruct, Serializer};
 
 use super::board::{Move, Platform, Side, move_name};
 
-/// The number of seats.
+/// Number of seats.
 pub const SEATS: usize = 4;
 
-/// The highest score of a platform; the lowest is 1.
-pub const TOP_SCORE: u8 = 6;
+/// Maximum score of a platform; the minimum is 1.
+pub const MAX_SCORE: u8 = 6;
 
-/// The points on offer on the five platforms, in the order of [`Platform::ALL`].
+/// Points of the five platforms, in the order of [`Platform::ALL`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Scores(pub [u8; 5]);
 
 impl Scores {
-    /// The points of one platform.
+    /// Points of one platform.
     #[inline]
     pub const fn of(self, platform: Platform) -> u8 {
         self.0[platform as usize]
@@ -35,7 +35,7 @@ impl Serialize for Scores {
     }
 }
 
-/// What is drawn anew for each turn: the platforms' scores and who stands on which side.
+/// Random draw of a turn: the scores of the platforms and the side of each seat.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Deal {
     scores: Scores,
@@ -43,7 +43,7 @@ pub struct Deal {
 }
 
 impl Deal {
-    /// How many there are: 6^5 scores, 4! ways to take sides.
+    /// Number of deals: 6^5 scores, 4! orders of sides.
     pub const COUNT: u32 = 7776 * 24;
 
     /// Writes the scores in the order of the platforms, then the sides in seat order, a byte each.
@@ -52,16 +52,16 @@ impl Deal {
         out.extend(self.sides.map(|side| side as u8));
     }
 
-    /// A given deal. `None` unless all scores are from 1 to 6 and the four sides differ.
+    /// A deal with these values. `None` unless all scores are from 1 to 6 and the four sides differ.
     pub fn new(scores: [u8; 5], sides: [Side; SEATS]) -> Option<Self> {
-        let fair = scores.iter().all(|score| (1..=TOP_SCORE).contains(score));
+        let fair = scores.iter().all(|score| (1..=MAX_SCORE).contains(score));
         let all_sides = Side::ALL.iter().all(|side| sides.contains(side));
         (fair && all_sides).then_some(Self { scores: Scores(scores), sides })
     }
 
-    /// The deal of a number below [`Deal::COUNT`]: each number is another deal, so that one uniform draw gives
-    /// scores and sides that are uniform and independent.
-    pub fn numbered(number: u32) -> Self {
+    /// The deal of a number below [`Deal::COUNT`]. The mapping is one-to-one, so one uniform draw gives uniform and independent
+    /// scores and sides.
+    pub fn from_number(number: u32) -> Self {
         let mut rest = number;
         let mut take = |n: u32| {
             let digit = rest % n;
@@ -77,60 +77,60 @@ impl Deal {
     }
 
     fn draw(rng: &mut Rng) -> Self {
-        Self::numbered(rng.below(Self::COUNT))
+        Self::from_number(rng.below(Self::COUNT))
     }
 
-    /// The points on offer.
+    /// Points of the platforms.
     #[inline]
     pub const fn scores(&self) -> Scores {
         self.scores
     }
 
-    /// The sides in seat order.
+    /// Sides in seat order.
     #[inline]
     pub const fn sides(&self) -> &[Side; SEATS] {
         &self.sides
     }
 
-    /// Where a seat stands.
+    /// Side of a seat.
     #[inline]
     pub const fn side(&self, seat: Seat) -> Side {
         self.sides[seat.index() % SEATS]
     }
 
-    /// Who stands on a side.
+    /// Seat on a side.
     pub fn seat_on(&self, side: Side) -> Seat {
         Seat(self.sides.iter().position(|&s| s == side).unwrap_or(0) as u8)
     }
 
-    /// Where a move leads a seat.
+    /// Platform of a seat's move.
     #[inline]
     pub const fn platform(&self, seat: Seat, chosen: Move) -> Platform {
         self.side(seat).platform(chosen)
     }
 
-    /// What a seat would get for a move if nobody else went there.
+    /// Points of a move if no other seat chooses the same platform.
     #[inline]
     pub const fn value(&self, seat: Seat, chosen: Move) -> u8 {
         self.scores.of(self.platform(seat, chosen))
     }
 }
 
-/// A turn that has been played.
+/// A played turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Turn {
-    /// Its number, from 1.
+    /// Number of the turn, from 1.
     pub number: u16,
-    /// What was dealt.
+    /// Deal of the turn.
     pub deal: Deal,
-    /// In seat order; `None` for a forfeit.
+    /// Moves in seat order; `None` for a forfeit.
     pub moves: [Option<Move>; SEATS],
     /// Points in seat order.
     pub awards: [u8; SEATS],
 }
 
 impl Turn {
-    /// The golden rule: who stands alone on a platform gets its points. A forfeit stands on none and blocks nobody.
+    /// Scoring rule: a bot that is alone on a platform gets its points. A forfeit occupies no platform.
     pub fn score(number: u16, deal: Deal, moves: [Option<Move>; SEATS]) -> Self {
         let mut visitors = [0u8; 5];
         for (side, chosen) in deal.sides.iter().zip(moves) {
@@ -149,17 +149,17 @@ impl Turn {
         Self { number, deal, moves, awards }
     }
 
-    /// The platform a seat went to, `None` for a forfeit.
-    pub fn went(&self, seat: Seat) -> Option<Platform> {
+    /// Platform of a seat; `None` for a forfeit.
+    pub fn platform_of(&self, seat: Seat) -> Option<Platform> {
         self.moves[seat.index() % SEATS].map(|chosen| self.deal.platform(seat, chosen))
     }
 
-    /// Who went to a platform, in seat order.
+    /// Seats on a platform, in seat order.
     pub fn visitors(&self, platform: Platform) -> impl Iterator<Item = Seat> {
-        Seat::all(SEATS).filter(move |&seat| self.went(seat) == Some(platform))
+        Seat::all(SEATS).filter(move |&seat| self.platform_of(seat) == Some(platform))
     }
 
-    /// Whether a seat moved and met somebody. (Each platform is worth at least a point: alone is never 0.)
+    /// Whether a seat moved and was not alone. (Each platform is worth at least one point, so a lone seat never gets 0.)
     pub fn collided(&self, seat: Seat) -> bool {
         self.moves[seat.index() % SEATS].is_some() && self.awards[seat.index() % SEATS] == 0
     }
@@ -177,7 +177,7 @@ impl Serialize for Turn {
     }
 }
 
-/// A match in progress.
+/// State of a match.
 #[derive(Clone, Debug)]
 pub struct State {
     deal: Deal,
@@ -187,37 +187,37 @@ pub struct State {
 }
 
 impl State {
-    /// The start of the match this seed gives, with room for so many turns.
+    /// Start of the match of a seed, with capacity for this number of turns.
     pub fn new(seed: u64, turns: u16) -> Self {
-        let mut rng = Rng::new(seed, Stream::Game);
+        let mut rng = Rng::new(seed, RngStream::Game);
         let deal = Deal::draw(&mut rng);
         Self { deal, history: Vec::with_capacity(turns.into()), totals: [0; SEATS], rng }
     }
 
-    /// What is dealt for the turn to be played; after the end, the last one.
+    /// Deal of the turn to be played; after the end, the last deal.
     #[inline]
     pub const fn deal(&self) -> &Deal {
         &self.deal
     }
 
-    /// Puts another deal in place of the one drawn for this turn.
-    pub const fn lay(&mut self, deal: Deal) {
+    /// Replaces the deal of this turn.
+    pub const fn set_deal(&mut self, deal: Deal) {
         self.deal = deal;
     }
 
-    /// The turns played so far.
+    /// Turns played so far.
     #[inline]
     pub fn history(&self) -> &[Turn] {
         &self.history
     }
 
-    /// The points so far, in seat order.
+    /// Points so far, in seat order.
     #[inline]
     pub const fn totals(&self) -> &[u16; SEATS] {
         &self.totals
     }
 
-    /// Plays the turn, and deals the next if one is to come.
+    /// Plays the turn, and deals the next one unless this was the last.
     pub(super) fn play(&mut self, moves: [Option<Move>; SEATS], last: bool) {
         let turn = Turn::score(self.history.len() as u16 + 1, self.deal, moves);
         for (total, award) in self.totals.iter_mut().zip(turn.awards) {
@@ -229,27 +229,27 @@ impl State {
         }
     }
 
-    /// The same match with other deals to come.
-    pub(super) fn with_future(&self, seed: u64) -> Self {
-        Self { rng: Rng::new(seed, Stream::Game), ..self.clone() }
+    /// The same match with other future deals.
+    pub(super) fn with_future_seed(&self, seed: u64) -> Self {
+        Self { rng: Rng::new(seed, RngStream::Game), ..self.clone() }
     }
 }
 
-/// What a seat sees: this turn's deal and every turn before it. Nothing is hidden but the moves to come.
+/// Observation of a seat: this turn's deal and all previous turns. Only future moves are hidden.
 #[derive(Clone, Copy, Debug)]
 pub struct Observation<'s> {
-    /// Who looks.
+    /// Seat of the bot.
     pub seat: Seat,
-    /// How many turns the match has.
+    /// Number of turns of the match.
     pub turns: u16,
-    /// What is dealt for this turn.
+    /// Deal of this turn.
     pub deal: Deal,
-    /// The turns before this one.
+    /// Previous turns.
     pub history: &'s [Turn],
 }
 
 impl Observation<'_> {
-    /// The number of the turn to be played, from 1.
+    /// Number of the turn to be played, from 1.
     #[inline]
     pub const fn turn(&self) -> u16 {
         self.history.len() as u16 + 1
@@ -276,14 +276,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_number_is_another_deal_and_all_deals_are_there() {
-        let deals: HashSet<Deal> = (0..Deal::COUNT).map(Deal::numbered).collect();
+    fn from_number_is_a_bijection_to_all_deals() {
+        let deals: HashSet<Deal> = (0..Deal::COUNT).map(Deal::from_number).collect();
         assert_eq!(deals.len(), Deal::COUNT as usize);
         assert!(deals.iter().all(|deal| Deal::new(deal.scores.0, deal.sides) == Some(*deal)));
     }
 
     #[test]
-    fn a_deal_that_cannot_be_drawn_is_refused() {
+    fn deal_that_cannot_be_drawn_is_rejected() {
         let [n, e, s, w] = Side::ALL;
         assert!(Deal::new([1, 6, 1, 6, 1], [w, s, e, n]).is_some());
         assert!(Deal::new([0, 6, 1, 6, 1], [w, s, e, n]).is_none());

@@ -1,33 +1,33 @@
-//! What a bot answers: `Q 17` when it calls, `17` when it places.
+//! Answers of bots: `Q 17` for a call, `17` for a placement.
 
 use super::board::Letter;
 
-/// A decoded answer. The position may be anywhere: whether it is on the board is a question of the rules.
+/// A decoded answer. The position may be off the board; the rules check it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// Calls a letter and writes it here.
+    /// Calls a letter and writes it.
     Call {
-        /// The letter both players have to write.
+        /// Letter that both players write.
         letter: Letter,
-        /// Where the caller writes it.
+        /// Position where the caller writes it.
         position: u32,
     },
-    /// Writes the letter the other called here.
+    /// Writes the letter that the other player called.
     Place {
-        /// Where.
+        /// Position of the letter.
         position: u32,
     },
 }
 
 impl Answer {
-    /// Where the letter goes.
+    /// Position of the letter.
     pub const fn position(self) -> u32 {
         match self {
             Self::Call { position, .. } | Self::Place { position } => position,
         }
     }
 
-    /// `Q17` or `17`.
+    /// Writes `Q17` or `17`.
     pub fn write(self, out: &mut Vec<u8>) {
         if let Self::Call { letter, .. } = self {
             out.push(b'A' + letter.code());
@@ -53,7 +53,7 @@ impl Answer {
     }
 }
 
-/// Digits and nothing else: no sign.
+/// Parses digits without a sign.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -71,12 +71,12 @@ mod tests {
         for text in ["17", " 17 ", "017"] {
             assert_eq!(Answer::read(text), Ok(Answer::Place { position: 17 }), "{text:?}");
         }
-        // Off the board is for the rules to refuse.
+        // The rules reject a position off the board.
         assert_eq!(Answer::read("99"), Ok(Answer::Place { position: 99 }));
     }
 
     #[test]
-    fn what_is_not_an_answer_is_garbled() {
+    fn other_texts_are_garbled() {
         for text in ["", "Q", "QQ 17", "17 Q", "-1", "Q -1", "+17", "Q 1 7", "1 7", "\u{c9} 17", "4294967296"]
         {
             assert!(Answer::read(text).is_err(), "{text:?}");

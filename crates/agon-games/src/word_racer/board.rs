@@ -1,25 +1,25 @@
-//! Letters, and the 7 x 7 board they are written on.
+//! Letters, and the 7 x 7 board.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-/// Rows and columns of a board.
+/// Number of rows and of columns.
 pub const SIDE: usize = 7;
 
-/// Positions of a board, 0 to 48, row by row.
+/// Number of positions, counted row by row from 0 to 48.
 pub const CELLS: usize = SIDE * SIDE;
 
-/// The position that holds the first letter from the start.
+/// Position of the first letter.
 pub const CENTRE: usize = 24;
 
-/// Rows and columns together: rows are lines 0 to 6, columns lines 7 to 13.
+/// Number of lines: rows are lines 0 to 6, columns lines 7 to 13.
 pub const LINES: usize = 2 * SIDE;
 
-/// The code of a cell without a letter: one past `Z`, so that no word has it.
+/// Code of an empty cell: one past `Z`, so that it is in no word.
 pub const EMPTY: u8 = 26;
 
-/// A row or column as letter codes, [`EMPTY`] where there is none.
+/// A row or column as letter codes, [`EMPTY`] for empty cells.
 pub type Line = [u8; SIDE];
 
 /// One of the letters A to Z.
@@ -27,10 +27,10 @@ pub type Line = [u8; SIDE];
 pub struct Letter(u8);
 
 impl Letter {
-    /// The first one.
+    /// The letter A.
     pub const A: Self = Self(0);
 
-    /// All 26.
+    /// All 26 letters.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator {
         (0..26).map(Self)
     }
@@ -41,25 +41,25 @@ impl Letter {
         if upper.is_ascii_uppercase() { Some(Self(upper as u8 - b'A')) } else { None }
     }
 
-    /// The letter of a code, A being 0. Anything past 25 is no letter.
+    /// Letter of a code from 0 (A) to 25 (Z).
     #[inline]
     pub const fn from_code(code: u8) -> Option<Self> {
         if code < 26 { Some(Self(code)) } else { None }
     }
 
-    /// A is 0, Z is 25.
+    /// Code from 0 (A) to 25 (Z).
     #[inline]
     pub const fn code(self) -> u8 {
         self.0
     }
 
-    /// The code as an index into lists of 26.
+    /// Index into lists of 26.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// In upper case.
+    /// The letter in upper case.
     pub const fn to_char(self) -> char {
         (b'A' + self.0) as char
     }
@@ -88,10 +88,10 @@ impl Serialize for Letter {
 pub struct Board([u8; CELLS]);
 
 impl Board {
-    /// Without any letter.
+    /// An empty board.
     pub const EMPTY: Self = Self([EMPTY; CELLS]);
 
-    /// With the first letter in the centre.
+    /// A board with the first letter in the centre.
     pub const fn with_first(letter: Letter) -> Self {
         let mut board = Self::EMPTY;
         board.0[CENTRE] = letter.code();
@@ -111,13 +111,13 @@ impl Board {
         cells.next().is_none().then_some(board)
     }
 
-    /// The letter at a position; `None` for an empty cell and past the board.
+    /// Letter at a position; `None` for an empty cell or off the board.
     #[inline]
     pub fn get(&self, position: usize) -> Option<Letter> {
         self.0.get(position).copied().and_then(Letter::from_code)
     }
 
-    /// Writes a letter. Past the board nothing happens.
+    /// Writes a letter. Does nothing off the board.
     #[inline]
     pub fn put(&mut self, position: usize, letter: Letter) {
         if let Some(cell) = self.0.get_mut(position) {
@@ -125,23 +125,23 @@ impl Board {
         }
     }
 
-    /// Whether a letter can be written there.
+    /// Whether the position is on the board and empty.
     #[inline]
     pub fn is_free(&self, position: usize) -> bool {
         self.0.get(position) == Some(&EMPTY)
     }
 
-    /// The positions without a letter.
+    /// Empty positions.
     pub fn free(&self) -> impl Iterator<Item = usize> + '_ {
         (0..CELLS).filter(|&position| self.is_free(position))
     }
 
-    /// How many cells hold a letter.
+    /// Number of cells with a letter.
     pub fn filled(&self) -> usize {
         CELLS - self.free().count()
     }
 
-    /// Row `line`, or column `line - 7`. Lines past 13 are empty.
+    /// Row `line`, or column `line - 7`. Lines above 13 are empty.
     #[inline]
     pub fn line(&self, line: usize) -> Line {
         let mut codes = [EMPTY; SIDE];
@@ -153,14 +153,14 @@ impl Board {
         codes
     }
 
-    /// The letter codes of all cells.
+    /// Letter codes of all cells.
     #[inline]
     pub const fn codes(&self) -> &[u8; CELLS] {
         &self.0
     }
 }
 
-/// The position of place `index` (0 to 6) of line `line` (0 to 13).
+/// Position of place `index` (0 to 6) of line `line` (0 to 13).
 #[inline]
 pub const fn cell_of(line: usize, index: usize) -> usize {
     if line < SIDE { line * SIDE + index } else { index * SIDE + line - SIDE }
@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_run_row_by_row_and_lines_cross() {
+    fn positions_count_row_by_row_and_lines_cross() {
         let mut board = Board::with_first(Letter::read('e').unwrap());
         board.put(17, Letter::read('Q').unwrap());
         assert_eq!(board.line(2)[3], 16);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_board_of_the_wrong_size_is_not_read() {
+    fn board_of_the_wrong_size_is_not_read() {
         assert_eq!(Board::read("ABC"), None);
         assert_eq!(Board::read(&"A".repeat(50)), None);
         assert_eq!(Board::read(&"1".repeat(49)), None);

@@ -1,16 +1,16 @@
-//! Word Racer: two players fill a hidden 7 x 7 board each with the same 49 letters, called in turn, and
-//! score the words in rows and columns.
+//! Word Racer: two players each fill a hidden 7 x 7 board with the same 49 letters, which they call in turn. Words in rows and
+//! columns score.
 //!
-//! - [`board`]: letters, positions, lines. [`words`]: the word list. [`scoring`]: points and words found.
-//! - [`state`]: the rules, turn by turn. [`answer`]: `Q 17` and `17`.
-//! - [`view`]: frame and picture. [`bots`]: the house bots. [`lines`]: what a program reads on its stdin.
+//! - [`board`]: letters, positions, lines. [`words`]: the word list. [`scoring`]: points and found words.
+//! - [`state`]: the rules. [`answer`]: answers such as `Q 17` and `17`.
+//! - [`view`]: display. [`bots`]: the house bots. [`text_protocol`]: stdin of programs.
 
 pub mod answer;
 pub mod board;
 pub mod bots;
-pub mod lines;
 pub mod scoring;
 pub mod state;
+pub mod text_protocol;
 pub mod view;
 pub mod words;
 
@@ -19,78 +19,78 @@ use std::time::Duration;
 
 use agon_core::random::series_seed;
 use agon_core::{
-    Assets, Better, ClockRule, Cost, Default, Game, GameInfo, Kind, Lifetime, Outcome, QuickRng, Refusal,
-    Reply, RequestInfo, Rng, RoleInfo, ScoreInfo, Seat, SeatCount, SeatSet, Settings, SettingsError, Spec,
-    StatInfo, Stream, Value, WhenSpent,
+    Assets, BankEmptyAction, BotLifetime, ClockRule, FastRng, FaultPenalty, Game, GameInfo, IllegalAnswer,
+    Outcome, Reply, RequestInfo, Rng, RngStream, RoleInfo, ScoreDirection, ScoreInfo, Seat, SeatCount,
+    SeatSet, SettingDefault, SettingKind, SettingSpec, SettingValue, Settings, SettingsError, StatInfo,
 };
 use serde::Serialize;
 
 pub use answer::Answer;
 pub use board::{Board, CELLS, CENTRE, Letter, SIDE};
-pub use scoring::{Found, POINTS, board_points, found_words, line_points};
-pub use state::{Asked, State, TURNS, other};
-pub use words::{BadLine, WordList};
+pub use scoring::{FoundWord, POINTS, board_points, found_words, line_points};
+pub use state::{RequestKind, State, TURNS, other_seat};
+pub use words::{WordList, WordListError};
 
-/// What the `words` setting is called when nobody gives a list.
-const BUILT_IN: &str = "built-in";
+/// Value of the setting `words` for the built-in list.
+const BUILT_IN_NAME: &str = "built-in";
 
 static INFO: GameInfo = GameInfo {
     id: "word-racer",
     title: "Word Racer",
-    summary: "fill a hidden 7 x 7 board with letters both players call; words in rows and columns score",
+    summary: "fill a hidden 7 x 7 board with letters that both players call; words in rows and columns score",
     rules_version: 1,
     seats: SeatCount { min: 2, max: 2 },
-    roles: &[RoleInfo { name: "player", better: Better::Higher }],
+    roles: &[RoleInfo { name: "player", better: ScoreDirection::Higher }],
     settings: &[
-        Spec {
+        SettingSpec {
             name: "first",
-            help: "the seat that calls first",
-            kind: Kind::Int { min: 0, max: 1 },
-            default: Default::Int(0),
+            help: "seat that calls first",
+            kind: SettingKind::Int { min: 0, max: 1 },
+            default: SettingDefault::Int(0),
         },
-        Spec {
+        SettingSpec {
             name: "letter",
-            help: "the first letter, in the centre of both boards",
-            kind: Kind::Choice(&[
+            help: "first letter, in the centre of both boards",
+            kind: SettingKind::Choice(&[
                 "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R",
                 "S", "T", "U", "V", "W", "X", "Y", "Z",
             ]),
-            default: Default::Drawn("uniform from A to Z"),
+            default: SettingDefault::Drawn("uniform from A to Z"),
         },
-        Spec {
+        SettingSpec {
             name: "seconds",
-            help: "time for all of a player's answers in a game, in seconds",
-            kind: Kind::Real { min: 0.01, max: 86_400.0 },
-            default: Default::Real(10.0),
+            help: "time for all answers of a player in a game, in seconds",
+            kind: SettingKind::Real { min: 0.01, max: 86_400.0 },
+            default: SettingDefault::Real(10.0),
         },
-        Spec {
+        SettingSpec {
             name: "words",
-            help: "the words that give points: a file with one word of 2 to 7 letters a line, or built-in",
-            kind: Kind::Asset,
-            default: Default::Word(BUILT_IN),
+            help: "word list: a file with one word of 2 to 7 letters per line, or built-in",
+            kind: SettingKind::Asset,
+            default: SettingDefault::Word(BUILT_IN_NAME),
         },
     ],
     requests: &[
         RequestInfo {
             name: "call",
-            asks: "a letter for both to write down, and the position where you write it",
+            asks: "a letter that both players write down, and the position where you write it",
             example: "Q 17",
         },
         RequestInfo {
             name: "place",
-            asks: "the position where you write the letter the other called",
+            asks: "the position where you write the letter that the other player called",
             example: "17",
         },
     ],
-    faults: [Cost::LoseGame; 4],
-    clock: "10 s for all of a player's answers in a game",
-    lifetime: Lifetime::Game,
+    faults: [FaultPenalty::LoseGame; 4],
+    clock: "10 s for all answers of a player in a game",
+    lifetime: BotLifetime::Game,
     names_shown: false,
     score: ScoreInfo { name: "points", unit: "", decimals: 2 },
     stats: &[StatInfo { name: "word points", decimals: 1 }],
 };
 
-/// What stays the same during a game.
+/// Rules of Word Racer with the settings of one game.
 #[derive(Clone, Debug)]
 pub struct WordRacer {
     first: Seat,
@@ -100,33 +100,33 @@ pub struct WordRacer {
 }
 
 impl WordRacer {
-    /// The words that give points.
+    /// The word list.
     pub const fn words(&self) -> &Arc<WordList> {
         &self.words
     }
 
-    /// The word points of both boards, in seat order.
+    /// Word points of both boards, in seat order.
     pub fn points(&self, state: &State) -> [u32; 2] {
         [Seat(0), Seat(1)].map(|seat| board_points(&self.words, state.board(seat)))
     }
 }
 
-/// What one seat may see: its own board and the letters called, not where the other wrote them.
+/// Observation of a seat: its board and the called letters, but not where the other player wrote them.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Observation<'s> {
-    /// The own board, row by row, `.` for an empty cell.
+    /// Own board, row by row, `.` for an empty cell.
     pub board: &'s Board,
     /// Whether this seat calls first.
     pub first: bool,
-    /// The turn, 1 to 48.
+    /// Turn, 1 to 48.
     pub turn: usize,
-    /// The letters called so far, in order; the one to place now is the last. Callers alternate.
+    /// Letters called so far, in order; the last one is to be placed now. Callers alternate.
     pub calls: &'s [Letter],
-    /// Where this seat wrote them.
+    /// Positions where this seat wrote them.
     pub places: &'s [u8],
-    /// The letter to place; `None` when one is to be called.
+    /// Letter to place; `None` if this seat is to call.
     pub letter: Option<Letter>,
-    /// The words that give points.
+    /// The word list.
     #[serde(skip)]
     pub words: &'s WordList,
 }
@@ -150,8 +150,8 @@ impl Game for WordRacer {
     fn new(settings: &Settings, seats: usize, assets: &Assets) -> Result<Self, SettingsError> {
         if !INFO.seats.allows(seats) {
             return Err(SettingsError::one(
-                format!("Word Racer is for 2 players, not {seats}"),
-                "name two bots",
+                format!("Word Racer has 2 seats, not {seats}"),
+                "use exactly two bots",
             ));
         }
         let letter = settings.word("letter").and_then(|word| word.chars().next()).and_then(Letter::read);
@@ -160,7 +160,7 @@ impl Game for WordRacer {
             first: Seat(u8::from(settings.int("first") == Some(1))),
             letter,
             limit: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::from_secs(10)),
-            words: word_list(settings.word("words").unwrap_or(BUILT_IN), assets)?,
+            words: word_list(settings.word("words").unwrap_or(BUILT_IN_NAME), assets)?,
         })
     }
 
@@ -169,27 +169,27 @@ impl Game for WordRacer {
     }
 
     fn clock(&self) -> ClockRule {
-        ClockRule::Bank { limit: self.limit, spent: WhenSpent::Timeout }
+        ClockRule::Bank { limit: self.limit, when_empty: BankEmptyAction::Timeout }
     }
 
     fn start_counts() -> bool {
         true
     }
 
-    fn own_lines() -> Option<agon_core::game::WriteLines<Self>> {
-        Some(lines::write_request)
+    fn text_protocol() -> Option<agon_core::game::TextRequestWriter<Self>> {
+        Some(text_protocol::write_request)
     }
 
-    /// Games 2k and 2k + 1 have the same first letter, with the first move swapped.
-    fn in_series(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
+    /// Games 2k and 2k + 1 have the same first letter, with the other seat calling first.
+    fn series_game(settings: &Settings, seed: u64, index: u32) -> (Settings, u64) {
         let mut settings = settings.clone();
         let first = settings.int("first").unwrap_or(0);
-        settings.set("first", Value::Int((first ^ i64::from(index & 1)) & 1));
+        settings.set("first", SettingValue::Int((first ^ i64::from(index & 1)) & 1));
         (settings, series_seed(seed, index / 2))
     }
 
     fn start(&self, seed: u64) -> State {
-        let drawn = || Letter::from_code(Rng::new(seed, Stream::Game).below(26) as u8);
+        let drawn = || Letter::from_code(Rng::new(seed, RngStream::Game).below(26) as u8);
         let letter = self.letter.or_else(drawn).unwrap_or(Letter::A);
         State::new(self.first, letter)
     }
@@ -199,16 +199,16 @@ impl Game for WordRacer {
     }
 
     fn request(&self, state: &State, _seat: Seat) -> usize {
-        usize::from(matches!(state.asked(), Some((_, Asked::Place(_)))))
+        usize::from(matches!(state.request(), Some((_, RequestKind::Place(_)))))
     }
 
-    fn asked(seen: &Observation<'_>) -> usize {
+    fn request_of(seen: &Observation<'_>) -> usize {
         usize::from(seen.letter.is_some())
     }
 
     fn observe<'s>(&'s self, state: &'s State, seat: Seat) -> Observation<'s> {
-        let letter = match state.asked() {
-            Some((mover, Asked::Place(letter))) if mover == seat => Some(letter),
+        let letter = match state.request() {
+            Some((mover, RequestKind::Place(letter))) if mover == seat => Some(letter),
             _ => None,
         };
         Observation {
@@ -222,7 +222,7 @@ impl Game for WordRacer {
         }
     }
 
-    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), Refusal> {
+    fn check(&self, state: &State, seat: Seat, answer: Answer) -> Result<(), IllegalAnswer> {
         state.check(seat, answer)
     }
 
@@ -231,7 +231,7 @@ impl Game for WordRacer {
     }
 
     fn outcome(&self, state: &State) -> Option<Outcome> {
-        if state.asked().is_some() {
+        if state.request().is_some() {
             return None;
         }
         let points = self.points(state);
@@ -253,11 +253,11 @@ impl Game for WordRacer {
         Some(outcome)
     }
 
-    fn sample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
+    fn sample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
         state.sample(seat, rng)
     }
 
-    fn resample(&self, state: &State, seat: Seat, rng: &mut QuickRng) -> State {
+    fn resample(&self, state: &State, seat: Seat, rng: &mut FastRng) -> State {
         state.resample(seat, rng)
     }
 
@@ -270,21 +270,21 @@ impl Game for WordRacer {
     }
 }
 
-/// The word list a setting names: the project's own, or a file given with its hash.
+/// Word list of a setting: the built-in one, or a file given by its hash.
 fn word_list(name: &str, assets: &Assets) -> Result<Arc<WordList>, SettingsError> {
-    if name == BUILT_IN {
+    if name == BUILT_IN_NAME {
         return Ok(WordList::built_in());
     }
     let content = assets.get(name).ok_or_else(|| {
         SettingsError::one(
-            format!("setting `words`: no word list {name} was given"),
-            "give the file itself, or leave the setting out for the built-in list",
+            format!("setting `words`: the word list {name} is missing"),
+            "give the file itself, or omit the setting to use the built-in list",
         )
     })?;
-    WordList::given(content).map_err(|bad| {
+    WordList::from_bytes(content).map_err(|error| {
         SettingsError::one(
-            format!("setting `words`: line {} of the word list is `{}`", bad.number, bad.text),
-            "each line holds one word of 2 to 7 letters A to Z",
+            format!("setting `words`: line {} of the word list is `{}`", error.line_number, error.text),
+            "write one word of 2 to 7 letters A to Z on each line",
         )
     })
 }

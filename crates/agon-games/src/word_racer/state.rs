@@ -1,36 +1,36 @@
-//! A game in progress: two boards, the letters called so far, and whose turn it is.
+//! State of a game: two boards, the letters called so far, and whose turn it is.
 
-use agon_core::{Fault, QuickRng, Refusal, Reply, Seat, SeatSet};
+use agon_core::{FastRng, Fault, IllegalAnswer, Reply, Seat, SeatSet};
 
 use super::answer::Answer;
 use super::board::{Board, CELLS, CENTRE, Letter};
 
-/// Letters called in a game: every cell but the centre.
+/// Number of letters called in a game: every cell but the centre.
 pub const TURNS: usize = CELLS - 1;
 
-/// What a seat is asked.
+/// Kind of request to a seat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Asked {
-    /// To call a letter and write it down.
+pub enum RequestKind {
+    /// Call a letter and write it.
     Call,
-    /// To write down the letter the other called.
+    /// Write the letter that the other player called.
     Place(Letter),
 }
 
-/// All of a game in progress.
+/// State of a game.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct State {
     pub(super) first: Seat,
     pub(super) boards: [Board; 2],
-    /// The letters called, in order; the callers alternate.
+    /// Called letters in order; the callers alternate.
     pub(super) calls: Vec<Letter>,
-    /// Where each seat wrote them, in the same order.
+    /// Positions where each seat wrote them, in the same order.
     pub(super) places: [Vec<u8>; 2],
     pub(super) fault: Option<(Seat, Fault)>,
 }
 
 impl State {
-    /// The start: the first letter in the centre of both boards.
+    /// Start of a game: the first letter in the centre of both boards.
     pub fn new(first: Seat, letter: Letter) -> Self {
         Self {
             first: Seat(first.0 & 1),
@@ -41,17 +41,17 @@ impl State {
         }
     }
 
-    /// A seat's board.
+    /// Board of a seat.
     pub fn board(&self, seat: Seat) -> &Board {
         &self.boards[seat.index() & 1]
     }
 
-    /// The letters called so far, in order.
+    /// Letters called so far, in order.
     pub fn calls(&self) -> &[Letter] {
         &self.calls
     }
 
-    /// Where a seat wrote the letters called so far, in the same order.
+    /// Positions where a seat wrote the called letters, in the same order.
     pub fn places(&self, seat: Seat) -> &[u8] {
         &self.places[seat.index() & 1]
     }
@@ -61,52 +61,54 @@ impl State {
         self.first
     }
 
-    /// The fault that ended the game, and whose it was.
+    /// The fault that ended the game, and its seat.
     pub const fn fault(&self) -> Option<(Seat, Fault)> {
         self.fault
     }
 
-    /// Who calls letter `turn`, counted from 0.
+    /// Seat that calls letter `turn`, counted from 0.
     pub const fn caller(&self, turn: usize) -> Seat {
         Seat(self.first.0 ^ (turn as u8 & 1))
     }
 
-    /// Letters that stand in both boards.
+    /// Number of letters on both boards.
     pub fn turns_done(&self) -> usize {
         self.places[0].len().min(self.places[1].len())
     }
 
-    /// Who is asked what now; `None` when the game is over.
-    pub fn asked(&self) -> Option<(Seat, Asked)> {
+    /// Current request and its seat; `None` when the game is over.
+    pub fn request(&self) -> Option<(Seat, RequestKind)> {
         let turn = self.turns_done();
         if self.fault.is_some() || turn >= TURNS {
             return None;
         }
         let caller = self.caller(turn);
         Some(match self.calls.get(turn) {
-            None => (caller, Asked::Call),
-            Some(&letter) => (other(caller), Asked::Place(letter)),
+            None => (caller, RequestKind::Call),
+            Some(&letter) => (other_seat(caller), RequestKind::Place(letter)),
         })
     }
 
     /// The seat to move, as a set.
     pub fn to_move(&self) -> SeatSet {
-        self.asked().map_or(SeatSet::EMPTY, |(seat, _)| SeatSet::one(seat))
+        self.request().map_or(SeatSet::EMPTY, |(seat, _)| SeatSet::one(seat))
     }
 
-    /// Whether an answer is allowed now, else every reason why not.
-    pub fn check(&self, seat: Seat, answer: Answer) -> Result<(), Refusal> {
-        let Some((mover, asked)) = self.asked() else { return Err(Refusal::because("the game is over")) };
+    /// Checks whether an answer is allowed now. The error lists all reasons.
+    pub fn check(&self, seat: Seat, answer: Answer) -> Result<(), IllegalAnswer> {
+        let Some((mover, request)) = self.request() else {
+            return Err(IllegalAnswer::because("the game is over"));
+        };
         if seat != mover {
-            return Err(Refusal::because(format!("seat {mover} is to move, not seat {seat}")));
+            return Err(IllegalAnswer::because(format!("seat {mover} is to move, not seat {seat}")));
         }
         let mut reasons = Vec::new();
-        match (asked, answer) {
-            (Asked::Call, Answer::Place { .. }) => {
-                reasons.push("a letter is to be called: answer LETTER POSITION".to_owned());
+        match (request, answer) {
+            (RequestKind::Call, Answer::Place { .. }) => {
+                reasons.push("a call is expected: answer LETTER POSITION".to_owned());
             }
-            (Asked::Place(letter), Answer::Call { .. }) => {
-                reasons.push(format!("{letter} was called and is to be placed: answer POSITION"));
+            (RequestKind::Place(letter), Answer::Call { .. }) => {
+                reasons.push(format!("{letter} was called and must be placed: answer POSITION"));
             }
             _ => {}
         }
@@ -119,21 +121,21 @@ impl State {
             Some(letter) => reasons.push(format!("position {position} already holds {letter}")),
             None => {}
         }
-        Refusal::unless_empty(reasons)
+        IllegalAnswer::unless_empty(reasons)
     }
 
     /// Plays one answer of the seat to move.
     pub fn apply(&mut self, reply: Option<Reply<Answer>>) {
-        let Some((seat, asked)) = self.asked() else { return };
+        let Some((seat, request)) = self.request() else { return };
         match reply {
             None => self.fault = Some((seat, Fault::Crash)),
             Some(Reply::Fault(fault)) => self.fault = Some((seat, fault)),
-            Some(Reply::Answer(answer)) => match (self.check(seat, answer), asked, answer) {
-                (Ok(()), Asked::Call, Answer::Call { letter, position }) => {
+            Some(Reply::Answer(answer)) => match (self.check(seat, answer), request, answer) {
+                (Ok(()), RequestKind::Call, Answer::Call { letter, position }) => {
                     self.calls.push(letter);
                     self.write(seat, letter, position);
                 }
-                (Ok(()), Asked::Place(letter), Answer::Place { position }) => {
+                (Ok(()), RequestKind::Place(letter), Answer::Place { position }) => {
                     self.write(seat, letter, position);
                 }
                 _ => self.fault = Some((seat, Fault::Illegal)),
@@ -147,21 +149,21 @@ impl State {
     }
 
     /// A uniformly random legal answer.
-    pub fn sample(&self, seat: Seat, rng: &mut QuickRng) -> Option<Answer> {
-        let (_, asked) = self.asked().filter(|(mover, _)| *mover == seat)?;
+    pub fn sample(&self, seat: Seat, rng: &mut FastRng) -> Option<Answer> {
+        let (_, request) = self.request().filter(|(mover, _)| *mover == seat)?;
         let free: Vec<usize> = self.board(seat).free().collect();
         let position = rng.pick(&free)? as u32;
-        Some(match asked {
-            Asked::Place(_) => Answer::Place { position },
-            Asked::Call => Answer::Call { letter: Letter::from_code(rng.below(26) as u8)?, position },
+        Some(match request {
+            RequestKind::Place(_) => Answer::Place { position },
+            RequestKind::Call => Answer::Call { letter: Letter::from_code(rng.below(26) as u8)?, position },
         })
     }
 
-    /// The same game with the letters on the other board written elsewhere.
+    /// The same game with the letters on the other board at other positions.
     #[must_use]
-    pub fn resample(&self, seat: Seat, rng: &mut QuickRng) -> Self {
+    pub fn resample(&self, seat: Seat, rng: &mut FastRng) -> Self {
         let mut state = self.clone();
-        let hidden = other(seat).index() & 1;
+        let hidden = other_seat(seat).index() & 1;
         let mut positions: Vec<u8> = (0..CELLS as u8).filter(|&p| usize::from(p) != CENTRE).collect();
         rng.shuffle(&mut positions);
         positions.truncate(self.places[hidden].len());
@@ -178,7 +180,7 @@ impl State {
     }
 }
 
-/// The other of the two seats.
-pub const fn other(seat: Seat) -> Seat {
+/// The other seat.
+pub const fn other_seat(seat: Seat) -> Seat {
     Seat((seat.0 & 1) ^ 1)
 }

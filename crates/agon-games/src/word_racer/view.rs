@@ -1,34 +1,34 @@
-//! How to look at a game: the frame for graphical viewers and the picture for terminals.
+//! Display of a game: frames for graphical viewers, pictures for terminals.
 
-use agon_core::{Eye, Game as _, Ink, Picture, Seat, Style, View};
+use agon_core::{Game as _, PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::board::{Board, CENTRE, SIDE};
-use super::scoring::{Found, found_words};
-use super::state::{Asked, State, TURNS, other};
+use super::scoring::{FoundWord, found_words};
+use super::state::{RequestKind, State, TURNS, other_seat};
 use super::{WordRacer, board_points};
 
-/// The width of one board with the words of its rows, in the picture.
-const WIDTH: usize = 44;
+/// Width of a board in the picture, with the words of its rows.
+const BOARD_WIDTH: usize = 44;
 
-/// The most characters of a name that are shown.
-const NAME: usize = 20;
+/// Maximum number of displayed characters of a name.
+const MAX_NAME_CHARS: usize = 20;
 
 const SEATS: [Seat; 2] = [Seat(0), Seat(1)];
 
 impl View for WordRacer {
     fn frame(&self, state: &State) -> Json {
-        let asked = state.asked();
+        let request = state.request();
         let outcome = self.outcome(state);
         json!({
             "turn": state.turns_done(),
             "turns": TURNS,
             "first": state.first(),
             "start": state.board(Seat(0)).get(CENTRE),
-            "to_move": asked.map(|(seat, _)| seat),
-            "asked": asked.map(|(_, asked)| match asked {
-                Asked::Call => "call",
-                Asked::Place(_) => "place",
+            "to_move": request.map(|(seat, _)| seat),
+            "asked": request.map(|(_, request)| match request {
+                RequestKind::Call => "call",
+                RequestKind::Place(_) => "place",
             }),
             "calls": state.calls().iter().map(|letter| letter.to_char()).collect::<String>(),
             "places": SEATS.map(|seat| state.places(seat)),
@@ -44,17 +44,17 @@ impl View for WordRacer {
         })
     }
 
-    const STANDING: &'static str = "word points";
+    const CHART_LABEL: &'static str = "word points";
 
-    fn standing(&self, state: &State) -> Vec<f64> {
+    fn chart_values(&self, state: &State) -> Vec<f64> {
         self.points(state).map(f64::from).to_vec()
     }
 
-    fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
+    fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
         let names = SEATS.map(|seat| name_of(names, seat));
         // Boards are hidden from the opponent until the end of the game.
-        let shown: Vec<Seat> = match eye {
-            Eye::Seat(seat) if state.asked().is_some() => vec![Seat(seat.0 & 1)],
+        let shown: Vec<Seat> = match viewpoint {
+            Viewpoint::Seat(seat) if state.request().is_some() => vec![Seat(seat.0 & 1)],
             _ => SEATS.to_vec(),
         };
         let mut picture = Picture::new();
@@ -67,7 +67,7 @@ impl View for WordRacer {
     }
 }
 
-/// The last letter called: by whom, and where it stands on each board (`null` where it is not placed yet).
+/// Last called letter: the caller, and its position on each board (`null` if not placed yet).
 fn last_turn(state: &State) -> Json {
     let Some(turn) = state.calls().len().checked_sub(1) else { return Json::Null };
     json!({
@@ -79,7 +79,7 @@ fn last_turn(state: &State) -> Json {
 
 fn name_of(names: &[String], seat: Seat) -> String {
     let name = names.get(seat.index()).map_or_else(|| format!("seat {seat}"), Clone::clone);
-    name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(NAME).collect()
+    name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MAX_NAME_CHARS).collect()
 }
 
 impl WordRacer {
@@ -89,18 +89,23 @@ impl WordRacer {
         picture.line();
         draw_last_turn(picture, state, shown, names);
         picture.line();
-        match (state.asked(), state.fault()) {
-            (Some((seat, Asked::Call)), _) => {
+        match (state.request(), state.fault()) {
+            (Some((seat, RequestKind::Call)), _) => {
                 draw_name(picture, names, seat);
                 picture.text(" calls the next letter");
             }
-            (Some((seat, Asked::Place(letter))), _) => {
+            (Some((seat, RequestKind::Place(letter))), _) => {
                 draw_name(picture, names, seat);
-                picture.text(" has to place ").put(letter.to_string(), Style::ink(Ink::Accent).bold());
+                picture
+                    .text(" has to place ")
+                    .put(letter.to_string(), Style::color(PaletteColor::Accent).bold());
             }
             (None, Some((seat, fault))) => {
-                picture.put(format!("{fault} of {}: ", names[seat.index()]), Style::ink(Ink::Bad).bold());
-                draw_name(picture, names, other(seat));
+                picture.put(
+                    format!("{fault} of {}: ", names[seat.index()]),
+                    Style::color(PaletteColor::Bad).bold(),
+                );
+                draw_name(picture, names, other_seat(seat));
                 picture.text(" wins");
             }
             (None, None) => {
@@ -117,14 +122,14 @@ impl WordRacer {
         }
     }
 
-    /// One board: letters of a counted word are joined, with `-` along rows and `|` down columns.
+    /// Draws a board. Letters of a counted word are joined with `-` in rows and `|` in columns.
     fn draw_board(&self, state: &State, seat: Seat, name: &str) -> Picture {
         let board = state.board(seat);
         let found = found_words(self.words(), board);
         let newest = state.places(seat).last().map(|&position| usize::from(position));
         let points = board_points(self.words(), board);
         let mut picture = Picture::new();
-        picture.line().put(name, Style::ink(Ink::Seat(seat.0)).bold());
+        picture.line().put(name, Style::color(PaletteColor::Seat(seat.0)).bold());
         picture.text(format!("  {points} points"));
         picture.line();
         for row in 0..SIDE {
@@ -139,19 +144,19 @@ impl WordRacer {
 }
 
 fn draw_name(picture: &mut Picture, names: &[String; 2], seat: Seat) {
-    picture.put(names[seat.index() & 1].clone(), Style::ink(Ink::Seat(seat.0)).bold());
+    picture.put(names[seat.index() & 1].clone(), Style::color(PaletteColor::Seat(seat.0)).bold());
 }
 
 fn draw_last_turn(picture: &mut Picture, state: &State, shown: &[Seat], names: &[String; 2]) {
     let Some(turn) = state.calls().len().checked_sub(1) else {
         if let Some(letter) = state.board(Seat(0)).get(CENTRE) {
-            picture.text("first letter ").put(letter.to_string(), Style::ink(Ink::Accent).bold());
+            picture.text("first letter ").put(letter.to_string(), Style::color(PaletteColor::Accent).bold());
         }
         return;
     };
     let caller = state.caller(turn);
     draw_name(picture, names, caller);
-    picture.text(" called ").put(state.calls()[turn].to_string(), Style::ink(Ink::Accent).bold());
+    picture.text(" called ").put(state.calls()[turn].to_string(), Style::color(PaletteColor::Accent).bold());
     for &seat in shown {
         if let Some(position) = state.places(seat).get(turn) {
             picture.text(", ");
@@ -161,62 +166,68 @@ fn draw_last_turn(picture: &mut Picture, state: &State, shown: &[Seat], names: &
     }
 }
 
-fn in_row_word(found: &[Found], cell: usize) -> bool {
+fn in_row_word(found: &[FoundWord], cell: usize) -> bool {
     found.iter().any(|f| f.line < SIDE && f.cells.contains(&cell))
 }
 
-fn in_column_word(found: &[Found], cell: usize) -> bool {
+fn in_column_word(found: &[FoundWord], cell: usize) -> bool {
     found.iter().any(|f| f.line >= SIDE && f.cells.contains(&cell))
 }
 
 /// Whether two neighbouring cells belong to the same counted word.
-fn joined(found: &[Found], cell: usize, next: usize) -> bool {
+fn joined(found: &[FoundWord], cell: usize, next: usize) -> bool {
     found.iter().any(|f| f.cells.windows(2).any(|pair| pair == [cell, next]))
 }
 
-fn draw_row(picture: &mut Picture, board: &Board, found: &[Found], row: usize, newest: Option<usize>) {
-    picture.line().put(format!("{:>3}  ", row * SIDE), Style::ink(Ink::Faint));
+fn draw_row(picture: &mut Picture, board: &Board, found: &[FoundWord], row: usize, newest: Option<usize>) {
+    picture.line().put(format!("{:>3}  ", row * SIDE), Style::color(PaletteColor::Faint));
     for column in 0..SIDE {
         let cell = row * SIDE + column;
         let text = board.get(cell).map_or_else(|| ".".to_owned(), |letter| letter.to_string());
         let ink = match (board.get(cell), in_row_word(found, cell), in_column_word(found, cell)) {
-            (None, ..) => Ink::Faint,
-            (_, true, true) => Ink::Accent,
-            (_, true, false) | (_, false, true) => Ink::Good,
-            (_, false, false) => Ink::Plain,
+            (None, ..) => PaletteColor::Faint,
+            (_, true, true) => PaletteColor::Accent,
+            (_, true, false) | (_, false, true) => PaletteColor::Good,
+            (_, false, false) => PaletteColor::Plain,
         };
-        let paper = if newest == Some(cell) { Ink::Faint } else { Ink::Plain };
-        picture.put(text, Style { ink, paper, bold: matches!(ink, Ink::Accent | Ink::Good) });
+        let paper = if newest == Some(cell) { PaletteColor::Faint } else { PaletteColor::Plain };
+        picture.put(
+            text,
+            Style {
+                color: ink,
+                background: paper,
+                bold: matches!(ink, PaletteColor::Accent | PaletteColor::Good),
+            },
+        );
         if column + 1 < SIDE {
             let link = if joined(found, cell, cell + 1) { "-" } else { " " };
-            picture.put(link, Style::ink(Ink::Good));
+            picture.put(link, Style::color(PaletteColor::Good));
         }
     }
     let points = points_of(found, row);
     if points > 0 {
-        picture.put(format!("  {points:>2}"), Style::ink(Ink::Good).bold());
+        picture.put(format!("  {points:>2}"), Style::color(PaletteColor::Good).bold());
         picture.text(format!(" {}", words_of(found, row)));
     }
 }
 
-fn draw_between(picture: &mut Picture, found: &[Found], row: usize) {
+fn draw_between(picture: &mut Picture, found: &[FoundWord], row: usize) {
     picture.line().text("     ");
     for column in 0..SIDE {
         let cell = row * SIDE + column;
         let link = if joined(found, cell, cell + SIDE) { "| " } else { "  " };
-        picture.put(link, Style::ink(Ink::Good));
+        picture.put(link, Style::color(PaletteColor::Good));
     }
 }
 
-/// The points of the columns under them (every other one a line lower, so that they do not touch), and their
-/// words.
-fn draw_columns(picture: &mut Picture, found: &[Found]) {
+/// Draws the points below the columns (every other one a line lower, so that they do not touch) and their words.
+fn draw_columns(picture: &mut Picture, found: &[FoundWord]) {
     for odd in [0, 1] {
         picture.line().text("    ");
         for column in 0..SIDE {
             let points = points_of(found, SIDE + column);
             let text = if points > 0 && column % 2 == odd { format!("{points:>2}") } else { "  ".to_owned() };
-            picture.put(text, Style::ink(Ink::Good).bold());
+            picture.put(text, Style::color(PaletteColor::Good).bold());
         }
     }
     picture.line();
@@ -227,7 +238,7 @@ fn draw_columns(picture: &mut Picture, found: &[Found]) {
     let mut width = 0;
     picture.line();
     for (i, words) in words.iter().enumerate() {
-        let lead = match (i, width + words.len() + 3 > WIDTH - 4) {
+        let lead = match (i, width + words.len() + 3 > BOARD_WIDTH - 4) {
             (0, _) => "down ",
             (_, true) => {
                 picture.line();
@@ -237,19 +248,19 @@ fn draw_columns(picture: &mut Picture, found: &[Found]) {
             (_, false) => " / ",
         };
         width += lead.len() + words.len();
-        picture.put(lead, Style::ink(Ink::Faint)).text(words.clone());
+        picture.put(lead, Style::color(PaletteColor::Faint)).text(words.clone());
     }
 }
 
-fn points_of(found: &[Found], line: usize) -> u32 {
+fn points_of(found: &[FoundWord], line: usize) -> u32 {
     found.iter().filter(|f| f.line == line).map(|f| u32::from(f.points)).sum()
 }
 
-fn words_of(found: &[Found], line: usize) -> String {
+fn words_of(found: &[FoundWord], line: usize) -> String {
     found.iter().filter(|f| f.line == line).map(|f| f.word.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Appends blocks next to each other, each [`WIDTH`] wide.
+/// Appends blocks side by side, each [`BOARD_WIDTH`] wide.
 fn side_by_side(picture: &mut Picture, blocks: &[Picture]) {
     let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
     for row in 0..height {
@@ -262,7 +273,7 @@ fn side_by_side(picture: &mut Picture, blocks: &[Picture]) {
                 picture.put(span.text.clone(), span.style);
             }
             let width: usize = spans.iter().map(|span| span.text.chars().count()).sum();
-            missing = WIDTH.saturating_sub(width);
+            missing = BOARD_WIDTH.saturating_sub(width);
         }
     }
 }

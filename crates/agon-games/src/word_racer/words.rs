@@ -1,4 +1,4 @@
-//! The word list: which words give points, packed for quick look-up along a line.
+//! The word list, stored as a trie for fast look-up along a line.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -6,34 +6,34 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use agon_core::assets::content_hash;
 
 use super::board::SIDE;
-use super::bots::Index;
+use super::bots::WordIndex;
 
-/// The list the project ships (see `data/WORDS-LICENCE.txt`).
-const BUILT_IN: &str = include_str!("../../data/words.dat");
+/// The built-in list (see `data/WORDS-LICENCE.txt`).
+const BUILT_IN_WORDS: &str = include_str!("../../data/words.dat");
 
-/// The words for which points are given: a trie whose nodes carry the set of their children.
+/// The words that give points: a trie whose nodes hold the set of their children.
 pub struct WordList {
     name: String,
     count: usize,
     nodes: Vec<Node>,
-    /// Where two letters lead, 0 for nowhere: most walks along a line end here.
+    /// Node of each pair of first letters, 0 for none: most look-ups along a line end here.
     pairs: Vec<u32>,
-    /// Made when a bot first asks for it.
-    index: OnceLock<Index>,
+    /// Created when a bot first uses it.
+    index: OnceLock<WordIndex>,
 }
 
-/// A prefix of some words, or several with the same endings.
+/// A prefix of some words, or several prefixes with the same endings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Node {
     /// Bit `c`: the letter `c` can follow. Bit 31: the prefix is a word.
     mask: u32,
-    /// The node of the lowest letter that can follow; the others stand behind it in order.
+    /// Node of the lowest letter that can follow; the others are stored after it in order.
     first: u32,
 }
 
-const WORD: u32 = 1 << 31;
+const WORD_BIT: u32 = 1 << 31;
 
-/// Pairs of codes, that of an empty cell included.
+/// Number of pairs of codes, including the code of an empty cell.
 const PAIRS: usize = 27 * 27;
 
 #[inline]
@@ -41,27 +41,29 @@ const fn pair(first: u8, second: u8) -> usize {
     first as usize * 27 + second as usize
 }
 
-/// A place in the trie while a line is walked.
+/// A node of the trie during a look-up along a line.
 #[derive(Clone, Copy)]
 pub(super) struct Prefix(u32);
 
 impl WordList {
-    /// The project's own list.
+    /// The built-in list.
     pub fn built_in() -> Arc<Self> {
         static LIST: OnceLock<Arc<WordList>> = OnceLock::new();
-        // The shipped file is tested to have no bad line; were there one, no word would count.
+        // A test checks that the shipped file has no invalid line; with one, no word would count.
         Arc::clone(
-            LIST.get_or_init(|| Arc::new(Self::read("built-in", BUILT_IN.as_bytes()).unwrap_or_default())),
+            LIST.get_or_init(|| {
+                Arc::new(Self::read("built-in", BUILT_IN_WORDS.as_bytes()).unwrap_or_default())
+            }),
         )
     }
 
-    /// The project's own list as it is handed to bots: `words.dat`.
+    /// Text of the built-in list, as bots get it in `words.dat`.
     pub const fn built_in_text() -> &'static str {
-        BUILT_IN
+        BUILT_IN_WORDS
     }
 
-    /// A list given by an organiser. The last one is kept, as every game of a competition asks for it anew.
-    pub fn given(content: &[u8]) -> Result<Arc<Self>, BadLine> {
+    /// A list from an organiser's file. The last list is cached, because every game of a competition uses it.
+    pub fn from_bytes(content: &[u8]) -> Result<Arc<Self>, WordListError> {
         static LAST: Mutex<Option<Arc<WordList>>> = Mutex::new(None);
         let name = content_hash(content);
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,9 +75,9 @@ impl WordList {
         Ok(list)
     }
 
-    /// Reads one word a line. Lower case, CRLF, blanks around a word, empty lines, any order and words given
-    /// twice are all right; a line that is not 2 to 7 letters A to Z is not.
-    pub fn read(name: &str, content: &[u8]) -> Result<Self, BadLine> {
+    /// Reads one word per line. Lower case, CRLF, surrounding blanks, empty lines, any order and duplicates are allowed; other
+    /// lines must have 2 to 7 letters A to Z.
+    pub fn read(name: &str, content: &[u8]) -> Result<Self, WordListError> {
         let mut words: Vec<Vec<u8>> = Vec::new();
         for (i, line) in content.split(|&byte| byte == b'\n').enumerate() {
             let line = line.trim_ascii();
@@ -85,16 +87,16 @@ impl WordList {
             if !(2..=SIDE).contains(&line.len()) || !line.iter().all(u8::is_ascii_alphabetic) {
                 let mut text = String::from_utf8_lossy(line).into_owned();
                 text = text.chars().take(40).flat_map(char::escape_debug).collect();
-                return Err(BadLine { number: i + 1, text });
+                return Err(WordListError { line_number: i + 1, text });
             }
             words.push(line.iter().map(|byte| byte.to_ascii_uppercase() - b'A').collect());
         }
         words.sort_unstable();
         words.dedup();
-        Ok(Self::packed(name, &words))
+        Ok(Self::from_sorted(name, &words))
     }
 
-    fn packed(name: &str, words: &[Vec<u8>]) -> Self {
+    fn from_sorted(name: &str, words: &[Vec<u8>]) -> Self {
         let mut list = Self {
             name: name.to_owned(),
             count: words.len(),
@@ -116,17 +118,17 @@ impl WordList {
         &self.name
     }
 
-    /// How many words there are.
+    /// Number of words.
     pub const fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is no word at all.
+    /// Whether the list has no words.
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Whether a word is in the list, upper or lower case.
+    /// Whether a word is in the list, in upper or lower case.
     pub fn contains(&self, word: &str) -> bool {
         let mut prefix = Self::start();
         for byte in word.bytes() {
@@ -139,8 +141,8 @@ impl WordList {
         self.is_word(prefix)
     }
 
-    /// All words in alphabetical order, as letter codes.
-    pub fn each(&self, mut visit: impl FnMut(&[u8])) {
+    /// Calls `visit` with all words in alphabetical order, as letter codes.
+    pub fn for_each_word(&self, mut visit: impl FnMut(&[u8])) {
         self.descend(Self::start(), &mut Vec::with_capacity(SIDE), &mut visit);
     }
 
@@ -157,9 +159,9 @@ impl WordList {
         }
     }
 
-    /// The words by pattern, for bots.
-    pub(super) fn index(&self) -> &Index {
-        self.index.get_or_init(|| Index::new(self))
+    /// Index of the words by pattern, for bots.
+    pub(super) fn index(&self) -> &WordIndex {
+        self.index.get_or_init(|| WordIndex::new(self))
     }
 
     /// The empty prefix.
@@ -168,35 +170,35 @@ impl WordList {
         Prefix(0)
     }
 
-    /// The prefix of these two letters, if any word begins with it.
+    /// Prefix of these two letters, if any word starts with it.
     #[inline]
-    pub(super) fn begin(&self, first: u8, second: u8) -> Option<Prefix> {
+    pub(super) fn prefix_of_pair(&self, first: u8, second: u8) -> Option<Prefix> {
         let node = *self.pairs.get(pair(first, second))?;
         (node != 0).then_some(Prefix(node))
     }
 
-    /// The prefix one letter longer, if any word begins with it. Codes past `Z` are in no word.
+    /// Prefix extended by one letter, if any word starts with it. Codes above `Z` are in no word.
     #[inline]
     pub(super) fn follow(&self, prefix: Prefix, code: u8) -> Option<Prefix> {
         let node = self.nodes.get(prefix.0 as usize)?;
         let bit = 1u32 << (code & 31);
-        if node.mask & bit & !WORD == 0 {
+        if node.mask & bit & !WORD_BIT == 0 {
             return None;
         }
         Some(Prefix(node.first + (node.mask & (bit - 1)).count_ones()))
     }
 
-    /// Whether this prefix is a word itself.
+    /// Whether this prefix is a word.
     #[inline]
     pub(super) fn is_word(&self, prefix: Prefix) -> bool {
-        self.nodes.get(prefix.0 as usize).is_some_and(|node| node.mask & WORD != 0)
+        self.nodes.get(prefix.0 as usize).is_some_and(|node| node.mask & WORD_BIT != 0)
     }
 }
 
 impl Default for WordList {
-    /// Without words.
+    /// An empty list.
     fn default() -> Self {
-        Self::packed("empty", &[])
+        Self::from_sorted("empty", &[])
     }
 }
 
@@ -206,17 +208,17 @@ impl std::fmt::Debug for WordList {
     }
 }
 
-/// A line of a word list that is no word.
+/// An invalid line of a word list.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BadLine {
-    /// Counted from 1.
-    pub number: usize,
-    /// Its beginning.
+pub struct WordListError {
+    /// Line number, from 1.
+    pub line_number: usize,
+    /// Start of the line.
     pub text: String,
 }
 
-/// Packs sorted words. The root comes first; wherever the same endings can follow, the nodes behind are the
-/// same ones, which keeps the whole list small enough for a processor's cache.
+/// Builds the trie of sorted words. The root is the first node. Prefixes with the same endings share their nodes, which keeps the
+/// trie small enough for the CPU cache.
 fn pack(words: &[Vec<u8>]) -> Vec<Node> {
     let mut nodes = vec![Node { mask: 0, first: 0 }];
     let mut known = HashMap::new();
@@ -224,7 +226,7 @@ fn pack(words: &[Vec<u8>]) -> Vec<Node> {
     nodes
 }
 
-/// The node for the words that share their first `depth` letters.
+/// Builds the node of the words that share their first `depth` letters.
 fn pack_from(
     words: &[Vec<u8>],
     depth: usize,
@@ -236,7 +238,7 @@ fn pack_from(
     if let Some((word, longer)) = rest.split_first()
         && word.len() == depth
     {
-        mask |= WORD;
+        mask |= WORD_BIT;
         rest = longer;
     }
     let mut children = Vec::new();
@@ -261,20 +263,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shipped_list_is_clean_and_large() {
+    fn built_in_list_is_valid_and_large() {
         let list = WordList::built_in();
-        assert_eq!(list.len(), BUILT_IN.lines().count());
+        assert_eq!(list.len(), BUILT_IN_WORDS.lines().count());
         assert!(list.len() >= 40_000);
-        assert!(BUILT_IN.lines().is_sorted_by(|a, b| a < b), "sorted, no word twice");
-        assert!(BUILT_IN.lines().all(|w| w.bytes().all(|b| b.is_ascii_uppercase())));
-        assert!(BUILT_IN.lines().all(|word| list.contains(word)));
+        assert!(
+            BUILT_IN_WORDS.lines().is_sorted_by(|a, b| a < b),
+            "the list must be sorted without duplicates"
+        );
+        assert!(BUILT_IN_WORDS.lines().all(|w| w.bytes().all(|b| b.is_ascii_uppercase())));
+        assert!(BUILT_IN_WORDS.lines().all(|word| list.contains(word)));
     }
 
     #[test]
-    fn the_trie_holds_the_words_and_no_others() {
+    fn trie_contains_exactly_the_words() {
         let list = WordList::read("few", b"at\ncat\ncats\nzoo\n").unwrap();
         let mut words = Vec::new();
-        list.each(|word| words.push(word.iter().map(|c| (b'A' + c) as char).collect::<String>()));
+        list.for_each_word(|word| words.push(word.iter().map(|c| (b'A' + c) as char).collect::<String>()));
         assert_eq!(words, ["AT", "CAT", "CATS", "ZOO"]);
         for no in ["", "A", "CA", "CATSS", "ZO", "TA", "C T", "\u{c9}"] {
             assert!(!list.contains(no), "{no:?}");

@@ -1,22 +1,22 @@
 //! Frames and pictures.
 
-use agon_core::{Eye, Fault, Game, QuickRng, Reply, Seat, View};
+use agon_core::{FastRng, Fault, Game, Reply, Seat, View, Viewpoint};
 use agon_games::colour_battle::{ColourBattle, Move, State};
 use serde_json::{Value as Json, json};
 
 use super::{game, placed};
 
 #[test]
-fn a_picture_of_20_bots_fits_100_columns_and_40_lines() {
+fn picture_of_20_bots_fits_100_columns_and_40_lines() {
     let game = game(20, 300);
     let names: Vec<String> = (0..20).map(|i| format!("a rather long name {i}")).collect();
     let mut state = game.start(4);
-    let mut rng = QuickRng::new(4);
+    let mut rng = FastRng::new(4);
     for _ in 0..300 {
         let replies: Vec<_> = (0..20).map(|_| Reply::Answer(rng.pick(&Move::ALL).unwrap())).collect();
         game.apply(&mut state, &replies);
     }
-    for eye in [Eye::All, Eye::Seat(Seat(3))] {
+    for eye in [Viewpoint::All, Viewpoint::Seat(Seat(3))] {
         let plain = game.picture(&state, eye, &names).plain();
         assert!(plain.lines().count() <= 40);
         assert!(plain.lines().all(|line| line.chars().count() <= 100), "{plain}");
@@ -28,11 +28,11 @@ fn a_picture_of_20_bots_fits_100_columns_and_40_lines() {
 fn largest_arena() -> String {
     let game = game(64, 9);
     let names: Vec<String> = (0..64).map(|i| format!("bot {i}")).collect();
-    game.picture(&game.start(4), Eye::All, &names).plain()
+    game.picture(&game.start(4), Viewpoint::All, &names).plain()
 }
 
 #[test]
-fn a_frame_tells_what_happened_in_the_round() {
+fn frame_contains_the_events_of_the_round() {
     let game = game(3, 9);
     let mut state = placed(&game, &[(1, 4, 4), (2, 6, 4), (3, 0, 0)]);
     assert_eq!(game.frame(&state)["bots"][0]["from"], Json::Null);
@@ -53,19 +53,19 @@ fn a_frame_tells_what_happened_in_the_round() {
 }
 
 fn shown(game: &ColourBattle, state: &State, names: &[String]) -> String {
-    format!("--- everything\n{}", game.picture(state, Eye::All, names).plain())
+    format!("--- everything\n{}", game.picture(state, Viewpoint::All, names).plain())
 }
 
 #[test]
-fn the_golden_game_looks_as_it_did() {
+fn pictures_equal_the_golden_game() {
     let game = game(5, 60);
     let names: Vec<String> = ["ada", "bob", "cleo", "dan", "eve"].map(String::from).into();
-    let mut rng = QuickRng::new(9);
+    let mut rng = FastRng::new(9);
     let mut state = game.start(2026);
     let mut text = String::new();
     let mut heading = [Move::Up; 5];
     while !game.to_move(&state).is_empty() {
-        if state.played().is_multiple_of(20) {
+        if state.rounds_played().is_multiple_of(20) {
             text += &shown(&game, &state, &names);
         }
         let replies: Vec<_> = heading
@@ -79,11 +79,11 @@ fn the_golden_game_looks_as_it_did() {
     }
     text += &shown(&game, &state, &names);
     text += "--- seat 1\n";
-    text += &game.picture(&state, Eye::Seat(Seat(1)), &names).plain();
+    text += &game.picture(&state, Viewpoint::Seat(Seat(1)), &names).plain();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/colour_battle.txt");
     if std::env::var_os("AGON_BLESS").is_some() {
         std::fs::write(path, &text).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(text, golden, "AGON_BLESS=1 accepts the new pictures");
+    assert_eq!(text, golden, "run with AGON_BLESS=1 to accept the new pictures");
 }

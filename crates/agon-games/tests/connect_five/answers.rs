@@ -1,37 +1,37 @@
-//! What bots see and say, and how they fail.
+//! Observations, answers and faults.
 
 use std::time::Duration;
 
-use agon_core::{ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, Settings};
+use agon_core::{BotLifetime, ClockRule, Fault, FaultPenalty, Game, Reply, Seat, Settings};
 use agon_games::connect_five::{Column, ConnectFive};
 use serde_json::json;
 
 use super::{STILL, after, drop_into, game, outcome, scores};
 
 #[test]
-fn a_bot_sees_board_player_t_and_n_and_nothing_else() {
+fn observation_has_only_board_player_t_and_n() {
     let game = game(&[("special", "3,6"), ("p", "1"), ("q", "0"), ("seconds", "10"), ("played", "12")]);
     let state = after(&game, 1, &[3]);
     let seen = serde_json::to_value(game.observe(&state, Seat(1))).unwrap();
     let keys: Vec<&String> = seen.as_object().unwrap().keys().collect();
     assert_eq!(keys.len(), 4, "{keys:?}");
     assert_eq!((&seen["player"], &seen["T"], &seen["N"]), (&json!(2), &json!(10), &json!(12)));
-    assert!(seen["T"].is_u64(), "whole seconds are a whole number");
+    assert!(seen["T"].is_u64(), "whole seconds are an integer");
     let text = serde_json::to_string(&game.observe(&state, Seat(1))).unwrap();
     assert!(text.starts_with(r#"{"board":[[0,"#), "{text}");
 }
 
 #[test]
-fn an_illegal_column_is_refused_with_every_reason() {
+fn illegal_column_is_rejected_with_every_reason() {
     let game = game(STILL);
     let state = after(&game, 0, &[2, 2, 2, 2, 2, 2, 2]);
     for (column, seat, reasons) in [
-        (-1, 1, vec!["there is no column -1, only 0 to 8"]),
-        (9, 1, vec!["there is no column 9, only 0 to 8"]),
-        (i64::MAX, 1, vec!["there is no column 9223372036854775807, only 0 to 8"]),
+        (-1, 1, vec!["column -1 does not exist; use 0 to 8"]),
+        (9, 1, vec!["column 9 does not exist; use 0 to 8"]),
+        (i64::MAX, 1, vec!["column 9223372036854775807 does not exist; use 0 to 8"]),
         (2, 1, vec!["column 2 is full"]),
-        (2, 0, vec!["it is not the turn of seat 0", "column 2 is full"]),
-        (9, 0, vec!["it is not the turn of seat 0", "there is no column 9, only 0 to 8"]),
+        (2, 0, vec!["seat 0 is not to move", "column 2 is full"]),
+        (9, 0, vec!["seat 0 is not to move", "column 9 does not exist; use 0 to 8"]),
     ] {
         assert_eq!(game.check(&state, Seat(seat), Column(column)).unwrap_err().reasons, reasons);
     }
@@ -40,7 +40,7 @@ fn an_illegal_column_is_refused_with_every_reason() {
 }
 
 #[test]
-fn an_illegal_column_or_a_timeout_loses_the_game_a_crash_or_garbled_answer_the_match() {
+fn illegal_or_late_answer_loses_the_game_and_crash_or_garbled_the_match() {
     let game = game(STILL);
     let start = after(&game, 0, &[4]);
     for fault in Fault::ALL {
@@ -51,8 +51,8 @@ fn an_illegal_column_or_a_timeout_loses_the_game_a_crash_or_garbled_answer_the_m
         assert_eq!(result.ended, format!("{fault} of seat 1"));
         let loses_match = matches!(fault, Fault::Crash | Fault::Garbled);
         assert_eq!(result.match_lost_by, loses_match.then_some(Seat(1)), "{fault}");
-        let cost = if loses_match { Cost::LoseMatch } else { Cost::LoseGame };
-        assert_eq!(ConnectFive::info().cost(fault), cost);
+        let cost = if loses_match { FaultPenalty::LoseMatch } else { FaultPenalty::LoseGame };
+        assert_eq!(ConnectFive::info().penalty(fault), cost);
     }
     for column in [-1, 9, 100, i64::MIN] {
         let mut state = start.clone();
@@ -67,7 +67,7 @@ fn an_illegal_column_or_a_timeout_loses_the_game_a_crash_or_garbled_answer_the_m
 }
 
 #[test]
-fn the_clock_gives_t_seconds_for_each_move() {
+fn clock_gives_t_seconds_for_each_move() {
     assert_eq!(game(&[]).clock(), ClockRule::PerAnswer { limit: Duration::from_secs(1) });
     let slow = game(&[("seconds", "2.5")]);
     assert_eq!(slow.clock(), ClockRule::PerAnswer { limit: Duration::from_millis(2500) });
@@ -79,9 +79,9 @@ fn the_clock_gives_t_seconds_for_each_move() {
 }
 
 #[test]
-fn the_bot_lives_for_the_whole_match_and_knows_its_opponent() {
+fn bot_lives_for_the_match_and_gets_its_opponents_name() {
     let info = ConnectFive::info();
-    assert_eq!(info.lifetime, Lifetime::Match);
+    assert_eq!(info.lifetime, BotLifetime::Match);
     assert!(info.names_shown);
     assert_eq!(info.roles.len(), 1);
 }

@@ -1,6 +1,6 @@
-//! The grid, falling pieces, lines and the end of a game.
+//! The board, falling pieces, lines and the end of a game.
 
-use agon_core::{Game, QuickRng, Reply, Seat, SeatSet};
+use agon_core::{FastRng, Game, Reply, Seat, SeatSet};
 use agon_games::connect_five::board::Mark;
 use agon_games::connect_five::{ConnectFive, State};
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::{STILL, after, board, drop_into, game, outcome, scores};
 fn full_board_without_a_line(game: &ConnectFive) -> State {
     (0..100_000)
         .find_map(|seed| {
-            let mut rng = QuickRng::new(seed);
+            let mut rng = FastRng::new(seed);
             let mut state = game.start(0);
             while let Some(seat) = game.to_move(&state).next() {
                 let column = game.sample(&state, seat, &mut rng)?;
@@ -19,11 +19,11 @@ fn full_board_without_a_line(game: &ConnectFive) -> State {
             }
             (outcome(game, &state).ended == "board full").then_some(state)
         })
-        .expect("random play fills a board now and then")
+        .expect("some random game fills the board")
 }
 
 #[test]
-fn the_grid_has_9_columns_and_7_rows_and_board_0_is_the_top_row() {
+fn board_has_9_columns_and_7_rows_with_the_top_row_first() {
     let game = game(STILL);
     let mut state = after(&game, 0, &[8, 8]);
     let seen = serde_json::to_value(game.observe(&state, Seat(0))).unwrap();
@@ -38,7 +38,7 @@ fn the_grid_has_9_columns_and_7_rows_and_board_0_is_the_top_row() {
 }
 
 #[test]
-fn a_piece_falls_to_the_lowest_free_cell_of_its_column() {
+fn piece_falls_to_the_lowest_free_cell_of_its_column() {
     let game = game(STILL);
     let state = after(&game, 0, &[4, 4, 3, 4]);
     let rows = board(&game, &state).rows();
@@ -74,7 +74,7 @@ fn five_in_a_row_column_or_diagonal_wins() {
         let game = game(STILL);
         let mut state = game.start(0);
         for (i, &column) in columns.iter().enumerate() {
-            assert!(game.outcome(&state).is_none(), "{what}: over before move {i}");
+            assert!(game.outcome(&state).is_none(), "{what}: finished before move {i}");
             drop_into(&game, &mut state, column);
         }
         let result = outcome(&game, &state);
@@ -86,13 +86,13 @@ fn five_in_a_row_column_or_diagonal_wins() {
 }
 
 #[test]
-fn four_in_a_line_do_not_win() {
+fn four_in_a_line_does_not_win() {
     let game = game(STILL);
     assert!(game.outcome(&after(&game, 0, &[0, 0, 1, 1, 2, 2, 3, 3])).is_none());
 }
 
 #[test]
-fn a_full_board_without_a_line_is_a_draw() {
+fn full_board_without_a_line_is_a_draw() {
     let game = game(STILL);
     let state = full_board_without_a_line(&game);
     let result = outcome(&game, &state);
@@ -104,10 +104,10 @@ fn a_full_board_without_a_line_is_a_draw() {
 }
 
 #[test]
-fn the_last_piece_on_a_full_board_can_still_win() {
+fn last_piece_on_a_full_board_can_win() {
     let game = game(STILL);
     let won = (0..200_000).any(|seed| {
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut state = game.start(0);
         while let Some(seat) = game.to_move(&state).next() {
             let Some(column) = game.sample(&state, seat, &mut rng) else { return false };
@@ -115,11 +115,11 @@ fn the_last_piece_on_a_full_board_can_still_win() {
         }
         board(&game, &state).is_full() && outcome(&game, &state).ended == "five in a line"
     });
-    assert!(won, "one in thousands of random games is won by the last piece");
+    assert!(won, "the last piece wins no random game");
 }
 
 #[test]
-fn the_score_is_1_for_a_win_0_for_a_loss_and_the_moves_are_counted() {
+fn score_is_1_for_a_win_and_0_for_a_loss_with_counted_moves() {
     let game = game(&[("special", "0,1"), ("p", "0"), ("q", "0"), ("first", "1")]);
     let result = outcome(&game, &after(&game, 0, &[8, 7, 8, 7, 8, 7, 8, 7, 8]));
     assert_eq!(scores(&result), [0.0, 1.0]);

@@ -1,22 +1,22 @@
-//! The rules of Connect Five, one test for each sentence of the rule book.
+//! Rules of Connect Five, with a test for each sentence of the rule book.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
-#![allow(clippy::float_cmp, reason = "scores and set odds are exact")]
+#![allow(clippy::float_cmp, reason = "scores and given probabilities are exact")]
 
 use agon_core::{Assets, Game, Outcome, Reply, Seat, Settings};
 use agon_games::connect_five::board::Board;
 use agon_games::connect_five::{Column, ConnectFive, State};
 
-mod always;
 mod answers;
 mod grid;
-mod house;
+mod house_bots;
+mod properties;
 mod series;
 mod special;
 mod view;
 
 type Pairs<'a> = &'a [(&'a str, &'a str)];
 
-/// No piece drifts.
+/// Settings without drift.
 const STILL: Pairs = &[("special", "0,1"), ("p", "0"), ("q", "0")];
 
 fn settings(pairs: Pairs) -> Settings {
@@ -31,7 +31,7 @@ fn drop_into(game: &ConnectFive, state: &mut State, column: i64) {
     game.apply(state, &[Reply::Answer(Column(column))]);
 }
 
-/// A game in which these columns have been named.
+/// A game after dropping into these columns.
 fn after(game: &ConnectFive, seed: u64, columns: &[i64]) -> State {
     let mut state = game.start(seed);
     for &column in columns {

@@ -1,22 +1,22 @@
-//! The games of a match.
+//! Games of a match.
 
 use agon_core::random::series_seed;
-use agon_core::{Assets, Game, QuickRng, Reply, Seat, Settings, Value, View};
+use agon_core::{Assets, FastRng, Game, Reply, Seat, SettingValue, Settings, View};
 use agon_games::connect_five::ConnectFive;
 use serde_json::Value as Json;
 
 use super::{after, board, game, settings};
 
 #[test]
-fn a_match_keeps_columns_p_and_q_alternates_the_first_move_and_counts_games() {
+fn match_keeps_columns_p_and_q_alternates_the_first_move_and_counts_games() {
     for (first, seed) in [(0, 7), (1, 8)] {
         let mut start = settings(&[("played", "40")]);
-        start.set("first", Value::Int(first));
-        let (zero, _) = ConnectFive::in_series(&start, seed, 0);
+        start.set("first", SettingValue::Int(first));
+        let (zero, _) = ConnectFive::series_game(&start, seed, 0);
         for index in 0..9u32 {
-            let (of_game, game_seed) = ConnectFive::in_series(&start, seed, index);
+            let (of_game, game_seed) = ConnectFive::series_game(&start, seed, index);
             for name in ["special", "p", "q"] {
-                assert_ne!(of_game.get(name), Some(&Value::Drawn));
+                assert_ne!(of_game.get(name), Some(&SettingValue::Drawn));
                 assert_eq!(of_game.get(name), zero.get(name), "{name} in game {index}");
             }
             assert_eq!(of_game.int("first"), Some(first ^ i64::from(index % 2)));
@@ -29,13 +29,13 @@ fn a_match_keeps_columns_p_and_q_alternates_the_first_move_and_counts_games() {
 }
 
 #[test]
-fn a_game_played_alone_is_the_first_game_of_its_match() {
+fn single_game_equals_the_first_game_of_its_match() {
     for seed in 0..200 {
         let alone = game(&[]);
-        let (of_match, game_seed) = ConnectFive::in_series(&settings(&[]), seed, 0);
+        let (of_match, game_seed) = ConnectFive::series_game(&settings(&[]), seed, 0);
         let first = ConnectFive::new(&of_match, 2, &Assets::none()).unwrap();
         let mut states = (alone.start(seed), first.start(game_seed));
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         while let Some(seat) = alone.to_move(&states.0).next() {
             let column = alone.sample(&states.0, seat, &mut rng).unwrap();
             alone.apply(&mut states.0, &[Reply::Answer(column)]);
@@ -46,9 +46,9 @@ fn a_game_played_alone_is_the_first_game_of_its_match() {
 }
 
 #[test]
-fn drawn_settings_survive_the_record() {
+fn drawn_settings_round_trip_through_json() {
     for seed in 0..500 {
-        let (drawn, _) = ConnectFive::in_series(&settings(&[]), seed, 1);
+        let (drawn, _) = ConnectFive::series_game(&settings(&[]), seed, 1);
         let Json::Object(json) = serde_json::from_str(&serde_json::to_string(&drawn).unwrap()).unwrap()
         else {
             panic!("settings are an object")
@@ -62,7 +62,7 @@ fn games_of_a_match_drift_differently() {
     let start = settings(&[("special", "3,6"), ("p", "0.4"), ("q", "0.4")]);
     let landings: std::collections::BTreeSet<Vec<[u8; 9]>> = (0..20)
         .map(|index| {
-            let (settings, seed) = ConnectFive::in_series(&start, 5, index);
+            let (settings, seed) = ConnectFive::series_game(&start, 5, index);
             let game = ConnectFive::new(&settings, 2, &Assets::none()).unwrap();
             board(&game, &after(&game, seed, &[3, 6, 3, 6, 3, 6])).rows().to_vec()
         })

@@ -1,6 +1,6 @@
 //! Frames and pictures.
 
-use agon_core::{Eye, Fault, Game, QuickRng, Reply, Seat, View};
+use agon_core::{FastRng, Fault, Game, Reply, Seat, View, Viewpoint};
 use agon_games::connect_five::State;
 use agon_games::connect_five::board::{Board, Mark};
 use serde_json::{Value as Json, json};
@@ -12,21 +12,21 @@ fn names() -> [String; 2] {
 }
 
 #[test]
-fn the_picture_shows_the_drift_to_all_but_a_player_only_its_own() {
+fn picture_shows_drift_to_spectators_and_to_its_own_player_only() {
     let game = game(&[("special", "3,6"), ("p", "1"), ("q", "0")]);
     let state = after(&game, 1, &[3]);
-    let all = game.picture(&state, Eye::All, &names()).plain();
+    let all = game.picture(&state, Viewpoint::All, &names()).plain();
     assert!(all.contains("alice dropped into column 3, the piece drifted left to 2"), "{all}");
     assert!(all.contains("v---o") && all.contains("special columns 3 and 6: left 1.000"), "{all}");
-    let own = game.picture(&state, Eye::Seat(Seat(0)), &names()).plain();
+    let own = game.picture(&state, Viewpoint::Seat(Seat(0)), &names()).plain();
     assert!(own.contains("drifted left") && own.contains("v---o") && !own.contains("special"), "{own}");
-    let other = game.picture(&state, Eye::Seat(Seat(1)), &names()).plain();
+    let other = game.picture(&state, Viewpoint::Seat(Seat(1)), &names()).plain();
     assert!(other.contains("alice put a piece into column 2") && !other.contains("v---o"), "{other}");
     assert!(!other.contains('~') && !other.contains("special") && !other.contains("column 3"), "{other}");
 }
 
 #[test]
-fn the_frame_tells_a_viewer_everything() {
+fn frame_contains_the_complete_state() {
     let game = game(&[("special", "0,1"), ("p", "0"), ("q", "0"), ("first", "1"), ("played", "2")]);
     let state = after(&game, 0, &[8, 7, 8, 7, 8, 7, 8, 7, 8]);
     let frame = game.frame(&state);
@@ -39,15 +39,15 @@ fn the_frame_tells_a_viewer_everything() {
 }
 
 #[test]
-fn pictures_fit_a_terminal_whatever_the_names() {
+fn pictures_fit_a_terminal_for_any_names() {
     let game = game(&[]);
     let names = ["n".repeat(300), "é".repeat(300)];
-    let mut rng = QuickRng::new(9);
+    let mut rng = FastRng::new(9);
     let mut state = game.start(9);
     while let Some(seat) = game.to_move(&state).next() {
         let column = game.sample(&state, seat, &mut rng).unwrap();
         game.apply(&mut state, &[Reply::Answer(column)]);
-        for eye in [Eye::All, Eye::Seat(seat)] {
+        for eye in [Viewpoint::All, Viewpoint::Seat(seat)] {
             let picture = game.picture(&state, eye, &names).plain();
             assert!(picture.lines().count() <= 40 && picture.lines().all(|l| l.chars().count() <= 100));
         }
@@ -55,41 +55,41 @@ fn pictures_fit_a_terminal_whatever_the_names() {
 }
 
 #[test]
-fn golden_pictures_of_a_short_game() {
+fn pictures_equal_the_golden_game() {
     let game = game(&[("special", "2,6"), ("p", "0.4"), ("q", "0.4")]);
     let picture = |state: &State, eye| game.picture(state, eye, &names()).plain() + "\n\n";
     let mut text = String::new();
     let mut state = game.start(11);
-    text.push_str(&picture(&state, Eye::All));
+    text.push_str(&picture(&state, Viewpoint::All));
     let mut before_the_end = state.clone();
     for column in [8, 2, 8, 6, 8, 2, 6, 2, 8, 6, 8] {
         before_the_end.clone_from(&state);
         drop_into(&game, &mut state, column);
-        text.push_str(&picture(&state, Eye::All));
+        text.push_str(&picture(&state, Viewpoint::All));
     }
     for seat in [Seat(0), Seat(1)] {
-        text.push_str(&picture(&state, Eye::Seat(seat)));
+        text.push_str(&picture(&state, Viewpoint::Seat(seat)));
     }
     game.apply(&mut before_the_end, &[Reply::Fault(Fault::Timeout)]);
-    text.push_str(&picture(&before_the_end, Eye::All));
+    text.push_str(&picture(&before_the_end, Viewpoint::All));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/connect_five.txt");
     if std::env::var_os("AGON_BLESS").is_some() {
         std::fs::write(path, &text).unwrap();
     }
-    let golden = std::fs::read_to_string(path).expect("made with AGON_BLESS=1");
-    assert_eq!(text, golden, "if this is meant, run again with AGON_BLESS=1");
+    let golden = std::fs::read_to_string(path).expect("run with AGON_BLESS=1 to create the golden file");
+    assert_eq!(text, golden, "run with AGON_BLESS=1 to accept the new pictures");
 }
 
 #[test]
-fn the_best_line_is_the_longest_that_the_other_has_not_broken() {
+fn best_line_is_the_longest_one_without_a_piece_of_the_opponent() {
     let mut rows = [[0; 9]; 7];
     let best = |rows: &[[u8; 9]; 7], mark| Board::from_rows(rows).best_line(mark);
     assert_eq!([Mark::X, Mark::O].map(|mark| best(&rows, mark)), [0, 0]);
     rows[6] = [1, 1, 1, 0, 2, 2, 0, 0, 0];
-    assert_eq!(best(&rows, Mark::X), 1, "the row is blocked, but a column, a diagonal is open");
+    assert_eq!(best(&rows, Mark::X), 1, "the row is blocked, but a column and a diagonal are open");
     assert_eq!(best(&rows, Mark::O), 2);
     rows[6] = [0, 1, 0, 1, 1, 1, 0, 0, 2];
-    assert_eq!(best(&rows, Mark::X), 4, "with a gap in it");
+    assert_eq!(best(&rows, Mark::X), 4, "a line with a gap");
     rows = [[0; 9]; 7];
     for i in 0..5 {
         rows[6 - i][4 + i] = 2;

@@ -1,7 +1,7 @@
-//! Maps, spawns and vision as the public generator has them, and which seeds apply.
+//! Maps, spawn cells and vision of the public generator, and the use of the seeds.
 
 use agon_core::{Game, View};
-use agon_games::hide_and_seek::{Cell, Map, SEEKER, Start, see_each_other};
+use agon_games::hide_and_seek::{Cell, GameStart, Map, SEEKER, see_each_other};
 use serde_json::Value as Json;
 
 use super::{cell, game};
@@ -19,7 +19,7 @@ fn columns(map: &Map) -> Vec<String> {
     (0..20).map(column).collect()
 }
 
-fn check_start(start: &Start, expected: &Json) {
+fn check_start(start: &GameStart, expected: &Json) {
     let map: Vec<String> = serde_json::from_value(expected["map"].clone()).unwrap();
     assert_eq!(columns(&start.map), map, "map of {}", start.map_seed);
     assert_eq!(
@@ -31,22 +31,22 @@ fn check_start(start: &Start, expected: &Json) {
 }
 
 #[test]
-fn the_maps_and_spawns_are_those_of_the_public_generator() {
+fn maps_and_spawn_cells_equal_the_public_generator() {
     let all = vectors(include_str!("../vectors/hide-and-seek/maps.json"));
     assert_eq!(all.len(), 100);
     for expected in all {
         let seed = expected["seed"].as_u64().unwrap() as u32;
-        check_start(&Start::generate(Some(seed), seed), &expected);
+        check_start(&GameStart::generate(Some(seed), seed), &expected);
     }
 }
 
 #[test]
-fn with_a_game_seed_alone_its_first_draw_is_the_map_seed() {
+fn map_seed_is_the_first_draw_of_a_lone_game_seed() {
     let all = vectors(include_str!("../vectors/hide-and-seek/game_seed_only.json"));
     assert_eq!(all.len(), 25);
     for expected in all {
         let game_seed = expected["game_seed"].as_u64().unwrap() as u32;
-        let start = Start::generate(None, game_seed);
+        let start = GameStart::generate(None, game_seed);
         assert_eq!(u64::from(start.map_seed), expected["map_seed_drawn"].as_u64().unwrap());
         check_start(&start, &expected);
         let game = game(&[("game_seed", &game_seed.to_string())]);
@@ -55,7 +55,7 @@ fn with_a_game_seed_alone_its_first_draw_is_the_map_seed() {
 }
 
 #[test]
-fn vision_is_that_of_the_original_wherever_its_sampling_is_right() {
+fn vision_equals_the_original_where_its_sampling_is_correct() {
     let mut pairs = 0;
     for expected in vectors(include_str!("../vectors/hide-and-seek/vision.json")) {
         let map = Map::generate(expected["map_seed"].as_u64().unwrap() as u32);
@@ -68,7 +68,7 @@ fn vision_is_that_of_the_original_wherever_its_sampling_is_right() {
     assert!(pairs > 10_000, "{pairs}");
 }
 
-/// As the rule book's own example prints it.
+/// Output of the example in the rule book.
 const MAP_42: &str = "\
 Map is generated with seed 42. Good connectivity? True. Wall fraction: 0.26.
 [[0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0]
@@ -98,15 +98,15 @@ Map is generated with seed 42. Good connectivity? True. Wall fraction: 0.26.
 ";
 
 #[test]
-fn show_prints_the_map_as_the_original_does() {
+fn show_prints_the_map_like_the_original() {
     let game = game(&[]);
     let state = game.start(42);
-    let [seeker, hider] = Start::generate(Some(42), 42).spawns;
+    let [seeker, hider] = GameStart::generate(Some(42), 42).spawns;
     assert_eq!(game.show(&state), format!("{MAP_42}\nseeker spawns at {seeker}\nhider spawns at {hider}\n"));
 }
 
 #[test]
-fn the_map_is_indexed_x_then_y() {
+fn map_is_indexed_x_then_y() {
     let game = game(&[("map_seed", "42")]);
     let state = game.start(1);
     let map = &serde_json::to_value(game.observe(&state, SEEKER)).unwrap()["game_map"];
@@ -117,7 +117,7 @@ fn the_map_is_indexed_x_then_y() {
 }
 
 #[test]
-fn without_seeds_both_are_the_seed_of_the_game_or_drawn_from_a_larger_one() {
+fn missing_seeds_are_the_seed_of_the_game_or_drawn_from_a_larger_one() {
     let game = game(&[]);
     let frame = game.frame(&game.start(4_294_967_295));
     assert_eq!(
@@ -130,7 +130,7 @@ fn without_seeds_both_are_the_seed_of_the_game_or_drawn_from_a_larger_one() {
 }
 
 #[test]
-fn a_map_seed_alone_keeps_the_map_and_changes_the_spawns() {
+fn map_seed_alone_keeps_the_map_and_varies_the_spawn_cells() {
     let alone = game(&[("map_seed", "7")]);
     let (a, b) = (alone.frame(&alone.start(1)), alone.frame(&alone.start(2)));
     assert_eq!((&a["map"], &a["game_seed"]), (&b["map"], &1.into()));

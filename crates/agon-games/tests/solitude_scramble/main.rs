@@ -1,4 +1,4 @@
-//! Solitude Scramble against its rule book, the recorded matches of the original, and itself.
+//! Solitude Scramble: the rule book, recorded matches of the original implementation, and properties.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests fail by panicking")]
 
 use agon_core::{Assets, Fault, Game, Reply, Settings};
@@ -6,8 +6,8 @@ use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::solitude_scramble::board::{Move, Side};
 use agon_games::solitude_scramble::state::Deal;
 
-mod always;
-mod bots;
+mod house_bots;
+mod properties;
 mod records;
 mod rules;
 mod view;

@@ -1,4 +1,4 @@
-//! Recorded matches of the original, and the published history.
+//! Recorded matches of the original implementation, and the published history.
 
 use agon_core::Game;
 use agon_games::solitude_scramble::SolitudeScramble;
@@ -29,7 +29,7 @@ fn replay(recorded: &Json) -> (State, Vec<String>) {
     let game = game_with(&[("turns", &turns.len().to_string())]);
     let mut state = game.start(0);
     for turn in turns {
-        state.lay(recorded_deal(turn, &players));
+        state.set_deal(recorded_deal(turn, &players));
         let moves = std::array::from_fn(|seat| {
             let text = turn["player_move"][&players[seat]].as_str().unwrap();
             if text == "NONE" { None } else { Some(SolitudeScramble::read_answer(text).unwrap()) }
@@ -44,7 +44,7 @@ fn replay(recorded: &Json) -> (State, Vec<String>) {
 fn all_recorded_matches_are_reproduced() {
     let matches: Vec<Json> = serde_json::from_str(MATCHES).unwrap();
     assert_eq!(matches.len(), 20);
-    assert!(MATCHES.contains(r#""NONE""#), "forfeits are among them");
+    assert!(MATCHES.contains(r#""NONE""#), "the recorded matches contain forfeits");
     for (number, recorded) in matches.iter().enumerate() {
         let (state, players) = replay(recorded);
         for (turn, played) in recorded["turn_data"].as_array().unwrap().iter().zip(state.history()) {
@@ -60,7 +60,7 @@ fn all_recorded_matches_are_reproduced() {
 }
 
 #[test]
-fn the_published_history_has_the_shape_of_the_recorded_matches() {
+fn published_history_has_the_shape_of_the_recorded_matches() {
     for recorded in serde_json::from_str::<Vec<Json>>(MATCHES).unwrap() {
         let (state, players) = replay(&recorded);
         let written: Json = serde_json::from_str(&history_json(&state, &players)).unwrap();
@@ -69,10 +69,10 @@ fn the_published_history_has_the_shape_of_the_recorded_matches() {
 }
 
 #[test]
-fn the_published_history_lists_keys_in_the_order_of_the_seed() {
+fn published_history_has_the_key_order_of_the_rule_document() {
     let game = game_with(&[("turns", "1")]);
     let mut state = game.start(0);
-    state.lay(deal([3, 3, 2, 5, 3], [West, South, East, North]));
+    state.set_deal(deal([3, 3, 2, 5, 3], [West, South, East, North]));
     game.apply(&mut state, &replies([Some(Left), Some(Left), Some(Right), None]));
     let text =
         history_json(&state, &names(["bot_second_best", "bot_greedy", "bot_only_right", "bot_only_left"]));
@@ -85,6 +85,6 @@ fn the_published_history_lists_keys_in_the_order_of_the_seed() {
         r#""players_map":{"WEST":"bot_second_best","SOUTH":"bot_greedy","EAST":"bot_only_right","NORTH":"bot_only_left"}}]}"#,
     );
     assert_eq!(text, expected);
-    // Too few names still give a whole document.
+    // Too few names still give a complete document.
     assert!(history_json(&state, &[]).contains(r#""seat 3":"NONE""#));
 }

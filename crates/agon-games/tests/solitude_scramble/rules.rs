@@ -1,8 +1,8 @@
-//! The rules, one by one.
+//! The rules.
 
 use std::time::Duration;
 
-use agon_core::{Assets, ClockRule, Cost, Fault, Game, Lifetime, Reply, Seat, SeatSet, Settings};
+use agon_core::{Assets, BotLifetime, ClockRule, Fault, FaultPenalty, Game, Reply, Seat, SeatSet, Settings};
 use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::solitude_scramble::board::Move::{Center, Left, Right};
 use agon_games::solitude_scramble::board::Platform;
@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::{deal, default_game, game_with, replies};
 
 #[test]
-fn four_seats_and_no_other_number() {
+fn game_has_exactly_four_seats() {
     let settings = Settings::defaults(SolitudeScramble::info().settings);
     for seats in (0..70).filter(|seats| *seats != 4) {
         assert!(!SolitudeScramble::info().seats.allows(seats));
@@ -23,7 +23,7 @@ fn four_seats_and_no_other_number() {
 }
 
 #[test]
-fn a_match_is_ten_turns_unless_set_otherwise() {
+fn match_has_ten_turns_by_default() {
     for (pairs, turns) in [(vec![], 10), (vec![("turns", "1")], 1), (vec![("turns", "1000")], 1000)] {
         let game = game_with(&pairs);
         let mut state = game.start(3);
@@ -42,7 +42,7 @@ fn a_match_is_ten_turns_unless_set_otherwise() {
 }
 
 #[test]
-fn left_and_right_are_those_of_a_player_facing_the_centre() {
+fn left_and_right_are_from_the_view_of_a_player_facing_the_centre() {
     let table = [
         (North, Platform::Ne, Platform::Nw),
         (East, Platform::Se, Platform::Ne),
@@ -57,7 +57,7 @@ fn left_and_right_are_those_of_a_player_facing_the_centre() {
 }
 
 #[test]
-fn who_is_alone_on_a_platform_gets_its_points() {
+fn lone_bot_on_a_platform_gets_its_points() {
     let dealt = deal([6, 3, 1, 5, 2], [North, East, South, West]);
     let turn = Turn::score(1, dealt, [Some(Left), Some(Left), Some(Left), Some(Left)]);
     assert_eq!(turn.awards, [1, 2, 5, 3]);
@@ -66,7 +66,7 @@ fn who_is_alone_on_a_platform_gets_its_points() {
 }
 
 #[test]
-fn two_or_more_on_a_platform_get_nothing_and_leave_the_others_alone() {
+fn two_or_more_bots_on_a_platform_get_nothing_and_do_not_affect_others() {
     let dealt = deal([6, 3, 1, 5, 2], [North, East, South, West]);
     let turn = Turn::score(1, dealt, [Some(Left), Some(Right), Some(Center), Some(Right)]);
     assert_eq!(turn.awards, [0, 0, 6, 5]);
@@ -78,27 +78,27 @@ fn two_or_more_on_a_platform_get_nothing_and_leave_the_others_alone() {
 }
 
 #[test]
-fn a_fault_forfeits_the_move_scores_nothing_and_blocks_nobody() {
+fn fault_forfeits_the_move_scores_nothing_and_blocks_no_platform() {
     let game = default_game();
-    assert_eq!(SolitudeScramble::info().faults, [Cost::ForfeitMove; 4]);
+    assert_eq!(SolitudeScramble::info().faults, [FaultPenalty::ForfeitMove; 4]);
     for fault in Fault::ALL {
         let mut state = game.start(1);
-        state.lay(deal([6, 3, 4, 5, 2], [North, East, South, West]));
-        // North goes to NE; East, who would have met it there, fails.
+        state.set_deal(deal([6, 3, 4, 5, 2], [North, East, South, West]));
+        // North goes to NE. East, which would have collided there, fails.
         let turn = [Reply::Answer(Left), Reply::Fault(fault), Reply::Answer(Center), Reply::Answer(Center)];
         game.apply(&mut state, &turn);
         let played = state.history()[0];
         assert_eq!(played.moves, [Some(Left), None, Some(Center), Some(Center)]);
         assert_eq!(played.awards, [4, 0, 0, 0]);
         assert!(!played.collided(Seat(1)));
-        assert_eq!(game.to_move(&state), SeatSet::first(4), "it is asked again in the next turn");
+        assert_eq!(game.to_move(&state), SeatSet::first(4), "the bot is asked again in the next turn");
         let seen = serde_json::to_value(game.observe(&state, Seat(0))).unwrap();
         assert_eq!(seen["history"][0]["moves"], json!(["LEFT", "NONE", "CENTER", "CENTER"]));
     }
 }
 
 #[test]
-fn a_missing_reply_is_a_forfeit() {
+fn missing_reply_is_a_forfeit() {
     let game = default_game();
     let mut state = game.start(1);
     game.apply(&mut state, &[Reply::Answer(Left)]);
@@ -106,7 +106,7 @@ fn a_missing_reply_is_a_forfeit() {
 }
 
 #[test]
-fn sides_and_scores_are_dealt_anew_each_turn_and_uniformly() {
+fn sides_and_scores_are_dealt_uniformly_for_each_turn() {
     let game = game_with(&[("turns", "1000")]);
     let mut state = game.start(2026);
     while !game.to_move(&state).is_empty() {
@@ -128,7 +128,7 @@ fn sides_and_scores_are_dealt_anew_each_turn_and_uniformly() {
 }
 
 #[test]
-fn the_clock_is_two_seconds_for_each_answer() {
+fn clock_gives_two_seconds_for_each_answer() {
     let limit = Duration::from_secs(2);
     assert_eq!(default_game().clock(), ClockRule::PerAnswer { limit });
     let limit = Duration::from_millis(250);
@@ -136,21 +136,21 @@ fn the_clock_is_two_seconds_for_each_answer() {
 }
 
 #[test]
-fn the_highest_total_is_first_and_equal_totals_share_a_place() {
+fn highest_total_is_first_and_equal_totals_share_a_place() {
     let game = game_with(&[("turns", "2")]);
     let mut state = game.start(1);
     let dealt = deal([1, 3, 5, 5, 2], [North, East, South, West]);
     for moves in
         [[Some(Left), Some(Left), Some(Left), Some(Left)], [Some(Right), None, Some(Center), Some(Left)]]
     {
-        state.lay(dealt);
+        state.set_deal(dealt);
         game.apply(&mut state, &replies(moves));
     }
     let outcome = game.outcome(&state).unwrap();
     let scores: Vec<f64> = outcome.seats.iter().map(|s| s.score).collect();
     assert_eq!(scores, [5.0, 2.0, 6.0, 3.0]);
     assert_eq!(outcome.seats.iter().map(|s| s.place).collect::<Vec<_>>(), [2, 4, 1, 3]);
-    // Alone, met somebody, forfeited.
+    // Alone, collided, forfeited.
     let stats: Vec<_> = outcome.seats.iter().map(|s| s.stats).collect();
     assert_eq!(stats, [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0]]);
     let mut level = game.start(1);
@@ -182,10 +182,10 @@ fn answers_are_read_as_letters_or_words_in_any_case() {
 }
 
 #[test]
-fn a_seat_sees_the_deal_and_the_whole_history_in_the_order_of_the_seed() {
+fn observation_has_deal_and_whole_history_in_document_order() {
     let game = default_game();
     let mut state = game.start(1);
-    state.lay(deal([6, 3, 1, 5, 2], [South, North, West, East]));
+    state.set_deal(deal([6, 3, 1, 5, 2], [South, North, West, East]));
     let seen = serde_json::to_string(&game.observe(&state, Seat(1))).unwrap();
     assert_eq!(
         seen,
@@ -203,6 +203,6 @@ fn a_seat_sees_the_deal_and_the_whole_history_in_the_order_of_the_seed() {
         "awards": [0, 0, 0, 6],
     }]);
     assert_eq!(seen["history"], past);
-    assert_eq!(SolitudeScramble::info().lifetime, Lifetime::Call);
+    assert_eq!(SolitudeScramble::info().lifetime, BotLifetime::Call);
     assert!(SolitudeScramble::info().names_shown);
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use agon_core::{Eye, Game, QuickRng, Seat, View};
+use agon_core::{FastRng, Game, Seat, View, Viewpoint};
 use agon_games::solitude_scramble::board::Move::{self, Center, Left, Right};
 use agon_games::solitude_scramble::board::Side::{East, North, South, West};
 use proptest::prelude::*;
@@ -11,12 +11,12 @@ use serde_json::{Value as Json, json};
 use crate::{deal, game_with, names, replies};
 
 #[test]
-fn a_frame_tells_what_happened_in_the_last_turn() {
+fn frame_contains_the_events_of_the_last_turn() {
     let game = game_with(&[("turns", "2")]);
     let mut state = game.start(5);
     let frame = game.frame(&state);
     assert_eq!((&frame["turn"], &frame["last"], &frame["over"]), (&json!(1), &Json::Null, &json!(false)));
-    state.lay(deal([6, 3, 4, 5, 2], [North, East, South, West]));
+    state.set_deal(deal([6, 3, 4, 5, 2], [North, East, South, West]));
     game.apply(&mut state, &replies([Some(Left), Some(Right), None, Some(Center)]));
     let frame = game.frame(&state);
     let last = json!({
@@ -39,9 +39,9 @@ fn a_frame_tells_what_happened_in_the_last_turn() {
     assert_eq!((&frame["turn"], &frame["now"], &frame["over"]), (&json!(2), &Json::Null, &json!(true)));
 }
 
-/// Regenerated with `AGON_BLESS=1`, reviewed as a diff.
+/// Run with `AGON_BLESS=1` to accept new pictures, and review the diff.
 #[test]
-fn a_short_match_looks_like_the_golden_text() {
+fn pictures_equal_the_golden_match() {
     let game = game_with(&[("turns", "4")]);
     let names = names(["ann", "bob", "a-bot-with-a-long-name", "dee"]);
     let mut state = game.start(11);
@@ -52,12 +52,12 @@ fn a_short_match_looks_like_the_golden_text() {
         [Some(Right), None, Some(Right), Some(Left)],
         [Some(Center); 4],
     ];
-    writeln!(text, "{}", game.picture(&state, Eye::All, &names).plain()).unwrap();
+    writeln!(text, "{}", game.picture(&state, Viewpoint::All, &names).plain()).unwrap();
     for moves in turns {
         game.apply(&mut state, &replies(moves));
-        writeln!(text, "{}", game.picture(&state, Eye::All, &names).plain()).unwrap();
+        writeln!(text, "{}", game.picture(&state, Viewpoint::All, &names).plain()).unwrap();
         if state.history().len() == 2 {
-            writeln!(text, "{}", game.picture(&state, Eye::Seat(Seat(1)), &names).plain()).unwrap();
+            writeln!(text, "{}", game.picture(&state, Viewpoint::Seat(Seat(1)), &names).plain()).unwrap();
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/solitude_scramble.txt");
@@ -71,14 +71,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
-    fn a_picture_fits_the_screen_whatever_the_names(seed: u64, turns in 1usize..120, name in "(?s).{0,40}") {
+    fn picture_fits_the_screen_for_any_names(seed: u64, turns in 1usize..120, name in "(?s).{0,40}") {
         let game = game_with(&[("turns", "100")]);
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);
         for _ in 0..turns {
             game.apply(&mut state, &replies([(); 4].map(|()| rng.pick(&Move::ALL))));
         }
-        for eye in [Eye::All, Eye::Seat(Seat(3))] {
+        for eye in [Viewpoint::All, Viewpoint::Seat(Seat(3))] {
             let text = game.picture(&state, eye, &vec![name.clone(); 4]).plain();
             prop_assert!(text.lines().count() <= 40);
             prop_assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

@@ -1,4 +1,4 @@
-//! What is refused, and what a fault costs.
+//! Rejected answers and penalties for faults.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn reasons(state: &State, seat: u8, answer: Answer) -> Vec<String> {
 }
 
 #[test]
-fn a_position_off_the_board_or_on_a_letter_is_illegal() {
+fn position_off_the_board_or_on_a_letter_is_illegal() {
     let game = game(&[("letter", "E")]);
     let mut state = game.start(1);
     assert_eq!(reasons(&state, 0, call('Q', 99)), ["position 99 is not on the board (0 to 48)"]);
@@ -16,19 +16,19 @@ fn a_position_off_the_board_or_on_a_letter_is_illegal() {
     assert_eq!(game.check(&state, Seat(0), call('Q', 48)), Ok(()));
     play(&game, &mut state, call('Q', 17));
     assert_eq!(reasons(&state, 1, place(24)), ["position 24 already holds E"]);
-    // What the other board holds does not matter.
+    // The other board does not matter.
     assert_eq!(game.check(&state, Seat(1), place(17)), Ok(()));
 }
 
 #[test]
-fn the_wrong_kind_of_answer_is_illegal_and_all_reasons_are_given() {
+fn wrong_kind_of_answer_is_illegal_with_all_reasons() {
     let game = game(&[("letter", "E")]);
     let mut state = game.start(1);
-    let wants_call = "a letter is to be called: answer LETTER POSITION";
+    let wants_call = "a call is expected: answer LETTER POSITION";
     assert_eq!(reasons(&state, 0, place(3)), [wants_call]);
     assert_eq!(reasons(&state, 0, place(24)), [wants_call, "position 24 already holds E"]);
     play(&game, &mut state, call('Q', 17));
-    let wants_place = "Q was called and is to be placed: answer POSITION";
+    let wants_place = "Q was called and must be placed: answer POSITION";
     assert_eq!(reasons(&state, 1, call('Q', 77)), [wants_place, "position 77 is not on the board (0 to 48)"]);
     assert_eq!(reasons(&state, 0, place(1)), ["seat 1 is to move, not seat 0"]);
 }
@@ -47,7 +47,7 @@ fn outcome_after(fault: Reply<Answer>, answers: usize) -> Outcome {
 }
 
 #[test]
-fn each_fault_loses_the_game_and_gives_the_other_three_points() {
+fn each_fault_loses_the_game_and_gives_the_other_player_three_points() {
     for fault in Fault::ALL {
         let outcome = outcome_after(Reply::Fault(fault), 0);
         assert_eq!(outcome.seats.iter().map(|s| s.score).collect::<Vec<_>>(), [0.0, 3.0]);
@@ -60,7 +60,7 @@ fn each_fault_loses_the_game_and_gives_the_other_three_points() {
 }
 
 #[test]
-fn an_answer_that_is_refused_loses_the_game_as_illegal() {
+fn rejected_answer_loses_the_game_as_illegal() {
     let outcome = outcome_after(Reply::Answer(place(99)), 1);
     assert_eq!(outcome.ended, "illegal of seat 1");
     assert_eq!(outcome_after(Reply::Answer(place(0)), 2).ended, "illegal of seat 1");
@@ -69,13 +69,13 @@ fn an_answer_that_is_refused_loses_the_game_as_illegal() {
 
 #[test]
 fn word_points_are_reported_even_after_a_fault() {
-    // ON across in both boards.
+    // ON across on both boards.
     let outcome = outcome_after(Reply::Fault(Fault::Timeout), 2);
     assert_eq!(outcome.seats.iter().map(|s| s.stats[0]).collect::<Vec<_>>(), [1.0, 1.0]);
 }
 
 #[test]
-fn a_missing_reply_is_a_crash() {
+fn missing_reply_is_a_crash() {
     let game = game(&[]);
     let mut state = game.start(1);
     game.apply(&mut state, &[]);

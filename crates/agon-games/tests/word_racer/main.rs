@@ -1,19 +1,19 @@
-//! Word Racer: each rule, what must always hold, and whole games.
+//! Word Racer: each rule, properties, and complete games.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "tests fail by panicking")]
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use agon_core::assets::content_hash;
-use agon_core::conformance::{self, Plan};
+use agon_core::conformance::{self, ConformanceConfig};
 use agon_core::random::{bot_seeds, series_seed};
 use agon_core::{
-    Assets, ClockRule, Eye, Fault, Game, House, Outcome, QuickRng, Reply, Seat, SeatSet, Settings,
-    SettingsError, View, WhenSpent,
+    Assets, BankEmptyAction, ClockRule, FastRng, Fault, Game, HouseBots, Outcome, Reply, Seat, SeatSet,
+    Settings, SettingsError, View, Viewpoint,
 };
 use agon_games::word_racer::{
     Answer, Board, CELLS, CENTRE, Letter, POINTS, SIDE, State, TURNS, WordList, WordRacer, board_points,
-    found_words, other,
+    found_words, other_seat,
 };
 use proptest::prelude::*;
 
@@ -68,13 +68,13 @@ fn outer() -> impl Iterator<Item = u32> {
     (0..CELLS as u32).filter(|&position| position != CENTRE as u32)
 }
 
-/// Plays a whole game in which both call these letters in turn; each seat writes them in its own order.
+/// Plays a complete game in which the players call these letters in turn; each seat writes them in its own order.
 fn played_out(game: &WordRacer, letters: &str, orders: &[Vec<u32>; 2]) -> State {
     let mut state = game.start(1);
     for (turn, character) in letters.chars().enumerate() {
         let caller = mover(game, &state);
         play(game, &mut state, call(character, orders[caller.index()][turn]));
-        play(game, &mut state, place(orders[other(caller).index()][turn]));
+        play(game, &mut state, place(orders[other_seat(caller).index()][turn]));
     }
     state
 }

@@ -1,4 +1,4 @@
-//! What a board is worth.
+//! Points of a board.
 
 use super::*;
 
@@ -38,14 +38,14 @@ fn words_read_left_to_right_and_top_to_bottom_only() {
 }
 
 #[test]
-fn a_word_does_not_run_on_into_the_next_row() {
+fn word_does_not_continue_in_the_next_row() {
     let list = WordList::read("t", b"CAT").unwrap();
     let board = Board::read(&format!(".....CAT{}", ".".repeat(41))).unwrap();
     assert_eq!(board_points(&list, &board), 0);
 }
 
 #[test]
-fn of_overlapping_words_those_with_most_points_count_not_the_longest() {
+fn overlapping_words_count_for_most_points_not_greatest_length() {
     // Greedy would take BCDE for 3; ABC and DEF give 4.
     let list = WordList::read("t", b"ABC\nBCDE\nDEF").unwrap();
     let board = Board::read(&format!("ABCDEF{}", ".".repeat(43))).unwrap();
@@ -59,7 +59,7 @@ fn result(orders: &[Vec<u32>; 2]) -> Outcome {
 }
 
 #[test]
-fn a_win_gives_3_a_loss_0_and_a_draw_1() {
+fn win_gives_3_loss_0_and_draw_1() {
     let straight: Vec<u32> = outer().collect();
     let backwards: Vec<u32> = outer().collect::<Vec<_>>().into_iter().rev().collect();
     let figures = |outcome: Outcome| -> Vec<(f64, u8, f64)> {
@@ -70,7 +70,7 @@ fn a_win_gives_3_a_loss_0_and_a_draw_1() {
     assert_eq!(figures(result(&[straight.clone(), straight])), [(1.0, 1, 13.0), (1.0, 1, 13.0)]);
 }
 
-/// The best of all ways to cut a line into words and left-over cells, one by one.
+/// Maximum over all ways to split a line into words and unused cells.
 fn exhaustive(list: &WordList, line: &str) -> u32 {
     let Some((first, _)) =
         line.char_indices().nth(1).or(Some((line.len(), ' '))).filter(|_| !line.is_empty())
@@ -91,11 +91,11 @@ fn exhaustive_board(list: &WordList, board: &Board) -> u32 {
     rows.chain(columns).map(|line: String| exhaustive(list, &line)).sum()
 }
 
-/// Boards with words of the list written across and down, other letters between them, some cells empty.
+/// Boards with words of the list across and down, other letters between them, and some empty cells.
 fn boards() -> impl Strategy<Value = Board> {
     (any::<u64>(), 0..12u32, 0..40u32).prop_map(|(seed, words, holes)| {
         let text: Vec<&str> = WordList::built_in_text().lines().collect();
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut codes: Vec<char> = (0..CELLS).map(|_| (b'A' + rng.below(26) as u8) as char).collect();
         for _ in 0..words {
             let word = text[rng.below(text.len() as u32) as usize];
@@ -123,7 +123,7 @@ proptest! {
     }
 
     #[test]
-    fn the_words_named_are_words_do_not_overlap_and_add_up(board in boards()) {
+    fn found_words_are_in_the_list_do_not_overlap_and_add_up(board in boards()) {
         let list = WordList::built_in();
         let found = found_words(&list, &board);
         let mut used = std::collections::HashSet::new();
@@ -134,7 +134,7 @@ proptest! {
             for (i, &cell) in f.cells.iter().enumerate() {
                 prop_assert_eq!(cell, f.start + i * step);
                 prop_assert_eq!(board.get(cell).map(Letter::to_char), f.word.chars().nth(i));
-                prop_assert!(used.insert((f.line < SIDE, cell)), "a cell counts once in each direction");
+                prop_assert!(used.insert((f.line < SIDE, cell)), "a cell counts only once in each direction");
             }
         }
         let sum: u32 = found.iter().map(|f| u32::from(f.points)).sum();

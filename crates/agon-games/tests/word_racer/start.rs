@@ -1,9 +1,9 @@
-//! How a game starts.
+//! Start of a game.
 
 use super::*;
 
 #[test]
-fn both_boards_hold_the_first_letter_in_the_centre_and_nothing_else() {
+fn both_boards_start_with_only_the_first_letter_in_the_centre() {
     let game = game(&[("letter", "q")]);
     let state = game.start(5);
     for seat in [Seat(0), Seat(1)] {
@@ -13,7 +13,7 @@ fn both_boards_hold_the_first_letter_in_the_centre_and_nothing_else() {
 }
 
 #[test]
-fn the_first_letter_is_uniform_from_a_to_z() {
+fn first_letter_is_uniform_from_a_to_z() {
     let game = game(&[]);
     let mut seen = [0u32; 26];
     for seed in 0..26_000 {
@@ -24,39 +24,39 @@ fn the_first_letter_is_uniform_from_a_to_z() {
 }
 
 #[test]
-fn the_seat_set_as_first_calls_first() {
+fn seat_of_the_setting_first_calls_first() {
     for (first, seat) in [("0", Seat(0)), ("1", Seat(1))] {
         let game = game(&[("first", first)]);
         let state = game.start(1);
         assert_eq!(game.to_move(&state), SeatSet::one(seat));
         assert_eq!(game.request(&state, seat), 0);
         assert!(game.observe(&state, seat).first);
-        assert!(!game.observe(&state, other(seat)).first);
+        assert!(!game.observe(&state, other_seat(seat)).first);
     }
 }
 
 #[test]
-fn pairs_of_a_series_share_the_first_letter_and_swap_the_first_move() {
+fn pairs_of_a_series_share_the_first_letter_and_swap_the_first_call() {
     for first in [0, 1] {
         let base = settings(&[("first", &first.to_string())]);
         for index in 0..20 {
-            let (own, seed) = WordRacer::in_series(&base, 77, index);
+            let (own, seed) = WordRacer::series_game(&base, 77, index);
             assert_eq!(seed, series_seed(77, index / 2));
             assert_eq!(own.int("first"), Some(first ^ i64::from(index % 2)));
         }
     }
-    assert_eq!(WordRacer::in_series(&settings(&[]), 77, 0), (settings(&[]), 77));
+    assert_eq!(WordRacer::series_game(&settings(&[]), 77, 0), (settings(&[]), 77));
 }
 
 #[test]
-fn the_clock_is_ten_seconds_for_all_answers_of_a_game() {
-    let bank = |limit| ClockRule::Bank { limit, spent: WhenSpent::Timeout };
+fn clock_gives_ten_seconds_for_all_answers_of_a_game() {
+    let bank = |limit| ClockRule::Bank { limit, when_empty: BankEmptyAction::Timeout };
     assert_eq!(game(&[]).clock(), bank(Duration::from_secs(10)));
     assert_eq!(game(&[("seconds", "0.5")]).clock(), bank(Duration::from_millis(500)));
 }
 
 #[test]
-fn only_two_can_play() {
+fn game_has_exactly_two_seats() {
     for seats in [0, 1, 3] {
         assert!(WordRacer::new(&settings(&[]), seats, &Assets::none()).is_err());
     }

@@ -1,9 +1,9 @@
-//! Who is asked what, and what is hidden.
+//! Requests and hidden information.
 
 use super::*;
 
 #[test]
-fn the_caller_answers_letter_and_position_then_the_other_a_position() {
+fn caller_answers_letter_and_position_then_the_other_a_position() {
     let game = game(&[]);
     let mut state = game.start(1);
     play(&game, &mut state, call('Q', 17));
@@ -17,7 +17,7 @@ fn the_caller_answers_letter_and_position_then_the_other_a_position() {
 }
 
 #[test]
-fn the_players_take_turns_in_calling() {
+fn players_alternate_in_calling() {
     let game = game(&[("first", "1")]);
     let mut state = game.start(1);
     let mut callers = Vec::new();
@@ -30,7 +30,7 @@ fn the_players_take_turns_in_calling() {
 }
 
 #[test]
-fn after_48_turns_both_boards_are_full_and_the_game_ends() {
+fn game_ends_with_full_boards_after_48_turns() {
     let game = game(&[]);
     let orders = [outer().collect(), outer().collect::<Vec<_>>()];
     let state = played_out(&game, &"E".repeat(TURNS), &orders);
@@ -41,7 +41,7 @@ fn after_48_turns_both_boards_are_full_and_the_game_ends() {
 }
 
 #[test]
-fn a_seat_sees_its_own_board_and_the_letters_but_no_position_of_the_other() {
+fn observation_has_own_board_and_letters_but_no_position_of_the_opponent() {
     let game = game(&[("letter", "E")]);
     let mut state = game.start(1);
     play(&game, &mut state, call('Q', 17));
@@ -58,14 +58,14 @@ fn a_seat_sees_its_own_board_and_the_letters_but_no_position_of_the_other() {
 }
 
 #[test]
-fn resampling_moves_only_the_letters_of_the_other_board() {
+fn resampling_changes_only_the_letters_of_the_other_board() {
     let game = game(&[]);
     let mut state = game.start(1);
     for (i, position) in outer().take(10).enumerate() {
         play(&game, &mut state, call((b'A' + i as u8) as char, position));
         play(&game, &mut state, place(position));
     }
-    let mut rng = QuickRng::new(3);
+    let mut rng = FastRng::new(3);
     let mut moved = 0;
     for _ in 0..50 {
         let drawn = game.resample(&state, Seat(0), &mut rng);

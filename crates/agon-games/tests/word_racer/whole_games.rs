@@ -1,10 +1,10 @@
-//! Whole games: the suite, the house bots, the golden game, the view.
+//! Complete games: the conformance suite, house bots, the golden game, the display.
 
 use super::*;
 
 #[test]
-fn the_conformance_suite() {
-    conformance::check::<WordRacer>(&Plan {
+fn conformance_suite_passes() {
+    conformance::check::<WordRacer>(&ConformanceConfig {
         games: 2400,
         settings: |rng| {
             let mut pairs = vec![("first", rng.below(2).to_string())];
@@ -17,7 +17,7 @@ fn the_conformance_suite() {
     });
 }
 
-/// Plays two house bots against each other, with every answer checked.
+/// Plays two house bots against each other and checks every answer.
 fn duel(
     bots: [usize; 2],
     pairs: &[(&str, &str)],
@@ -47,7 +47,7 @@ fn duel(
 }
 
 #[test]
-fn house_bots_play_whole_games_without_an_illegal_answer() {
+fn house_bots_play_complete_games_without_an_illegal_answer() {
     let count = WordRacer::bots().len();
     for a in 0..count {
         for b in 0..count {
@@ -75,7 +75,7 @@ fn house_bots_play_with_any_word_list() {
 }
 
 #[test]
-fn house_bots_play_the_same_game_again() {
+fn house_bots_repeat_a_game_with_the_same_seed() {
     let strongest = WordRacer::bots().len() - 1;
     let mut games = Vec::new();
     for _ in 0..2 {
@@ -87,7 +87,7 @@ fn house_bots_play_the_same_game_again() {
 }
 
 #[test]
-fn the_golden_game() {
+fn pictures_equal_the_golden_game() {
     let names = ["alice".to_owned(), "bob".to_owned()];
     let mut text = String::new();
     let mut number = 0;
@@ -95,11 +95,11 @@ fn the_golden_game() {
     duel([strongest, 1], &[("letter", "E")], 2026, |game, state| {
         if [0, 1, 2, 33, 60, 96].contains(&number) {
             let _ = writeln!(text, "== after {number} answers");
-            text += &game.picture(state, Eye::All, &names).plain();
+            text += &game.picture(state, Viewpoint::All, &names).plain();
         }
         if number == 61 {
-            let _ = writeln!(text, "== what bob sees after {number} answers");
-            text += &game.picture(state, Eye::Seat(Seat(1)), &names).plain();
+            let _ = writeln!(text, "== view of bob after {number} answers");
+            text += &game.picture(state, Viewpoint::Seat(Seat(1)), &names).plain();
         }
         number += 1;
     });
@@ -108,20 +108,20 @@ fn the_golden_game() {
         std::fs::write(path, &text).unwrap();
     }
     let golden = std::fs::read_to_string(path).unwrap_or_default();
-    assert_eq!(text, golden, "AGON_BLESS=1 writes {path} anew");
+    assert_eq!(text, golden, "run with AGON_BLESS=1 to write {path}");
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn pictures_fit_the_terminal_and_frames_add_up(seed in any::<u64>()) {
+    fn pictures_fit_the_terminal_and_deltas_give_each_frame(seed in any::<u64>()) {
         let game = game(&[]);
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut state = game.start(seed);
         let names = ["a-name-that-is-much-too-long-to-be-shown".to_owned(), "b".to_owned()];
         loop {
-            for eye in [Eye::All, Eye::Seat(Seat(0)), Eye::Seat(Seat(1))] {
+            for eye in [Viewpoint::All, Viewpoint::Seat(Seat(0)), Viewpoint::Seat(Seat(1))] {
                 let plain = game.picture(&state, eye, &names).plain();
                 prop_assert!(plain.lines().count() <= 40);
                 prop_assert!(plain.lines().all(|line| line.chars().count() <= 100), "{}", plain);

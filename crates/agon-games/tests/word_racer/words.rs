@@ -1,9 +1,9 @@
-//! Which words count.
+//! Word lists.
 
 use super::*;
 
 #[test]
-fn an_organiser_can_give_another_list() {
+fn organiser_can_replace_the_word_list() {
     let game = with_words(b"zzz\r\n\r\n  qq \nZZZ\n").unwrap();
     assert_eq!(game.words().len(), 2);
     assert!(game.words().contains("QQ") && game.words().contains("zzz") && !game.words().contains("ON"));
@@ -11,7 +11,7 @@ fn an_organiser_can_give_another_list() {
 }
 
 #[test]
-fn a_line_that_is_no_word_is_refused_by_its_number() {
+fn invalid_line_is_rejected_with_its_number() {
     for (content, number) in [
         (&b"CAT\nDO6\n"[..], 2),
         (b"A\n", 1),
@@ -26,7 +26,7 @@ fn a_line_that_is_no_word_is_refused_by_its_number() {
 }
 
 #[test]
-fn a_list_that_was_not_given_is_an_error() {
+fn missing_word_list_is_an_error() {
     let error = WordRacer::new(&settings(&[("words", "sha256:00")]), 2, &Assets::none()).unwrap_err();
     assert!(error.to_string().contains("sha256:00"));
 }

@@ -1,47 +1,47 @@
-//! What single things cost, measured at little load: what the model reckons with.
+//! Single costs, measured at low load. Input of the model.
 
 use std::time::{Duration, Instant};
 
-use agon_grid::wire::{self, PROTOCOL};
+use agon_grid::messages::{self, PROTOCOL};
 use agon_rig::Postgres;
-use agon_store::{FinishedMatch, Ledger as _, Time};
+use agon_store::{FinishedMatch, Ledger as _, Timestamp};
 
-use crate::field;
-use crate::league::{self, Row, Span, Spent};
+use crate::league::{self, CpuTime, Durations, Measurement};
 use crate::model::Station;
+use crate::simulated_workers;
 
-/// At most so many matches in one transaction of a run.
-const GATHERED: f64 = 1024.0;
-/// Processors of this machine.
-const PROCESSORS: f64 = 2.0;
+/// Maximum number of matches in a transaction of a run.
+const MAX_MATCHES_PER_COMMIT: f64 = 1024.0;
+/// Cores of this machine.
+const CORES: f64 = 2.0;
 
-/// Everything in seconds.
+/// Costs in seconds.
 pub struct Costs {
-    /// A transaction of PostgreSQL as the run waits for it, and each match in it.
+    /// A PostgreSQL transaction as the run waits for it, and each match in it.
     commit: f64,
-    matched: f64,
-    /// Processor time of each part for a game, and for a job beside its games.
-    game: Spent,
-    job: Spent,
-    /// What a job takes at least beside being played: from hand to hand, and a transaction.
-    pub hop: f64,
+    per_match: f64,
+    /// CPU time of each part per game, and per job besides its games.
+    game: CpuTime,
+    job: CpuTime,
+    /// Delay of a job without load, besides playing: transfer and a transaction.
+    pub base_delay: f64,
 }
 
-/// Measures them: some minutes.
-pub fn measure(postgres: &Postgres, span: Span) -> Costs {
-    let (small, large) = (append(postgres, 8), append(postgres, 1024));
-    let matched = (large - small) / (1024.0 - 8.0);
-    let commit = small - 8.0 * matched;
-    // Many games in few jobs, and few games in many.
-    let thick = league::play(postgres, 10, Duration::from_millis(20), span);
-    let thin = league::play(postgres, 100, Duration::from_secs(1), span);
-    let solve = |part: fn(&Spent) -> f64| {
-        let a = |row: &Row| part(&row.spent) / row.seconds;
-        let jobs = |row: &Row| row.jobs;
-        let all = thick.games * jobs(&thin) - thin.games * jobs(&thick);
-        let game = (a(&thick) * jobs(&thin) - a(&thin) * jobs(&thick)) / all;
+/// Measures the costs. Takes some minutes.
+pub fn measure(postgres: &Postgres, durations: Durations) -> Costs {
+    let (small, large) = (commit_time(postgres, 8), commit_time(postgres, 1024));
+    let per_match = (large - small) / (1024.0 - 8.0);
+    let commit = small - 8.0 * per_match;
+    // Many games in few jobs, and few games in many jobs.
+    let few_jobs = league::run_league(postgres, 10, Duration::from_millis(20), durations);
+    let many_jobs = league::run_league(postgres, 100, Duration::from_secs(1), durations);
+    let solve = |part: fn(&CpuTime) -> f64| {
+        let a = |measurement: &Measurement| part(&measurement.cpu) / measurement.seconds;
+        let jobs = |measurement: &Measurement| measurement.jobs;
+        let all = few_jobs.games * jobs(&many_jobs) - many_jobs.games * jobs(&few_jobs);
+        let game = (a(&few_jobs) * jobs(&many_jobs) - a(&many_jobs) * jobs(&few_jobs)) / all;
         let game = game.max(0.0);
-        (game, ((a(&thin) - game * thin.games) / jobs(&thin)).max(0.0))
+        (game, ((a(&many_jobs) - game * many_jobs.games) / jobs(&many_jobs)).max(0.0))
     };
     let parts = [
         solve(|s| s.coordinator),
@@ -50,81 +50,82 @@ pub fn measure(postgres: &Postgres, span: Span) -> Costs {
         solve(|s| s.nats),
         solve(|s| s.workers),
     ];
-    let spent = |of: fn(&(f64, f64)) -> f64| Spent {
+    let cpu_time = |of: fn(&(f64, f64)) -> f64| CpuTime {
         coordinator: of(&parts[0]),
         run: of(&parts[1]),
         postgres: of(&parts[2]),
         nats: of(&parts[3]),
         workers: of(&parts[4]),
     };
-    let hop = thin.waits.0 + thin.receipts.0;
-    Costs { commit, matched, game: spent(|it| it.0), job: spent(|it| it.1), hop }
+    let base_delay = many_jobs.waits.0 + many_jobs.acks.0;
+    Costs { commit, per_match, game: cpu_time(|it| it.0), job: cpu_time(|it| it.1), base_delay }
 }
 
 impl Costs {
-    /// The thread that keeps results: its own work, and waiting for PostgreSQL.
-    fn run(&self) -> Station {
-        let a_game = self.game.run + self.matched + self.commit / GATHERED;
-        Station { name: "the run's thread", a_game, a_job: self.job.run, servers: 1.0 }
+    /// The thread that stores results: its own work, and waiting for PostgreSQL.
+    fn run_station(&self) -> Station {
+        let per_game = self.game.run + self.per_match + self.commit / MAX_MATCHES_PER_COMMIT;
+        Station { name: "run thread", per_game, per_job: self.job.run, servers: 1.0 }
     }
 
-    /// Everything on this machine: its processors are a station too.
-    pub fn here(&self) -> Vec<Station> {
-        let sum = |one: &Spent| one.coordinator + one.postgres + one.nats + one.workers;
-        let (a_game, a_job) = (sum(&self.game), sum(&self.job));
-        vec![self.run(), Station { name: "processors", a_game, a_job, servers: PROCESSORS }]
+    /// Stations if everything runs on this machine: its CPU is one of them.
+    pub fn on_one_machine(&self) -> Vec<Station> {
+        let sum = |one: &CpuTime| one.coordinator + one.postgres + one.nats + one.workers;
+        let (per_game, per_job) = (sum(&self.game), sum(&self.job));
+        vec![self.run_station(), Station { name: "CPU", per_game, per_job, servers: CORES }]
     }
 
-    /// Each part on a machine of its own, as quick as this one.
-    pub fn apart(&self) -> Vec<Station> {
-        let one = |name, part: fn(&Spent) -> f64, servers| Station {
+    /// Stations if each part has its own machine, as fast as this one.
+    pub fn on_separate_machines(&self) -> Vec<Station> {
+        let one = |name, part: fn(&CpuTime) -> f64, servers| Station {
             name,
-            a_game: part(&self.game),
-            a_job: part(&self.job),
+            per_game: part(&self.game),
+            per_job: part(&self.job),
             servers,
         };
         vec![
-            self.run(),
-            one("the coordinator", |it| it.coordinator, PROCESSORS),
-            one("nats-server", |it| it.nats, PROCESSORS),
+            self.run_station(),
+            one("coordinator", |it| it.coordinator, CORES),
+            one("nats-server", |it| it.nats, CORES),
         ]
     }
 
     pub fn print(&self) {
         let us = |seconds: f64| format!("{:.0} us", 1e6 * seconds);
-        println!("| what | a game | a job beside its games |\n|---|---|---|");
+        println!("| cost | per game | per job, besides its games |\n|---|---|---|");
         println!(
-            "| a transaction, as the run waits for it | {} | {} a transaction |",
-            us(self.matched),
+            "| transaction, as the run waits for it | {} | {} per transaction |",
+            us(self.per_match),
             us(self.commit)
         );
         let (game, job) = (&self.game, &self.job);
         for (name, game, job) in [
-            ("processor time of the coordinator", game.coordinator, job.coordinator),
-            ("of these, the thread that keeps results", game.run, job.run),
-            ("processor time of PostgreSQL", game.postgres, job.postgres),
-            ("processor time of nats-server", game.nats, job.nats),
-            ("processor time of the simulation itself", game.workers, job.workers),
+            ("CPU time of the coordinator", game.coordinator, job.coordinator),
+            ("of this, the thread that stores results", game.run, job.run),
+            ("CPU time of PostgreSQL", game.postgres, job.postgres),
+            ("CPU time of nats-server", game.nats, job.nats),
+            ("CPU time of the simulation itself", game.workers, job.workers),
         ] {
             println!("| {name} | {} | {} |", us(game), us(job));
         }
-        println!("| from hand to hand, with nobody else there | | {} |", us(self.hop));
+        println!("| delay of a job without load | | {} |", us(self.base_delay));
     }
 }
 
-/// How long a transaction of so many matches takes: the median of some.
-fn append(postgres: &Postgres, size: u64) -> f64 {
+/// Median time of a transaction of this size.
+fn commit_time(postgres: &Postgres, size: u64) -> f64 {
     let folder = tempfile::tempdir().unwrap();
-    let (sitting, runtime) = (league::sitting(folder.path()), league::runtime());
+    let (competition, runtime) = (league::load_competition(folder.path()), league::runtime());
     let url = postgres.database().url;
-    let ledger = runtime.block_on(league::ledger(&sitting, &url));
-    runtime.block_on(ledger.start(0, Time::now())).unwrap();
-    let room = field::house(500);
+    let ledger = runtime.block_on(league::create_ledger(&competition, &url));
+    runtime.block_on(ledger.start_phase(0, Timestamp::now())).unwrap();
+    let phase = simulated_workers::house_phase(500);
     let mut times: Vec<f64> = (0..24)
         .map(|round| {
             let job = job(round * size, size);
-            let played = field::play(&room, &job).unwrap();
-            let batch: Vec<FinishedMatch> = played.into_iter().map(|one| one.finished("w")).collect();
+            let played = simulated_workers::play(&phase, &job).unwrap();
+            let batch: Vec<FinishedMatch> =
+                played.into_iter().map(|one| one.into_finished_match("w")).collect();
             let begun = Instant::now();
             runtime.block_on(ledger.append(&batch, None)).unwrap();
             begun.elapsed().as_secs_f64()
@@ -134,22 +135,22 @@ fn append(postgres: &Postgres, size: u64) -> f64 {
     times[times.len() / 2]
 }
 
-fn job(first: u64, size: u64) -> wire::Job {
-    let one = |number: u64| wire::JobMatch {
+fn job(first: u64, size: u64) -> messages::Job {
+    let one = |number: u64| messages::JobMatch {
         stage: 0,
         number,
         seats: (0..4).map(|seat| ((number * 4 + seat) % 500) as u32).collect(),
         variant: 0,
         seed: number,
-        luggage: Vec::new(),
+        bot_data: Vec::new(),
     };
-    wire::Job {
+    messages::Job {
         protocol: PROTOCOL,
-        cup: String::new(),
-        brief: String::new(),
+        competition_id: String::new(),
+        phase_spec: String::new(),
         id: String::new(),
-        tries: 1,
-        not: Vec::new(),
+        max_deliveries: 1,
+        excluded_workers: Vec::new(),
         matches: (first..first + size).map(one).collect(),
     }
 }

@@ -1,57 +1,64 @@
-//! What the same league should come to on paper: a closed network of queues, solved exactly by mean value analysis.
+//! Predicts the throughput of a league: a closed queueing network, solved exactly by mean value analysis.
 //!
-//! Each worker goes round: it plays a job (nobody waits for that), then the job passes the stations where others may stand before it. What a job
-//! costs at each of them was measured beforehand, one thing at a time, never at the load that is to be foretold.
+//! Each worker plays a job (without queueing), then the job passes the stations, where it may queue behind others. The cost at each station
+//! is measured beforehand, one at a time, and never at the load to predict.
 
-/// Where jobs wait for each other.
+/// A place where jobs queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Station {
     pub name: &'static str,
-    /// Seconds that a game takes there, and a job beside its games.
-    pub a_game: f64,
-    pub a_job: f64,
-    /// So many are served at once.
+    /// Seconds per game, and per job besides its games.
+    pub per_game: f64,
+    pub per_job: f64,
+    /// Number of jobs served in parallel.
     pub servers: f64,
 }
 
-/// What comes of it.
+/// Predicted values.
 #[derive(Clone, Debug)]
-pub struct Foretold {
-    pub games: f64,
-    /// Seconds that a job spends beside being played.
-    pub waits: f64,
+pub struct Prediction {
+    pub games_per_second: f64,
+    /// Seconds that a job takes besides playing.
+    pub overhead: f64,
     pub bottleneck: &'static str,
-    /// The bottleneck's share of time at work.
-    pub busy: f64,
+    /// Utilization of the bottleneck.
+    pub utilization: f64,
 }
 
-/// Games in a job: about a second of work.
-fn games_in_a_job(mean: f64) -> f64 {
+/// Games per job: about a second of work.
+fn games_per_job(mean: f64) -> f64 {
     (1.0 / mean).round().clamp(1.0, 512.0)
 }
 
-/// So many workers whose games take `mean` seconds, `hop` seconds on the way whatever the load.
-pub fn foretell(stations: &[Station], workers: usize, mean: f64, hop: f64) -> Foretold {
-    let games = games_in_a_job(mean);
-    let (think, demand) =
-        (games * mean + hop, stations.iter().map(|one| games * one.a_game + one.a_job).collect::<Vec<f64>>());
-    let mut queued = vec![0.0; stations.len()];
-    let (mut rate, mut waits) = (0.0, 0.0);
+/// Predicts a league of workers whose games take `mean` seconds. Each job takes `base_delay` seconds more at any load.
+pub fn predict(stations: &[Station], workers: usize, mean: f64, base_delay: f64) -> Prediction {
+    let games = games_per_job(mean);
+    let (play_time, demands) = (
+        games * mean + base_delay,
+        stations.iter().map(|one| games * one.per_game + one.per_job).collect::<Vec<f64>>(),
+    );
+    let mut queue_lengths = vec![0.0; stations.len()];
+    let (mut rate, mut overhead) = (0.0, 0.0);
     for present in 1..=workers {
-        // A station with several servers: one that is as quick as all of them, and the rest of the time without waiting (Seidmann).
-        let stay = |(place, station): (usize, &Station)| {
-            let quick = demand[place] / station.servers;
-            quick * (1.0 + queued[place]) + demand[place] - quick
+        // Seidmann's approximation of several servers: one server with their total speed, and a delay without queueing for the rest.
+        let time_at = |(index, station): (usize, &Station)| {
+            let service_time = demands[index] / station.servers;
+            service_time * (1.0 + queue_lengths[index]) + demands[index] - service_time
         };
-        let stays: Vec<f64> = stations.iter().enumerate().map(stay).collect();
-        waits = stays.iter().sum::<f64>();
-        rate = present as f64 / (think + waits);
-        for (place, station) in stations.iter().enumerate() {
-            let quick = demand[place] / station.servers;
-            queued[place] = rate * quick * (1.0 + queued[place]);
+        let times: Vec<f64> = stations.iter().enumerate().map(time_at).collect();
+        overhead = times.iter().sum::<f64>();
+        rate = present as f64 / (play_time + overhead);
+        for (index, station) in stations.iter().enumerate() {
+            let service_time = demands[index] / station.servers;
+            queue_lengths[index] = rate * service_time * (1.0 + queue_lengths[index]);
         }
     }
-    let load = |place: usize| rate * demand[place] / stations[place].servers;
-    let worst = (0..stations.len()).max_by(|&a, &b| load(a).total_cmp(&load(b))).unwrap_or(0);
-    Foretold { games: rate * games, waits: waits + hop, bottleneck: stations[worst].name, busy: load(worst) }
+    let load = |index: usize| rate * demands[index] / stations[index].servers;
+    let bottleneck = (0..stations.len()).max_by(|&a, &b| load(a).total_cmp(&load(b))).unwrap_or(0);
+    Prediction {
+        games_per_second: rate * games,
+        overhead: overhead + base_delay,
+        bottleneck: stations[bottleneck].name,
+        utilization: load(bottleneck),
+    }
 }

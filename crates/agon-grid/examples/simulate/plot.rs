@@ -1,12 +1,12 @@
-//! The plot of docs/scaling.md: what was offered against what was sustained, both on logarithmic scales, told apart by shape too.
+//! Plot for docs/scaling.md: offered against measured games per second on logarithmic scales. Curves differ in colour and dashes.
 
 use std::fmt::Write as _;
 
-/// Games a second: offered, and sustained.
+/// Games per second: offered, and measured or predicted.
 pub type Point = (f64, f64);
 
-const WIDE: f64 = 734.0;
-const HIGH: f64 = 440.0;
+const WIDTH: f64 = 734.0;
+const HEIGHT: f64 = 440.0;
 const LEFT: f64 = 78.0;
 const RIGHT: f64 = 34.0;
 const TOP: f64 = 34.0;
@@ -20,39 +20,39 @@ struct Scale {
 
 impl Scale {
     fn x(&self, value: f64) -> f64 {
-        LEFT + (WIDE - LEFT - RIGHT) * (value.log10() - self.low) / (self.high - self.low)
+        LEFT + (WIDTH - LEFT - RIGHT) * (value.log10() - self.low) / (self.high - self.low)
     }
 
     fn y(&self, value: f64) -> f64 {
-        HIGH - BOTTOM - (HIGH - TOP - BOTTOM) * (value.log10() - self.low) / (self.high - self.low)
+        HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value.log10() - self.low) / (self.high - self.low)
     }
 }
 
-/// As SVG. Curves are lines with a name each (the first solid, the second dashed, ...); `measured` are dots.
+/// Renders SVG. Each curve is a named line with its own dashes; `measured` are dots.
 pub fn svg(measured: &[Point], curves: &[(&str, Vec<Point>)]) -> String {
     let all = || measured.iter().chain(curves.iter().flat_map(|(_, points)| points));
     let low = all().map(|point| point.1.min(point.0)).fold(f64::MAX, f64::min).max(1.0);
     let high = all().map(|point| point.0.max(point.1)).fold(10.0, f64::max);
     let scale = Scale { low: low.log10().floor(), high: high.log10().ceil() };
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDE} {HIGH}\" role=\"img\" aria-label=\"Games a second, offered and sustained\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"{WIDE}\" height=\"{HIGH}\" fill=\"#fff\"/>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"Games per second, offered and measured\" font-family=\"sans-serif\" font-size=\"13\">\n\
+         <rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>\n"
     );
     grid(&mut out, &scale);
-    let looks = [("#666", ""), ("#0b5cad", "7 4"), ("#a3480a", "2 4")];
+    let styles = [("#666", ""), ("#0b5cad", "7 4"), ("#a3480a", "2 4")];
     for (number, (name, points)) in curves.iter().enumerate() {
-        let (colour, dashes) = looks[number % looks.len()];
+        let (colour, dashes) = styles[number % styles.len()];
         let mut line = String::new();
         for &(x, y) in points {
             let _ = write!(line, "{:.1},{:.1} ", scale.x(x), scale.y(y));
         }
-        let look =
+        let style =
             format!("fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{dashes}\"");
-        let _ = writeln!(out, "<polyline {look} points=\"{}\"/>", line.trim_end());
+        let _ = writeln!(out, "<polyline {style} points=\"{}\"/>", line.trim_end());
         let y = TOP + 18.0 + 20.0 * number as f64;
         let _ = writeln!(
             out,
-            "<line {look} x1=\"{:.0}\" x2=\"{:.0}\" y1=\"{y}\" y2=\"{y}\"/>\n<text x=\"{:.0}\" y=\"{:.0}\" fill=\"#222\">{name}</text>",
+            "<line {style} x1=\"{:.0}\" x2=\"{:.0}\" y1=\"{y}\" y2=\"{y}\"/>\n<text x=\"{:.0}\" y=\"{:.0}\" fill=\"#222\">{name}</text>",
             LEFT + 14.0,
             LEFT + 46.0,
             LEFT + 54.0,
@@ -87,18 +87,18 @@ fn grid(out: &mut String, scale: &Scale) {
             "<path d=\"M{x:.1},{TOP}V{:.1}M{LEFT},{y:.1}H{:.1}\" stroke=\"#ddd\" fill=\"none\"/>\n\
              <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#222\">{value}</text>\n\
              <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#222\">{value}</text>",
-            HIGH - BOTTOM,
-            WIDE - RIGHT,
-            HIGH - BOTTOM + 18.0,
+            HEIGHT - BOTTOM,
+            WIDTH - RIGHT,
+            HEIGHT - BOTTOM + 18.0,
             LEFT - 8.0,
             y + 4.5
         );
     }
     let _ = writeln!(
         out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#222\">games a second that the workers could play</text>\n\
-         <text x=\"{LEFT}\" y=\"20\" fill=\"#222\">games a second in the ledger</text>",
-        f64::midpoint(WIDE, LEFT),
-        HIGH - 10.0
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#222\">games per second offered by the workers</text>\n\
+         <text x=\"{LEFT}\" y=\"20\" fill=\"#222\">games per second stored in the ledger</text>",
+        f64::midpoint(WIDTH, LEFT),
+        HEIGHT - 10.0
     );
 }

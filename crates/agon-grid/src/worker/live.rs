@@ -1,143 +1,148 @@
-//! Shows a worker's boards to whoever asks: one stream for a board, however many look on, and none when nobody does.
+//! Streams live games of a worker on request: one stream per slot for any number of viewers, and none without viewers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use agon_runner::gallery::{Follower, NotFollowed, ShownGame};
-use agon_runner::{Gallery, Update};
+use agon_runner::live::{LiveGameKey, LiveSubscriber, SubscribeError};
+use agon_runner::{LiveGames, LiveUpdate};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::wire::{BoardBeat, Done, PIECE, Seen, Shown, encode, played};
-use crate::{GridError, Link, subjects};
+use crate::messages::{
+    CommandReply, LiveChunk, LiveGameInfo, LiveMessage, MAX_CHUNK_BYTES, encode, match_report,
+};
+use crate::{GridError, NatsConnection, subjects};
 
-/// Nobody asks for longer: who still looks on says so again.
-const LONGEST: Duration = Duration::from_mins(1);
+/// Maximum duration of a stream request. Viewers repeat their requests.
+const MAX_STREAM_LEASE: Duration = Duration::from_mins(1);
 
-/// What is on the boards of a gallery, for a beat.
-pub fn boards(cup: &str, gallery: &Gallery) -> Vec<BoardBeat> {
-    let beat = |now: agon_runner::BoardNow| BoardBeat {
-        cup: cup.to_owned(),
-        board: now.board as u32,
-        key: (now.key.phase, now.key.stage, now.key.number),
-        game: now.game,
-        seats: now.seats.iter().map(|one| one.0).collect(),
-        for_ms: now.since.elapsed().as_millis() as u64,
-        turn: now.turn,
+/// Games being played, for a heartbeat.
+pub fn live_game_infos(competition_id: &str, live_games: &LiveGames) -> Vec<LiveGameInfo> {
+    let info = |current: agon_runner::LiveGame| LiveGameInfo {
+        competition_id: competition_id.to_owned(),
+        slot: current.slot as u32,
+        key: (current.key.phase, current.key.stage, current.key.number),
+        game: current.game,
+        seats: current.seats.iter().map(|one| one.0).collect(),
+        elapsed_ms: current.since.elapsed().as_millis() as u64,
+        turn: current.turn,
     };
-    gallery.boards().into_iter().map(beat).collect()
+    live_games.games().into_iter().map(info).collect()
 }
 
-/// The boards that are being shown. Cheap to clone.
+/// Active streams. Cheap to clone.
 #[derive(Clone)]
-pub struct Shows(Arc<House>);
+pub struct LiveStreams(Arc<LiveStreamsInner>);
 
-struct House {
-    link: Link,
+struct LiveStreamsInner {
+    link: NatsConnection,
     worker: String,
-    /// By competition and board.
-    on: Mutex<HashMap<(String, u32), watch::Sender<Wish>>>,
+    /// Requests by competition and slot.
+    streams: Mutex<HashMap<(String, u32), watch::Sender<StreamRequest>>>,
 }
 
-/// What was asked of a stream.
+/// Latest request for a stream.
 #[derive(Clone, Copy)]
-struct Wish {
+struct StreamRequest {
     until: Instant,
-    /// Goes up when somebody has nothing yet.
-    wholes: u64,
+    /// Number of requests for the whole film so far.
+    full_film_requests: u64,
 }
 
-impl Shows {
-    /// Of a worker of this name.
-    pub fn new(link: Link, worker: &str) -> Self {
-        Self(Arc::new(House { link, worker: worker.to_owned(), on: Mutex::default() }))
+impl LiveStreams {
+    /// For the worker of this name.
+    pub fn new(link: NatsConnection, worker: &str) -> Self {
+        Self(Arc::new(LiveStreamsInner { link, worker: worker.to_owned(), streams: Mutex::default() }))
     }
 
-    /// Carries out [`crate::wire::Order::Show`], in the runtime that this is called in. `gallery` is that of the competition, if anything of it is played here.
+    /// Executes [`crate::messages::WorkerCommand::Show`] in the current runtime. `live_games` are those of the competition, if any was
+    /// played here.
     pub fn show(
         &self,
-        gallery: Option<&Arc<Gallery>>,
-        cup: &str,
-        board: u32,
-        for_ms: u64,
-        whole: bool,
-    ) -> Done {
-        let Some(gallery) = gallery else {
-            return Done::No(format!("nothing of {cup} is played here"));
+        live_games: Option<&Arc<LiveGames>>,
+        competition_id: &str,
+        slot: u32,
+        duration_ms: u64,
+        full_film: bool,
+    ) -> CommandReply {
+        let Some(live_games) = live_games else {
+            return CommandReply::No(format!("no game of {competition_id} is played here"));
         };
-        let until = Instant::now() + Duration::from_millis(for_ms).min(LONGEST);
-        let key = (cup.to_owned(), board);
-        let mut on = self.0.on();
-        if let Some(wish) = on.get(&key) {
-            wish.send_modify(|wish| {
-                wish.until = wish.until.max(until);
-                wish.wholes += u64::from(whole);
+        let until = Instant::now() + Duration::from_millis(duration_ms).min(MAX_STREAM_LEASE);
+        let key = (competition_id.to_owned(), slot);
+        let mut streams = self.0.streams();
+        if let Some(request) = streams.get(&key) {
+            request.send_modify(|request| {
+                request.until = request.until.max(until);
+                request.full_film_requests += u64::from(full_film);
             });
-            return Done::Yes;
+            return CommandReply::Yes;
         }
-        let follower = match gallery.follow(board as usize) {
-            Ok(follower) => follower,
-            Err(NotFollowed::NotThere) => return Done::No(format!("there is no board {board} here")),
-            Err(error) => return Done::No(error.to_string()),
+        let subscriber = match live_games.subscribe(slot as usize) {
+            Ok(subscriber) => subscriber,
+            Err(SubscribeError::NotPlaying) => {
+                return CommandReply::No(format!("slot {slot} is not playing"));
+            }
+            Err(error) => return CommandReply::No(error.to_string()),
         };
-        let (sender, wish) = watch::channel(Wish { until, wholes: 0 });
-        on.insert(key.clone(), sender);
-        drop(on);
-        let stream = Stream {
-            subject: subjects::live(&self.0.worker, cup, board),
-            house: Arc::clone(&self.0),
-            gallery: Arc::downgrade(gallery),
-            follower,
+        let (sender, request) = watch::channel(StreamRequest { until, full_film_requests: 0 });
+        streams.insert(key.clone(), sender);
+        drop(streams);
+        let stream = LiveStream {
+            subject: subjects::live(&self.0.worker, competition_id, slot),
+            streams: Arc::clone(&self.0),
+            live_games: Arc::downgrade(live_games),
+            subscriber,
             key,
             number: 0,
         };
-        tokio::spawn(stream.run(wish));
-        Done::Yes
+        tokio::spawn(stream.run(request));
+        CommandReply::Yes
     }
 
-    /// How many boards are being shown.
+    /// Number of active streams.
     pub fn count(&self) -> usize {
-        self.0.on().len()
+        self.0.streams().len()
     }
 }
 
-impl House {
-    fn on(&self) -> MutexGuard<'_, HashMap<(String, u32), watch::Sender<Wish>>> {
-        self.on.lock().unwrap_or_else(PoisonError::into_inner)
+impl LiveStreamsInner {
+    fn streams(&self) -> MutexGuard<'_, HashMap<(String, u32), watch::Sender<StreamRequest>>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A board that is being shown.
-struct Stream {
-    house: Arc<House>,
-    /// Not kept alive for those who look on.
-    gallery: Weak<Gallery>,
-    follower: Follower,
+/// An active stream of a slot.
+struct LiveStream {
+    streams: Arc<LiveStreamsInner>,
+    /// Weak, so that a stream does not keep the games alive.
+    live_games: Weak<LiveGames>,
+    subscriber: LiveSubscriber,
     key: (String, u32),
     subject: String,
-    /// How much was said so far.
+    /// Number of messages sent so far.
     number: u64,
 }
 
-impl Stream {
-    async fn run(mut self, mut wish: watch::Receiver<Wish>) {
-        let mut wholes = 0;
+impl LiveStream {
+    async fn run(mut self, mut request: watch::Receiver<StreamRequest>) {
+        let mut full_film_requests = 0;
         loop {
-            let now = *wish.borrow_and_update();
-            if now.wholes != wholes {
-                wholes = now.wholes;
-                self.begin_again();
+            let current = *request.borrow_and_update();
+            if current.full_film_requests != full_film_requests {
+                full_film_requests = current.full_film_requests;
+                self.restart_with_full_film();
             }
             tokio::select! {
                 biased;
-                changed = wish.changed() => if changed.is_err() { return },
-                () = sleep_until(now.until) => if self.is_over(&wish) { return },
-                update = self.follower.next() => {
+                changed = request.changed() => if changed.is_err() { return },
+                () = sleep_until(current.until) => if self.remove_if_expired(&request) { return },
+                update = self.subscriber.next() => {
                     let ended = update.is_none();
-                    let said = self.say(&shown(update), now.until).await;
-                    if ended || said.is_err() {
-                        self.house.on().remove(&self.key);
+                    let sending = self.send(&live_message(update), current.until).await;
+                    if ended || sending.is_err() {
+                        self.streams.streams().remove(&self.key);
                         return;
                     }
                 }
@@ -145,55 +150,58 @@ impl Stream {
         }
     }
 
-    /// Whether nobody looks on any more. Decided under the lock: who asks now finds this stream, or none.
-    fn is_over(&self, wish: &watch::Receiver<Wish>) -> bool {
-        let mut on = self.house.on();
-        let over = wish.borrow().until <= Instant::now();
-        if over {
-            on.remove(&self.key);
+    /// Removes the stream if its request has expired, and returns whether it did. Under the lock, so that a new request finds either this
+    /// stream or none.
+    fn remove_if_expired(&self, request: &watch::Receiver<StreamRequest>) -> bool {
+        let mut streams = self.streams.streams();
+        let expired = request.borrow().until <= Instant::now();
+        if expired {
+            streams.remove(&self.key);
         }
-        over
+        expired
     }
 
-    /// Follows anew: that begins with the whole film.
-    fn begin_again(&mut self) {
-        let again = self.gallery.upgrade().and_then(|gallery| gallery.follow(self.key.1 as usize).ok());
-        if let Some(follower) = again {
-            self.follower = follower;
+    /// Subscribes again. The new subscription starts with the whole film.
+    fn restart_with_full_film(&mut self) {
+        let restarted =
+            self.live_games.upgrade().and_then(|live_games| live_games.subscribe(self.key.1 as usize).ok());
+        if let Some(subscriber) = restarted {
+            self.subscriber = subscriber;
         }
     }
 
-    /// Says it, in pieces. Without a server it is dropped once nobody asks any more.
-    async fn say(&mut self, shown: &Shown, until: Instant) -> Result<(), GridError> {
-        let bytes = encode(shown)?;
-        let pieces = bytes.len().div_ceil(PIECE) as u32;
-        for (piece, bytes) in (0..).zip(bytes.chunks(PIECE)) {
-            let seen = encode(&Seen { number: self.number, piece, pieces, bytes: bytes.to_vec() })?;
-            let said = self.house.link.client().publish(self.subject.clone(), seen.into());
-            // Whoever misses a piece asks again.
-            let _ = timeout_at(until, said).await;
+    /// Sends a message in chunks. Drops it if the server is unreachable until the request expires.
+    async fn send(&mut self, live_message: &LiveMessage, until: Instant) -> Result<(), GridError> {
+        let bytes = encode(live_message)?;
+        let chunks = bytes.len().div_ceil(MAX_CHUNK_BYTES) as u32;
+        for (index, bytes) in (0..).zip(bytes.chunks(MAX_CHUNK_BYTES)) {
+            let chunk =
+                encode(&LiveChunk { number: self.number, chunk: index, chunks, bytes: bytes.to_vec() })?;
+            let sending = self.streams.link.client().publish(self.subject.clone(), chunk.into());
+            // A viewer that misses a chunk asks for the whole film.
+            let _ = timeout_at(until, sending).await;
         }
         self.number += 1;
         Ok(())
     }
 }
 
-fn shown(update: Option<Update>) -> Shown {
-    let film = |game: &ShownGame, bytes: &[u8], part, over| {
+fn live_message(update: Option<LiveUpdate>) -> LiveMessage {
+    let film = |game: &LiveGameKey, bytes: &[u8], part, over| {
         let key = (game.key.phase, game.key.stage, game.key.number);
         let seats = game.seats.iter().map(|one| one.0).collect();
-        Shown::Film { game: (game.number, key, game.game, seats), film: bytes.to_vec(), part, over }
+        LiveMessage::Film { game: (game.sequence, key, game.game, seats), film: bytes.to_vec(), part, over }
     };
     match update {
-        Some(Update::Film { game, film: bytes, over }) => film(&game, &bytes, false, over),
-        Some(Update::Part { game, part, over }) => film(&game, &part, true, over),
-        Some(Update::Match(result)) => Shown::Match(played::Match {
+        Some(LiveUpdate::Film { game, film: bytes, over }) => film(&game, &bytes, false, over),
+        Some(LiveUpdate::Part { game, part, over }) => film(&game, &part, true, over),
+        Some(LiveUpdate::Match(result)) => LiveMessage::Match(match_report::MatchReport {
             result: (*result).clone(),
             games: Vec::new(),
             faults: Vec::new(),
             data: Vec::new(),
             logs: Vec::new(),
         }),
-        Some(Update::Idle) | None => Shown::Idle,
+        Some(LiveUpdate::Idle) | None => LiveMessage::Idle,
     }
 }

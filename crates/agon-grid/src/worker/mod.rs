@@ -1,21 +1,21 @@
-//! Whoever plays: waits for coordinators, takes jobs, plays them, hands results in.
+//! A worker: joins competitions, pulls jobs, plays them and reports the results.
 //!
-//! [`mod@lane`] is a thread that plays, one for each core; `courier` hands in what it played; `company` hears coordinators and orders and says how the
-//! worker is; [`live`] shows games to whoever looks on. `troupe` is what a phase needs, its bots among it, `bags` what they find before a match; `shelf` and
-//! `cache` are where files come from. `house` is what all of them share, `identity` what a worker says of itself, `pins` which core is whose.
+//! `game_thread` runs once per core. `reporting` sends reports. `control` handles announcements, commands and heartbeats. [`live`] streams
+//! live games. `bot_cache` holds loaded phases with their bots, `bot_data` prepares their data folders, `blob_fetcher` and `blob_cache`
+//! provide files. `state` is shared by all, `capabilities` describes the worker, `core_locks` reserves cores, `metrics` counts.
 
-mod bags;
-mod cache;
-mod company;
-mod courier;
-mod house;
-mod identity;
-mod lane;
+mod blob_cache;
+mod blob_fetcher;
+mod bot_cache;
+mod bot_data;
+mod capabilities;
+mod control;
+mod core_locks;
+mod game_thread;
 pub mod live;
-mod meters;
-mod pins;
-mod shelf;
-mod troupe;
+mod metrics;
+mod reporting;
+mod state;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -24,59 +24,59 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use agon_runner::Stop;
+use agon_runner::StopFlag;
 use tokio::runtime::Runtime;
 
-pub use identity::{Hands, Honest, Identity, calibrate};
+pub use capabilities::{MatchBackend, RealBackend, WorkerCapabilities, calibrate};
 
 use crate::blobs::Blobs;
-use crate::{GridError, Link, subjects, wire};
-use cache::Cache;
-use house::House;
-use shelf::Shelf;
+use crate::{GridError, NatsConnection, messages, subjects};
+use blob_cache::BlobCache;
+use blob_fetcher::BlobFetcher;
+use state::WorkerState;
 
-/// The most a cache holds unless somebody says otherwise.
-const CACHE: u64 = 2 << 30;
-/// How often the thread that waits looks up.
-const LOOK: Duration = Duration::from_millis(50);
+/// Default maximum size of the cache.
+const DEFAULT_CACHE_BYTES: u64 = 2 << 30;
+/// Poll interval of the main thread.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How a worker is started.
+/// Options of a worker.
 #[derive(Clone)]
 pub struct WorkerOptions {
-    /// Its name: no two have the same.
+    /// Unique name.
     pub name: String,
-    /// Games it plays at once.
+    /// Number of games to play in parallel.
     pub cores: u32,
-    /// Whether each game stays on a core of its own.
-    pub pin: bool,
-    /// Where files are kept.
-    pub cache: PathBuf,
-    /// The most that is kept there.
-    pub cache_bytes: u64,
-    /// What it says of itself; tests may pretend.
-    pub identity: Identity,
-    /// Who plays; tests may pass one that lies.
-    pub hands: Arc<dyn Hands>,
-    /// Whether bots may run without the sandbox where a competition says so.
-    pub allow_unguarded: bool,
-    /// How fast it is; measured at the start if it is not known.
+    /// Whether each game thread is pinned to its own core.
+    pub pin_cores: bool,
+    /// Cache folder.
+    pub cache_folder: PathBuf,
+    /// Maximum size of the cache.
+    pub max_cache_bytes: u64,
+    /// Capabilities to report. Tests fake them.
+    pub capabilities: WorkerCapabilities,
+    /// Plays the matches. Tests fake it.
+    pub backend: Arc<dyn MatchBackend>,
+    /// Whether bots may run without the sandbox if the competition says so.
+    pub allow_unsandboxed: bool,
+    /// Relative speed; measured at the start if `None`.
     pub speed: Option<f64>,
 }
 
 impl WorkerOptions {
-    /// This machine, with all its cores.
+    /// Options for this machine, with all its cores.
     pub fn new(name: String) -> Self {
         let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
         let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
         Self {
             name,
             cores: thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
-            pin: true,
-            cache: cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("agon/worker"),
-            cache_bytes: CACHE,
-            identity: Identity::here(),
-            hands: Arc::new(Honest),
-            allow_unguarded: false,
+            pin_cores: true,
+            cache_folder: cache.or_else(home).unwrap_or_else(std::env::temp_dir).join("agon/worker"),
+            max_cache_bytes: DEFAULT_CACHE_BYTES,
+            capabilities: WorkerCapabilities::detect(),
+            backend: Arc::new(RealBackend),
+            allow_unsandboxed: false,
             speed: None,
         }
     }
@@ -91,81 +91,97 @@ impl fmt::Debug for WorkerOptions {
     }
 }
 
-/// Plays for competitions that are run elsewhere.
+/// Plays matches for remote coordinators.
 #[derive(Debug)]
 pub struct Worker;
 
 impl Worker {
-    /// Plays until it is stopped or drained: then it finishes what is being played, hands it in and says goodbye. `tell` gets what is to be said to people.
-    /// The runtime must have threads of its own; not from inside it.
+    /// Plays until it is stopped or drained. Then it finishes the current matches, reports them and says goodbye. `message_sink` receives
+    /// messages for the user. The runtime must be multi-threaded; must not be called from within it.
     pub fn run(
-        link: Link,
+        link: NatsConnection,
         runtime: &Runtime,
         options: WorkerOptions,
-        stop: &Stop,
-        tell: &(dyn Fn(&str) + Sync),
+        stop: &StopFlag,
+        message_sink: &(dyn Fn(&str) + Sync),
     ) -> Result<(), GridError> {
-        if !subjects::is_name(&options.name) {
-            let hint = format!("letters, digits, - and _, 48 at most: {}", subjects::name_of(&options.name));
-            return Err(GridError::WrongUse {
-                what: format!("`{}` cannot be a worker's name", options.name),
+        if !subjects::is_valid_name(&options.name) {
+            let hint = format!(
+                "use letters, digits, - and _, at most 48, such as {}",
+                subjects::sanitize_name(&options.name)
+            );
+            return Err(GridError::Usage {
+                what: format!("`{}` is not a valid worker name", options.name),
                 hint,
             });
         }
         let speed = options.speed.unwrap_or_else(calibrate);
         let blobs = runtime.block_on(Blobs::open(&link))?;
         let handle = runtime.handle().clone();
-        let shelf = Shelf::new(Cache::new(options.cache.clone(), options.cache_bytes), blobs, handle.clone());
-        let (news, heard) = mpsc::channel();
-        let lanes = options.cores.max(1) as usize;
-        let pins = if options.pin { pins::take(lanes) } else { Vec::new() };
-        let house = Arc::new(House::new(options, link, handle, wire::new_session()?, speed, shelf, news));
-        // Before anybody is heard: whoever calls first is answered.
+        let fetcher = BlobFetcher::new(
+            BlobCache::new(options.cache_folder.clone(), options.max_cache_bytes),
+            blobs,
+            handle.clone(),
+        );
+        let (sender, messages) = mpsc::channel();
+        let threads = options.cores.max(1) as usize;
+        let locks = if options.pin_cores { core_locks::lock_cores(threads) } else { Vec::new() };
+        let worker = Arc::new(WorkerState::new(
+            options,
+            link,
+            handle,
+            messages::new_session()?,
+            speed,
+            fetcher,
+            sender,
+        ));
+        // Started before the game threads, so that no announcement is missed.
         let tasks = [
-            runtime.spawn(aloud(Arc::clone(&house), company::hear_calls(Arc::clone(&house)))),
-            runtime.spawn(aloud(Arc::clone(&house), company::hear_orders(Arc::clone(&house)))),
-            runtime.spawn(company::beats(Arc::clone(&house))),
+            runtime.spawn(log_error(Arc::clone(&worker), control::listen_announcements(Arc::clone(&worker)))),
+            runtime.spawn(log_error(Arc::clone(&worker), control::listen_commands(Arc::clone(&worker)))),
+            runtime.spawn(control::heartbeat_loop(Arc::clone(&worker))),
         ];
         thread::scope(|scope| {
-            let playing: Vec<_> = (0..lanes)
-                .map(|lane| {
-                    let (house, pin) = (Arc::clone(&house), pins.get(lane));
+            let handles: Vec<_> = (0..threads)
+                .map(|thread| {
+                    let (worker, lock) = (Arc::clone(&worker), locks.get(thread));
                     scope.spawn(move || {
-                        if let Some(pin) = pin {
-                            pin.hold();
+                        if let Some(lock) = lock {
+                            lock.pin_thread();
                         }
-                        lane::work(&house, lane);
+                        game_thread::run(&worker, thread);
                     })
                 })
                 .collect();
-            let busy = || playing.iter().any(|one| !one.is_finished()) || house.unreceipted.load(SeqCst) > 0;
+            let busy =
+                || handles.iter().any(|one| !one.is_finished()) || worker.unacked_reports.load(SeqCst) > 0;
             while busy() {
-                if let Ok(news) = heard.recv_timeout(LOOK) {
-                    tell(&news);
+                if let Ok(message) = messages.recv_timeout(POLL_INTERVAL) {
+                    message_sink(&message);
                 }
-                if stop.soon() {
-                    house.drain();
+                if stop.is_requested() {
+                    worker.drain();
                 }
             }
         });
-        for news in heard.try_iter() {
-            tell(&news);
+        for message in messages.try_iter() {
+            message_sink(&message);
         }
         for task in tasks {
             task.abort();
         }
         runtime.block_on(async {
-            company::beat(&house, true).await;
-            // A server that is away does not hear it; it will miss the beats.
-            let _ = tokio::time::timeout(Duration::from_secs(2), house.link.client().flush()).await;
+            control::send_heartbeat(&worker, true).await;
+            // If the server is unreachable, the coordinator notices the missing heartbeats.
+            let _ = tokio::time::timeout(Duration::from_secs(2), worker.link.client().flush()).await;
         });
         Ok(())
     }
 }
 
-/// Says it if something cannot be listened to.
-async fn aloud(house: Arc<House>, listening: impl Future<Output = Result<(), GridError>>) {
+/// Runs a listener and logs its error.
+async fn log_error(worker: Arc<WorkerState>, listening: impl Future<Output = Result<(), GridError>>) {
     if let Err(error) = listening.await {
-        house.say(error.to_string());
+        worker.log(error.to_string());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agon_grid::{Fleet, FleetOptions};
+use agon_grid::{Coordinator, CoordinatorOptions};
 use agon_rig::Nats;
 use agon_store::{Ledger as _, SqliteLedger};
 use tokio::runtime::Runtime;
@@ -14,7 +14,7 @@ pub const MATCHES: u64 = 12;
 
 /// A server, a competition and its coordinator.
 pub struct Ground {
-    pub fleet: Fleet,
+    pub fleet: Coordinator,
     pub ledger: SqliteLedger,
     pub cup: Cup,
     pub runtime: Runtime,
@@ -22,7 +22,7 @@ pub struct Ground {
 }
 
 impl Ground {
-    pub fn new(options: FleetOptions) -> Self {
+    pub fn new(options: CoordinatorOptions) -> Self {
         let (nats, runtime, cup) = (Nats::start(), runtime(), Cup::words(WORDS));
         let ledger = cup.ledger(&runtime);
         let fleet = cup.fleet(&nats, &runtime, &ledger, options);
@@ -30,7 +30,7 @@ impl Ground {
     }
 
     /// The same with another coordinator, once this one is gone.
-    pub fn coordinated_anew(self, options: FleetOptions) -> Self {
+    pub fn coordinated_anew(self, options: CoordinatorOptions) -> Self {
         let Self { fleet, ledger, cup, runtime, nats } = self;
         drop(fleet);
         let fleet = cup.fleet(&nats, &runtime, &ledger, options);
@@ -42,7 +42,7 @@ impl Ground {
     }
 
     pub async fn hand(&self, name: &str) -> Hand {
-        Hand::join(&self.nats, name, self.fleet.cup()).await
+        Hand::join(&self.nats, name, self.fleet.competition_id()).await
     }
 
     pub fn played(&self) -> u64 {
@@ -51,7 +51,7 @@ impl Ground {
 
     /// Whose outcome of a match is in the ledger.
     pub fn witness(&self, number: u64) -> String {
-        let rows = self.runtime.block_on(self.ledger.witnessed(0)).unwrap();
+        let rows = self.runtime.block_on(self.ledger.matches_with_workers(0)).unwrap();
         rows.into_iter().find(|(key, ..)| key.number == number).unwrap().1
     }
 

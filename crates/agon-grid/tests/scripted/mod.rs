@@ -17,22 +17,25 @@ use std::time::Duration;
 
 use agon_core::record::Recorder;
 use agon_core::{Assets, Settings};
-use agon_engine::{Seating, table};
+use agon_engine::{PlayerSpec, any_game};
 use agon_grid::blobs::Blobs;
-use agon_grid::subjects::{self, WORK_STREAM};
-use agon_grid::wire::played::Match;
-use agon_grid::wire::{
-    Beat, BotBrief, Brief, Call, Hello, Job, JobMatch, PIECE, PROTOCOL, Receipt, Report, ReportPart, Trouble,
-    TroubleKind, Welcome, decode, encode,
+use agon_grid::messages::match_report::MatchReport;
+use agon_grid::messages::{
+    Announcement, Heartbeat, Job, JobError, JobErrorKind, JobMatch, JobReport, JoinRequest, JoinResponse,
+    MAX_CHUNK_BYTES, PROTOCOL, PhaseBot, PhaseSpec, ReportAck, ReportChunk, decode, encode,
 };
-use agon_grid::{Fleet, FleetOptions, Link, NatsOptions};
+use agon_grid::subjects::{self, WORK_STREAM};
+use agon_grid::{Coordinator, CoordinatorOptions, NatsConnection, NatsOptions};
 use agon_league::{Entrant, MatchKey};
 use agon_rig::Nats;
-use agon_runner::course::PlayedPart;
-use agon_runner::{Boards, Bout, Ended, Event, Executor, Listener, Local, Member, Stop};
+use agon_runner::match_progress::ResolvedPart;
+use agon_runner::{
+    ActiveMatches, Executor, LoadedEntrant, LocalExecutor, MatchRunner, RunEvent, RunListener, RunOutcome,
+    StopFlag,
+};
 use agon_store::{Ledger as _, PhaseStatus, SqliteLedger};
-use agon_venue::competing::play::{self, Means};
-use agon_venue::{Failure, Sitting};
+use agon_venue::competition::run::{self, RunContext};
+use agon_venue::{Failure, LoadedCompetition};
 use async_nats::jetstream::{self, AckKind, consumer};
 use futures_util::StreamExt as _;
 use tempfile::TempDir;
@@ -42,14 +45,14 @@ pub fn runtime() -> Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-pub async fn link(nats: &Nats, name: &str) -> Link {
+pub async fn link(nats: &Nats, name: &str) -> NatsConnection {
     let options = NatsOptions { url: nats.url(), name: name.to_owned(), ..NatsOptions::default() };
-    Link::connect(&options).await.unwrap()
+    NatsConnection::connect(&options).await.unwrap()
 }
 
 /// A competition of house bots in a folder of its own.
 pub struct Cup {
-    pub sitting: Sitting,
+    pub sitting: LoadedCompetition,
     pub folder: TempDir,
 }
 
@@ -83,7 +86,7 @@ impl Cup {
         }
         let file = folder.path().join("cup.toml");
         std::fs::write(&file, text).unwrap();
-        let sitting = Sitting::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
+        let sitting = LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message));
         Self { sitting, folder }
     }
 
@@ -97,22 +100,22 @@ impl Cup {
         runtime: &Runtime,
         ledger: &SqliteLedger,
         executor: &dyn Executor,
-        stop: &Stop,
-        listener: &mut dyn Listener,
-    ) -> Result<Ended, Failure> {
-        let means = Means { runtime, executor, stop, boards: Boards::default() };
-        play::carry_out(&self.sitting, ledger, means, listener, &mut |_| {})
+        stop: &StopFlag,
+        listener: &mut dyn RunListener,
+    ) -> Result<RunOutcome, Failure> {
+        let means = RunContext { runtime, executor, stop, boards: ActiveMatches::default() };
+        run::run_competition(&self.sitting, ledger, means, listener, &mut |_| {})
     }
 
     /// The phases with their tables' hashes when it is run on this machine alone.
     pub fn alone(&self, runtime: &Runtime) -> Vec<PhaseStatus> {
         let other = Self::again(self);
         let ledger = other.ledger(runtime);
-        let local = Local { jobs: 1, pin: false };
+        let local = LocalExecutor { jobs: 1, pin: false };
         let ended = other
-            .run(runtime, &ledger, &local, &Stop::new(), &mut ())
+            .run(runtime, &ledger, &local, &StopFlag::new(), &mut ())
             .unwrap_or_else(|failure| panic!("{}", failure.message));
-        assert_eq!(ended, Ended::Over);
+        assert_eq!(ended, RunOutcome::Finished);
         runtime.block_on(ledger.phases()).unwrap()
     }
 
@@ -121,7 +124,10 @@ impl Cup {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("cup.toml");
         std::fs::write(&file, &self.sitting.text).unwrap();
-        Self { sitting: Sitting::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)), folder }
+        Self {
+            sitting: LoadedCompetition::read(&file).unwrap_or_else(|failure| panic!("{}", failure.message)),
+            folder,
+        }
     }
 
     pub fn fleet(
@@ -129,21 +135,22 @@ impl Cup {
         nats: &Nats,
         runtime: &Runtime,
         ledger: &SqliteLedger,
-        options: FleetOptions,
-    ) -> Fleet {
+        options: CoordinatorOptions,
+    ) -> Coordinator {
         let link = runtime.block_on(link(nats, "coordinator"));
-        let fleet = Fleet::open(link, runtime.handle().clone(), &self.sitting, ledger, options).unwrap();
-        fleet.tell(|words| eprintln!("fleet: {words}"));
+        let fleet =
+            Coordinator::open(link, runtime.handle().clone(), &self.sitting, ledger, options).unwrap();
+        fleet.set_message_sink(|words| eprintln!("fleet: {words}"));
         fleet
     }
 }
 
 /// Asks for a stop when it is dropped: a test that fails does not hang.
-struct Ends<'s>(&'s Stop);
+struct Ends<'s>(&'s StopFlag);
 
 impl Drop for Ends<'_> {
     fn drop(&mut self) {
-        self.0.ask();
+        self.0.request();
     }
 }
 
@@ -152,16 +159,16 @@ pub struct Led<'l> {
     pub cup: &'l Cup,
     pub runtime: &'l Runtime,
     pub ledger: &'l SqliteLedger,
-    pub fleet: &'l Fleet,
+    pub fleet: &'l Coordinator,
 }
 
 impl Led<'_> {
     /// Runs it to its end while the script is played; what came of both. The script is cut off when the run is over.
     pub fn while_playing<R>(
         &self,
-        stop: &Stop,
+        stop: &StopFlag,
         script: impl Future<Output = R>,
-    ) -> (Result<Ended, String>, Told, Option<R>) {
+    ) -> (Result<RunOutcome, String>, Told, Option<R>) {
         let mut told = Told::default();
         let (ended, script) = std::thread::scope(|scope| {
             let Self { cup, runtime, ledger, fleet } = *self;
@@ -194,12 +201,16 @@ impl Led<'_> {
 }
 
 pub fn tables(phases: &[PhaseStatus]) -> Vec<String> {
-    phases.iter().map(|phase| phase.table.unwrap().to_string()).collect()
+    phases.iter().map(|phase| phase.table_hash.unwrap().to_string()).collect()
 }
 
 /// Quick ones: for tests in which workers die.
-pub fn options() -> FleetOptions {
-    FleetOptions { checked: 0.0, lease: Duration::from_secs(2), ..FleetOptions::default() }
+pub fn options() -> CoordinatorOptions {
+    CoordinatorOptions {
+        cross_check_share: 0.0,
+        lease: Duration::from_secs(2),
+        ..CoordinatorOptions::default()
+    }
 }
 
 /// Counts what is told.
@@ -213,13 +224,15 @@ pub struct Told {
     pub disputed: Vec<(u64, Vec<String>)>,
 }
 
-impl Listener for Told {
-    fn event(&mut self, event: &Event<'_>) {
+impl RunListener for Told {
+    fn event(&mut self, event: &RunEvent<'_>) {
         match event {
-            Event::Match { .. } => self.matches += 1,
-            Event::Barred { worker, again, .. } => self.barred.push(((*worker).to_owned(), *again)),
-            Event::Outvoted { key, worker, .. } => self.outvoted.push((key.number, (*worker).to_owned())),
-            Event::Disputed { key, workers } => self.disputed.push((key.number, workers.to_vec())),
+            RunEvent::MatchStored { .. } => self.matches += 1,
+            RunEvent::Banned { worker, revoked: again, .. } => {
+                self.barred.push(((*worker).to_owned(), *again));
+            }
+            RunEvent::Outvoted { key, worker, .. } => self.outvoted.push((key.number, (*worker).to_owned())),
+            RunEvent::Disputed { key, workers } => self.disputed.push((key.number, workers.to_vec())),
             _ => {}
         }
     }
@@ -227,13 +240,13 @@ impl Listener for Told {
 
 /// A worker, as its test leads it.
 pub struct Hand {
-    pub link: Link,
+    pub link: NatsConnection,
     pub name: String,
     pub session: String,
     pub cup: String,
     pub lease: Duration,
     reports: AtomicU64,
-    brief: tokio::sync::Mutex<Option<(String, Arc<Brief>)>>,
+    brief: tokio::sync::Mutex<Option<(String, Arc<PhaseSpec>)>>,
     stopped: Arc<AtomicBool>,
 }
 
@@ -243,10 +256,10 @@ pub struct Task {
     pub message: jetstream::Message,
 }
 
-pub fn hello(name: &str, session: &str) -> Hello {
+pub fn hello(name: &str, session: &str) -> JoinRequest {
     let rules = ["connect-five", "solitude-scramble", "word-racer", "colour-battle", "hide-and-seek"];
-    let rules = rules.map(|game| (game.to_owned(), table(game).unwrap().info().rules_version));
-    Hello {
+    let rules = rules.map(|game| (game.to_owned(), any_game(game).unwrap().info().rules_version));
+    JoinRequest {
         protocol: PROTOCOL,
         worker: name.to_owned(),
         session: session.to_owned(),
@@ -259,20 +272,20 @@ pub fn hello(name: &str, session: &str) -> Hello {
 }
 
 /// The next call that is heard.
-pub async fn called(link: &Link) -> Call {
-    let mut calls = link.client().subscribe(subjects::CALL).await.unwrap();
+pub async fn called(link: &NatsConnection) -> Announcement {
+    let mut calls = link.client().subscribe(subjects::ANNOUNCEMENTS).await.unwrap();
     decode(&calls.next().await.unwrap().payload).unwrap()
 }
 
-pub async fn say_hello(link: &Link, cup: &str, hello: &Hello) -> Welcome {
-    let subject = subjects::hello(&hello.worker, cup);
+pub async fn say_hello(link: &NatsConnection, cup: &str, hello: &JoinRequest) -> JoinResponse {
+    let subject = subjects::join(&hello.worker, cup);
     let answer = link.client().request(subject, encode(hello).unwrap().into()).await.unwrap();
     decode(&answer.payload).unwrap()
 }
 
 impl Hand {
     /// One that says nothing of itself.
-    pub fn new(link: Link, name: &str, cup: &str) -> Self {
+    pub fn new(link: NatsConnection, name: &str, cup: &str) -> Self {
         Self {
             link,
             name: name.to_owned(),
@@ -289,7 +302,7 @@ impl Hand {
     pub async fn join(nats: &Nats, name: &str, cup: &str) -> Self {
         let mut hand = Self::new(link(nats, name).await, name, cup);
         let welcome = say_hello(&hand.link, cup, &hello(name, &hand.session)).await;
-        let Welcome::Accepted { lease_ms, .. } = welcome else { panic!("{welcome:?}") };
+        let JoinResponse::Accepted { lease_ms, .. } = welcome else { panic!("{welcome:?}") };
         hand.lease = Duration::from_millis(lease_ms);
         tokio::spawn(beat(
             hand.link.clone(),
@@ -307,7 +320,7 @@ impl Hand {
         let mut batch = pull.fetch().max_messages(1).expires(Duration::from_secs(1)).messages().await.ok()?;
         let message = batch.next().await?.ok()?;
         let job: Job = decode(&message.payload).unwrap();
-        if job.not.contains(&self.name) {
+        if job.excluded_workers.contains(&self.name) {
             // Not always as long: two who each hold what only the other may take must not go on in step.
             let mut hasher = DefaultHasher::new();
             (&self.name, message.info().ok()?.delivered).hash(&mut hasher);
@@ -318,81 +331,85 @@ impl Hand {
         Some(Task { job, message })
     }
 
-    pub async fn brief(&self, hash: &str) -> Arc<Brief> {
+    pub async fn brief(&self, hash: &str) -> Arc<PhaseSpec> {
         let mut known = self.brief.lock().await;
         if let Some((_, brief)) = known.as_ref().filter(|(name, _)| name == hash) {
             return Arc::clone(brief);
         }
         let blobs = Blobs::open(&self.link).await.unwrap();
         let bytes = blobs.get(hash).await.unwrap().unwrap();
-        let brief: Arc<Brief> = Arc::new(decode(&bytes).unwrap());
+        let brief: Arc<PhaseSpec> = Arc::new(decode(&bytes).unwrap());
         *known = Some((hash.to_owned(), Arc::clone(&brief)));
         brief
     }
 
     /// Plays a job's matches.
-    pub async fn play(&self, job: &Job) -> Vec<Match> {
-        let brief = self.brief(&job.brief).await;
+    pub async fn play(&self, job: &Job) -> Vec<MatchReport> {
+        let brief = self.brief(&job.phase_spec).await;
         let matches = job.matches.clone();
         tokio::task::spawn_blocking(move || matches.iter().map(|one| play_one(&brief, one)).collect())
             .await
             .unwrap()
     }
 
-    pub fn report(&self, job: &Job, matches: Vec<Match>) -> Report {
-        Report {
+    pub fn report(&self, job: &Job, matches: Vec<MatchReport>) -> JobReport {
+        JobReport {
             protocol: PROTOCOL,
             job: job.id.clone(),
-            brief: job.brief.clone(),
+            phase_spec: job.phase_spec.clone(),
             worker: self.name.clone(),
             session: self.session.clone(),
-            took_us: 5_000 * matches.len() as u64,
+            duration_us: 5_000 * matches.len() as u64,
             matches,
         }
     }
 
     /// Hands a report in, in pieces of this size; the last receipt.
-    pub async fn hand_in(&self, report: &Report, size: usize) -> Option<Receipt> {
+    pub async fn hand_in(&self, report: &JobReport, size: usize) -> Option<ReportAck> {
         let (bytes, id) = (encode(report).unwrap(), self.reports.fetch_add(1, Ordering::Relaxed));
         let pieces: Vec<&[u8]> = bytes.chunks(size).collect();
         let mut last = None;
         for (number, piece) in pieces.iter().enumerate() {
-            let part = ReportPart {
+            let part = ReportChunk {
                 protocol: PROTOCOL,
                 report: format!("{}-{id}", self.name),
-                piece: number as u32,
-                pieces: pieces.len() as u32,
+                chunk: number as u32,
+                chunks: pieces.len() as u32,
                 bytes: piece.to_vec(),
             };
             let subject = subjects::report(&self.name, &self.cup);
             let answer = self.link.client().request(subject, encode(&part).unwrap().into()).await.ok()?;
             last = Some(decode(&answer.payload).unwrap());
-            if last != Some(Receipt::More) {
+            if last != Some(ReportAck::NextChunk) {
                 break;
             }
         }
         last
     }
 
-    pub async fn trouble(&self, job: &Job, kind: TroubleKind, says: &str) -> Receipt {
-        let trouble = Trouble {
+    pub async fn trouble(&self, job: &Job, kind: JobErrorKind, says: &str) -> ReportAck {
+        let trouble = JobError {
             protocol: PROTOCOL,
             worker: self.name.clone(),
             job: job.id.clone(),
             kind,
-            says: says.to_owned(),
+            message: says.to_owned(),
         };
-        let subject = subjects::trouble(&self.name, &self.cup);
+        let subject = subjects::job_error(&self.name, &self.cup);
         let answer = self.link.client().request(subject, encode(&trouble).unwrap().into()).await.unwrap();
         decode(&answer.payload).unwrap()
     }
 
     /// Plays a job as it should be, changed a little before it is handed in.
-    pub async fn do_job(&self, task: Task, change: &(dyn Fn(&mut Vec<Match>) + Sync)) -> Option<Receipt> {
+    pub async fn do_job(
+        &self,
+        task: Task,
+        change: &(dyn Fn(&mut Vec<MatchReport>) + Sync),
+    ) -> Option<ReportAck> {
         let mut matches = self.play(&task.job).await;
         change(&mut matches);
-        let receipt = self.hand_in(&self.report(&task.job, matches), PIECE).await;
-        if receipt == Some(Receipt::Kept) {
+        let receipt = self.hand_in(&self.report(&task.job, matches), MAX_CHUNK_BYTES).await;
+        if receipt == Some(ReportAck::Stored) {
             task.message.double_ack().await.ok()?;
         }
         receipt
@@ -404,10 +421,10 @@ impl Hand {
     }
 
     /// The same, with a way to lie.
-    pub async fn work_with(&self, change: &(dyn Fn(&mut Vec<Match>) + Sync)) {
+    pub async fn work_with(&self, change: &(dyn Fn(&mut Vec<MatchReport>) + Sync)) {
         loop {
             if let Some(task) = self.pull().await
-                && let Some(Receipt::Refused { why }) = self.do_job(task, change).await
+                && let Some(ReportAck::Refused { why }) = self.do_job(task, change).await
             {
                 eprintln!("{} leaves: {why}", self.name);
                 return;
@@ -422,35 +439,44 @@ impl Drop for Hand {
     }
 }
 
-async fn beat(link: Link, worker: String, session: String, stopped: Arc<AtomicBool>) {
+async fn beat(link: NatsConnection, worker: String, session: String, stopped: Arc<AtomicBool>) {
     while !stopped.load(Ordering::Relaxed) {
-        let beat = Beat::new(&worker, &session);
-        let _ = link.client().publish(subjects::beat(&worker), encode(&beat).unwrap().into()).await;
+        let beat = Heartbeat::new(&worker, &session);
+        let _ = link.client().publish(subjects::heartbeat(&worker), encode(&beat).unwrap().into()).await;
         tokio::time::sleep(Duration::from_millis(500)).await;
     }
 }
 
 /// Plays a match of house bots.
-pub fn play_one(brief: &Brief, one: &JobMatch) -> Match {
-    let table = table(&brief.game).unwrap();
-    let part = |part: &agon_grid::wire::PartBrief| {
+pub fn play_one(brief: &PhaseSpec, one: &JobMatch) -> MatchReport {
+    let table = any_game(&brief.game).unwrap();
+    let part = |part: &agon_grid::messages::PhasePart| {
         let pairs = part.settings.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         let settings = Settings::parse(table.info().settings, pairs.filter(|(_, text)| *text != "drawn"));
-        PlayedPart { games: part.games, first_to: part.first_to, settings: settings.unwrap() }
+        ResolvedPart { games: part.games, first_to: part.first_to, settings: settings.unwrap() }
     };
-    let parts: Vec<PlayedPart> = brief.variants[one.variant as usize].iter().map(part).collect();
-    let members: Vec<(Entrant, Member)> = one
+    let parts: Vec<ResolvedPart> = brief.variants[one.variant as usize].iter().map(part).collect();
+    let members: Vec<(Entrant, LoadedEntrant)> = one
         .seats
         .iter()
         .map(|&seat| {
             let entrant = &brief.entrants[seat as usize];
-            let BotBrief::House(bot) = &entrant.bot else { panic!("a program") };
-            let seating = Seating::House(bot.clone());
-            (Entrant(seat), Member { name: entrant.name.clone(), seating, commit: None, beside: None })
+            let PhaseBot::House(bot) = &entrant.bot else { panic!("a program") };
+            let seating = PlayerSpec::House(bot.clone());
+            (
+                Entrant(seat),
+                LoadedEntrant { name: entrant.name.clone(), player: seating, commit: None, extra_file: None },
+            )
         })
         .collect();
-    let members: Vec<(Entrant, &Member)> = members.iter().map(|(entrant, one)| (*entrant, one)).collect();
-    let bout = Bout { table: &*table, assets: &Assets::none(), parts: &parts, in_parts: brief.in_parts };
+    let members: Vec<(Entrant, &LoadedEntrant)> =
+        members.iter().map(|(entrant, one)| (*entrant, one)).collect();
+    let bout = MatchRunner {
+        game: &*table,
+        assets: &Assets::none(),
+        parts: &parts,
+        parts_give_points: brief.in_parts,
+    };
     let key = MatchKey { phase: brief.phase, stage: one.stage, number: one.number };
     bout.play(key, &members, one.seed, &mut Recorder::new(), None).unwrap().into()
 }
@@ -460,7 +486,7 @@ pub async fn lies(hand: &Hand, jobs: u32) {
     let mut done = 0;
     while done < jobs {
         let Some(task) = hand.pull().await else { continue };
-        let brief = hand.brief(&task.job.brief).await;
+        let brief = hand.brief(&task.job.phase_spec).await;
         let mut other = (*brief).clone();
         for (name, text) in other.variants.iter_mut().flatten().flat_map(|part| &mut part.settings) {
             if name == "seconds" {
@@ -468,8 +494,8 @@ pub async fn lies(hand: &Hand, jobs: u32) {
             }
         }
         let matches = task.job.matches.iter().map(|one| play_one(&other, one)).collect();
-        let receipt = hand.hand_in(&hand.report(&task.job, matches), PIECE).await;
-        if matches!(receipt, Some(Receipt::Refused { .. })) {
+        let receipt = hand.hand_in(&hand.report(&task.job, matches), MAX_CHUNK_BYTES).await;
+        if matches!(receipt, Some(ReportAck::Refused { .. })) {
             return;
         }
         task.message.double_ack().await.unwrap();

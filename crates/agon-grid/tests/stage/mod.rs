@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use agon_core::Settings;
 use agon_grid::blobs::Blobs;
-use agon_grid::wire::{
-    self, BotBrief, Brief, Call, EntrantBrief, Hash, Hello, Job, JobMatch, PROTOCOL, PartBrief, Receipt,
-    Report, ReportPart, Trouble, Welcome,
+use agon_grid::messages::{
+    self, Announcement, Hash, Job, JobError, JobMatch, JobReport, JoinRequest, JoinResponse, PROTOCOL,
+    PhaseBot, PhaseEntrant, PhasePart, PhaseSpec, ReportAck, ReportChunk,
 };
-use agon_grid::worker::{Identity, Worker, WorkerOptions};
-use agon_grid::{GridError, Link, NatsOptions, Roster, subjects};
+use agon_grid::worker::{Worker, WorkerCapabilities, WorkerOptions};
+use agon_grid::{GridError, NatsConnection, NatsOptions, WorkerDirectory, subjects};
 use agon_rig::Nats;
-use agon_runner::Stop;
+use agon_runner::StopFlag;
 use async_nats::jetstream::consumer::{AckPolicy, pull};
 use async_nats::jetstream::stream::{Config, RetentionPolicy};
 use futures_util::StreamExt as _;
@@ -27,16 +27,16 @@ use tokio::runtime::{Builder, Runtime};
 pub const CUP: &str = "cup-0123";
 
 /// What is answered to a whole report; `None` is silence.
-pub type Answer = dyn Fn(&Report) -> Option<Receipt> + Send + Sync;
+pub type Answer = dyn Fn(&JobReport) -> Option<ReportAck> + Send + Sync;
 
 /// What the coordinator heard, and how it answers.
 pub struct Script {
-    pub hellos: Mutex<Vec<Hello>>,
-    pub reports: Mutex<Vec<Report>>,
-    pub troubles: Mutex<Vec<Trouble>>,
+    pub hellos: Mutex<Vec<JoinRequest>>,
+    pub reports: Mutex<Vec<JobReport>>,
+    pub troubles: Mutex<Vec<JobError>>,
     /// To reports.
     pub answer: Box<Answer>,
-    pub welcome: Box<dyn Fn(&Hello) -> Welcome + Send + Sync>,
+    pub welcome: Box<dyn Fn(&JoinRequest) -> JoinResponse + Send + Sync>,
     /// How many pieces were heard.
     pub pieces: AtomicU32,
     pub calls: AtomicBool,
@@ -49,11 +49,11 @@ impl Default for Script {
             hellos: Mutex::default(),
             reports: Mutex::default(),
             troubles: Mutex::default(),
-            answer: Box::new(|_| Some(Receipt::Kept)),
-            welcome: Box::new(|_| Welcome::Accepted {
+            answer: Box::new(|_| Some(ReportAck::Stored)),
+            welcome: Box::new(|_| JoinResponse::Accepted {
                 consumer: CUP.to_owned(),
                 lease_ms: 2000,
-                scale: None,
+                clock_scale: None,
             }),
             pieces: AtomicU32::new(0),
             calls: AtomicBool::new(true),
@@ -72,7 +72,7 @@ impl Script {
 pub struct Stage {
     pub nats: Nats,
     pub runtime: Runtime,
-    pub link: Link,
+    pub link: NatsConnection,
     pub blobs: Blobs,
     pub script: Arc<Script>,
     pub home: TempDir,
@@ -94,8 +94,8 @@ impl Stage {
             NatsOptions { url: nats.url(), name: "coordinator".to_owned(), ..NatsOptions::default() };
         let script = Arc::new(script);
         let (link, blobs) = runtime.block_on(async {
-            let link = Link::connect(&options).await.unwrap();
-            let blobs = Blobs::make(&link, 64 << 20).await.unwrap();
+            let link = NatsConnection::connect(&options).await.unwrap();
+            let blobs = Blobs::create(&link, 64 << 20).await.unwrap();
             let work = Config {
                 name: subjects::WORK_STREAM.to_owned(),
                 subjects: vec![subjects::ALL_WORK.to_owned()],
@@ -121,8 +121,8 @@ impl Stage {
     pub fn worker(&self, change: impl FnOnce(&mut WorkerOptions)) -> Hired {
         let mut options = WorkerOptions {
             cores: 1,
-            pin: false,
-            cache: self.home.path().join("cache"),
+            pin_cores: false,
+            cache_folder: self.home.path().join("cache"),
             speed: Some(1.0),
             ..WorkerOptions::new("w1".to_owned())
         };
@@ -134,13 +134,13 @@ impl Stage {
         self.runtime.block_on(self.blobs.put(bytes)).unwrap()
     }
 
-    pub fn brief(&self, brief: &Brief) -> Hash {
-        self.put(&wire::encode(brief).unwrap())
+    pub fn brief(&self, brief: &PhaseSpec) -> Hash {
+        self.put(&messages::encode(brief).unwrap())
     }
 
     pub fn publish(&self, job: &Job) {
         self.runtime.block_on(async {
-            let bytes = wire::encode(job).unwrap();
+            let bytes = messages::encode(job).unwrap();
             let sent = self.link.jetstream().publish(subjects::work(CUP), bytes.into()).await.unwrap();
             sent.await.unwrap();
         });
@@ -154,67 +154,67 @@ impl Stage {
         })
     }
 
-    pub fn roster(&self) -> Roster {
-        self.runtime.block_on(Roster::listen(&self.link)).unwrap()
+    pub fn roster(&self) -> WorkerDirectory {
+        self.runtime.block_on(WorkerDirectory::listen(&self.link)).unwrap()
     }
 
-    pub fn reports(&self) -> Vec<Report> {
+    pub fn reports(&self) -> Vec<JobReport> {
         self.script.reports.lock().unwrap().clone()
     }
 
-    pub fn troubles(&self) -> Vec<Trouble> {
+    pub fn troubles(&self) -> Vec<JobError> {
         self.script.troubles.lock().unwrap().clone()
     }
 }
 
-async fn coordinate(link: Link, script: Arc<Script>) {
+async fn coordinate(link: NatsConnection, script: Arc<Script>) {
     let client = link.client().clone();
-    let mut hellos = client.subscribe(subjects::hello("*", CUP)).await.unwrap();
+    let mut hellos = client.subscribe(subjects::join("*", CUP)).await.unwrap();
     let mut parts = client.subscribe(subjects::report("*", CUP)).await.unwrap();
-    let mut troubles = client.subscribe(subjects::trouble("*", CUP)).await.unwrap();
+    let mut troubles = client.subscribe(subjects::job_error("*", CUP)).await.unwrap();
     let mut clock = tokio::time::interval(Duration::from_millis(200));
     let mut open: HashMap<String, Vec<u8>> = HashMap::new();
     loop {
         tokio::select! {
             _ = clock.tick() => if script.calls.load(SeqCst) {
                 let session = script.session.lock().unwrap().clone();
-                let call = Call { protocol: PROTOCOL, cup: CUP.to_owned(), name: "Cup".to_owned(), session, game: String::new() };
-                let _ = client.publish(subjects::CALL, wire::encode(&call).unwrap().into()).await;
+                let call = Announcement { protocol: PROTOCOL, competition_id: CUP.to_owned(), name: "Cup".to_owned(), session, game: String::new() };
+                let _ = client.publish(subjects::ANNOUNCEMENTS, messages::encode(&call).unwrap().into()).await;
             },
             Some(message) = hellos.next() => {
-                let hello: Hello = wire::decode(&message.payload).unwrap();
+                let hello: JoinRequest = messages::decode(&message.payload).unwrap();
                 let welcome = (script.welcome)(&hello);
                 script.hellos.lock().unwrap().push(hello);
-                let _ = client.publish(message.reply.unwrap(), wire::encode(&welcome).unwrap().into()).await;
+                let _ = client.publish(message.reply.unwrap(), messages::encode(&welcome).unwrap().into()).await;
             }
             Some(message) = troubles.next() => {
-                let trouble = wire::decode(&message.payload).unwrap();
+                let trouble = messages::decode(&message.payload).unwrap();
                 script.troubles.lock().unwrap().push(trouble);
-                let _ = client.publish(message.reply.unwrap(), wire::encode(&Receipt::Kept).unwrap().into()).await;
+                let _ = client.publish(message.reply.unwrap(), messages::encode(&ReportAck::Stored).unwrap().into()).await;
             }
             Some(message) = parts.next() => {
-                let part: ReportPart = wire::decode(&message.payload).unwrap();
+                let part: ReportChunk = messages::decode(&message.payload).unwrap();
                 script.pieces.fetch_add(1, SeqCst);
                 if let Some(receipt) = take(&script, &mut open, part) {
-                    let _ = client.publish(message.reply.unwrap(), wire::encode(&receipt).unwrap().into()).await;
+                    let _ = client.publish(message.reply.unwrap(), messages::encode(&receipt).unwrap().into()).await;
                 }
             }
         }
     }
 }
 
-fn take(script: &Script, open: &mut HashMap<String, Vec<u8>>, part: ReportPart) -> Option<Receipt> {
-    if part.piece == 0 {
+fn take(script: &Script, open: &mut HashMap<String, Vec<u8>>, part: ReportChunk) -> Option<ReportAck> {
+    if part.chunk == 0 {
         open.insert(part.report.clone(), Vec::new());
     }
     let bytes = open.get_mut(&part.report)?;
     bytes.extend(part.bytes);
-    if part.piece + 1 < part.pieces {
-        return Some(Receipt::More);
+    if part.chunk + 1 < part.chunks {
+        return Some(ReportAck::NextChunk);
     }
-    let report: Report = wire::decode(bytes).unwrap();
+    let report: JobReport = messages::decode(bytes).unwrap();
     let receipt = (script.answer)(&report);
-    if receipt == Some(Receipt::Kept) {
+    if receipt == Some(ReportAck::Stored) {
         script.reports.lock().unwrap().push(report);
     }
     receipt
@@ -222,19 +222,19 @@ fn take(script: &Script, open: &mut HashMap<String, Vec<u8>>, part: ReportPart) 
 
 /// A worker in a thread of its own.
 pub struct Hired {
-    pub stop: Arc<Stop>,
+    pub stop: Arc<StopFlag>,
     pub said: Arc<Mutex<Vec<String>>>,
     thread: Option<thread::JoinHandle<Result<(), GridError>>>,
 }
 
 impl Hired {
     pub fn start(url: &str, options: WorkerOptions) -> Self {
-        let (stop, said) = (Arc::new(Stop::new()), Arc::new(Mutex::new(Vec::new())));
+        let (stop, said) = (Arc::new(StopFlag::new()), Arc::new(Mutex::new(Vec::new())));
         let nats = NatsOptions { url: url.to_owned(), name: options.name.clone(), ..NatsOptions::default() };
         let (listens, hears) = (Arc::clone(&stop), Arc::clone(&said));
         let thread = thread::spawn(move || {
             let runtime = runtime();
-            let link = runtime.block_on(Link::connect(&nats))?;
+            let link = runtime.block_on(NatsConnection::connect(&nats))?;
             Worker::run(link, &runtime, options, &listens, &|news| {
                 // Shown when a test fails.
                 println!("worker: {news}");
@@ -258,7 +258,7 @@ impl Hired {
     }
 
     fn end(&mut self) {
-        self.stop.ask();
+        self.stop.request();
         if let Some(thread) = self.thread.take() {
             let ended = thread.join();
             if !thread::panicking() {
@@ -275,22 +275,22 @@ impl Drop for Hired {
 }
 
 /// A game between house bots, with its usual settings.
-pub fn house_brief(game: &str, bots: &[&str]) -> Brief {
+pub fn house_brief(game: &str, bots: &[&str]) -> PhaseSpec {
     let entrants = bots
         .iter()
-        .map(|name| EntrantBrief { name: (*name).to_owned(), bot: BotBrief::House((*name).to_owned()) })
+        .map(|name| PhaseEntrant { name: (*name).to_owned(), bot: PhaseBot::House((*name).to_owned()) })
         .collect();
-    let table = agon_engine::table(game).unwrap();
+    let table = agon_engine::any_game(game).unwrap();
     let settings = Settings::defaults(table.info().settings);
     let settings = settings.iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect();
-    Brief {
+    PhaseSpec {
         protocol: PROTOCOL,
-        cup: CUP.to_owned(),
+        competition_id: CUP.to_owned(),
         game: game.to_owned(),
         rules: table.info().rules_version,
         phase: 0,
         in_parts: false,
-        variants: vec![vec![PartBrief { games: 1, first_to: 1, settings }]],
+        variants: vec![vec![PhasePart { games: 1, first_to: 1, settings }]],
         entrants,
         assets: Vec::new(),
         sandbox: true,
@@ -307,22 +307,22 @@ pub fn job(brief: &str, id: &str, numbers: std::ops::Range<u64>) -> Job {
         seats: vec![0, 1],
         variant: 0,
         seed: 1000 + number,
-        luggage: Vec::new(),
+        bot_data: Vec::new(),
     });
     Job {
         protocol: PROTOCOL,
-        cup: CUP.to_owned(),
-        brief: brief.to_owned(),
+        competition_id: CUP.to_owned(),
+        phase_spec: brief.to_owned(),
         id: id.to_owned(),
-        tries: 3,
-        not: Vec::new(),
+        max_deliveries: 3,
+        excluded_workers: Vec::new(),
         matches: matches.collect(),
     }
 }
 
 /// An identity that claims another version.
-pub fn older() -> Identity {
-    Identity { engine: "0.0.1".to_owned(), ..Identity::here() }
+pub fn older() -> WorkerCapabilities {
+    WorkerCapabilities { engine: "0.0.1".to_owned(), ..WorkerCapabilities::detect() }
 }
 
 pub fn write(folder: &Path, files: &[(&str, &str)]) {

@@ -17,9 +17,9 @@ use rustix::process::{
     umask,
 };
 
-use super::layer::Kind;
-use super::wire::{Failure, Launch, Step as _};
-use super::{calls, cgroup, files, kernel, limits, namespaces};
+use super::launcher_protocol::{Launch, StepContext as _, StepError};
+use super::layer::LayerKind;
+use super::{cgroup, landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
 /// What the launcher has prepared for the bot's side.
 pub(super) struct Prepared<'a> {
@@ -45,7 +45,7 @@ pub(super) fn become_bot(prepared: Prepared<'_>) {
     }
 }
 
-fn enter(prepared: Prepared<'_>, report: BorrowedFd<'_>, first_free: i32) -> Result<Infallible, Failure> {
+fn enter(prepared: Prepared<'_>, report: BorrowedFd<'_>, first_free: i32) -> Result<Infallible, StepError> {
     let Launch { policy, plan, .. } = prepared.launch;
     setsid().step("session")?;
     guard(report)?;
@@ -61,34 +61,35 @@ fn enter(prepared: Prepared<'_>, report: BorrowedFd<'_>, first_free: i32) -> Res
     if plan.mode.is_some() {
         namespaces::enter(policy, plan.user)?;
     }
-    if plan.has(Kind::Limits) {
+    if plan.has(LayerKind::Limits) {
         limits::set(&policy.limits, prepared.others)?;
     }
-    if plan.has(Kind::Privileges) || plan.user.is_some() {
+    if plan.has(LayerKind::Privileges) || plan.user.is_some() {
         limits::drop_privileges(plan.user)?;
     }
     // Changing who one is forgets both.
     guard(report)?;
     let folder = &policy.folder;
-    chdir(folder)
-        .map_err(|error| Failure::new(format!("the bot's user cannot enter {}", folder.display()), error))?;
-    if plan.has(Kind::Landlock) {
-        files::restrict(policy, plan)?;
+    chdir(folder).map_err(|error| {
+        StepError::new(format!("the bot's user cannot enter {}", folder.display()), error)
+    })?;
+    if plan.has(LayerKind::Landlock) {
+        landlock_rules::restrict(policy, plan)?;
     }
     umask(FileMode::RWXG | FileMode::RWXO);
-    kernel::default_signals();
-    kernel::close_from_on_exec(first_free.unsigned_abs()).step("closing descriptors")?;
-    if plan.has(Kind::Seccomp) {
-        calls::restrict(calls::Wishes::of(plan, policy.limits.processes), getpid())?;
+    unsafe_syscalls::default_signals();
+    unsafe_syscalls::close_from_on_exec(first_free.unsigned_abs()).step("closing descriptors")?;
+    if plan.has(LayerKind::Seccomp) {
+        seccomp::restrict(seccomp::SeccompOptions::of(plan, policy.limits.processes), getpid())?;
     }
     let mut command = Command::new(&policy.program);
     command.args(&policy.arguments).env_clear().envs(&policy.environment);
     let error = command.exec();
-    Err(Failure::new(format!("starting {}", policy.program.display()), error))
+    Err(StepError::new(format!("starting {}", policy.program.display()), error))
 }
 
 /// Dies with the launcher, and lets nobody look inside.
-fn guard(report: BorrowedFd<'_>) -> Result<(), Failure> {
+fn guard(report: BorrowedFd<'_>) -> Result<(), StepError> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("not dumpable")?;
     set_parent_process_death_signal(Some(Signal::KILL)).step("dying with the launcher")?;
     // Had the launcher died before, nobody would read the report any more.
@@ -96,15 +97,15 @@ fn guard(report: BorrowedFd<'_>) -> Result<(), Failure> {
     poll(&mut fds, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 }))
         .step("looking for the launcher")?;
     if fds[0].revents().contains(PollFlags::ERR) {
-        return Err(Failure::new("dying with the launcher", "it has died already"));
+        return Err(StepError::new("dying with the launcher", "it has died already"));
     }
     Ok(())
 }
 
 /// Puts the bot's descriptors where it expects them: 0, 1, 2, and the extra ones from 3 on.
-fn place(fds: &[OwnedFd], first_free: i32) -> Result<(), Failure> {
+fn place(fds: &[OwnedFd], first_free: i32) -> Result<(), StepError> {
     let step = "placing descriptors";
     let above = |fd: &OwnedFd| fcntl_dupfd_cloexec(fd, first_free).step(step);
     let moved = fds.iter().map(above).collect::<Result<Vec<_>, _>>()?;
-    moved.iter().zip(0..).try_for_each(|(fd, number)| kernel::place(fd.as_fd(), number).step(step))
+    moved.iter().zip(0..).try_for_each(|(fd, number)| unsafe_syscalls::place(fd.as_fd(), number).step(step))
 }

@@ -22,11 +22,13 @@ use rustix::process::{
 
 use super::cgroup::Cgroups;
 use super::enter::{self, Prepared};
-use super::memory::Together;
+use super::launcher_protocol::{
+    self, BotExit, Launch, LauncherEvent, LauncherRequest, StepContext as _, StepError,
+};
+use super::memory::MemoryWatch;
 use super::policy::User;
-use super::warm::{self, Fork, World};
-use super::wire::{self, Ended, Failure, Job, Launch, News, Step as _};
-use super::{kernel, limits, namespaces, probe};
+use super::zygote_fork::{self, ForkHandle, NamespaceInit};
+use super::{limits, namespaces, probe, unsafe_syscalls};
 
 /// The argument that makes a program the launcher.
 pub(super) const ASKED: &str = "--agon-launch";
@@ -38,14 +40,14 @@ const REAP: Duration = Duration::from_secs(1);
 
 /// Becomes the launcher if this program was started as one, and then never comes back. `main` calls this before anything else,
 /// while there is one thread.
-pub fn launch_if_asked() {
+pub fn run_launcher_if_requested() {
     if std::env::args_os().nth(1).as_deref() == Some(OsStr::new(ASKED)) {
-        kernel::exit_now(i32::from(run().is_err()));
+        unsafe_syscalls::exit_now(i32::from(run().is_err()));
     }
 }
 
 fn run() -> io::Result<()> {
-    kernel::close_from(3)?;
+    unsafe_syscalls::close_from(3)?;
     let control = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, FileMode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
@@ -53,33 +55,35 @@ fn run() -> io::Result<()> {
     rustix::stdio::dup2_stderr(&nothing)?;
     // A terminal's Ctrl-C is for the engine to decide about.
     let _ = setsid();
-    let (job, fds) = wire::receive::<Job>(&control)?;
+    let (job, fds) = launcher_protocol::receive::<LauncherRequest>(&control)?;
     match job {
-        Job::Probe { cgroups } => wire::send(&control, &News::Probed(probe::all(&cgroups)), &[]),
-        Job::End => Ok(()),
-        Job::Launch(launch) => match Running::start(&launch, fds) {
+        LauncherRequest::Probe { cgroups } => {
+            launcher_protocol::send(&control, &LauncherEvent::Probed(probe::all(&cgroups)), &[])
+        }
+        LauncherRequest::End => Ok(()),
+        LauncherRequest::Launch(launch) => match SupervisedBot::start(&launch, fds) {
             Ok(running) => {
                 running.supervise(&control);
                 Ok(())
             }
-            Err(failure) => wire::send(&control, &News::Failed(failure), &[]),
+            Err(failure) => launcher_protocol::send(&control, &LauncherEvent::Failed(failure), &[]),
         },
     }
 }
 
 /// A bot and everything around it, seen from the launcher.
-struct Running<'a> {
+struct SupervisedBot<'a> {
     launch: &'a Launch,
     bot: Pid,
     /// The first process of the bot's namespace; when it ends, the kernel ends all others.
     first: Option<Pid>,
     cgroups: Cgroups,
     /// The bot is somebody else's child: a fork of a warm parent.
-    fork: Option<Fork>,
+    fork: Option<ForkHandle>,
 }
 
-impl<'a> Running<'a> {
-    fn start(launch: &'a Launch, fds: Vec<OwnedFd>) -> Result<Self, Failure> {
+impl<'a> SupervisedBot<'a> {
+    fn start(launch: &'a Launch, fds: Vec<OwnedFd>) -> Result<Self, StepError> {
         let Launch { policy, plan, name, warm } = launch;
         set_child_subreaper(Some(getpid())).step("keeping what the bot leaves behind")?;
         let cgroups = Cgroups::make(&plan.cgroups, name, &policy.limits).step("cgroup")?;
@@ -87,10 +91,10 @@ impl<'a> Running<'a> {
         let others = limits::others(plan);
         prepare_folders(launch)?;
         if warm.is_some() {
-            let order = warm::walls(launch, others)?;
-            let world = plan.mode.map(|mode| World::make(launch, mode)).transpose()?;
-            let fork = Fork::ask(&order, fds, world.as_ref(), doors)?;
-            let first = world.map(World::close);
+            let order = zygote_fork::restrictions(launch, others)?;
+            let world = plan.mode.map(|mode| NamespaceInit::make(launch, mode)).transpose()?;
+            let fork = ForkHandle::ask(&order, fds, world.as_ref(), doors)?;
+            let first = world.map(NamespaceInit::close);
             return Ok(Self { launch, bot: fork.bot, first, cgroups, fork: Some(fork) });
         }
         let (report, write_report) =
@@ -100,10 +104,10 @@ impl<'a> Running<'a> {
             namespaces::open(mode)?;
             first = Some(fork_first()?);
         }
-        let Some(bot) = kernel::fork().step("fork")? else {
+        let Some(bot) = unsafe_syscalls::fork().step("fork")? else {
             drop(report);
             enter::become_bot(Prepared { launch, fds, report: write_report, doors, others });
-            kernel::exit_now(127);
+            unsafe_syscalls::exit_now(127);
         };
         drop((write_report, fds, doors));
         let running = Self { launch, bot, first, cgroups, fork: None };
@@ -118,31 +122,36 @@ impl<'a> Running<'a> {
 
     /// Waits until the bot has ended, the engine is gone, a folder is full or memory too much; then ends everything.
     fn supervise(&self, control: &OwnedFd) {
-        let started = wire::send(control, &News::Started { pid: self.bot.as_raw_nonzero().get() }, &[]);
+        let started = launcher_protocol::send(
+            control,
+            &LauncherEvent::Started { pid: self.bot.as_raw_nonzero().get() },
+            &[],
+        );
         if started.is_ok()
             && let Some(ended) = self.watch(control)
         {
             self.kill();
-            let _ = wire::send(control, &News::Ended(ended), &[]);
+            let _ = launcher_protocol::send(control, &LauncherEvent::Ended(ended), &[]);
             // The bot's process id stays its own until the engine lets go.
             let _ = wait_for_end(control);
         }
         self.end_all();
         // An engine that ends as it should says so, and removes what it has made.
-        let engine_is_gone = !matches!(wire::receive::<Job>(control), Ok((Job::End, _)));
+        let engine_is_gone =
+            !matches!(launcher_protocol::receive::<LauncherRequest>(control), Ok((LauncherRequest::End, _)));
         if let Some(private) = self.launch.policy.private.as_ref().filter(|_| engine_is_gone) {
             let _ = fs::remove_dir_all(private);
         }
     }
 
     /// How the bot ended, or nothing if the engine no longer wants it.
-    fn watch(&self, control: &OwnedFd) -> Option<Ended> {
+    fn watch(&self, control: &OwnedFd) -> Option<BotExit> {
         let bot = pidfd_open(self.bot, PidfdFlags::empty()).ok()?;
         let inexact = || {
             let exact = self.launch.plan.mode.is_some();
             self.launch.policy.writable.iter().filter(move |writable| writable.kept || !exact)
         };
-        let mut together = Together::of(self.bot, self.first, &self.launch.policy.limits);
+        let mut together = MemoryWatch::of(self.bot, self.first, &self.launch.policy.limits);
         let timeout = if together.is_some() || inexact().next().is_some() { LOOK } else { REAP };
         loop {
             let mut fds = [PollFd::new(control, PollFlags::IN), PollFd::new(&bot, PollFlags::IN)];
@@ -153,7 +162,7 @@ impl<'a> Running<'a> {
             let (asked, gone) = (!fds[0].revents().is_empty(), !fds[1].revents().is_empty());
             if gone {
                 let fork = self.fork.as_ref();
-                return Some(fork.map_or_else(|| how_it_ended(self.bot), Fork::how_it_ended));
+                return Some(fork.map_or_else(|| how_it_ended(self.bot), ForkHandle::how_it_ended));
             }
             if asked {
                 return None;
@@ -161,10 +170,10 @@ impl<'a> Running<'a> {
             if let Some(full) =
                 inexact().find(|writable| size(&writable.path, writable.bytes) > writable.bytes)
             {
-                return Some(Ended::FolderFull(full.path.clone()));
+                return Some(BotExit::FolderFull(full.path.clone()));
             }
-            if together.as_mut().is_some_and(Together::is_too_much) {
-                return Some(Ended::TooMuchMemory);
+            if together.as_mut().is_some_and(MemoryWatch::is_too_much) {
+                return Some(BotExit::TooMuchMemory);
             }
             self.reap_orphans();
         }
@@ -172,7 +181,7 @@ impl<'a> Running<'a> {
 
     /// Reaps what the bot left behind while it still runs.
     fn reap_orphans(&self) {
-        while let Some(orphan) = kernel::peek_ended() {
+        while let Some(orphan) = unsafe_syscalls::peek_ended() {
             if orphan == self.bot || Some(orphan) == self.first {
                 break;
             }
@@ -220,13 +229,13 @@ impl<'a> Running<'a> {
 }
 
 /// The first process of the namespace: does nothing but reap, and takes all others with it when it ends.
-fn fork_first() -> Result<Pid, Failure> {
-    let Some(pid) = kernel::fork().step("fork")? else {
+fn fork_first() -> Result<Pid, StepError> {
+    let Some(pid) = unsafe_syscalls::fork().step("fork")? else {
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         let _ = limits::drop_privileges(None);
-        kernel::ignore_children();
-        let _ = kernel::close_from(0);
+        unsafe_syscalls::ignore_children();
+        let _ = unsafe_syscalls::close_from(0);
         loop {
             std::thread::sleep(Duration::from_hours(1));
         }
@@ -235,7 +244,7 @@ fn fork_first() -> Result<Pid, Failure> {
 }
 
 /// Gives the bot's user the folders it may write to, and empties its scratch.
-fn prepare_folders(launch: &Launch) -> Result<(), Failure> {
+fn prepare_folders(launch: &Launch) -> Result<(), StepError> {
     let exact = launch.plan.mode.is_some();
     for writable in launch.policy.writable.iter().filter(|writable| writable.kept || !exact) {
         let step = format!("preparing {}", writable.path.display());
@@ -317,14 +326,14 @@ fn children() -> Vec<Pid> {
 }
 
 /// How a process that has ended did so, without reaping it.
-fn how_it_ended(pid: Pid) -> Ended {
+fn how_it_ended(pid: Pid) -> BotExit {
     match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
         Ok(Some(status)) => match (status.exit_status(), status.terminating_signal()) {
-            (Some(code), _) => Ended::Exited(code),
-            (None, Some(signal)) => Ended::Signalled(signal),
-            (None, None) => Ended::Stopped,
+            (Some(code), _) => BotExit::Exited(code),
+            (None, Some(signal)) => BotExit::Signalled(signal),
+            (None, None) => BotExit::Stopped,
         },
-        _ => Ended::Stopped,
+        _ => BotExit::Stopped,
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// One layer. Each stands on its own: what one lets through by mistake, another stops.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum LayerKind {
     /// Mount, process, network, IPC and host name namespaces (and a user namespace when not started as root).
     Namespaces,
     /// Landlock's rules for files.
@@ -28,7 +28,7 @@ pub enum Kind {
     Privileges,
 }
 
-impl Kind {
+impl LayerKind {
     /// All layers, in the order they are shown.
     pub const ALL: [Self; 9] = [
         Self::Namespaces,
@@ -104,7 +104,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for LayerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -114,7 +114,7 @@ impl fmt::Display for Kind {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Layer {
     /// Which one.
-    pub kind: Kind,
+    pub kind: LayerKind,
     /// Whether it can be entered here.
     pub active: bool,
     /// How it was entered, or what went wrong.

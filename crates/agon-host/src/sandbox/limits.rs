@@ -8,11 +8,11 @@ use rustix::thread::{
     set_capabilities, set_no_new_privs, set_thread_groups, set_thread_res_gid, set_thread_res_uid,
 };
 
+use super::launcher_protocol::{Mode, SandboxPlan, StepContext as _, StepError};
 use super::policy::{Limits, User};
-use super::wire::{Failure, Mode, Plan, Step as _};
 
 /// Sets all limits. `others` is how many processes and threads count against the same limit without being the bot's.
-pub(super) fn set(limits: &Limits, others: u64) -> Result<(), Failure> {
+pub(super) fn set(limits: &Limits, others: u64) -> Result<(), StepError> {
     all(limits, others).into_iter().try_for_each(|(_, resource, most)| lower(resource, most))
 }
 
@@ -38,20 +38,20 @@ pub(super) fn all(limits: &Limits, others: u64) -> Vec<(&'static str, Resource, 
 /// What programs usually get.
 const STACK: u64 = 8 << 20;
 
-fn lower(resource: Resource, most: u64) -> Result<(), Failure> {
+fn lower(resource: Resource, most: u64) -> Result<(), StepError> {
     // A limit that is lower already stays: only a privileged process could raise it, and a bot never needs it to be.
     let most = getrlimit(resource).maximum.map_or(most, |already| already.min(most));
     let limit = Rlimit { current: Some(most), maximum: Some(most) };
-    setrlimit(resource, limit).map_err(|error| Failure::new(format!("limit of {resource:?}"), error))
+    setrlimit(resource, limit).map_err(|error| StepError::new(format!("limit of {resource:?}"), error))
 }
 
 /// How many processes and threads count against the bot's limit without being its own.
 ///
 /// A user of its own has none. In a user namespace the launcher, the namespace's first process and the bot itself are the
 /// only ones. Otherwise everything the same user runs counts, and the limit can only be set relative to it.
-pub(super) fn others(plan: &Plan) -> u64 {
+pub(super) fn others(plan: &SandboxPlan) -> u64 {
     match (plan.user, plan.mode) {
-        (Some(user), _) if user.is_apart() => 0,
+        (Some(user), _) if user.is_dedicated() => 0,
         (Some(user), _) => tasks_of(user.uid),
         (None, Some(Mode::WithUser)) => 2,
         (None, _) => tasks_of(getuid().as_raw()),
@@ -79,7 +79,7 @@ fn tasks_of(uid: u32) -> u64 {
 }
 
 /// Becomes the bot's user, if there is one, and gives up every capability for good.
-pub(super) fn drop_privileges(user: Option<User>) -> Result<(), Failure> {
+pub(super) fn drop_privileges(user: Option<User>) -> Result<(), StepError> {
     clear_ambient_capability_set().step("ambient capabilities")?;
     for capability in CapabilitySet::all().iter() {
         // What this kernel does not know, or this process may not do, it cannot pass on either.
@@ -94,7 +94,7 @@ pub(super) fn drop_privileges(user: Option<User>) -> Result<(), Failure> {
     set_no_new_privs(true).step("no new privileges")
 }
 
-fn become_user(uid: u32, gid: u32) -> Result<(), Failure> {
+fn become_user(uid: u32, gid: u32) -> Result<(), StepError> {
     let (uid, gid) = (rustix::process::Uid::from_raw(uid), rustix::process::Gid::from_raw(gid));
     set_thread_groups(&[]).step("groups")?;
     set_thread_res_gid(gid, gid, gid).step("group")?;

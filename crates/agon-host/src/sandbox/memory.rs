@@ -17,7 +17,7 @@ const PAUSE: u32 = 10;
 const THOROUGH: u32 = 5;
 
 /// Looks at a bot's processes.
-pub(super) struct Together {
+pub(super) struct MemoryWatch {
     bot: i32,
     /// Who gets the bot's orphans: the namespace's first process, or else the launcher or the warm parent.
     adopt: Vec<i32>,
@@ -26,10 +26,10 @@ pub(super) struct Together {
     most: u64,
     pause: u32,
     looks: u32,
-    glance: Glance,
+    glance: ProcessScan,
 }
 
-impl Together {
+impl MemoryWatch {
     /// Nothing to look at if the bot can have one process only.
     pub(super) fn of(bot: Pid, first: Option<Pid>, limits: &Limits) -> Option<Self> {
         let number = |pid: Pid| pid.as_raw_nonzero().get();
@@ -42,7 +42,7 @@ impl Together {
         adopt.dedup();
         // Looking ten times a second is not exact, and shared libraries' own data count for each.
         let most = limits.memory + limits.memory / 4;
-        let glance = Glance::at(bot, &adopt);
+        let glance = ProcessScan::at(bot, &adopt);
         (limits.processes > 1).then(|| Self {
             bot,
             adopt,
@@ -62,7 +62,7 @@ impl Together {
         }
         self.looks = (self.looks + 1) % THOROUGH;
         let now_and_then = self.looks == 0;
-        let Seen { changed, all } = self.glance.look();
+        let ScanResult { changed, all } = self.glance.look();
         let many = self.others.len() > 1;
         if changed || many || (now_and_then && !all) {
             self.others = self.find_others();
@@ -111,25 +111,25 @@ impl Together {
 
 /// A look that costs next to nothing, for the many bots that are one process or two: whether the lists of children and the
 /// number of threads are what they were.
-struct Glance {
+struct ProcessScan {
     bot: Process,
-    adopt: Vec<List>,
+    adopt: Vec<ChildrenFile>,
     /// The bot's only child, if it has one.
     child: Option<(i32, Process)>,
 }
 
 /// What a glance has seen.
 #[derive(Clone, Copy)]
-struct Seen {
+struct ScanResult {
     /// Something is not what it was.
     changed: bool,
     /// Nothing can have been overlooked.
     all: bool,
 }
 
-impl Glance {
+impl ProcessScan {
     fn at(bot: i32, adopt: &[i32]) -> Self {
-        let adopt = adopt.iter().map(|&pid| List::of(pid)).collect();
+        let adopt = adopt.iter().map(|&pid| ChildrenFile::of(pid)).collect();
         Self { bot: Process::at(bot), adopt, child: None }
     }
 
@@ -142,14 +142,14 @@ impl Glance {
         }
     }
 
-    fn look(&mut self) -> Seen {
+    fn look(&mut self) -> ScanResult {
         let mut seen = self.bot.look();
         for list in &mut self.adopt {
             seen.changed |= list.has_changed();
         }
         if let Some((_, child)) = &mut self.child {
             let its = child.look();
-            seen = Seen { changed: seen.changed | its.changed, all: seen.all & its.all };
+            seen = ScanResult { changed: seen.changed | its.changed, all: seen.all & its.all };
         }
         seen
     }
@@ -157,33 +157,33 @@ impl Glance {
 
 /// A process that is glanced at.
 struct Process {
-    list: List,
+    list: ChildrenFile,
     folder: Option<File>,
     links: u64,
 }
 
 impl Process {
     fn at(pid: i32) -> Self {
-        Self { list: List::of(pid), folder: File::open(format!("/proc/{pid}/task")).ok(), links: 0 }
+        Self { list: ChildrenFile::of(pid), folder: File::open(format!("/proc/{pid}/task")).ok(), links: 0 }
     }
 
-    fn look(&mut self) -> Seen {
+    fn look(&mut self) -> ScanResult {
         let links =
             self.folder.as_ref().and_then(|folder| folder.metadata().ok()).map_or(0, |about| about.nlink());
         let changed = self.list.has_changed() || links != self.links;
         self.links = links;
         // Two that every folder has, and one for each thread. A thread other than the first has a list of its own.
-        Seen { changed, all: links == 3 && self.list.file.is_some() }
+        ScanResult { changed, all: links == 3 && self.list.file.is_some() }
     }
 }
 
 /// What the first thread of a process has forked.
-struct List {
+struct ChildrenFile {
     file: Option<File>,
     before: Vec<u8>,
 }
 
-impl List {
+impl ChildrenFile {
     fn of(pid: i32) -> Self {
         Self { file: File::open(format!("/proc/{pid}/task/{pid}/children")).ok(), before: Vec::new() }
     }
@@ -305,8 +305,8 @@ mod tests {
         let mut shell = std::process::Command::new("sh");
         let mut child = shell.args(["-c", script]).stdin(std::process::Stdio::piped()).spawn().unwrap();
         let (own, pid) = (getpid().as_raw_nonzero().get(), i32::try_from(child.id()).unwrap());
-        let mut glance = Glance::at(pid, &[own]);
-        let settles = |glance: &mut Glance| (0..20).any(|_| !glance.look().changed);
+        let mut glance = ProcessScan::at(pid, &[own]);
+        let settles = |glance: &mut ProcessScan| (0..20).any(|_| !glance.look().changed);
         assert!(glance.look().changed && settles(&mut glance));
         let say = |child: &mut std::process::Child| {
             io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();

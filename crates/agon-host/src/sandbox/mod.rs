@@ -1,7 +1,7 @@
 //! What keeps a bot from doing harm.
 //!
 //! A bot is a process we do not trust. Between it and everything else stand several layers, each of which works without the
-//! others ([`Kind`]). Which of them a machine offers is found by trying ([`probe`]); what a bot may do is plain data ([`Policy`]); and a
+//! others ([`LayerKind`]). Which of them a machine offers is found by trying ([`probe`]); what a bot may do is plain data ([`Policy`]); and a
 //! small launcher, which is the same program started again with a single thread, puts itself behind all of them and becomes the bot.
 //!
 //! ```text
@@ -11,39 +11,39 @@
 //! ```
 //!
 //! The launcher stays: it is the parent of all the bot leaves behind, ends all of it when the engine says so or is gone, and
-//! keeps the bot's process id from being used again before that. What the engine gets is a [`Jailed`].
+//! keeps the bot's process id from being used again before that. What the engine gets is a [`SandboxedProcess`].
 //!
 //! What no layer gives: without namespaces a bot can learn that a file it may not read exists (`stat`); without a cgroup the memory
 //! limit holds for each process, and all of a bot's processes together are measured ten times a second (a quarter more is let
 //! pass), as is a folder that is kept: a bot can overshoot by what it takes in between.
 
-mod call_lists;
-mod calls;
 mod cgroup;
 mod enter;
-mod files;
-mod hiding;
-mod kernel;
+mod hidden_paths;
+mod landlock_rules;
 mod launch;
+mod launcher_protocol;
 mod layer;
 mod limits;
 mod memory;
 mod namespaces;
 mod policy;
 mod probe;
+mod seccomp;
 mod spawn;
-mod warm;
-mod wire;
+mod syscall_lists;
+mod unsafe_syscalls;
+mod zygote_fork;
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::OnceLock;
 
-pub use hiding::can_hide;
-pub use launch::launch_if_asked;
-pub use layer::{Kind, Layer};
+pub use hidden_paths::can_hide;
+pub use launch::run_launcher_if_requested;
+pub use launcher_protocol::BotExit;
+pub use layer::{Layer, LayerKind};
 pub use policy::{Limits, PATH, Policy, REQUIRED, User, Writable};
-pub use spawn::{Jailed, Launcher, SandboxError, Stream, Streams};
-pub use wire::Ended;
+pub use spawn::{Launcher, SandboxError, SandboxedProcess, Stream, Streams};
 
 /// The launcher that is this very program.
 fn own() -> Result<&'static Launcher, SandboxError> {
@@ -66,11 +66,11 @@ pub fn fork(
     fds: Vec<OwnedFd>,
     parent: BorrowedFd<'_>,
     order: serde_json::Map<String, serde_json::Value>,
-) -> Result<Jailed, SandboxError> {
+) -> Result<SandboxedProcess, SandboxError> {
     own()?.fork(policy, fds, parent, order)
 }
 
-/// Starts a bot behind the sandbox, with this program as the launcher: its `main` must call [`launch_if_asked`] first.
-pub fn spawn(policy: &Policy, streams: Streams) -> Result<Jailed, SandboxError> {
+/// Starts a bot behind the sandbox, with this program as the launcher: its `main` must call [`run_launcher_if_requested`] first.
+pub fn spawn(policy: &Policy, streams: Streams) -> Result<SandboxedProcess, SandboxError> {
     own()?.spawn(policy, streams)
 }

@@ -13,18 +13,18 @@ use rustix::mount::{
 use rustix::process::{chdir, getgid, getuid, pivot_root};
 use rustix::thread::UnshareFlags;
 
-use super::files::DEVICES;
-use super::kernel;
+use super::landlock_rules::DEVICES;
+use super::launcher_protocol::{Mode, StepContext as _, StepError};
 use super::policy::{Policy, User};
-use super::wire::{Failure, Mode, Step as _};
+use super::unsafe_syscalls;
 
 /// The launcher's part: everything it forks from now on is in a new process namespace (and in its user namespace).
-pub(super) fn open(mode: Mode) -> Result<(), Failure> {
+pub(super) fn open(mode: Mode) -> Result<(), StepError> {
     match mode {
-        Mode::Plain => kernel::unshare(UnshareFlags::NEWPID).step("process namespace"),
+        Mode::Plain => unsafe_syscalls::unshare(UnshareFlags::NEWPID).step("process namespace"),
         Mode::WithUser => {
             let (uid, gid) = (getuid().as_raw(), getgid().as_raw());
-            kernel::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID)
+            unsafe_syscalls::unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWPID)
                 .step("user and process namespace")?;
             // Everybody is who they were, and nobody else exists.
             fs::write("/proc/self/setgroups", "deny").step("user namespace")?;
@@ -45,31 +45,32 @@ const OWN: UnshareFlags =
     UnshareFlags::NEWNS.union(UnshareFlags::NEWNET).union(UnshareFlags::NEWIPC).union(UnshareFlags::NEWUTS);
 
 /// The bot's part, before it gives up its privileges: its own mounts, network, IPC and host name.
-pub(super) fn enter(policy: &Policy, user: Option<User>) -> Result<(), Failure> {
-    kernel::unshare(OWN).step("mount, network, IPC and host name namespaces")?;
+pub(super) fn enter(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
+    unsafe_syscalls::unshare(OWN).step("mount, network, IPC and host name namespaces")?;
     rustix::system::sethostname(b"agon").step("host name")?;
     build_root(policy, user)
 }
 
 /// A tree to be seen inside, taken from outside.
-struct Tree {
+struct BindMount {
     at: PathBuf,
     mount: OwnedFd,
     is_folder: bool,
 }
 
 /// Makes the new root, in an order in which a nested path comes after what it is nested in.
-fn build_root(policy: &Policy, user: Option<User>) -> Result<(), Failure> {
+fn build_root(policy: &Policy, user: Option<User>) -> Result<(), StepError> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC).step("mount namespace")?;
     let trees = trees(policy)?;
     let base = ["/tmp", "/run", "/mnt", "/var", "/proc"].into_iter().find(|path| Path::new(path).is_dir());
-    let base = base.ok_or_else(|| Failure::new("mount namespace", "there is no folder to mount on"))?;
+    let base = base.ok_or_else(|| StepError::new("mount namespace", "there is no folder to mount on"))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
     mount("agon", base, "tmpfs", flags, Some(c"size=1m,nr_inodes=4096,mode=755"))
         .step("mounting the new root")?;
     chdir(base).step("entering the new root")?;
     for tree in &trees {
-        attach(tree).map_err(|error| Failure::new(format!("showing {} inside", tree.at.display()), error))?;
+        attach(tree)
+            .map_err(|error| StepError::new(format!("showing {} inside", tree.at.display()), error))?;
     }
     for writable in policy.writable.iter().filter(|writable| !writable.kept) {
         let owner = user.map_or_else(|| (getuid().as_raw(), getgid().as_raw()), |user| (user.uid, user.gid));
@@ -98,11 +99,15 @@ fn mount_proc() -> io::Result<()> {
 
 fn seal() -> io::Result<()> {
     let root = open_tree(CWD, "/", OpenTreeFlags::OPEN_TREE_CLOEXEC)?;
-    kernel::mount_attributes(root.as_fd(), u64::from(MountAttrFlags::MOUNT_ATTR_RDONLY.bits()), false)
+    unsafe_syscalls::mount_attributes(
+        root.as_fd(),
+        u64::from(MountAttrFlags::MOUNT_ATTR_RDONLY.bits()),
+        false,
+    )
 }
 
 /// Takes a copy of every mount the policy names, with the attributes it shall have.
-fn trees(policy: &Policy) -> Result<Vec<Tree>, Failure> {
+fn trees(policy: &Policy) -> Result<Vec<BindMount>, StepError> {
     let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     let read_only = quiet | MountAttrFlags::MOUNT_ATTR_RDONLY;
     let mut wanted: Vec<(PathBuf, MountAttrFlags)> = Vec::new();
@@ -116,14 +121,14 @@ fn trees(policy: &Policy) -> Result<Vec<Tree>, Failure> {
     let mut places = Vec::new();
     for (path, attributes) in wanted {
         let real = fs::canonicalize(&path)
-            .map_err(|error| Failure::new(format!("finding {}", path.display()), error))?;
+            .map_err(|error| StepError::new(format!("finding {}", path.display()), error))?;
         places.push((real.clone(), real.clone(), attributes));
         if real != path {
             places.push((path, real, attributes));
         }
     }
     places.sort_by(|a, b| a.0.cmp(&b.0));
-    let mut trees: Vec<Tree> = Vec::new();
+    let mut trees: Vec<BindMount> = Vec::new();
     let mut shown: Vec<(PathBuf, MountAttrFlags)> = Vec::new();
     for (at, from, attributes) in places {
         let covered = |(path, has): &(PathBuf, MountAttrFlags)| {
@@ -135,16 +140,16 @@ fn trees(policy: &Policy) -> Result<Vec<Tree>, Failure> {
         }
         let flags =
             OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-        let step = |error: io::Error| Failure::new(format!("taking {}", from.display()), error);
+        let step = |error: io::Error| StepError::new(format!("taking {}", from.display()), error);
         let mount = open_tree(CWD, &from, flags).map_err(|error| step(error.into()))?;
-        kernel::mount_attributes(mount.as_fd(), u64::from(attributes.bits()), true).map_err(step)?;
-        trees.push(Tree { at: at.clone(), mount, is_folder: from.is_dir() });
+        unsafe_syscalls::mount_attributes(mount.as_fd(), u64::from(attributes.bits()), true).map_err(step)?;
+        trees.push(BindMount { at: at.clone(), mount, is_folder: from.is_dir() });
         shown.push((at, attributes));
     }
     Ok(trees)
 }
 
-fn attach(tree: &Tree) -> io::Result<()> {
+fn attach(tree: &BindMount) -> io::Result<()> {
     let at = inside(&tree.at);
     make_place(&at, tree.is_folder)?;
     move_mount(tree.mount.as_fd(), "", CWD, &at, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;

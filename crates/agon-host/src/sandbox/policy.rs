@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::layer::Kind;
+use super::layer::LayerKind;
 
 /// Everything the sandbox must know about one bot. It serialises; nothing in it is a handle.
 ///
@@ -38,9 +38,9 @@ pub struct Policy {
     /// Who the bot runs as when Agon runs as root. Without one, an id that no other bot of this machine has.
     pub user: Option<User>,
     /// Layers without which the bot must not start.
-    pub required: Vec<Kind>,
+    pub required: Vec<LayerKind>,
     /// Layers that are left out on purpose.
-    pub without: Vec<Kind>,
+    pub without: Vec<LayerKind>,
 }
 
 /// A folder the bot can write to. It must exist.
@@ -69,13 +69,13 @@ impl User {
     const FIRST_APART: u32 = 1_900_000_000;
 
     /// An id that no other bot has, as long as this process has started fewer than 4096 since.
-    pub(super) fn apart(process: u32, number: u32) -> Self {
+    pub(super) fn dedicated(process: u32, number: u32) -> Self {
         let id = Self::FIRST_APART + process % 60_000 * 4096 + number % 4096;
         Self { uid: id, gid: id }
     }
 
     /// Whether this is one of those.
-    pub(super) fn is_apart(self) -> bool {
+    pub(super) fn is_dedicated(self) -> bool {
         self.uid >= Self::FIRST_APART
     }
 
@@ -115,7 +115,8 @@ impl Default for Limits {
 }
 
 /// The layers without which no bot starts unless its policy says otherwise.
-pub const REQUIRED: [Kind; 4] = [Kind::Landlock, Kind::Seccomp, Kind::Limits, Kind::Privileges];
+pub const REQUIRED: [LayerKind; 4] =
+    [LayerKind::Landlock, LayerKind::Seccomp, LayerKind::Limits, LayerKind::Privileges];
 
 /// Where a bot looks for programs.
 pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -203,8 +204,8 @@ impl Policy {
                 "{hidden} cannot be hidden: it is the bot's own, or in a folder it writes to"
             ));
         }
-        if !self.hidden.is_empty() && self.without.contains(&Kind::Landlock) {
-            return Some(format!("paths cannot be hidden without the layer '{}'", Kind::Landlock));
+        if !self.hidden.is_empty() && self.without.contains(&LayerKind::Landlock) {
+            return Some(format!("paths cannot be hidden without the layer '{}'", LayerKind::Landlock));
         }
         if let Some(user) = self.user
             && (user.uid == 0 || user.gid == 0)
@@ -225,12 +226,12 @@ impl Policy {
     }
 
     /// Whether the bot must not start without a layer.
-    pub(super) fn requires(&self, kind: Kind) -> bool {
-        self.required.contains(&kind) || (kind == Kind::Landlock && !self.hidden.is_empty())
+    pub(super) fn requires(&self, kind: LayerKind) -> bool {
+        self.required.contains(&kind) || (kind == LayerKind::Landlock && !self.hidden.is_empty())
     }
 
     /// Whether a layer is to be entered where it exists.
-    pub(super) fn wants(&self, kind: Kind) -> bool {
+    pub(super) fn wants(&self, kind: LayerKind) -> bool {
         !self.without.contains(&kind)
     }
 }

@@ -7,28 +7,28 @@ use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr 
 use rustix::process::{Resource, WaitOptions, getpid, getrlimit, getuid, waitpid};
 
 use super::cgroup::{self, Cgroups};
-use super::layer::{Kind, Layer};
+use super::launcher_protocol::{Mode, SandboxPlan, SandboxProbe, StepContext as _, StepError};
+use super::layer::{Layer, LayerKind};
 use super::policy::{Limits, Policy, User};
-use super::wire::{Failure, Found, Mode, Plan, Step as _};
-use super::{calls, files, kernel, limits, namespaces};
+use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
 /// Tries every layer.
-pub(super) fn all(cgroups: &[PathBuf]) -> Found {
+pub(super) fn all(cgroups: &[PathBuf]) -> SandboxProbe {
     let version = trial(|| landlock_version().map(|version| version.to_string()));
     let landlock = version.as_ref().ok().and_then(|version| version.parse().ok()).unwrap_or(0);
     let (mode, namespaces) = try_namespaces();
     let (many_users, user) = try_user();
-    let mut layers = vec![layer(Kind::Namespaces, namespaces)];
+    let mut layers = vec![layer(LayerKind::Namespaces, namespaces)];
     layers.extend(landlock_layers(version, landlock));
-    layers.push(layer(Kind::Seccomp, trial(try_seccomp)));
-    layers.push(layer(Kind::Limits, trial(try_limits)));
-    layers.push(layer(Kind::Cgroup, trial(|| try_cgroup(cgroups))));
-    layers.push(layer(Kind::User, user));
-    layers.push(layer(Kind::Privileges, trial(try_privileges)));
-    Found { layers, mode, landlock, many_users }
+    layers.push(layer(LayerKind::Seccomp, trial(try_seccomp)));
+    layers.push(layer(LayerKind::Limits, trial(try_limits)));
+    layers.push(layer(LayerKind::Cgroup, trial(|| try_cgroup(cgroups))));
+    layers.push(layer(LayerKind::User, user));
+    layers.push(layer(LayerKind::Privileges, trial(try_privileges)));
+    SandboxProbe { layers, mode, landlock, many_users }
 }
 
-fn layer(kind: Kind, result: Result<String, Failure>) -> Layer {
+fn layer(kind: LayerKind, result: Result<String, StepError>) -> Layer {
     match result {
         Ok(detail) => Layer { kind, active: true, detail },
         Err(failure) => {
@@ -38,23 +38,24 @@ fn layer(kind: Kind, result: Result<String, Failure>) -> Layer {
 }
 
 /// Runs something in a child, so that whatever it enters ends with it.
-fn trial(what: impl FnOnce() -> Result<String, Failure>) -> Result<String, Failure> {
+fn trial(what: impl FnOnce() -> Result<String, StepError>) -> Result<String, StepError> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
-    let Some(child) = kernel::fork().step("fork")? else {
+    let Some(child) = unsafe_syscalls::fork().step("fork")? else {
         drop(read);
         let bytes = serde_json::to_vec(&what()).unwrap_or_default();
         let _ = rustix::io::write(&write, &bytes);
-        kernel::exit_now(0);
+        unsafe_syscalls::exit_now(0);
     };
     drop(write);
     let mut said = Vec::new();
     let read = std::fs::File::from(read).read_to_end(&mut said);
     let _ = waitpid(Some(child), WaitOptions::empty());
     read.step("reading what came of it")?;
-    serde_json::from_slice(&said).map_err(|_| Failure::new("trying it", "the trial ended without a word"))?
+    serde_json::from_slice(&said)
+        .map_err(|_| StepError::new("trying it", "the trial ended without a word"))?
 }
 
-fn try_namespaces() -> (Option<Mode>, Result<String, Failure>) {
+fn try_namespaces() -> (Option<Mode>, Result<String, StepError>) {
     let mode = if getuid().is_root() { Mode::Plain } else { Mode::WithUser };
     let result = trial(|| {
         namespaces::open(mode)?;
@@ -65,7 +66,7 @@ fn try_namespaces() -> (Option<Mode>, Result<String, Failure>) {
             namespaces::enter(&policy, None)?;
             let proc = if Path::new("/proc/self").exists() { "" } else { ", without /proc" };
             if getpid().as_raw_nonzero().get() != 1 || Path::new("/etc/passwd").exists() {
-                return Err(Failure::new("namespaces", "the kernel made them but they do not separate"));
+                return Err(StepError::new("namespaces", "the kernel made them but they do not separate"));
             }
             Ok(match mode {
                 Mode::Plain => format!("process, mount, network, IPC, host name{proc}"),
@@ -77,78 +78,85 @@ fn try_namespaces() -> (Option<Mode>, Result<String, Failure>) {
 }
 
 /// A user id nobody else has, or failing that `nobody`.
-fn try_user() -> (bool, Result<String, Failure>) {
+fn try_user() -> (bool, Result<String, StepError>) {
     if !getuid().is_root() {
-        return (false, Err(Failure::new("user", "not started as root")));
+        return (false, Err(StepError::new("user", "not started as root")));
     }
     let attempt = |user: User| {
         trial(move || {
             limits::drop_privileges(Some(user))?;
             if getuid().as_raw() != user.uid {
-                return Err(Failure::new("user", "the kernel did not change it"));
+                return Err(StepError::new("user", "the kernel did not change it"));
             }
             Ok(String::new())
         })
     };
-    match attempt(User::apart(0, 0)) {
+    match attempt(User::dedicated(0, 0)) {
         Ok(_) => (true, Ok("a user id for each bot".to_owned())),
         Err(_) => (false, attempt(User::NOBODY).map(|_| "all bots share the user id 65534".to_owned())),
     }
 }
 
 /// The version of Landlock, as the kernel tells it.
-fn landlock_version() -> Result<u8, Failure> {
+fn landlock_version() -> Result<u8, StepError> {
     let rules = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1)).step("landlock")?;
     let status = rules.create().step("landlock")?.restrict_self().step("landlock")?;
     match status.landlock {
         LandlockStatus::Available { effective_abi, kernel_abi } => {
             Ok(kernel_abi.and_then(|abi| u8::try_from(abi).ok()).unwrap_or(effective_abi as u8))
         }
-        LandlockStatus::NotEnabled => Err(Failure::new("landlock", "built in, but not switched on at boot")),
-        LandlockStatus::NotImplemented => Err(Failure::new("landlock", "not in this kernel")),
+        LandlockStatus::NotEnabled => {
+            Err(StepError::new("landlock", "built in, but not switched on at boot"))
+        }
+        LandlockStatus::NotImplemented => Err(StepError::new("landlock", "not in this kernel")),
     }
 }
 
-fn landlock_layers(version: Result<String, Failure>, number: u8) -> [Layer; 3] {
-    let part = |kind: Kind, needs: u8| {
+fn landlock_layers(version: Result<String, StepError>, number: u8) -> [Layer; 3] {
+    let part = |kind: LayerKind, needs: u8| {
         if number < needs {
             let reason = format!("needs version {needs}, this kernel has {number}");
-            return layer(kind, Err(Failure::new("landlock", reason)));
+            return layer(kind, Err(StepError::new("landlock", reason)));
         }
-        let plan = plan_of(number, &[Kind::Landlock, kind]);
-        layer(kind, trial(move || files::restrict_all(&plan).map(|()| format!("version {number}"))))
+        let plan = plan_of(number, &[LayerKind::Landlock, kind]);
+        layer(kind, trial(move || landlock_rules::restrict_all(&plan).map(|()| format!("version {number}"))))
     };
     let files = version.and_then(|_| trial(|| try_landlock(number)));
-    [layer(Kind::Landlock, files), part(Kind::LandlockNetwork, 4), part(Kind::LandlockScopes, 6)]
+    [
+        layer(LayerKind::Landlock, files),
+        part(LayerKind::LandlockNetwork, 4),
+        part(LayerKind::LandlockScopes, 6),
+    ]
 }
 
-fn try_landlock(version: u8) -> Result<String, Failure> {
-    files::restrict_all(&plan_of(version, &[Kind::Landlock]))?;
+fn try_landlock(version: u8) -> Result<String, StepError> {
+    landlock_rules::restrict_all(&plan_of(version, &[LayerKind::Landlock]))?;
     match std::fs::read_dir("/") {
-        Ok(_) => Err(Failure::new("landlock", "the kernel took the rules but does not keep them")),
+        Ok(_) => Err(StepError::new("landlock", "the kernel took the rules but does not keep them")),
         Err(_) => Ok(format!("version {version}")),
     }
 }
 
-fn plan_of(landlock: u8, kinds: &[Kind]) -> Plan {
-    Plan { mode: None, landlock, kinds: kinds.to_vec(), user: None, cgroups: Vec::new() }
+fn plan_of(landlock: u8, kinds: &[LayerKind]) -> SandboxPlan {
+    SandboxPlan { mode: None, landlock, kinds: kinds.to_vec(), user: None, cgroups: Vec::new() }
 }
 
-fn try_seccomp() -> Result<String, Failure> {
+fn try_seccomp() -> Result<String, StepError> {
     limits::drop_privileges(None)?;
-    let wishes = calls::Wishes { may_fork: true, signals_stay_inside: false, truncate_is_guarded: false };
-    calls::restrict(wishes, getpid())?;
-    match kernel::try_socket() {
+    let wishes =
+        seccomp::SeccompOptions { may_fork: true, signals_stay_inside: false, truncate_is_guarded: false };
+    seccomp::restrict(wishes, getpid())?;
+    match unsafe_syscalls::try_socket() {
         libc::EPERM => Ok(std::env::consts::ARCH.to_owned()),
-        other => Err(Failure::new("seccomp", format!("a socket gave {other} instead of a refusal"))),
+        other => Err(StepError::new("seccomp", format!("a socket gave {other} instead of a refusal"))),
     }
 }
 
-fn try_limits() -> Result<String, Failure> {
+fn try_limits() -> Result<String, StepError> {
     let wanted = Limits::default();
     let files = getrlimit(Resource::Nofile).maximum;
     if files.is_some_and(|most| most < u64::from(wanted.open_files)) {
-        return Err(Failure::new("limits", "fewer descriptors than a bot needs"));
+        return Err(StepError::new("limits", "fewer descriptors than a bot needs"));
     }
     limits::set(&wanted, 0)?;
     if getrlimit(Resource::Core).maximum == Some(0)
@@ -156,12 +164,12 @@ fn try_limits() -> Result<String, Failure> {
     {
         return Ok("memory, processes, descriptors, file size, processor time".to_owned());
     }
-    Err(Failure::new("limits", "memory is limited to less than a bot usually gets"))
+    Err(StepError::new("limits", "memory is limited to less than a bot usually gets"))
 }
 
-fn try_cgroup(parents: &[PathBuf]) -> Result<String, Failure> {
+fn try_cgroup(parents: &[PathBuf]) -> Result<String, StepError> {
     if parents.is_empty() {
-        return Err(Failure::new("cgroup", "no folder was given"));
+        return Err(StepError::new("cgroup", "no folder was given"));
     }
     let name = format!("agon-probe-{}", getpid().as_raw_nonzero());
     let groups = Cgroups::make(parents, &name, &Limits::default()).step("cgroup")?;
@@ -169,16 +177,16 @@ fn try_cgroup(parents: &[PathBuf]) -> Result<String, Failure> {
     trial(|| cgroup::join(&doors).step("cgroup").map(|()| String::new()))?;
     let powers = groups.powers();
     if powers.is_empty() {
-        return Err(Failure::new("cgroup", "the groups bound nothing: no controller is enabled for them"));
+        return Err(StepError::new("cgroup", "the groups bound nothing: no controller is enabled for them"));
     }
     Ok(powers.join(", "))
 }
 
-fn try_privileges() -> Result<String, Failure> {
+fn try_privileges() -> Result<String, StepError> {
     limits::drop_privileges(None)?;
     let left = rustix::thread::capabilities(None).step("capabilities")?;
     if !left.permitted.is_empty() || !rustix::thread::no_new_privs().step("no new privileges")? {
-        return Err(Failure::new("privileges", "some are left"));
+        return Err(StepError::new("privileges", "some are left"));
     }
     Ok("no capabilities, no new privileges".to_owned())
 }

@@ -13,15 +13,17 @@ use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, so
 use rustix::process::{Pid, Signal, getpid, kill_process_group};
 
 use super::launch::ASKED;
-use super::layer::{Kind, Layer};
+use super::launcher_protocol::{
+    self, BotExit, Launch, LauncherEvent, LauncherRequest, MOST_DESCRIPTORS, SandboxPlan, SandboxProbe,
+};
+use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
-use super::wire::{self, Ended, Found, Job, Launch, MOST_DESCRIPTORS, News, Plan};
 
 /// Ending everything takes a millisecond. Past this the launcher itself is ended.
-const PATIENCE: Duration = Duration::from_secs(5);
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Starting takes milliseconds, on a very busy machine seconds. Past this something hangs.
-const START: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a bot could not be started behind the sandbox.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +68,7 @@ fn missing_words(layers: &[Layer]) -> String {
 /// One of a bot's standard descriptors.
 #[derive(Debug, Default)]
 pub enum Stream {
-    /// A pipe; the other end is in [`Jailed`].
+    /// A pipe; the other end is in [`SandboxedProcess`].
     #[default]
     Pipe,
     /// Nothing: reading gives the end, writing vanishes.
@@ -93,11 +95,11 @@ pub struct Streams {
 pub struct Launcher {
     command: Vec<PathBuf>,
     cgroups: Vec<PathBuf>,
-    found: OnceLock<Found>,
+    found: OnceLock<SandboxProbe>,
 }
 
 impl Launcher {
-    /// A program whose `main` calls [`super::launch_if_asked`].
+    /// A program whose `main` calls [`super::run_launcher_if_requested`].
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self { command: vec![program.into()], cgroups: Vec::new(), found: OnceLock::new() }
     }
@@ -127,17 +129,18 @@ impl Launcher {
         self.found().map(|found| found.layers.as_slice())
     }
 
-    fn found(&self) -> Result<&Found, SandboxError> {
+    fn found(&self) -> Result<&SandboxProbe, SandboxError> {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
         let (mut child, control) = self.start()?;
-        let job = Job::Probe { cgroups: self.cgroups.clone() };
-        let news = wire::send(&control, &job, &[]).and_then(|()| wire::receive::<News>(&control));
+        let job = LauncherRequest::Probe { cgroups: self.cgroups.clone() };
+        let news = launcher_protocol::send(&control, &job, &[])
+            .and_then(|()| launcher_protocol::receive::<LauncherEvent>(&control));
         drop(control);
         child.wait()?;
         match news {
-            Ok((News::Probed(found), _)) => Ok(self.found.get_or_init(|| found)),
+            Ok((LauncherEvent::Probed(found), _)) => Ok(self.found.get_or_init(|| found)),
             Ok(_) => Err(SandboxError::Silent(io::ErrorKind::InvalidData.into())),
             Err(error) => Err(SandboxError::Silent(error)),
         }
@@ -156,7 +159,7 @@ impl Launcher {
     }
 
     /// Starts a bot. When this comes back without an error, the bot's own program runs, behind every layer.
-    pub fn spawn(&self, policy: &Policy, streams: Streams) -> Result<Jailed, SandboxError> {
+    pub fn spawn(&self, policy: &Policy, streams: Streams) -> Result<SandboxedProcess, SandboxError> {
         let (fds, ends) = open_streams(streams)?;
         self.launch(policy, fds, ends, None)
     }
@@ -169,19 +172,19 @@ impl Launcher {
         fds: Vec<OwnedFd>,
         parent: BorrowedFd<'_>,
         order: serde_json::Map<String, serde_json::Value>,
-    ) -> Result<Jailed, SandboxError> {
+    ) -> Result<SandboxedProcess, SandboxError> {
         let mut fds = fds;
         fds.push(parent.try_clone_to_owned()?);
-        self.launch(policy, fds, Ends::default(), Some(order))
+        self.launch(policy, fds, StreamEnds::default(), Some(order))
     }
 
     fn launch(
         &self,
         policy: &Policy,
         fds: Vec<OwnedFd>,
-        ends: Ends,
+        ends: StreamEnds,
         warm: Option<serde_json::Map<String, serde_json::Value>>,
-    ) -> Result<Jailed, SandboxError> {
+    ) -> Result<SandboxedProcess, SandboxError> {
         if let Some(fault) = policy.fault() {
             return Err(SandboxError::Policy(fault));
         }
@@ -193,19 +196,21 @@ impl Launcher {
         let name = format!("agon-{}-{}", getpid().as_raw_nonzero(), next_number());
         let launch = Box::new(Launch { policy: policy.clone(), plan, name, warm });
         let (launcher, control) = self.start()?;
-        let mut jailed = Jailed { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
+        let mut jailed =
+            SandboxedProcess { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
         let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(AsFd::as_fd).collect();
-        wire::send(&jailed.control, &Job::Launch(launch), &borrowed).map_err(SandboxError::Silent)?;
+        launcher_protocol::send(&jailed.control, &LauncherRequest::Launch(launch), &borrowed)
+            .map_err(SandboxError::Silent)?;
         drop(fds);
-        if !readable(&jailed.control, Some(START)) {
+        if !readable(&jailed.control, Some(START_TIMEOUT)) {
             return Err(SandboxError::Silent(io::ErrorKind::TimedOut.into()));
         }
-        match wire::receive::<News>(&jailed.control).map_err(SandboxError::Silent)?.0 {
-            News::Started { pid } => jailed.pid = Pid::from_raw(pid),
-            News::Failed(failure) => {
+        match launcher_protocol::receive::<LauncherEvent>(&jailed.control).map_err(SandboxError::Silent)?.0 {
+            LauncherEvent::Started { pid } => jailed.pid = Pid::from_raw(pid),
+            LauncherEvent::Failed(failure) => {
                 return Err(SandboxError::Failed { step: failure.step, reason: failure.reason });
             }
-            News::Probed(_) | News::Ended(_) => {
+            LauncherEvent::Probed(_) | LauncherEvent::Ended(_) => {
                 return Err(SandboxError::Silent(io::ErrorKind::InvalidData.into()));
             }
         }
@@ -213,7 +218,7 @@ impl Launcher {
     }
 
     /// Everything that works here and was not left out, if that includes all that is required.
-    fn plan(&self, policy: &Policy) -> Result<Plan, SandboxError> {
+    fn plan(&self, policy: &Policy) -> Result<SandboxPlan, SandboxError> {
         let found = self.found()?;
         let missing = |layer: &&Layer| policy.requires(layer.kind) && !layer.active;
         let missing: Vec<Layer> = found.layers.iter().filter(missing).cloned().collect();
@@ -221,21 +226,21 @@ impl Launcher {
             return Err(SandboxError::Missing(missing));
         }
         let active = found.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
-        let wanted = |kind: &Kind| {
-            let part_of_landlock = matches!(kind, Kind::LandlockNetwork | Kind::LandlockScopes);
-            policy.wants(*kind) && (!part_of_landlock || policy.wants(Kind::Landlock))
+        let wanted = |kind: &LayerKind| {
+            let part_of_landlock = matches!(kind, LayerKind::LandlockNetwork | LayerKind::LandlockScopes);
+            policy.wants(*kind) && (!part_of_landlock || policy.wants(LayerKind::Landlock))
         };
-        let kinds: Vec<Kind> = active.filter(wanted).collect();
-        let has = |kind: Kind| kinds.contains(&kind);
+        let kinds: Vec<LayerKind> = active.filter(wanted).collect();
+        let has = |kind: LayerKind| kinds.contains(&kind);
         let chosen = || {
-            let apart = User::apart(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
+            let apart = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
             if found.many_users { apart } else { User::NOBODY }
         };
-        Ok(Plan {
-            mode: found.mode.filter(|_| has(Kind::Namespaces)),
-            landlock: if has(Kind::Landlock) { found.landlock } else { 0 },
-            user: has(Kind::User).then(|| policy.user.unwrap_or_else(chosen)),
-            cgroups: if has(Kind::Cgroup) { self.cgroups.clone() } else { Vec::new() },
+        Ok(SandboxPlan {
+            mode: found.mode.filter(|_| has(LayerKind::Namespaces)),
+            landlock: if has(LayerKind::Landlock) { found.landlock } else { 0 },
+            user: has(LayerKind::User).then(|| policy.user.unwrap_or_else(chosen)),
+            cgroups: if has(LayerKind::Cgroup) { self.cgroups.clone() } else { Vec::new() },
             kinds,
         })
     }
@@ -248,15 +253,15 @@ fn next_number() -> u32 {
 }
 
 #[derive(Debug, Default)]
-struct Ends {
+struct StreamEnds {
     stdin: Option<PipeWriter>,
     stdout: Option<PipeReader>,
     stderr: Option<PipeReader>,
 }
 
 /// The bot's ends of its descriptors, and ours.
-fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, Ends)> {
-    let mut ends = Ends::default();
+fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, StreamEnds)> {
+    let mut ends = StreamEnds::default();
     let null = || std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
     let stdin = match streams.stdin {
         Stream::Null => null()?,
@@ -287,24 +292,24 @@ fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, Ends)> {
 ///
 /// It can be polled ([`AsFd`]): readable means the bot has ended.
 #[derive(Debug)]
-pub struct Jailed {
+pub struct SandboxedProcess {
     launcher: Child,
     control: OwnedFd,
     pid: Option<Pid>,
-    kinds: Vec<Kind>,
-    ended: Option<Ended>,
+    kinds: Vec<LayerKind>,
+    ended: Option<BotExit>,
     gone: bool,
-    ends: Ends,
+    ends: StreamEnds,
 }
 
-impl Jailed {
-    /// The bot's process, as it is known outside. The number is the bot's until [`Jailed::kill_all`].
+impl SandboxedProcess {
+    /// The bot's process, as it is known outside. The number is the bot's until [`SandboxedProcess::kill_all`].
     pub fn pid(&self) -> Pid {
         self.pid.unwrap_or(Pid::INIT)
     }
 
     /// The layers the bot is behind.
-    pub fn layers(&self) -> &[Kind] {
+    pub fn layers(&self) -> &[LayerKind] {
         &self.kinds
     }
 
@@ -342,32 +347,32 @@ impl Jailed {
     }
 
     /// How the bot ended, if it has.
-    pub fn try_wait(&mut self) -> Option<Ended> {
+    pub fn try_wait(&mut self) -> Option<BotExit> {
         self.wait_for(Some(Duration::ZERO))
     }
 
     /// Waits until the bot has ended, but not longer than `limit`.
-    pub fn wait_for(&mut self, limit: Option<Duration>) -> Option<Ended> {
+    pub fn wait_for(&mut self, limit: Option<Duration>) -> Option<BotExit> {
         if self.ended.is_none() && readable(&self.control, limit) {
-            self.ended = Some(match wire::receive::<News>(&self.control) {
-                Ok((News::Ended(ended), _)) => ended,
-                _ => Ended::Stopped,
+            self.ended = Some(match launcher_protocol::receive::<LauncherEvent>(&self.control) {
+                Ok((LauncherEvent::Ended(ended), _)) => ended,
+                _ => BotExit::Stopped,
             });
         }
         self.ended.clone()
     }
 
     /// Ends the bot and everything it has started, and waits until all of it is gone. What the bot wrote before can still be read.
-    pub fn kill_all(&mut self) -> Ended {
-        let ended = self.try_wait().unwrap_or(Ended::Stopped);
+    pub fn kill_all(&mut self) -> BotExit {
+        let ended = self.try_wait().unwrap_or(BotExit::Stopped);
         self.ended = Some(ended.clone());
         if self.gone {
             return ended;
         }
         self.ends.stdin = None;
-        let _ = wire::send(&self.control, &Job::End, &[]);
+        let _ = launcher_protocol::send(&self.control, &LauncherRequest::End, &[]);
         let _ = shutdown(&self.control, Shutdown::Both);
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + KILL_TIMEOUT;
         let mut pause = Duration::from_micros(100);
         while matches!(self.launcher.try_wait(), Ok(None)) {
             if Instant::now() > deadline {
@@ -384,13 +389,13 @@ impl Jailed {
     }
 }
 
-impl AsFd for Jailed {
+impl AsFd for SandboxedProcess {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.control.as_fd()
     }
 }
 
-impl Drop for Jailed {
+impl Drop for SandboxedProcess {
     fn drop(&mut self) {
         self.kill_all();
     }

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use agon_core::record::{FaultRecord, Recorder, SeatRecord, read_all};
 use agon_core::{Assets, Fault, Game, Player, Seat, Settings};
-use agon_engine::built_in::BuiltIn;
 use agon_engine::film::header;
-use agon_engine::referee::{self, Chair, Played, Room};
-use agon_games::Hosted;
-use agon_host::{Conditions, Introduction, LinesPlayer, Program};
+use agon_engine::house_player::HousePlayer;
+use agon_engine::referee::{self, GameHooks, PlayedGame, SeatedPlayer};
+use agon_games::PlayableGame;
+use agon_host::{HelloInfo, JsonLinesPlayer, PlayerOptions, Program};
 
 /// Tests that look at times or at which processes there are run one at a time.
 pub fn alone() -> MutexGuard<'static, ()> {
@@ -68,7 +68,7 @@ pub fn bare_script(body: &str) -> Program {
 pub enum Sitter<G: Game> {
     House(&'static str),
     Program(Program),
-    ProgramWith(Program, Conditions),
+    ProgramWith(Program, PlayerOptions),
     Player(Box<dyn Player<G>>),
 }
 
@@ -78,45 +78,49 @@ pub fn settings<G: Game>(pairs: &[(&str, &str)]) -> Settings {
 }
 
 /// Seats everybody.
-pub fn chairs<G: Hosted>(game: &G, settings: &Settings, sitters: Vec<Sitter<G>>) -> Vec<Chair<G>> {
+pub fn chairs<G: PlayableGame>(
+    game: &G,
+    settings: &Settings,
+    sitters: Vec<Sitter<G>>,
+) -> Vec<SeatedPlayer<G>> {
     let names: Vec<String> = (0..sitters.len()).map(|i| format!("bot-{i}")).collect();
-    let told = |seat| Introduction::new(game, settings, Seat(seat as u8), &names);
+    let told = |seat| HelloInfo::new(game, settings, Seat(seat as u8), &names);
     let lines = |seat, program, conditions| -> Box<dyn Player<G>> {
-        Box::new(LinesPlayer::new(program, told(seat), conditions))
+        Box::new(JsonLinesPlayer::new(program, told(seat), conditions))
     };
     let seated = sitters.into_iter().enumerate().map(|(seat, sitter)| match sitter {
         Sitter::House(name) => {
             let bot = G::bots().iter().find(|bot| bot.name == name).unwrap_or_else(|| panic!("no {name}"));
-            Box::new(BuiltIn::new((bot.make)())) as Box<dyn Player<G>>
+            Box::new(HousePlayer::new((bot.make)())) as Box<dyn Player<G>>
         }
-        Sitter::Program(program) => lines(seat, program, Conditions::of::<G>()),
+        Sitter::Program(program) => lines(seat, program, PlayerOptions::of::<G>()),
         Sitter::ProgramWith(program, conditions) => lines(seat, program, conditions),
         Sitter::Player(player) => player,
     });
-    seated.map(Chair::Bot).collect()
+    seated.map(SeatedPlayer::Bot).collect()
 }
 
 /// Plays one game to its end.
-pub fn play<G: Hosted>(pairs: &[(&str, &str)], seed: u64, sitters: Vec<Sitter<G>>) -> Played {
+pub fn play<G: PlayableGame>(pairs: &[(&str, &str)], seed: u64, sitters: Vec<Sitter<G>>) -> PlayedGame {
     play_match(pairs, seed, 1, sitters).remove(0)
 }
 
 /// Plays games one after the other with the same players.
-pub fn play_match<G: Hosted>(
+pub fn play_match<G: PlayableGame>(
     pairs: &[(&str, &str)],
     seed: u64,
     games: u32,
     sitters: Vec<Sitter<G>>,
-) -> Vec<Played> {
+) -> Vec<PlayedGame> {
     let series = settings::<G>(pairs);
     let game = G::new(&series, sitters.len(), &Assets::none()).unwrap();
     let names: Vec<String> = (0..sitters.len()).map(|i| format!("bot-{i}")).collect();
     let mut chairs = chairs(&game, &series, sitters);
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
+    let mut room = GameHooks { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
     let mut all = Vec::new();
     for index in 0..games {
-        let (settings, seed) = G::in_series(&series, seed, index);
+        let (settings, seed) = G::series_game(&series, seed, index);
         let game = G::new(&settings, names.len(), &Assets::none()).unwrap();
         let seat =
             |name: &String| SeatRecord { name: name.clone(), bot: "test".into(), hash: "sha256:0".into() };
@@ -129,7 +133,7 @@ pub fn play_match<G: Hosted>(
         }
     }
     for chair in &mut chairs {
-        if let Chair::Bot(player) = chair {
+        if let SeatedPlayer::Bot(player) = chair {
             player.match_over();
         }
     }
@@ -137,20 +141,20 @@ pub fn play_match<G: Hosted>(
 }
 
 /// The answers and faults of a game, as its record has them, without the times.
-pub fn answers(played: &Played) -> String {
+pub fn answers(played: &PlayedGame) -> String {
     let record = read_all(&played.record.as_ref().unwrap().0).unwrap().remove(0);
     format!("{:?}", record.turns)
 }
 
 /// The faults of one seat.
-pub fn faults(played: &Played, seat: u8) -> Vec<&FaultRecord> {
+pub fn faults(played: &PlayedGame, seat: u8) -> Vec<&FaultRecord> {
     played.faults.iter().filter(|fault| fault.seat == Seat(seat)).collect()
 }
 
 /// The first fault of seat 0: which, and its words.
-pub fn first_fault(played: &Played) -> (Fault, &str, &str) {
+pub fn first_fault(played: &PlayedGame) -> (Fault, &str, &str) {
     let fault = faults(played, 0).into_iter().next().expect("seat 0 has a fault");
-    (fault.report.fault, &fault.report.says, &fault.report.stderr)
+    (fault.report.fault, &fault.report.message, &fault.report.stderr)
 }
 
 /// Whether a process is there (a zombie counts).

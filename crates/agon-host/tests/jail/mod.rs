@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use agon_host::sandbox::{Ended, Jailed, Kind, Launcher, Policy, SandboxError, Streams};
+use agon_host::sandbox::{BotExit, Launcher, LayerKind, Policy, SandboxError, SandboxedProcess, Streams};
 
 /// Who starts the launcher, and with which layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,11 +43,13 @@ impl Situation {
     }
 
     /// Layers that are left out.
-    pub fn without(self) -> Vec<Kind> {
+    pub fn without(self) -> Vec<LayerKind> {
         match self {
             Self::Root | Self::User => vec![],
-            Self::RootBare | Self::UserBare => vec![Kind::Namespaces],
-            Self::UserOld => vec![Kind::Namespaces, Kind::LandlockNetwork, Kind::LandlockScopes],
+            Self::RootBare | Self::UserBare => vec![LayerKind::Namespaces],
+            Self::UserOld => {
+                vec![LayerKind::Namespaces, LayerKind::LandlockNetwork, LayerKind::LandlockScopes]
+            }
         }
     }
 }
@@ -115,7 +117,7 @@ impl Drop for Arena {
 pub struct Outcome {
     pub stdout: String,
     pub stderr: String,
-    pub ended: Ended,
+    pub ended: BotExit,
 }
 
 pub const SCRATCH: u64 = 4 << 20;
@@ -164,12 +166,14 @@ impl Arena {
         policy.limits.memory = 256 << 20;
         policy.limits.cpu_seconds = 20;
         policy.without = self.situation.without();
-        policy.required.extend((!policy.without.contains(&Kind::Namespaces)).then_some(Kind::Namespaces));
-        policy.required.extend(self.situation.is_root().then_some(Kind::User));
+        policy
+            .required
+            .extend((!policy.without.contains(&LayerKind::Namespaces)).then_some(LayerKind::Namespaces));
+        policy.required.extend(self.situation.is_root().then_some(LayerKind::User));
         policy
     }
 
-    pub fn spawn(&self, policy: &Policy) -> Result<Jailed, SandboxError> {
+    pub fn spawn(&self, policy: &Policy) -> Result<SandboxedProcess, SandboxError> {
         launcher(self.situation).spawn(policy, Streams::default())
     }
 
@@ -208,7 +212,7 @@ impl Arena {
         let refused = outcome.stdout.lines().filter(|line| line.starts_with("refused ")).count();
         assert!(!outcome.stdout.contains("HOLE"), "{:?}: {outcome:#?}", self.situation);
         assert_eq!(refused, count, "{:?}: {outcome:#?}", self.situation);
-        assert_eq!(outcome.ended, Ended::Exited(0), "{:?}: {outcome:#?}", self.situation);
+        assert_eq!(outcome.ended, BotExit::Exited(0), "{:?}: {outcome:#?}", self.situation);
     }
 }
 

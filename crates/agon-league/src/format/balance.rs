@@ -1,7 +1,7 @@
-//! How evenly a schedule is spread, as data and in words.
+//! Reports how evenly a schedule is balanced, as data and as text.
 //!
-//! Plans count with as little work as their construction allows: groups read it off the design, leagues count one leg and multiply. All
-//! figures are exact. Only where there are too many entrants for a table of all pairs are meetings left out.
+//! Schedules count with little work: groups read the counts from the design, leagues count one leg and multiply. All numbers are
+//! exact. Meetings are omitted if there are too many entrants for a table of all pairs.
 
 use std::collections::HashMap;
 
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::result::Entrant;
 
-/// Meetings are counted up to so many entrants: 32 MiB.
-const MOST_COUNTED: usize = 2896;
+/// Maximum number of entrants for which meetings are counted; the table takes 32 MiB.
+const MAX_COUNTED_ENTRANTS: usize = 2896;
 
-/// From the least to the most.
+/// Smallest and largest of several counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Range {
+pub struct CountRange {
     /// The smallest.
     pub least: u64,
     /// The largest.
     pub most: u64,
 }
 
-impl Range {
+impl CountRange {
     fn of(all: impl Iterator<Item = u64>) -> Self {
         let mut range: Option<Self> = None;
         for n in all {
@@ -31,64 +31,64 @@ impl Range {
         range.unwrap_or_default()
     }
 
-    /// By how much the two ends differ.
+    /// Difference between largest and smallest.
     pub const fn spread(self) -> u64 {
         self.most - self.least
     }
 }
 
-/// Two entrants and how often they meet.
+/// Two entrants and their number of meetings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Pair {
-    /// Who.
+pub struct PairCount {
+    /// The two entrants.
     pub entrants: [Entrant; 2],
-    /// How often.
+    /// Number of meetings.
     pub meetings: u64,
 }
 
-/// How evenly matches, meetings and seats are spread.
+/// How evenly matches, meetings and seats are distributed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct BalanceReport {
-    /// How many take part.
+    /// Number of entrants.
     pub entrants: u32,
-    /// How many matches it is about.
+    /// Number of matches covered.
     pub matches: u64,
-    /// Whether it is about the whole phase. If not: what was played so far.
+    /// Whether the report covers the whole phase; otherwise only the matches played so far.
     pub complete: bool,
-    /// Matches of each entrant.
-    pub played: Range,
-    /// Meetings of each two that can meet. Left out for thousands of entrants.
-    pub meetings: Option<Range>,
-    /// Their mean.
+    /// Matches per entrant.
+    pub played: CountRange,
+    /// Meetings per pair that can meet. `None` for thousands of entrants.
+    pub meetings: Option<CountRange>,
+    /// Mean number of meetings per pair.
     pub mean_meetings: f64,
-    /// A pair that meets least.
-    pub least_met: Option<Pair>,
-    /// A pair that meets most.
-    pub most_met: Option<Pair>,
-    /// How often any entrant sits on any seat. `None` where a role has its seat.
-    pub seats: Option<Range>,
-    /// The most by which one entrant sits on one seat more often than on another.
+    /// A pair with the fewest meetings.
+    pub least_met: Option<PairCount>,
+    /// A pair with the most meetings.
+    pub most_met: Option<PairCount>,
+    /// Matches per entrant and seat. `None` if the role decides the seat.
+    pub seats: Option<CountRange>,
+    /// Largest difference between two seats of one entrant.
     pub seat_difference: u64,
-    /// How often each entrant sits on the first seat, which moves first in games where anybody does.
-    pub first: Range,
+    /// Matches per entrant on the first seat, which moves first in turn-based games.
+    pub first: CountRange,
 }
 
 impl BalanceReport {
-    /// By how much the meetings of a pair are off their mean, at most.
+    /// Largest difference between the meetings of a pair and the mean.
     pub fn worst_deviation(&self) -> Option<f64> {
         let range = self.meetings?;
         Some((range.most as f64 - self.mean_meetings).max(self.mean_meetings - range.least as f64))
     }
 
-    /// A few lines for people.
-    pub fn lines(&self, name: &dyn Fn(Entrant) -> String) -> Vec<String> {
+    /// Display text, a few lines.
+    pub fn describe(&self, name: &dyn Fn(Entrant) -> String) -> Vec<String> {
         let so_far = if self.complete { "" } else { " so far" };
         let matches = if self.matches == 1 { "match" } else { "matches" };
         let mut lines = vec![
             format!("{} entrants, {} {matches}{so_far}", self.entrants, self.matches),
-            format!("matches of each     {}", range(self.played)),
+            format!("matches of each     {}", describe_range(self.played)),
         ];
-        lines.extend(self.meetings.map(|meetings| self.meetings_line(meetings, name)));
+        lines.extend(self.meetings.map(|meetings| self.describe_meetings(meetings, name)));
         let Some(seats) = self.seats else {
             lines.push("on each seat        by role".into());
             return lines;
@@ -97,18 +97,18 @@ impl BalanceReport {
             0 => "each entrant on all equally often".into(),
             n => format!("one entrant's seats differ by at most {n}"),
         };
-        lines.push(format!("on each seat        {}; {even}", range(seats)));
-        lines.push(format!("on the first seat   {}", range(self.first)));
+        lines.push(format!("on each seat        {}; {even}", describe_range(seats)));
+        lines.push(format!("on the first seat   {}", describe_range(self.first)));
         lines
     }
 
-    fn meetings_line(&self, meetings: Range, name: &dyn Fn(Entrant) -> String) -> String {
-        let mut line = format!("meetings of a pair  {}", range(meetings));
+    fn describe_meetings(&self, meetings: CountRange, name: &dyn Fn(Entrant) -> String) -> String {
+        let mut line = format!("meetings of a pair  {}", describe_range(meetings));
         if meetings.spread() > 0 {
             let off = self.worst_deviation().unwrap_or_default();
             line += &format!("; mean {:.2}, at most {off:.2} off", self.mean_meetings);
             for (pair, word) in [(self.least_met, "least"), (self.most_met, "most")] {
-                if let Some(Pair { entrants: [a, b], .. }) = pair {
+                if let Some(PairCount { entrants: [a, b], .. }) = pair {
                     line += &format!("; {word}: {} and {}", name(a), name(b));
                 }
             }
@@ -117,59 +117,59 @@ impl BalanceReport {
     }
 }
 
-fn range(range: Range) -> String {
+fn describe_range(range: CountRange) -> String {
     if range.spread() == 0 { range.most.to_string() } else { format!("{} to {}", range.least, range.most) }
 }
 
-/// Counts fixtures.
-pub(super) struct Tally {
+/// Counts matches, meetings and seats of fixtures.
+pub(super) struct FixtureCounts {
     entrants: Vec<Entrant>,
-    place: HashMap<Entrant, usize>,
+    index_of: HashMap<Entrant, usize>,
     matches: u64,
     played: Vec<u64>,
-    /// For each entrant, for each seat.
+    /// Per entrant and seat.
     seats: Vec<Vec<u64>>,
-    /// All pairs, as a square; empty if there are too many.
+    /// Square matrix of all pairs; empty if there are too many.
     meetings: Vec<u32>,
-    /// The side each is on, if only those of different sides meet.
+    /// Side of each entrant, if only entrants of different sides meet.
     sides: Option<Vec<bool>>,
     roles: bool,
 }
 
-impl Tally {
+impl FixtureCounts {
     pub fn new(entrants: &[Entrant]) -> Self {
         let n = entrants.len();
         Self {
             entrants: entrants.to_vec(),
-            place: entrants.iter().enumerate().map(|(i, &entrant)| (entrant, i)).collect(),
+            index_of: entrants.iter().enumerate().map(|(i, &entrant)| (entrant, i)).collect(),
             matches: 0,
             played: vec![0; n],
             seats: vec![Vec::new(); n],
-            meetings: if n <= MOST_COUNTED { vec![0; n * n] } else { Vec::new() },
+            meetings: if n <= MAX_COUNTED_ENTRANTS { vec![0; n * n] } else { Vec::new() },
             sides: None,
             roles: false,
         }
     }
 
-    /// Only entrants of different sides meet: `one` is one of them.
+    /// Only entrants of different sides meet; `one` lists one side.
     pub fn with_sides(mut self, one: &[Entrant]) -> Self {
         let mut sides = vec![false; self.entrants.len()];
-        one.iter().filter_map(|entrant| self.place.get(entrant)).for_each(|&i| sides[i] = true);
+        one.iter().filter_map(|entrant| self.index_of.get(entrant)).for_each(|&i| sides[i] = true);
         self.sides = Some(sides);
         self
     }
 
-    /// Seats go by role.
+    /// Seats are decided by role.
     pub const fn with_roles(mut self) -> Self {
         self.roles = true;
         self
     }
 
-    /// A match that is played so often.
+    /// Adds a match that is played `times` times.
     pub fn add(&mut self, seats: &[Entrant], times: u64) {
         let n = self.entrants.len();
         let places: Vec<usize> =
-            seats.iter().filter_map(|entrant| self.place.get(entrant).copied()).collect();
+            seats.iter().filter_map(|entrant| self.index_of.get(entrant).copied()).collect();
         self.matches += times;
         for (seat, &i) in places.iter().enumerate() {
             self.played[i] += times;
@@ -190,35 +190,36 @@ impl Tally {
 
     pub fn report(self, complete: bool) -> BalanceReport {
         let (least_met, most_met, mean_meetings) = self.extremes();
-        let meetings =
-            least_met.zip(most_met).map(|(least, most)| Range { least: least.meetings, most: most.meetings });
+        let meetings = least_met
+            .zip(most_met)
+            .map(|(least, most)| CountRange { least: least.meetings, most: most.meetings });
         let width = self.seats.iter().map(Vec::len).max().unwrap_or_default();
         let seat = |i: usize, seat: usize| self.seats[i].get(seat).copied().unwrap_or_default();
         let entrants = 0..self.entrants.len();
         let seat_difference =
-            entrants.clone().map(|i| Range::of((0..width).map(|s| seat(i, s))).spread()).max();
+            entrants.clone().map(|i| CountRange::of((0..width).map(|s| seat(i, s))).spread()).max();
         BalanceReport {
             entrants: self.entrants.len() as u32,
             matches: self.matches,
             complete,
-            played: Range::of(self.played.iter().copied()),
+            played: CountRange::of(self.played.iter().copied()),
             meetings,
             mean_meetings,
             least_met,
             most_met,
             seats: (!self.roles).then(|| {
-                Range::of(
+                CountRange::of(
                     entrants.clone().flat_map(|i| (0..width).map(move |s| (i, s))).map(|(i, s)| seat(i, s)),
                 )
             }),
             seat_difference: if self.roles { 0 } else { seat_difference.unwrap_or_default() },
-            first: Range::of(entrants.map(|i| seat(i, 0))),
+            first: CountRange::of(entrants.map(|i| seat(i, 0))),
         }
     }
 
-    fn extremes(&self) -> (Option<Pair>, Option<Pair>, f64) {
+    fn extremes(&self) -> (Option<PairCount>, Option<PairCount>, f64) {
         let n = self.entrants.len();
-        let (mut least, mut most): (Option<Pair>, Option<Pair>) = (None, None);
+        let (mut least, mut most): (Option<PairCount>, Option<PairCount>) = (None, None);
         let (mut sum, mut pairs) = (0u64, 0u64);
         if self.meetings.is_empty() {
             return (None, None, 0.0);
@@ -229,7 +230,7 @@ impl Tally {
                     continue;
                 }
                 let meetings = u64::from(self.meetings[i * n + j]);
-                let pair = Pair { entrants: [self.entrants[i], self.entrants[j]], meetings };
+                let pair = PairCount { entrants: [self.entrants[i], self.entrants[j]], meetings };
                 if least.is_none_or(|least| meetings < least.meetings) {
                     least = Some(pair);
                 }

@@ -1,48 +1,50 @@
-//! Each of these against each of those: role against role, and gauntlets.
+//! One set of entrants against another: role against role, and gauntlets.
 //!
-//! Every pair meets equally often by construction. The order goes diagonally through the table of pairs (the next of these against
-//! the next of those), so that neighbours in time are different bots, and board by board, so that a phase that is stopped half-way has everybody
-//! equally far.
+//! By construction every pair meets equally often. The order goes diagonally through the table of pairs, so that consecutive matches
+//! have different bots. It goes seed by seed, so that all entrants have progressed equally if the phase is stopped halfway.
 //!
-//! **Cross**: board b is the b-th of the hidden set, the same for all pairs. **Gauntlet**: a board is shared by all challengers against the same
-//! opponent, so that they can be compared; without `swap` the first move alternates.
+//! **Cross**: all pairs play the same seeds. **Gauntlet**: all challengers play the same seeds against the same opponent, so that they
+//! can be compared. Without `swap` the first move alternates.
 
-use super::balance::{BalanceReport, Tally};
-use super::{Field, Fixture, FormatError, Past, Plan, Stage, product};
+use super::balance::{BalanceReport, FixtureCounts};
+use super::{Fixture, FormatError, PhaseField, PhaseHistory, PhaseSchedule, Stage, checked_product};
 use crate::result::Entrant;
 
-/// The pair of this number, diagonally: each of `ones` x `others` once.
-const fn diagonal(number: u64, ones: u64, others: u64) -> (usize, usize) {
+/// Pair number `number` in diagonal order; visits each of `ones` x `others` once.
+const fn diagonal_pair(number: u64, ones: u64, others: u64) -> (usize, usize) {
     let one = number % ones;
     (one as usize, ((one + number / ones) % others) as usize)
 }
 
 #[derive(Clone)]
 pub(super) struct Cross {
-    /// Those of the first role, and of the second.
+    /// Entrants of the first and the second role.
     roles: [Vec<Entrant>; 2],
-    boards: u64,
+    seeds: u64,
     variants: u32,
 }
 
 impl Cross {
-    pub fn new(field: &Field, boards: u64) -> Result<Self, FormatError> {
-        field.check(2)?;
-        if boards == 0 {
-            return Err(FormatError::Nothing { field: "boards" });
+    pub fn new(field: &PhaseField, seeds: u64) -> Result<Self, FormatError> {
+        field.validate(2)?;
+        if seeds == 0 {
+            return Err(FormatError::ZeroCount { field: "boards" });
         }
         if field.roles.len() != field.len() {
-            return Err(FormatError::Roles { given: field.roles.len() as u32, has: field.len() as u32 });
+            return Err(FormatError::MissingRoles {
+                given: field.roles.len() as u32,
+                has: field.len() as u32,
+            });
         }
         let mut roles = [Vec::new(), Vec::new()];
         for (&entrant, &role) in field.entrants.iter().zip(&field.roles) {
             roles.get_mut(usize::from(role)).ok_or(FormatError::UnknownRole { entrant, role })?.push(entrant);
         }
         if let Some(role) = roles.iter().position(Vec::is_empty) {
-            return Err(FormatError::NobodyInRole { role: role as u8 });
+            return Err(FormatError::EmptyRole { role: role as u8 });
         }
-        product(&[roles[0].len() as u64, roles[1].len() as u64, boards])?;
-        Ok(Self { roles, boards, variants: field.variants() })
+        checked_product(&[roles[0].len() as u64, roles[1].len() as u64, seeds])?;
+        Ok(Self { roles, seeds, variants: field.variants() })
     }
 
     fn pairs(&self) -> u64 {
@@ -50,8 +52,8 @@ impl Cross {
     }
 }
 
-impl Plan for Cross {
-    fn stage(&self, number: u32, _: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for Cross {
+    fn stage(&self, number: u32, _: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         (number == 0).then(|| Box::new(self.clone()) as Box<dyn Stage>)
     }
 
@@ -59,21 +61,21 @@ impl Plan for Cross {
         Some(1)
     }
 
-    fn expected(&self) -> (u64, u64) {
-        (self.pairs() * self.boards, self.pairs() * self.boards)
+    fn expected_matches(&self) -> (u64, u64) {
+        (self.pairs() * self.seeds, self.pairs() * self.seeds)
     }
 
     fn matches_each(&self) -> Option<u64> {
         let [ones, others] = &self.roles;
-        (ones.len() == others.len()).then_some(ones.len() as u64 * self.boards)
+        (ones.len() == others.len()).then_some(ones.len() as u64 * self.seeds)
     }
 
-    /// Exact: one board stands for all.
-    fn balance(&self, _: &Past<'_>) -> BalanceReport {
+    /// Exact: all seeds are alike, so one is counted.
+    fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
         let all: Vec<Entrant> = self.roles.iter().flatten().copied().collect();
-        let mut tally = Tally::new(&all).with_sides(&self.roles[0]).with_roles();
-        let board = (0..self.pairs()).filter_map(|number| self.fixture(number));
-        board.for_each(|fixture| tally.add(&fixture.seats, self.boards));
+        let mut tally = FixtureCounts::new(&all).with_sides(&self.roles[0]).with_roles();
+        let fixtures = (0..self.pairs()).filter_map(|number| self.fixture(number));
+        fixtures.for_each(|fixture| tally.add(&fixture.seats, self.seeds));
         tally.report(true)
     }
 }
@@ -84,7 +86,7 @@ impl Stage for Cross {
     }
 
     fn len(&self) -> u64 {
-        self.pairs() * self.boards
+        self.pairs() * self.seeds
     }
 
     fn fixture(&self, number: u64) -> Option<Fixture> {
@@ -92,10 +94,10 @@ impl Stage for Cross {
             return None;
         }
         let [ones, others] = &self.roles;
-        let (one, other) = diagonal(number % self.pairs(), ones.len() as u64, others.len() as u64);
-        let board = number / self.pairs();
-        let variant = (board % u64::from(self.variants)) as u32;
-        Some(Fixture { seats: vec![ones[one], others[other]], board, variant })
+        let (one, other) = diagonal_pair(number % self.pairs(), ones.len() as u64, others.len() as u64);
+        let seed_index = number / self.pairs();
+        let variant = (seed_index % u64::from(self.variants)) as u32;
+        Some(Fixture { seats: vec![ones[one], others[other]], seed_index, variant })
     }
 }
 
@@ -109,10 +111,15 @@ pub(super) struct Gauntlet {
 }
 
 impl Gauntlet {
-    pub fn new(field: &Field, challengers: &[Entrant], games: u64, swap: bool) -> Result<Self, FormatError> {
-        field.check(2)?;
+    pub fn new(
+        field: &PhaseField,
+        challengers: &[Entrant],
+        games: u64,
+        swap: bool,
+    ) -> Result<Self, FormatError> {
+        field.validate(2)?;
         if games == 0 {
-            return Err(FormatError::Nothing { field: "games" });
+            return Err(FormatError::ZeroCount { field: "games" });
         }
         if let Some(&entrant) = challengers.iter().find(|entrant| !field.entrants.contains(entrant)) {
             return Err(FormatError::UnknownChallenger { entrant });
@@ -120,14 +127,14 @@ impl Gauntlet {
         let (challengers, others): (Vec<_>, Vec<_>) =
             field.entrants.iter().copied().partition(|entrant| challengers.contains(entrant));
         if challengers.is_empty() || others.is_empty() {
-            return Err(FormatError::Gauntlet {
+            return Err(FormatError::InvalidGauntlet {
                 challengers: challengers.len() as u32,
                 has: field.len() as u32,
             });
         }
-        let plan = Self { challengers, others, games, variants: field.variants(), swap };
-        product(&[plan.pairs(), games, u64::from(plan.variants), 2])?;
-        Ok(plan)
+        let schedule = Self { challengers, others, games, variants: field.variants(), swap };
+        checked_product(&[schedule.pairs(), games, u64::from(schedule.variants), 2])?;
+        Ok(schedule)
     }
 
     fn pairs(&self) -> u64 {
@@ -139,8 +146,8 @@ impl Gauntlet {
     }
 }
 
-impl Plan for Gauntlet {
-    fn stage(&self, number: u32, _: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl PhaseSchedule for Gauntlet {
+    fn stage(&self, number: u32, _: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         (number == 0).then(|| Box::new(self.clone()) as Box<dyn Stage>)
     }
 
@@ -148,7 +155,7 @@ impl Plan for Gauntlet {
         Some(1)
     }
 
-    fn expected(&self) -> (u64, u64) {
+    fn expected_matches(&self) -> (u64, u64) {
         (self.len(), self.len())
     }
 
@@ -157,10 +164,10 @@ impl Plan for Gauntlet {
         (self.challengers.len() == self.others.len()).then_some(each)
     }
 
-    /// Exact: the first moves of two games in a row are swapped, so that two stand for all.
-    fn balance(&self, _: &Past<'_>) -> BalanceReport {
+    /// Exact: two consecutive games swap the first move, so two games are counted for all.
+    fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
         let all: Vec<Entrant> = self.challengers.iter().chain(&self.others).copied().collect();
-        let mut tally = Tally::new(&all).with_sides(&self.challengers);
+        let mut tally = FixtureCounts::new(&all).with_sides(&self.challengers);
         let round = self.pairs() * self.repeats();
         let games = self.games * u64::from(self.variants);
         for game in 0..games.min(2) {
@@ -186,13 +193,13 @@ impl Stage for Gauntlet {
         }
         let (pair, repeat) = (number / self.repeats() % self.pairs(), number % self.repeats());
         let game = number / self.repeats() / self.pairs();
-        let (one, other) = diagonal(pair, self.challengers.len() as u64, self.others.len() as u64);
+        let (one, other) = diagonal_pair(pair, self.challengers.len() as u64, self.others.len() as u64);
         let mut seats = vec![self.challengers[one], self.others[other]];
         let turned = if self.swap { repeat == 1 } else { (game + one as u64 + other as u64) % 2 == 1 };
         if turned {
             seats.reverse();
         }
         let variant = (game % u64::from(self.variants)) as u32;
-        Some(Fixture { seats, board: game * self.others.len() as u64 + other as u64, variant })
+        Some(Fixture { seats, seed_index: game * self.others.len() as u64 + other as u64, variant })
     }
 }

@@ -1,62 +1,72 @@
-//! What brackets have in common: they are played through again from their past, and give places.
+//! Common part of brackets: they are replayed from their results and give places.
 
 use std::marker::PhantomData;
 
 use super::balance::BalanceReport;
-use super::ties::{Progress, Replay, balance_of, cut, games};
-use super::{Field, FormatError, Past, Plan, Stage, Ties};
+use super::ties::{BracketProgress, BracketReplay, bracket_entrants, games_per_tie, played_balance};
+use super::{FormatError, PhaseField, PhaseHistory, PhaseSchedule, Stage, TieRule};
 use crate::result::Entrant;
 
-/// A way to find a winner by ties. Entrants are numbers in seeding order, 0 the best.
-pub(super) trait Bracket: Send + Sync {
-    /// Plays it through. `None`: something is still to be played.
-    fn run(entrants: usize, rule: Ties, replay: &mut Replay<'_>, progress: &mut Progress) -> Option<()>;
+/// Rules of an elimination format. Entrants are numbers in seeding order, 0 the best.
+pub(super) trait EliminationRules: Send + Sync {
+    /// Plays the bracket. `None` if results are missing.
+    fn run(
+        entrants: usize,
+        rule: TieRule,
+        replay: &mut BracketReplay<'_>,
+        progress: &mut BracketProgress,
+    ) -> Option<()>;
 
-    /// How many ties it takes, at least and at most.
-    fn ties(entrants: u64, rule: Ties) -> (u64, u64);
+    /// Minimum and maximum number of ties.
+    fn tie_count(entrants: u64, rule: TieRule) -> (u64, u64);
 }
 
-/// The plan of such a bracket.
+/// Schedule of a bracket.
 pub(super) struct Elimination<B> {
     entrants: Vec<Entrant>,
-    rule: Ties,
+    rule: TieRule,
     variants: u32,
     bracket: PhantomData<B>,
 }
 
-impl<B: Bracket> Elimination<B> {
-    pub fn new(field: &Field, rule: Ties) -> Result<Self, FormatError> {
-        Ok(Self { entrants: cut(field, rule)?, rule, variants: field.variants(), bracket: PhantomData })
+impl<B: EliminationRules> Elimination<B> {
+    pub fn new(field: &PhaseField, rule: TieRule) -> Result<Self, FormatError> {
+        Ok(Self {
+            entrants: bracket_entrants(field, rule)?,
+            rule,
+            variants: field.variants(),
+            bracket: PhantomData,
+        })
     }
 
-    fn replay(&self, past: &Past<'_>, wanted: u32) -> (Progress, Option<Box<dyn Stage>>) {
-        let mut replay = Replay::new(&self.entrants, self.rule, self.variants, past, wanted);
-        let mut progress = Progress::default();
-        progress.over = B::run(self.entrants.len(), self.rule, &mut replay, &mut progress).is_some();
+    fn replay(&self, past: &PhaseHistory<'_>, wanted: u32) -> (BracketProgress, Option<Box<dyn Stage>>) {
+        let mut replay = BracketReplay::new(&self.entrants, self.rule, self.variants, past, wanted);
+        let mut progress = BracketProgress::default();
+        progress.finished = B::run(self.entrants.len(), self.rule, &mut replay, &mut progress).is_some();
         (progress, replay.found.map(|stage| Box::new(stage) as Box<dyn Stage>))
     }
 }
 
-impl<B: Bracket> Plan for Elimination<B> {
-    fn stage(&self, number: u32, past: &Past<'_>) -> Option<Box<dyn Stage>> {
+impl<B: EliminationRules> PhaseSchedule for Elimination<B> {
+    fn stage(&self, number: u32, past: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
         self.replay(past, number).1
     }
 
-    fn looks_back(&self) -> bool {
+    fn depends_on_results(&self) -> bool {
         true
     }
 
-    fn expected(&self) -> (u64, u64) {
-        let (fewest, most) = B::ties(self.entrants.len() as u64, self.rule);
-        let (short, long) = games(self.rule, self.variants);
+    fn expected_matches(&self) -> (u64, u64) {
+        let (fewest, most) = B::tie_count(self.entrants.len() as u64, self.rule);
+        let (short, long) = games_per_tie(self.rule, self.variants);
         (fewest * short, most * long)
     }
 
-    fn balance(&self, past: &Past<'_>) -> BalanceReport {
-        balance_of(&self.entrants, past, self.replay(past, u32::MAX).0.over)
+    fn balance(&self, past: &PhaseHistory<'_>) -> BalanceReport {
+        played_balance(&self.entrants, past, self.replay(past, u32::MAX).0.finished)
     }
 
-    fn placing(&self, past: &Past<'_>) -> Option<Vec<Vec<Entrant>>> {
+    fn placing(&self, past: &PhaseHistory<'_>) -> Option<Vec<Vec<Entrant>>> {
         Some(self.replay(past, u32::MAX).0.placing(&self.entrants))
     }
 }

@@ -1,123 +1,123 @@
-//! Why a format cannot be played by a field.
+//! Errors: a format does not fit its entrants.
 
 use thiserror::Error;
 
 use crate::result::Entrant;
 
-/// Why, as a sentence without an end; [`FormatError::hint`] says what to do.
+/// Why a format cannot be scheduled; [`FormatError::hint`] says how to fix it.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum FormatError {
     /// Fewer entrants than a match or a bracket needs.
-    #[error("the format needs at least {needs} entrants, there {}", are(*has))]
-    TooFew {
-        /// At least so many.
+    #[error("the format needs at least {needs} entrants, there {}", describe_count(*has))]
+    TooFewEntrants {
+        /// Required number of entrants.
         needs: u32,
-        /// There are so many.
+        /// Actual number of entrants.
         has: u32,
     },
-    /// A group that the field cannot fill.
+    /// More players per group than entrants.
     #[error("groups of {size} cannot be made of {has} entrants")]
     GroupTooLarge {
-        /// The group's size.
+        /// Players per group.
         size: u32,
-        /// There are so many.
+        /// Number of entrants.
         has: u32,
     },
-    /// A group of one.
-    #[error("a group of {size} plays nobody")]
+    /// A group with one player.
+    #[error("a group of {size} has no opponents")]
     GroupTooSmall {
-        /// The group's size.
+        /// Players per group.
         size: u32,
     },
     /// A count of the format is 0.
-    #[error("`{field}` is 0: nothing would be played")]
-    Nothing {
-        /// The field's name in the file.
+    #[error("`{field}` is 0: no match would be played")]
+    ZeroCount {
+        /// Key in the competition file.
         field: &'static str,
     },
-    /// More matches than can be kept or balanced.
+    /// More matches than can be stored or balanced.
     #[error("more than {most} matches")]
-    TooMany {
-        /// At most so many.
+    TooManyMatches {
+        /// Maximum number of matches.
         most: u64,
     },
-    /// The same entrant twice in a field.
-    #[error("entrant {} is in the field twice", entrant.0 + 1)]
-    Twice {
-        /// Who.
+    /// An entrant is listed twice.
+    #[error("entrant {} is listed twice", entrant.0 + 1)]
+    DuplicateEntrant {
+        /// The entrant.
         entrant: Entrant,
     },
-    /// A cross without roles.
+    /// A cross with entrants that have no role.
     #[error("{given} of {has} entrants have a role")]
-    Roles {
-        /// So many have one.
+    MissingRoles {
+        /// Number of entrants with a role.
         given: u32,
-        /// There are so many.
+        /// Number of entrants.
         has: u32,
     },
-    /// Nobody plays a role of a cross.
-    #[error("nobody plays the {} role", ["first", "second"][usize::from(*role != 0)])]
-    NobodyInRole {
+    /// A role of a cross without entrants.
+    #[error("no entrant plays the {} role", ["first", "second"][usize::from(*role != 0)])]
+    EmptyRole {
         /// 0 or 1.
         role: u8,
     },
-    /// A cross has two roles only.
-    #[error("entrant {} has role {role}, and a cross knows 0 and 1", entrant.0 + 1)]
+    /// A role other than the two of a cross.
+    #[error("entrant {} has role {role}; a cross has only roles 0 and 1", entrant.0 + 1)]
     UnknownRole {
-        /// Who.
+        /// The entrant.
         entrant: Entrant,
-        /// Which.
+        /// Its role.
         role: u8,
     },
-    /// A challenger who does not take part.
-    #[error("challenger {} is not in the field", entrant.0 + 1)]
+    /// A challenger that is not an entrant of the phase.
+    #[error("challenger {} is not an entrant of this phase", entrant.0 + 1)]
     UnknownChallenger {
-        /// Who.
+        /// The challenger.
         entrant: Entrant,
     },
-    /// A gauntlet without challengers, or without anybody else.
-    #[error("{challengers} of {has} entrants run the gauntlet")]
-    Gauntlet {
-        /// So many.
+    /// A gauntlet without challengers or without opponents.
+    #[error("{challengers} of {has} entrants are challengers")]
+    InvalidGauntlet {
+        /// Number of challengers.
         challengers: u32,
-        /// There are so many.
+        /// Number of entrants.
         has: u32,
     },
-    /// `stop = "settled"` for a format that cannot be played further.
-    #[error("`stop = \"settled\"` does not go with {format}")]
-    CannotGoOn {
-        /// Which format.
+    /// `stop = "settled"` for a format that cannot be extended.
+    #[error("`stop = \"settled\"` is not possible with {format}")]
+    CannotExtend {
+        /// Name of the format.
         format: &'static str,
     },
 }
 
 impl FormatError {
-    /// What to do about it.
+    /// How to fix it.
     pub fn hint(&self) -> String {
         match self {
-            Self::TooFew { .. } => "add entrants, or house bots to fill the field".into(),
+            Self::TooFewEntrants { .. } => "add entrants, or house bots to fill the field".into(),
             Self::GroupTooLarge { has, .. } => format!("set `size` to at most {has}, or add entrants"),
             Self::GroupTooSmall { .. } => "set `size` to the number of seats of a match, at least 2".into(),
-            Self::Nothing { field } => format!("set `{field}` to at least 1"),
-            Self::TooMany { .. } => {
-                "ask for fewer matches: intervals shrink only with their square root".into()
+            Self::ZeroCount { field } => format!("set `{field}` to at least 1"),
+            Self::TooManyMatches { .. } => {
+                "reduce the number of matches; intervals shrink only with its square root".into()
             }
-            Self::Twice { .. } => "name each entrant once".into(),
-            Self::Roles { .. } => "give each entrant the `role` it plays".into(),
-            Self::NobodyInRole { .. } => "add an entrant with that `role`, or a house bot".into(),
+            Self::DuplicateEntrant { .. } => "list each entrant once".into(),
+            Self::MissingRoles { .. } => "set the `role` of each entrant".into(),
+            Self::EmptyRole { .. } => "add an entrant with that `role`, or a house bot".into(),
             Self::UnknownRole { .. } => "use a cross only for games with two roles".into(),
             Self::UnknownChallenger { .. } => "name challengers that are entrants of this phase".into(),
-            Self::Gauntlet { challengers: 0, .. } => "name at least one challenger".into(),
-            Self::Gauntlet { .. } => "leave somebody in the field for the challengers to meet".into(),
-            Self::CannotGoOn { .. } => {
-                "use it with groups, an arena, a cross, a gauntlet, or a round robin whose rounds may mix"
+            Self::InvalidGauntlet { challengers: 0, .. } => "name at least one challenger".into(),
+            Self::InvalidGauntlet { .. } => "keep at least one entrant that is not a challenger".into(),
+            Self::CannotExtend { .. } => {
+                "use it with groups, an arena, a cross, a gauntlet, or a round robin with rounds in any order"
                     .into()
             }
         }
     }
 }
 
-fn are(n: u32) -> String {
+fn describe_count(n: u32) -> String {
     match n {
         0 => "are none".into(),
         1 => "is 1".into(),

@@ -1,30 +1,30 @@
-//! Pairing everybody up without rematches, if that is possible at all.
+//! Pairs entrants without rematches if possible.
 //!
-//! 1. From the top, each takes the cheapest it has not met.
-//! 2. Who is left over is brought in by augmenting paths (Edmonds' blossom algorithm), which end in a *maximum* matching: there are as few
-//!    rematches as there can be, none if none are needed.
-//! 3. Two pairs exchange partners as long as that makes the whole cheaper.
+//! 1. From the top, each takes the cheapest partner it has not met.
+//! 2. Augmenting paths (Edmonds' blossom algorithm) add the unmatched ones. The result is a *maximum* matching, so the number of
+//!    rematches is minimal.
+//! 3. Pairs swap partners as long as that lowers the total cost.
 
 use std::collections::VecDeque;
 
-const NOBODY: usize = usize::MAX;
+const UNMATCHED: usize = usize::MAX;
 
-/// One rematch more costs more than everything else; which one, by how often they have met, more than any cost.
-const REMATCH: u64 = 1 << 52;
-const MEETING: u64 = 1 << 40;
+/// Cost of a rematch: more than all other costs. Each earlier meeting adds `MEETING_COST`, more than any pair cost.
+const REMATCH_COST: u64 = 1 << 52;
+const MEETING_COST: u64 = 1 << 40;
 
-/// Pairs up `0..n`, n even: as few who have `met` before as possible, then at a low `cost` (below 2^32 for each pair).
+/// Pairs up `0..n` (n even) with as few rematches as possible, then at low `cost` (below 2^32 per pair).
 pub(super) fn pair_up(
     n: usize,
     met: &dyn Fn(usize, usize) -> u32,
     cost: &dyn Fn(usize, usize) -> u64,
 ) -> Vec<(usize, usize)> {
-    let mut mate = maximum(n, &|i, j| met(i, j) == 0, cost);
+    let mut mate = maximum_matching(n, &|i, j| met(i, j) == 0, cost);
     let price = |i: usize, j: usize| match met(i, j) {
         0 => cost(i, j),
-        often => REMATCH + u64::from(often.min(255)) * MEETING + cost(i, j),
+        often => REMATCH_COST + u64::from(often.min(255)) * MEETING_COST + cost(i, j),
     };
-    let mut left: Vec<usize> = (0..n).filter(|&i| mate[i] == NOBODY).collect();
+    let mut left: Vec<usize> = (0..n).filter(|&i| mate[i] == UNMATCHED).collect();
     while let Some(i) = left.pop() {
         if let Some(at) = (0..left.len()).min_by_key(|&at| price(i, left[at])) {
             let j = left.remove(at);
@@ -32,8 +32,8 @@ pub(super) fn pair_up(
         }
     }
     let mut pairs: Vec<(usize, usize)> =
-        (0..n).filter(|&i| mate[i] != NOBODY && i < mate[i]).map(|i| (i, mate[i])).collect();
-    exchange(&mut pairs, &price);
+        (0..n).filter(|&i| mate[i] != UNMATCHED && i < mate[i]).map(|i| (i, mate[i])).collect();
+    swap_partners(&mut pairs, &price);
     for pair in &mut pairs {
         *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
     }
@@ -41,13 +41,13 @@ pub(super) fn pair_up(
     pairs
 }
 
-/// Whether `0..n` can be paired up along allowed pairs.
+/// Whether `0..n` can be paired up using allowed pairs only.
 pub(super) fn can_pair(n: usize, allowed: &dyn Fn(usize, usize) -> bool) -> bool {
-    maximum(n, allowed, &|_, _| 0).iter().all(|&mate| mate != NOBODY)
+    maximum_matching(n, allowed, &|_, _| 0).iter().all(|&mate| mate != UNMATCHED)
 }
 
-fn exchange(pairs: &mut [(usize, usize)], price: &dyn Fn(usize, usize) -> u64) {
-    // Each exchange makes it cheaper, so that it ends; the bound is for the patience of thousands.
+fn swap_partners(pairs: &mut [(usize, usize)], price: &dyn Fn(usize, usize) -> u64) {
+    // Every swap lowers the cost, so this ends; the limit bounds the time for thousands of entrants.
     for _ in 0..20 {
         let mut changed = false;
         for one in 0..pairs.len() {
@@ -69,36 +69,36 @@ fn exchange(pairs: &mut [(usize, usize)], price: &dyn Fn(usize, usize) -> u64) {
     }
 }
 
-/// A maximum matching: the mate of each, or [`NOBODY`].
-fn maximum(
+/// A maximum matching: the mate of each, or [`UNMATCHED`].
+fn maximum_matching(
     n: usize,
     allowed: &dyn Fn(usize, usize) -> bool,
     cost: &dyn Fn(usize, usize) -> u64,
 ) -> Vec<usize> {
-    let mut mate = vec![NOBODY; n];
+    let mut mate = vec![UNMATCHED; n];
     for i in 0..n {
-        if mate[i] == NOBODY {
-            let free = (i + 1..n).filter(|&j| mate[j] == NOBODY && allowed(i, j));
+        if mate[i] == UNMATCHED {
+            let free = (i + 1..n).filter(|&j| mate[j] == UNMATCHED && allowed(i, j));
             if let Some(j) = free.min_by_key(|&j| cost(i, j)) {
                 (mate[i], mate[j]) = (j, i);
             }
         }
     }
     for root in 0..n {
-        if mate[root] == NOBODY {
+        if mate[root] == UNMATCHED {
             Forest::new(&mut mate, allowed).augment(root);
         }
     }
     mate
 }
 
-/// A search for an augmenting path from one who has no mate.
+/// Search for an augmenting path from an unmatched node.
 struct Forest<'m> {
     mate: &'m mut [usize],
     allowed: &'m dyn Fn(usize, usize) -> bool,
-    /// By whom one at odd distance was reached.
+    /// Predecessor of nodes at odd distance.
     parent: Vec<usize>,
-    /// The base of the blossom each is in; itself if in none.
+    /// Base of the blossom of each node; the node itself if it is in none.
     base: Vec<usize>,
     outer: Vec<bool>,
 }
@@ -106,7 +106,7 @@ struct Forest<'m> {
 impl<'m> Forest<'m> {
     fn new(mate: &'m mut [usize], allowed: &'m dyn Fn(usize, usize) -> bool) -> Self {
         let n = mate.len();
-        Self { mate, allowed, parent: vec![NOBODY; n], base: (0..n).collect(), outer: vec![false; n] }
+        Self { mate, allowed, parent: vec![UNMATCHED; n], base: (0..n).collect(), outer: vec![false; n] }
     }
 
     fn augment(&mut self, root: usize) {
@@ -121,13 +121,13 @@ impl<'m> Forest<'m> {
                 {
                     continue;
                 }
-                if to == root || (self.mate[to] != NOBODY && self.parent[self.mate[to]] != NOBODY) {
+                if to == root || (self.mate[to] != UNMATCHED && self.parent[self.mate[to]] != UNMATCHED) {
                     self.contract(from, to, &mut queue);
-                } else if self.parent[to] == NOBODY {
+                } else if self.parent[to] == UNMATCHED {
                     self.parent[to] = from;
                     let next = self.mate[to];
-                    if next == NOBODY {
-                        self.turn(to);
+                    if next == UNMATCHED {
+                        self.flip_path(to);
                         return;
                     }
                     self.outer[next] = true;
@@ -137,10 +137,10 @@ impl<'m> Forest<'m> {
         }
     }
 
-    /// Along the path to the root, those without a mate and with one change places.
-    fn turn(&mut self, end: usize) {
+    /// Swaps matched and unmatched edges along the path to the root.
+    fn flip_path(&mut self, end: usize) {
         let mut at = end;
-        while at != NOBODY {
+        while at != UNMATCHED {
             let before = self.parent[at];
             let next = self.mate[before];
             (self.mate[at], self.mate[before]) = (before, at);
@@ -148,12 +148,12 @@ impl<'m> Forest<'m> {
         }
     }
 
-    /// Two at even distance are neighbours: the odd cycle they close becomes one.
+    /// Contracts the odd cycle closed by an edge between two nodes at even distance.
     fn contract(&mut self, one: usize, other: usize, queue: &mut VecDeque<usize>) {
-        let base = self.common(one, other);
+        let base = self.common_base(one, other);
         let mut inside = vec![false; self.mate.len()];
-        self.mark(one, base, other, &mut inside);
-        self.mark(other, base, one, &mut inside);
+        self.mark_blossom(one, base, other, &mut inside);
+        self.mark_blossom(other, base, one, &mut inside);
         for i in 0..self.mate.len() {
             if inside[self.base[i]] {
                 self.base[i] = base;
@@ -165,14 +165,14 @@ impl<'m> Forest<'m> {
         }
     }
 
-    /// The nearest base both have on their way to the root.
-    fn common(&self, one: usize, other: usize) -> usize {
+    /// Nearest common base on the paths to the root.
+    fn common_base(&self, one: usize, other: usize) -> usize {
         let mut seen = vec![false; self.mate.len()];
         let mut at = one;
         loop {
             at = self.base[at];
             seen[at] = true;
-            if self.mate[at] == NOBODY {
+            if self.mate[at] == UNMATCHED {
                 break;
             }
             at = self.parent[self.mate[at]];
@@ -184,7 +184,7 @@ impl<'m> Forest<'m> {
         at
     }
 
-    fn mark(&mut self, mut at: usize, base: usize, mut child: usize, inside: &mut [bool]) {
+    fn mark_blossom(&mut self, mut at: usize, base: usize, mut child: usize, inside: &mut [bool]) {
         while self.base[at] != base {
             let mate = self.mate[at];
             inside[self.base[at]] = true;
@@ -198,44 +198,44 @@ impl<'m> Forest<'m> {
 
 #[cfg(test)]
 mod tests {
-    use agon_core::random::QuickRng;
+    use agon_core::random::FastRng;
 
     use super::*;
 
-    /// By trying everything.
-    fn largest(left: &[usize], allowed: &dyn Fn(usize, usize) -> bool) -> usize {
+    /// Brute force.
+    fn largest_matching(left: &[usize], allowed: &dyn Fn(usize, usize) -> bool) -> usize {
         let Some((&first, rest)) = left.split_first() else { return 0 };
-        let mut best = largest(rest, allowed);
+        let mut best = largest_matching(rest, allowed);
         for &other in rest {
             if allowed(first, other) {
                 let others: Vec<usize> = rest.iter().copied().filter(|&i| i != other).collect();
-                best = best.max(1 + largest(&others, allowed));
+                best = best.max(1 + largest_matching(&others, allowed));
             }
         }
         best
     }
 
     #[test]
-    fn a_maximum_matching_is_one() {
-        let mut rng = QuickRng::new(5);
+    fn maximum_matching_on_random_graphs_equals_brute_force() {
+        let mut rng = FastRng::new(5);
         for trial in 0..600 {
             let n = 2 + rng.below(9) as usize;
             let density = 1 + rng.below(7);
             let edges: Vec<bool> = (0..n * n).map(|_| rng.below(10) < density).collect();
             let allowed = |i: usize, j: usize| edges[i.min(j) * n + i.max(j)];
-            let mate = maximum(n, &allowed, &|i, j| ((i * 7 + j * 3) % 5) as u64);
-            for i in (0..n).filter(|&i| mate[i] != NOBODY) {
+            let mate = maximum_matching(n, &allowed, &|i, j| ((i * 7 + j * 3) % 5) as u64);
+            for i in (0..n).filter(|&i| mate[i] != UNMATCHED) {
                 assert_eq!(mate[mate[i]], i, "trial {trial}");
                 assert!(allowed(i, mate[i]), "trial {trial}");
             }
-            let size = mate.iter().filter(|&&mate| mate != NOBODY).count() / 2;
-            assert_eq!(size, largest(&(0..n).collect::<Vec<_>>(), &allowed), "trial {trial}");
+            let size = mate.iter().filter(|&&mate| mate != UNMATCHED).count() / 2;
+            assert_eq!(size, largest_matching(&(0..n).collect::<Vec<_>>(), &allowed), "trial {trial}");
         }
     }
 
     #[test]
-    fn everybody_is_paired_and_rematches_are_the_fewest() {
-        let mut rng = QuickRng::new(6);
+    fn pair_up_pairs_all_with_fewest_rematches() {
+        let mut rng = FastRng::new(6);
         for trial in 0..300 {
             let n = 2 * (1 + rng.below(5) as usize);
             let met: Vec<u32> = (0..n * n).map(|_| rng.below(3)).collect();
@@ -245,7 +245,7 @@ mod tests {
             seen.sort_unstable();
             assert_eq!(seen, (0..n).collect::<Vec<_>>());
             let rematches = pairs.iter().filter(|&&(i, j)| met(i, j) > 0).count();
-            let fewest = n / 2 - largest(&(0..n).collect::<Vec<_>>(), &|i, j| met(i, j) == 0);
+            let fewest = n / 2 - largest_matching(&(0..n).collect::<Vec<_>>(), &|i, j| met(i, j) == 0);
             assert_eq!(rematches, fewest, "trial {trial}");
         }
     }

@@ -1,46 +1,55 @@
 //! Each against each, by the circle method.
 //!
-//! One entrant stays, the others stand in a circle that turns by one place from round to round; in round r those meet who stand equally far
-//! from place r on either side. Every round has everybody once (with an odd number, one has a bye), and each two meet once a leg. At odd
-//! distance the one is at home, at even distance the other, so that everybody has as many home as away games, or one more; the
-//! next leg turns them round, and so does the next variant. Where each stands is drawn by the seed.
+//! One entrant is fixed; the others form a circle that rotates by one place per round. In round r, entrants at equal distance on both
+//! sides of place r meet. Every entrant plays once per round (with an odd number one has a bye), and every pair meets once per leg.
+//! The distance decides who is at home, so home and away games of an entrant differ by at most one. The next leg and the next variant
+//! swap home and away. The seed draws the places.
 //!
-//! A leg plays every variant; with `swap` each of these games twice, on one board. All is one stage, in the order leg, variant, round, pair,
-//! so that a phase that is stopped half-way is as even as can be; or a stage for each round, if rounds must not mix.
+//! A leg plays every variant; with `swap` each game is played twice on the same seed. Everything is one stage in the order leg, variant,
+//! round, pair, so that a phase stopped halfway is as even as possible. If rounds must stay in order, each round is a stage.
 
-use super::balance::{BalanceReport, Tally};
-use super::{Field, Fixture, FormatError, Past, Plan, Stage, chance, product};
+use super::balance::{BalanceReport, FixtureCounts};
+use super::{
+    Fixture, FormatError, PhaseField, PhaseHistory, PhaseSchedule, Stage, checked_product, schedule_rng,
+};
 use crate::result::Entrant;
 
 #[derive(Clone)]
 pub(super) struct RoundRobin {
-    /// As they stand in the circle; the last stays, if the number is even.
+    /// Order of the circle; with an even number the last entrant is fixed.
     circle: Vec<Entrant>,
     legs: u32,
     variants: u32,
     swap: bool,
-    in_order: bool,
+    rounds_in_order: bool,
 }
 
 impl RoundRobin {
-    pub fn new(field: &Field, legs: u32, swap: bool, seed: u64) -> Result<Self, FormatError> {
-        field.check(2)?;
+    pub fn new(field: &PhaseField, legs: u32, swap: bool, seed: u64) -> Result<Self, FormatError> {
+        field.validate(2)?;
         if legs == 0 {
-            return Err(FormatError::Nothing { field: "legs" });
+            return Err(FormatError::ZeroCount { field: "legs" });
         }
         let mut circle = field.entrants.clone();
-        chance(seed, 3).shuffle(&mut circle);
-        let plan = Self { circle, legs, variants: field.variants(), swap, in_order: field.rounds_in_order };
-        product(&[plan.pairs(), plan.rounds(), u64::from(legs), u64::from(plan.variants), 2])?;
-        Ok(plan)
+        schedule_rng(seed, 3).shuffle(&mut circle);
+        let schedule =
+            Self { circle, legs, variants: field.variants(), swap, rounds_in_order: field.rounds_in_order };
+        checked_product(&[
+            schedule.pairs(),
+            schedule.rounds(),
+            u64::from(legs),
+            u64::from(schedule.variants),
+            2,
+        ])?;
+        Ok(schedule)
     }
 
-    /// Of a leg.
+    /// Rounds per leg.
     fn rounds(&self) -> u64 {
         (self.circle.len() as u64 - 1) | 1
     }
 
-    /// Of a round.
+    /// Pairs per round.
     fn pairs(&self) -> u64 {
         self.circle.len() as u64 / 2
     }
@@ -53,11 +62,11 @@ impl RoundRobin {
         u64::from(self.legs) * u64::from(self.variants) * self.rounds() * self.pairs() * self.repeats()
     }
 
-    /// Home and away of a pair of a round.
+    /// Home and away entrant of a pair.
     fn pair(&self, turned: bool, round: u64, pair: u64) -> [Entrant; 2] {
         let places = self.rounds();
         let even = self.circle.len().is_multiple_of(2);
-        // With an odd number nobody stays: whoever would play against that place has a bye.
+        // With an odd number no entrant is fixed; its would-be opponent has a bye.
         let distance = if even { pair } else { pair + 1 };
         let (mut home, mut away) = if distance == 0 {
             let two = (round, places);
@@ -75,27 +84,27 @@ impl RoundRobin {
     fn fixture(&self, leg: u64, variant: u64, round: u64, pair: u64, repeat: u64) -> Fixture {
         let [home, away] = self.pair((leg + variant) % 2 == 1, round, pair);
         let seats = if repeat == 0 { vec![home, away] } else { vec![away, home] };
-        let board =
+        let seed_index =
             ((leg * u64::from(self.variants) + variant) * self.rounds() + round) * self.pairs() + pair;
-        Fixture { seats, board, variant: variant as u32 }
+        Fixture { seats, seed_index, variant: variant as u32 }
     }
 }
 
-impl Plan for RoundRobin {
-    fn stage(&self, number: u32, _: &Past<'_>) -> Option<Box<dyn Stage>> {
-        if !self.in_order {
-            return (number == 0).then(|| Box::new(All(self.clone())) as Box<dyn Stage>);
+impl PhaseSchedule for RoundRobin {
+    fn stage(&self, number: u32, _: &PhaseHistory<'_>) -> Option<Box<dyn Stage>> {
+        if !self.rounds_in_order {
+            return (number == 0).then(|| Box::new(AllRounds(self.clone())) as Box<dyn Stage>);
         }
         let (leg, round) = (u64::from(number) / self.rounds(), u64::from(number) % self.rounds());
         (leg < u64::from(self.legs))
-            .then(|| Box::new(Round { plan: self.clone(), leg, number: round }) as Box<dyn Stage>)
+            .then(|| Box::new(SingleRound { schedule: self.clone(), leg, number: round }) as Box<dyn Stage>)
     }
 
     fn stages(&self) -> Option<u32> {
-        Some(if self.in_order { self.legs * self.rounds() as u32 } else { 1 })
+        Some(if self.rounds_in_order { self.legs * self.rounds() as u32 } else { 1 })
     }
 
-    fn expected(&self) -> (u64, u64) {
+    fn expected_matches(&self) -> (u64, u64) {
         (self.total(), self.total())
     }
 
@@ -105,9 +114,9 @@ impl Plan for RoundRobin {
         )
     }
 
-    /// Exact: one leg and one turned round stand for all of them.
-    fn balance(&self, _: &Past<'_>) -> BalanceReport {
-        let mut tally = Tally::new(&self.circle);
+    /// Exact: counts one leg and one swapped leg for all of them.
+    fn balance(&self, _: &PhaseHistory<'_>) -> BalanceReport {
+        let mut tally = FixtureCounts::new(&self.circle);
         let all = u64::from(self.legs) * u64::from(self.variants);
         for (turned, times) in [(false, all.div_ceil(2)), (true, all / 2)] {
             let pairs = if times > 0 { self.rounds() * self.pairs() } else { 0 };
@@ -123,10 +132,10 @@ impl Plan for RoundRobin {
     }
 }
 
-/// Everything at once.
-struct All(RoundRobin);
+/// All rounds as one stage.
+struct AllRounds(RoundRobin);
 
-impl Stage for All {
+impl Stage for AllRounds {
     fn name(&self) -> String {
         if self.0.legs == 2 && !self.0.swap { "league, home and away".into() } else { "league".into() }
     }
@@ -136,37 +145,37 @@ impl Stage for All {
     }
 
     fn fixture(&self, number: u64) -> Option<Fixture> {
-        let plan = &self.0;
+        let schedule = &self.0;
         let (repeats, pairs, rounds, variants) =
-            (plan.repeats(), plan.pairs(), plan.rounds(), u64::from(plan.variants));
+            (schedule.repeats(), schedule.pairs(), schedule.rounds(), u64::from(schedule.variants));
         let (game, repeat) = (number / repeats, number % repeats);
         let (round, pair) = (game / pairs % rounds, game % pairs);
         let variant = game / (pairs * rounds) % variants;
         let leg = game / (pairs * rounds * variants);
-        (number < self.len()).then(|| plan.fixture(leg, variant, round, pair, repeat))
+        (number < self.len()).then(|| schedule.fixture(leg, variant, round, pair, repeat))
     }
 }
 
-/// One round.
-struct Round {
-    plan: RoundRobin,
+/// One round as a stage.
+struct SingleRound {
+    schedule: RoundRobin,
     leg: u64,
-    /// From 0, in its leg.
+    /// Round in its leg, from 0.
     number: u64,
 }
 
-impl Stage for Round {
+impl Stage for SingleRound {
     fn name(&self) -> String {
-        format!("round {}", self.leg * self.plan.rounds() + self.number + 1)
+        format!("round {}", self.leg * self.schedule.rounds() + self.number + 1)
     }
 
     fn len(&self) -> u64 {
-        self.plan.pairs() * self.plan.repeats() * u64::from(self.plan.variants)
+        self.schedule.pairs() * self.schedule.repeats() * u64::from(self.schedule.variants)
     }
 
     fn fixture(&self, number: u64) -> Option<Fixture> {
-        let (game, repeat) = (number / self.plan.repeats(), number % self.plan.repeats());
-        let (variant, pair) = (game / self.plan.pairs(), game % self.plan.pairs());
-        (number < self.len()).then(|| self.plan.fixture(self.leg, variant, self.number, pair, repeat))
+        let (game, repeat) = (number / self.schedule.repeats(), number % self.schedule.repeats());
+        let (variant, pair) = (game / self.schedule.pairs(), game % self.schedule.pairs());
+        (number < self.len()).then(|| self.schedule.fixture(self.leg, variant, self.number, pair, repeat))
     }
 }

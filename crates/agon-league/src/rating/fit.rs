@@ -1,57 +1,56 @@
-//! The strengths under which the results are likeliest: Newton's method, each step solved by conjugate gradients, so that millions of
-//! pairs cost a few passes over them.
+//! Maximum likelihood strengths. Newton's method solves each step by conjugate gradients, so millions of pairs cost a few passes.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use agon_core::Better;
+use agon_core::ScoreDirection;
 
 use crate::result::Entrant;
-use crate::tally::{OnBoard, Tally};
+use crate::tally::{SeedTotals, Tally};
 
-/// Everybody also has a draw against somebody of strength 0, so that who has won or lost every game stays finite.
-const PRIOR: f64 = 1.0;
+/// Every entrant also has this many draws against strength 0, so that strengths stay finite after only wins or only losses.
+const PRIOR_DRAWS: f64 = 1.0;
 
-/// All results between any two.
-pub struct Results {
-    /// Who has played.
+/// Results between all pairs.
+pub struct PairResults {
+    /// Entrants that have played.
     pub entrants: Vec<Entrant>,
-    /// One entry for each pair, always in the same order: sums of floats depend on it.
-    pub pairs: Vec<Pair>,
-    /// For each entrant, how its results varied.
-    pub varied: Vec<Varied>,
+    /// One entry per pair, always in the same order, because float sums depend on it.
+    pub pairs: Vec<PairResult>,
+    /// Variation of results, per entrant.
+    pub variations: Vec<ResultVariation>,
 }
 
-/// How an entrant's results varied from game to game.
+/// How the results of an entrant varied from game to game.
 #[derive(Clone, Copy, Default)]
-pub struct Varied {
+pub struct ResultVariation {
     pub games: f64,
-    /// Sum over games of those it beat in one; who shares its place is half beaten.
+    /// Sum over games of the opponents beaten; a shared place counts half.
     pub beaten: f64,
     pub beaten_squares: f64,
 }
 
-/// Results between two, by their places in [`Results::entrants`].
-pub struct Pair {
+/// Results between two entrants, given as indexes into [`PairResults::entrants`].
+pub struct PairResult {
     pub a: u32,
     pub b: u32,
     pub games: f32,
-    /// Draws are half won.
+    /// Wins; a draw counts half.
     pub won: f32,
 }
 
-/// The boards both have played equally often, and who has the higher score there.
-fn common<'b>(
-    one: &'b [(u64, OnBoard)],
-    other: &'b [(u64, OnBoard)],
+/// Seeds that both have played equally often, and the order of their scores there.
+fn common_seeds<'b>(
+    one: &'b [(u64, SeedTotals)],
+    other: &'b [(u64, SeedTotals)],
 ) -> impl Iterator<Item = (u64, Ordering)> + 'b {
     let mut at = 0;
-    one.iter().filter_map(move |(seed, board)| {
+    one.iter().filter_map(move |(seed, own)| {
         while other.get(at).is_some_and(|(theirs, _)| theirs < seed) {
             at += 1;
         }
-        let (_, theirs) = other.get(at).filter(|(theirs, b)| theirs == seed && b.games == board.games)?;
-        Some((*seed, board.score.cmp(&theirs.score)))
+        let (_, theirs) = other.get(at).filter(|(theirs, b)| theirs == seed && b.games == own.games)?;
+        Some((*seed, own.score.cmp(&theirs.score)))
     })
 }
 
@@ -59,7 +58,7 @@ pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + (-x).exp())
 }
 
-impl Results {
+impl PairResults {
     pub fn of(tally: &Tally) -> Self {
         let entrants: Vec<Entrant> = tally.entrants().map(|(entrant, _)| entrant).collect();
         let mut places = vec![None; entrants.last().map_or(0, |last| last.index() + 1)];
@@ -67,25 +66,25 @@ impl Results {
         let place = |entrant: u32| places.get(entrant as usize).copied().flatten();
         let pairs = tally.pairs().sorted().filter(|met| met.games > 0).filter_map(|met| {
             let won = met.won as f32 + 0.5 * met.drawn() as f32;
-            Some(Pair { a: place(met.a)?, b: place(met.b)?, games: met.games as f32, won })
+            Some(PairResult { a: place(met.a)?, b: place(met.b)?, games: met.games as f32, won })
         });
-        let varied = tally.entrants().map(|(_, sums)| Varied {
+        let varied = tally.entrants().map(|(_, sums)| ResultVariation {
             games: sums.games as f64,
             beaten: sums.beaten as f64 / 2.0,
             beaten_squares: sums.beaten_squares as f64 / 4.0,
         });
-        Self { pairs: pairs.collect(), varied: varied.collect(), entrants }
+        Self { pairs: pairs.collect(), variations: varied.collect(), entrants }
     }
 
-    /// Each board as a game in which those of one role compete: who did better there, over all opponents. Only boards on which both played
-    /// the same number of games are compared.
-    pub fn by_board(tally: &Tally, entrants: &[Entrant], better: Better) -> Self {
+    /// Treats each seed as a game between the entrants of one role: the better total score there wins. Compares only seeds on which both
+    /// played the same number of games.
+    pub fn by_seed(tally: &Tally, entrants: &[Entrant], better: ScoreDirection) -> Self {
         let mut entrants = entrants.to_vec();
         entrants.sort_unstable();
-        let boards: Vec<Vec<(u64, OnBoard)>> = entrants
+        let by_seed: Vec<Vec<(u64, SeedTotals)>> = entrants
             .iter()
             .map(|&e| {
-                tally.of(e).map_or_else(Vec::new, |sums| sums.boards.iter().map(|(&s, &b)| (s, b)).collect())
+                tally.of(e).map_or_else(Vec::new, |sums| sums.by_seed.iter().map(|(&s, &b)| (s, b)).collect())
             })
             .collect();
         let mut beaten: Vec<HashMap<u64, f64>> = vec![HashMap::new(); entrants.len()];
@@ -93,8 +92,8 @@ impl Results {
         for a in 0..entrants.len() {
             for b in a + 1..entrants.len() {
                 let (mut games, mut won) = (0.0, 0.0);
-                for (seed, order) in common(&boards[a], &boards[b]) {
-                    let order = if better == Better::Lower { order.reverse() } else { order };
+                for (seed, order) in common_seeds(&by_seed[a], &by_seed[b]) {
+                    let order = if better == ScoreDirection::Lower { order.reverse() } else { order };
                     let share = [0.0, 0.5, 1.0][(order as i8 + 1) as usize];
                     games += 1.0;
                     won += share;
@@ -102,27 +101,27 @@ impl Results {
                     *beaten[b].entry(seed).or_default() += f64::from(1.0 - share);
                 }
                 if games > 0.0 {
-                    pairs.push(Pair { a: a as u32, b: b as u32, games, won });
+                    pairs.push(PairResult { a: a as u32, b: b as u32, games, won });
                 }
             }
         }
-        // Halves and quarters: their sums are exact, in whatever order a map has them.
-        let varied = |beaten: &HashMap<u64, f64>| Varied {
+        // Multiples of a quarter have exact sums in any order.
+        let varied = |beaten: &HashMap<u64, f64>| ResultVariation {
             games: beaten.len() as f64,
             beaten: beaten.values().sum(),
             beaten_squares: beaten.values().map(|x| x * x).sum(),
         };
-        Self { varied: beaten.iter().map(varied).collect(), pairs, entrants }
+        Self { variations: beaten.iter().map(varied).collect(), pairs, entrants }
     }
 
-    /// One strength for each entrant.
+    /// One strength per entrant.
     pub fn fit(&self) -> Vec<f64> {
-        let mut strengths = self.start();
+        let mut strengths = self.initial_strengths();
         for _ in 0..60 {
-            let (slope, curve) = self.shape(&strengths);
-            let step = curve.solve(self, &slope);
+            let (gradient, information) = self.gradient_and_information(&strengths);
+            let step = information.solve(self, &gradient);
             let longest = step.iter().fold(0.0_f64, |longest, x| longest.max(x.abs()));
-            // Far from the end the model is no parabola: short steps never overshoot.
+            // Far from the optimum the likelihood is not quadratic; short steps avoid overshooting.
             let scale = if longest > 1.0 { 1.0 / longest } else { 1.0 };
             strengths.iter_mut().zip(&step).for_each(|(strength, x)| *strength += scale * x);
             if longest < 1e-6 {
@@ -132,9 +131,9 @@ impl Results {
         strengths
     }
 
-    /// As if everybody had met the middle of the field.
-    fn start(&self) -> Vec<f64> {
-        let mut sums = vec![(0.5 * PRIOR, PRIOR); self.entrants.len()];
+    /// Start values, as if all opponents had average strength.
+    fn initial_strengths(&self) -> Vec<f64> {
+        let mut sums = vec![(0.5 * PRIOR_DRAWS, PRIOR_DRAWS); self.entrants.len()];
         for pair in &self.pairs {
             let (games, won) = (f64::from(pair.games), f64::from(pair.won));
             for (place, won) in [(pair.a, won), (pair.b, games - won)] {
@@ -145,39 +144,39 @@ impl Results {
         sums.iter().map(|(won, games)| (won / (games - won)).ln()).collect()
     }
 
-    /// How steeply the likelihood rises from these strengths, and how sharply it bends.
-    pub fn shape(&self, strengths: &[f64]) -> (Vec<f64>, Curve) {
-        let mut slope = Vec::with_capacity(strengths.len());
+    /// Gradient of the log-likelihood and its observed information.
+    pub fn gradient_and_information(&self, strengths: &[f64]) -> (Vec<f64>, ObservedInformation) {
+        let mut gradient = Vec::with_capacity(strengths.len());
         let mut diagonal = Vec::with_capacity(strengths.len());
         for &strength in strengths {
             let chance = logistic(strength);
-            slope.push(PRIOR * (0.5 - chance));
-            diagonal.push(PRIOR * chance * (1.0 - chance));
+            gradient.push(PRIOR_DRAWS * (0.5 - chance));
+            diagonal.push(PRIOR_DRAWS * chance * (1.0 - chance));
         }
         let mut pairs = Vec::with_capacity(self.pairs.len());
         for pair in &self.pairs {
             let (a, b, games) = (pair.a as usize, pair.b as usize, f64::from(pair.games));
             let chance = logistic(strengths[a] - strengths[b]);
             let more = f64::from(pair.won) - games * chance;
-            slope[a] += more;
-            slope[b] -= more;
+            gradient[a] += more;
+            gradient[b] -= more;
             let weight = games * chance * (1.0 - chance);
             diagonal[a] += weight;
             diagonal[b] += weight;
             pairs.push(weight as f32);
         }
-        (slope, Curve { diagonal, pairs })
+        (gradient, ObservedInformation { diagonal, pairs })
     }
 }
 
-/// The observed information: what stands on the diagonal, and beside it for each pair (with a minus).
-pub struct Curve {
+/// Observed information matrix: the diagonal, and the negated off-diagonal entry of each pair.
+pub struct ObservedInformation {
     pub diagonal: Vec<f64>,
     pub pairs: Vec<f32>,
 }
 
-impl Curve {
-    fn times(&self, results: &Results, x: &[f64]) -> Vec<f64> {
+impl ObservedInformation {
+    fn multiply(&self, results: &PairResults, x: &[f64]) -> Vec<f64> {
         let mut product: Vec<f64> = self.diagonal.iter().zip(x).map(|(d, x)| d * x).collect();
         for (pair, &weight) in results.pairs.iter().zip(&self.pairs) {
             let (a, b, weight) = (pair.a as usize, pair.b as usize, f64::from(weight));
@@ -188,7 +187,7 @@ impl Curve {
     }
 
     /// Conjugate gradients, preconditioned by the diagonal.
-    fn solve(&self, results: &Results, target: &[f64]) -> Vec<f64> {
+    fn solve(&self, results: &PairResults, target: &[f64]) -> Vec<f64> {
         let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
         let scaled = |x: &[f64]| x.iter().zip(&self.diagonal).map(|(x, d)| x / d).collect::<Vec<f64>>();
         let mut x = vec![0.0; target.len()];
@@ -200,7 +199,7 @@ impl Curve {
             if size <= enough || size < 1e-20 {
                 break;
             }
-            let product = self.times(results, &direction);
+            let product = self.multiply(results, &direction);
             let along = size / dot(&direction, &product);
             for at in 0..x.len() {
                 x[at] += along * direction[at];

@@ -1,60 +1,61 @@
 //! Ratings that do not depend on the order of games.
 //!
-//! Bradley and Terry's model: who beats whom depends on the difference of two strengths. Fitted to all results at once (a draw is half a
-//! win) and shown on the scale of Elo ratings, 1500 being the middle of the field. A game of many seats counts as a result between any
-//! two of them. Those are not independent of each other, and draws leave less to chance than the model believes; so the errors are not
-//! the model's own but corrected by how much results really varied from game to game (see `errors.rs`). Chosen over ratings that are
-//! updated game by game (Elo, Weng-Lin and the like) because those end elsewhere when the same games come in another order.
+//! In the Bradley-Terry model the difference of two strengths decides the win probability. The model is fitted to all results at once
+//! (a draw is half a win) and shown on the Elo scale with mean 1500. A game with many seats counts as a result between every two of
+//! them. These results are not independent, and draws vary less than the model assumes, so the errors are corrected by the actual
+//! variance between games (see `errors.rs`). Ratings updated game by game (Elo, Weng-Lin) were rejected, because they depend on the
+//! order of the games.
 
 mod errors;
 mod fit;
 
-use agon_core::Better;
+use agon_core::ScoreDirection;
 use serde::Serialize;
 
 use crate::result::Entrant;
 use crate::tally::Tally;
 
-/// Elo points for a unit of the model: 400 points are odds of ten to one.
-const ELO: f64 = 400.0 / std::f64::consts::LN_10;
-/// Comparing more results than this takes longer than anybody waits for a table.
-const MOST_COMPARED: usize = 20_000_000;
-/// The middle of a field.
-const MIDDLE: f64 = 1500.0;
+/// Elo points per unit of the model: 400 points are odds of ten to one.
+const ELO_PER_UNIT: f64 = 400.0 / std::f64::consts::LN_10;
+/// Maximum number of compared results; more would take too long for a table.
+const MAX_COMPARISONS: usize = 20_000_000;
+/// Mean rating of a field.
+const MEAN_RATING: f64 = 1500.0;
 
 /// An entrant's rating.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Rating {
-    /// Whose.
+    /// The entrant.
     pub entrant: Entrant,
-    /// On the scale of Elo ratings.
+    /// Rating on the Elo scale.
     pub rating: f64,
-    /// Half its 95 % interval.
+    /// Half the width of the 95 % interval.
     pub error: f64,
 }
 
-/// Everybody who has played, by their places in the competition's file.
+/// Ratings of all entrants that have played, in the order of the competition file.
 pub fn ratings(tally: &Tally) -> Vec<Rating> {
-    of(&fit::Results::of(tally))
+    rate(&fit::PairResults::of(tally))
 }
 
-/// Those of one role, in a game with several, compared with each other board by board: that a seeker caught every hider says less than
-/// whether it needed fewer steps than the others. `None` if scores are not kept by board, or there are too many to compare.
-pub fn ratings_by_board(tally: &Tally, entrants: &[Entrant], better: Better) -> Option<Vec<Rating>> {
-    let boards =
-        entrants.iter().filter_map(|&entrant| tally.of(entrant)).map(|sums| sums.boards.len()).max()?;
-    let compared = entrants.len() * entrants.len() / 2 * boards;
-    (boards > 1 && compared <= MOST_COMPARED).then(|| of(&fit::Results::by_board(tally, entrants, better)))
+/// Ratings within one role of a game with several, compared seed by seed. Whether a seeker needed fewer steps than the others says
+/// more than that it caught every hider. `None` if scores are not kept by seed or there are too many comparisons.
+pub fn ratings_by_seed(tally: &Tally, entrants: &[Entrant], better: ScoreDirection) -> Option<Vec<Rating>> {
+    let seeds =
+        entrants.iter().filter_map(|&entrant| tally.of(entrant)).map(|sums| sums.by_seed.len()).max()?;
+    let compared = entrants.len() * entrants.len() / 2 * seeds;
+    (seeds > 1 && compared <= MAX_COMPARISONS)
+        .then(|| rate(&fit::PairResults::by_seed(tally, entrants, better)))
 }
 
-fn of(results: &fit::Results) -> Vec<Rating> {
+fn rate(results: &fit::PairResults) -> Vec<Rating> {
     let strengths = results.fit();
-    let errors = errors::errors(results, &strengths);
+    let errors = errors::standard_errors(results, &strengths);
     let middle = strengths.iter().sum::<f64>() / strengths.len().max(1) as f64;
     let rating = |((&entrant, strength), error): ((&Entrant, &f64), &f64)| Rating {
         entrant,
-        rating: MIDDLE + ELO * (strength - middle),
-        error: 1.959_964 * ELO * error,
+        rating: MEAN_RATING + ELO_PER_UNIT * (strength - middle),
+        error: 1.959_964 * ELO_PER_UNIT * error,
     };
     results.entrants.iter().zip(&strengths).zip(&errors).map(rating).collect()
 }
@@ -65,21 +66,21 @@ mod tests {
     use crate::simulated::match_of;
 
     #[test]
-    fn two_who_met_are_as_far_apart_as_their_results() {
+    fn ratings_of_two_entrants_differ_by_their_odds() {
         let mut tally = Tally::default();
         for game in 0..1100 {
             let won = f64::from(u8::from(game % 11 != 0));
             tally.add(&match_of(&[(0, won), (1, 1.0 - won)], &[]));
         }
         let ratings = ratings(&tally);
-        // Ten to one is 400 points; the prior takes a bit of it.
+        // Odds of ten to one are 400 points; the prior reduces them slightly.
         let apart = ratings[0].rating - ratings[1].rating;
         assert!((apart - 400.0).abs() < 2.0, "{apart}");
         assert!((ratings[0].rating + ratings[1].rating - 3000.0).abs() < 1e-6);
     }
 
     #[test]
-    fn who_has_won_every_game_stays_finite() {
+    fn rating_after_only_wins_stays_finite() {
         let mut tally = Tally::default();
         for _ in 0..20 {
             tally.add(&match_of(&[(0, 1.0), (1, 0.0)], &[]));
@@ -88,7 +89,7 @@ mod tests {
         let ratings = ratings(&tally);
         assert!(ratings[0].rating > 1700.0 && ratings[0].rating < 2500.0, "{ratings:?}");
         assert!(ratings.iter().all(|rating| rating.error.is_finite() && rating.error > 50.0), "{ratings:?}");
-        // Nobody to compare with: the middle, and no idea.
+        // Without opponents: the mean, with a large error.
         assert!(ratings[2].error > ratings[0].error, "{ratings:?}");
     }
 }

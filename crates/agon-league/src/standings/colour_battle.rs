@@ -1,100 +1,105 @@
-//! Colour Battle: the tables of its document, column for column, and the spread of scores.
+//! Colour Battle: the tables of its document, column by column, and the spread of scores.
 
 use std::cmp::Reverse;
 
-use super::line::{Ranked, ranked};
-use super::{Cell, Column, Group, Line, Row, Sheet};
-use crate::result::Fixed;
-use crate::statistics::Counted;
+use super::row::{RankedRow, rank_rows};
+use super::{EntrantRow, RankGroup, StandingsTable, TableCell, TableColumn, TableRow};
+use crate::result::FixedPoint;
+use crate::statistics::RankingMean;
 
-pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
-    Group {
+pub(super) fn group<'a>(rows: &[EntrantRow<'a>]) -> RankGroup<'a> {
+    RankGroup {
         role: "painter",
-        metric: "Score [%]".to_owned(),
+        mean_title: "Score [%]".to_owned(),
         decimals: 3,
-        counted: Counted::Score,
-        ranked: ranked(lines, |line| Reverse(line.mean_score())),
+        ranking_mean: RankingMean::Score,
+        ranked: rank_rows(rows, |row| Reverse(row.mean_score())),
     }
 }
 
-pub(super) fn sheets(group: &Group<'_>) -> [Sheet; 3] {
-    [score(group), efficiency(group), spread(group)]
+pub(super) fn tables(group: &RankGroup<'_>) -> [StandingsTable; 3] {
+    [score_table(group), efficiency_table(group), spread_table(group)]
 }
 
-fn first_columns() -> Vec<Column> {
+fn first_columns() -> Vec<TableColumn> {
     vec![
-        Column::number("rank", "Rank"),
-        Column::text("name", "Name"),
-        Column::text("contributor", "Contributor"),
-        Column::time("time_us", "Avg [us]"),
+        TableColumn::number("rank", "Rank"),
+        TableColumn::text("name", "Name"),
+        TableColumn::text("contributor", "Contributor"),
+        TableColumn::time("time_us", "Avg [us]"),
     ]
 }
 
-fn first_cells(ranked: &Ranked<'_>) -> Vec<Cell> {
-    let line = &ranked.line;
-    vec![ranked.place(), line.name(), line.contributor(), Cell::Real(line.sums.mean_us(), 3, "")]
+fn first_cells(ranked: &RankedRow<'_>) -> Vec<TableCell> {
+    let row = &ranked.row;
+    vec![
+        ranked.rank_cell(),
+        row.name_cell(),
+        row.contributor_cell(),
+        TableCell::Real(row.totals.mean_us(), 3, ""),
+    ]
 }
 
-fn score(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("score", "Score");
-    sheet.columns = first_columns();
-    sheet.columns.push(Column::number("score", "Score"));
-    for ranked @ Ranked { line, .. } in &group.ranked {
+fn score_table(group: &RankGroup<'_>) -> StandingsTable {
+    let mut table = StandingsTable::official("score", "Score");
+    table.columns = first_columns();
+    table.columns.push(TableColumn::number("score", "Score"));
+    for ranked @ RankedRow { row, .. } in &group.ranked {
         let mut cells = first_cells(ranked);
-        cells.push(Cell::Real(line.mean_score().real(), 3, "%"));
-        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
+        cells.push(TableCell::Real(row.mean_score().to_f64(), 3, "%"));
+        table.rows.push(TableRow { entrant: Some(row.entrant), cells });
     }
-    sheet
+    table
 }
 
-/// Per cent a microsecond; `None` for a bot that was never asked or took no time that could be measured.
-fn per_microsecond(line: &Line<'_>) -> Option<f64> {
-    let time = line.sums.mean_us();
-    (time > 0.0).then(|| line.mean_score().real() / time)
+/// Percent per microsecond; `None` for a bot without answers or measurable time.
+fn per_microsecond(row: &EntrantRow<'_>) -> Option<f64> {
+    let time = row.totals.mean_us();
+    (time > 0.0).then(|| row.mean_score().to_f64() / time)
 }
 
-fn efficiency(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("efficiency", "Efficiency");
-    sheet.time = true;
-    sheet.columns = first_columns();
-    sheet.columns.push(Column::number("score", "Score [%]"));
-    sheet.columns.push(Column::time("efficiency", "Efficiency [%/us]"));
-    let lines: Vec<Line<'_>> = group.ranked.iter().map(|ranked| ranked.line).collect();
-    // No scores are below 0, and floats that are not have the order of their bits.
-    let key = |line: &Line<'_>| Reverse(per_microsecond(line).map(|x| x.max(0.0).to_bits()));
-    for ranked in ranked(&lines, key) {
-        let line = ranked.line;
+fn efficiency_table(group: &RankGroup<'_>) -> StandingsTable {
+    let mut table = StandingsTable::official("efficiency", "Efficiency");
+    table.ranked_by_time = true;
+    table.columns = first_columns();
+    table.columns.push(TableColumn::number("score", "Score [%]"));
+    table.columns.push(TableColumn::time("efficiency", "Efficiency [%/us]"));
+    let rows: Vec<EntrantRow<'_>> = group.ranked.iter().map(|ranked| ranked.row).collect();
+    // Nonnegative floats compare like their bits.
+    let key = |row: &EntrantRow<'_>| Reverse(per_microsecond(row).map(|x| x.max(0.0).to_bits()));
+    for ranked in rank_rows(&rows, key) {
+        let row = ranked.row;
         let mut cells = first_cells(&ranked);
-        cells.push(Cell::Real(line.mean_score().real(), 3, ""));
-        cells.push(per_microsecond(&line).map_or(Cell::Empty, |x| Cell::Real(x, 3, "")));
-        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
+        cells.push(TableCell::Real(row.mean_score().to_f64(), 3, ""));
+        cells.push(per_microsecond(&row).map_or(TableCell::Empty, |x| TableCell::Real(x, 3, "")));
+        table.rows.push(TableRow { entrant: Some(row.entrant), cells });
     }
-    sheet
+    table
 }
 
-fn spread(group: &Group<'_>) -> Sheet {
-    let mut sheet = Sheet::official("spread", "Spread");
-    sheet.columns = vec![
-        Column::number("rank", "Rank"),
-        Column::text("name", "Name"),
-        Column::number("score", "Score [%]"),
-        Column::number("deviation", "Standard deviation"),
-        Column::number("best", "Best game"),
-        Column::number("worst", "Worst game"),
-        Column::number("games", "Games"),
+fn spread_table(group: &RankGroup<'_>) -> StandingsTable {
+    let mut table = StandingsTable::official("spread", "Spread");
+    table.columns = vec![
+        TableColumn::number("rank", "Rank"),
+        TableColumn::text("name", "Name"),
+        TableColumn::number("score", "Score [%]"),
+        TableColumn::number("deviation", "Standard deviation"),
+        TableColumn::number("best", "Best game"),
+        TableColumn::number("worst", "Worst game"),
+        TableColumn::number("games", "Games"),
     ];
-    for ranked @ Ranked { line, .. } in &group.ranked {
-        let score = &line.sums.score;
+    for ranked @ RankedRow { row, .. } in &group.ranked {
+        let score = &row.totals.score;
         let cells = vec![
-            ranked.place(),
-            line.name(),
-            Cell::Real(score.mean(), 3, ""),
-            Cell::Real(score.variance().sqrt(), 3, ""),
-            Cell::Real(Fixed(score.max).real(), 3, ""),
-            Cell::Real(Fixed(score.min).real(), 3, ""),
-            Cell::Int(line.sums.games as i64),
+            ranked.rank_cell(),
+            row.name_cell(),
+            TableCell::Real(score.mean(), 3, ""),
+            TableCell::Real(score.variance().sqrt(), 3, ""),
+            TableCell::Real(FixedPoint(score.max).to_f64(), 3, ""),
+            TableCell::Real(FixedPoint(score.min).to_f64(), 3, ""),
+            TableCell::Int(row.totals.games as i64),
         ];
-        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
+        table.rows.push(TableRow { entrant: Some(row.entrant), cells });
     }
-    sheet
+    table
 }

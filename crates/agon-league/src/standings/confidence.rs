@@ -1,77 +1,82 @@
-//! What the official figures are worth: intervals, whether the order is settled, ratings, faults, times.
+//! Confidence table: intervals, settled orders, ratings, faults, times.
 
 use agon_core::Fault;
 
-use super::{Cell, Column, Group, Ranked, Row, Sheet};
+use super::{RankGroup, RankedRow, StandingsTable, TableCell, TableColumn, TableRow};
 use crate::rating::Rating;
-use crate::statistics::{Field, Known, Order};
+use crate::statistics::{MeanEstimate, NeighbourOrder, RankedMeans};
 
-pub(super) fn sheet(group: &Group<'_>, several: bool, field: &Field<'_>, ratings: &[Rating]) -> Sheet {
+pub(super) fn table(
+    group: &RankGroup<'_>,
+    several: bool,
+    means: &RankedMeans<'_>,
+    ratings: &[Rating],
+) -> StandingsTable {
     let (id, title) = if several {
         (format!("confidence-{}s", group.role), format!("Confidence: {}s", group.role))
     } else {
         ("confidence".to_owned(), "Confidence".to_owned())
     };
-    let mut sheet = Sheet { official: false, ..Sheet::official(&id, &title) };
-    sheet.columns = columns(group);
-    let settled = field.settled(&group.placed());
-    let known: std::collections::HashMap<_, _> = field.known().collect();
-    for (at, ranked @ Ranked { line, .. }) in group.ranked.iter().enumerate() {
-        let known = known.get(&line.entrant);
-        // Ratings are in the order of the file.
-        let rating = ratings.binary_search_by_key(&line.entrant, |rating| rating.entrant);
+    let mut table = StandingsTable { official: false, ..StandingsTable::official(&id, &title) };
+    table.columns = columns(group);
+    let settled = means.neighbour_orders(&group.ranked_entrants());
+    let estimates: std::collections::HashMap<_, _> = means.estimates().collect();
+    for (at, ranked @ RankedRow { row, .. }) in group.ranked.iter().enumerate() {
+        let estimate = estimates.get(&row.entrant);
+        // Ratings are sorted in the order of the file.
+        let rating = ratings.binary_search_by_key(&row.entrant, |rating| rating.entrant);
         let rating = rating.ok().map(|at| &ratings[at]);
-        let whole = |x: f64| Cell::Real(x, 0, "");
-        let per_answer = line.sums.thought_ns as f64 / line.sums.answers.max(1) as f64;
+        let whole = |x: f64| TableCell::Real(x, 0, "");
+        let per_answer = row.totals.thought_ns as f64 / row.totals.answers.max(1) as f64;
         let cells = vec![
-            ranked.place(),
-            line.name(),
-            known.map_or(Cell::Empty, |known| Cell::Real(known.mean, group.decimals, "")),
-            known
-                .and_then(Known::interval)
-                .map_or(Cell::Empty, |i| Cell::Interval(i.low, i.high, group.decimals)),
+            ranked.rank_cell(),
+            row.name_cell(),
+            estimate.map_or(TableCell::Empty, |estimate| TableCell::Real(estimate.mean, group.decimals, "")),
+            estimate
+                .and_then(MeanEstimate::interval)
+                .map_or(TableCell::Empty, |i| TableCell::Interval(i.low, i.high, group.decimals)),
             match settled.get(at) {
-                Some(Order::Settled) => Cell::Text("settled".to_owned()),
-                Some(Order::Open) => Cell::Text("open".to_owned()),
-                None => Cell::Empty,
+                Some(NeighbourOrder::Settled) => TableCell::Text("settled".to_owned()),
+                Some(NeighbourOrder::Open) => TableCell::Text("open".to_owned()),
+                None => TableCell::Empty,
             },
-            rating.map_or(Cell::Empty, |rating| whole(rating.rating)),
-            rating.map_or(Cell::Empty, |rating| whole(rating.error)),
-            faults(line.sums.faults),
-            Cell::Time(per_answer),
-            Cell::Time(line.sums.longest_ns as f64),
+            rating.map_or(TableCell::Empty, |rating| whole(rating.rating)),
+            rating.map_or(TableCell::Empty, |rating| whole(rating.error)),
+            describe_faults(row.totals.faults),
+            TableCell::Time(per_answer),
+            TableCell::Time(row.totals.longest_ns as f64),
         ];
-        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
+        table.rows.push(TableRow { entrant: Some(row.entrant), cells });
     }
-    sheet.notes.push(
+    table.notes.push(
         "Order to the next: settled when another run would hardly turn it round (95 % for the whole table)"
             .to_owned(),
     );
-    sheet
+    table
 }
 
-fn columns(group: &Group<'_>) -> Vec<Column> {
+fn columns(group: &RankGroup<'_>) -> Vec<TableColumn> {
     vec![
-        Column::number("rank", "Rank"),
-        Column::text("name", "Name"),
-        Column::number("mean", &group.metric),
-        Column::number("interval", "95 % interval"),
-        Column::text("order", "Order to the next"),
-        Column::number("rating", "Rating"),
-        Column::number("rating_error", "±"),
-        Column::text("faults", "Faults"),
-        Column::time("time_us", "Time per answer"),
-        Column::time("longest_us", "Longest"),
+        TableColumn::number("rank", "Rank"),
+        TableColumn::text("name", "Name"),
+        TableColumn::number("mean", &group.mean_title),
+        TableColumn::number("interval", "95 % interval"),
+        TableColumn::text("order", "Order to the next"),
+        TableColumn::number("rating", "Rating"),
+        TableColumn::number("rating_error", "±"),
+        TableColumn::text("faults", "Faults"),
+        TableColumn::time("time_us", "Time per answer"),
+        TableColumn::time("longest_us", "Longest"),
     ]
 }
 
-/// `none`, or `3 illegal, 1 crash`.
-fn faults(counts: [u64; 4]) -> Cell {
+/// `none` or `3 illegal, 1 crash`.
+fn describe_faults(counts: [u64; 4]) -> TableCell {
     let named: Vec<String> = Fault::ALL
         .into_iter()
         .zip(counts)
         .filter(|&(_, count)| count > 0)
         .map(|(fault, count)| format!("{count} {fault}"))
         .collect();
-    Cell::Text(if named.is_empty() { "none".to_owned() } else { named.join(", ") })
+    TableCell::Text(if named.is_empty() { "none".to_owned() } else { named.join(", ") })
 }

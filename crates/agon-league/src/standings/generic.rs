@@ -1,53 +1,54 @@
-//! Anyone's own event: points, then mean score; roles apart, and by mean score alone where less is better.
+//! Any other event: points, then mean score. Games with roles: one table per role, by mean score only.
 
-use agon_core::{Better, GameInfo};
+use agon_core::{GameInfo, ScoreDirection};
 
 use super::hide_and_seek::role_of;
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Ratio, Sheet};
-use crate::statistics::Counted;
+use super::row::rank_rows;
+use super::{EntrantRow, ExactMean, RankGroup, StandingsTable, TableCell, TableColumn};
+use crate::statistics::RankingMean;
 
-pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> {
+pub(super) fn groups<'a>(game: &GameInfo, rows: &[EntrantRow<'a>]) -> Vec<RankGroup<'a>> {
     let of_role = |role: &agon_core::RoleInfo| {
-        let lines: Vec<Line<'a>> =
-            lines.iter().filter(|line| role_of(game, line) == role.name).copied().collect();
+        let rows: Vec<EntrantRow<'a>> =
+            rows.iter().filter(|row| role_of(game, row) == role.name).copied().collect();
         let alone = game.roles.len() > 1;
-        let sign = if role.better == Better::Lower { 1 } else { -1 };
-        let key = |line: &Line<'_>| {
-            let mean = line.mean_score();
-            (if alone { 0 } else { -line.sums.points }, Ratio { sum: sign * mean.sum, ..mean })
+        let sign = if role.better == ScoreDirection::Lower { 1 } else { -1 };
+        let key = |row: &EntrantRow<'_>| {
+            let mean = row.mean_score();
+            (if alone { 0 } else { -row.totals.points }, ExactMean { sum: sign * mean.sum, ..mean })
         };
-        Group {
+        RankGroup {
             role: role.name,
-            metric: if alone { format!("Mean {}", game.score.name) } else { "Points a match".to_owned() },
+            mean_title: if alone { format!("Mean {}", game.score.name) } else { "Points a match".to_owned() },
             decimals: 3,
-            counted: if alone { Counted::Score } else { Counted::Points },
-            ranked: ranked(&lines, key),
+            ranking_mean: if alone { RankingMean::Score } else { RankingMean::Points },
+            ranked: rank_rows(&rows, key),
         }
     };
     game.roles.iter().map(of_role).filter(|group| !group.ranked.is_empty()).collect()
 }
 
-pub(super) fn sheet(game: &GameInfo, group: &Group<'_>, several: bool) -> Sheet {
+pub(super) fn table(game: &GameInfo, group: &RankGroup<'_>, several: bool) -> StandingsTable {
     let (id, title) = if several {
         (format!("table-{}", group.role), format!("Table: {}", group.role))
     } else {
         ("table".to_owned(), "Table".to_owned())
     };
-    let points = (!several).then(|| Column::number("points", "Points"));
+    let points = (!several).then(|| TableColumn::number("points", "Points"));
     let columns = points.into_iter().chain([
-        Column::number("score", format!("Mean {} {}", game.score.name, game.score.unit).trim_end()),
-        Column::number("won", "Won"),
-        Column::number("drawn", "Drawn"),
-        Column::number("lost", "Lost"),
-        Column::number("games", "Games"),
+        TableColumn::number("score", format!("Mean {} {}", game.score.name, game.score.unit).trim_end()),
+        TableColumn::number("won", "Won"),
+        TableColumn::number("drawn", "Drawn"),
+        TableColumn::number("lost", "Lost"),
+        TableColumn::number("games", "Games"),
     ]);
-    Sheet::ranked(&id, &title, group, columns, |line| {
-        let sums = line.sums;
-        let decimals = if sums.points % i128::from(crate::Fixed::ONE) == 0 { 0 } else { game.score.decimals };
-        let points = (!several).then(|| Cell::Real(sums.total_points(), decimals, ""));
-        let score = Cell::Real(line.mean_score().real(), game.score.decimals, "");
-        let counts = [sums.won, sums.drawn, sums.lost, sums.games].map(|n| Cell::Int(n as i64));
+    StandingsTable::ranked(&id, &title, group, columns, |row| {
+        let totals = row.totals;
+        let decimals =
+            if totals.points % i128::from(crate::FixedPoint::ONE) == 0 { 0 } else { game.score.decimals };
+        let points = (!several).then(|| TableCell::Real(totals.total_points(), decimals, ""));
+        let score = TableCell::Real(row.mean_score().to_f64(), game.score.decimals, "");
+        let counts = [totals.won, totals.drawn, totals.lost, totals.games].map(|n| TableCell::Int(n as i64));
         points.into_iter().chain([score]).chain(counts)
     })
 }

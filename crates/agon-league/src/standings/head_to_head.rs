@@ -1,38 +1,40 @@
-//! Who did what against whom.
+//! Results of pairs of entrants.
 
-use super::{Asked, Cell, Column, Group, Line, Ranking, Row, Sheet};
-use crate::result::{Entrant, Fixed};
-use crate::tally::{Met, Tally};
+use super::{
+    EntrantRow, RankGroup, Ranking, StandingsRequest, StandingsTable, TableCell, TableColumn, TableRow,
+};
+use crate::result::{Entrant, FixedPoint};
+use crate::tally::{PairTotals, Tally};
 
-/// Two who met, as the first of them sees it.
+/// Results of two entrants that met, from the view of the first.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Meeting {
-    /// One of them.
+pub struct PairStanding {
+    /// First entrant.
     pub one: Entrant,
-    /// The other.
+    /// Second entrant.
     pub other: Entrant,
-    /// Games in which both sat.
+    /// Common games.
     pub games: u32,
-    /// Of these the first was better in.
+    /// Games in which the first was better.
     pub won: u32,
-    /// Of these with the same place.
+    /// Games with the same place.
     pub drawn: u32,
-    /// Of these the other was better in.
+    /// Games in which the second was better.
     pub lost: u32,
-    /// The points given to each, where points are given for matches.
+    /// Points of each, if points are given for matches.
     pub points: Option<(f64, f64)>,
-    /// The sum of each one's scores in these games.
+    /// Sum of each one's scores.
     pub scores: (f64, f64),
 }
 
-/// Larger fields have more meetings than anybody reads.
-const MOST_LISTED: usize = 200;
-/// Wider tables fit nowhere.
-const MOST_SHOWN: usize = 40;
+/// Maximum number of entrants for the list of pairs.
+const MAX_LISTED_ENTRANTS: usize = 200;
+/// Maximum number of entrants for the head-to-head table; larger ones are too wide.
+const MAX_TABLE_ENTRANTS: usize = 40;
 
-/// All meetings, both entrants in the order of the tables.
-pub(super) fn meetings(tally: &Tally, order: &[&Line<'_>]) -> Vec<Meeting> {
-    if order.len() > MOST_LISTED {
+/// Results of all pairs that met, in table order.
+pub(super) fn pair_standings(tally: &Tally, order: &[&EntrantRow<'_>]) -> Vec<PairStanding> {
+    if order.len() > MAX_LISTED_ENTRANTS {
         return Vec::new();
     }
     let mut list = Vec::new();
@@ -40,71 +42,78 @@ pub(super) fn meetings(tally: &Tally, order: &[&Line<'_>]) -> Vec<Meeting> {
         for other in &order[at + 1..] {
             let Some(met) = tally.pairs().get(one.entrant, other.entrant) else { continue };
             let points = tally.pairs().points(one.entrant, other.entrant);
-            list.push(Meeting {
+            list.push(PairStanding {
                 one: one.entrant,
                 other: other.entrant,
                 games: met.games,
                 won: met.won,
                 drawn: met.drawn(),
                 lost: met.lost,
-                points: points.map(|(a, b)| (a.real(), b.real())),
-                scores: (Fixed(met.score_a).real(), Fixed(met.score_b).real()),
+                points: points.map(|(a, b)| (a.to_f64(), b.to_f64())),
+                scores: (FixedPoint(met.score_a).to_f64(), FixedPoint(met.score_b).to_f64()),
             });
         }
     }
     list
 }
 
-/// The table of games of two: everybody against everybody, or the first role against the second.
-pub(super) fn sheet(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Option<Sheet> {
-    if asked.game.seats.max != 2 || groups.iter().any(|group| group.ranked.len() > MOST_SHOWN) {
+/// Table for two-player games: all against all, or the first role against the second.
+pub(super) fn table(
+    tally: &Tally,
+    request: &StandingsRequest<'_>,
+    groups: &[RankGroup<'_>],
+) -> Option<StandingsTable> {
+    if request.game.seats.max != 2 || groups.iter().any(|group| group.ranked.len() > MAX_TABLE_ENTRANTS) {
         return None;
     }
     let (down, across) = (groups.first()?, groups.last()?);
-    let mut sheet = Sheet { official: false, ..Sheet::official("head-to-head", "Head to head") };
-    sheet.columns = vec![Column::number("number", "#"), Column::text("name", "Name")];
+    let mut table =
+        StandingsTable { official: false, ..StandingsTable::official("head-to-head", "Head to head") };
+    table.columns = vec![TableColumn::number("number", "#"), TableColumn::text("name", "Name")];
     for (at, ranked) in across.ranked.iter().enumerate() {
         let title = match groups.len() {
             1 => (at + 1).to_string(),
-            _ => super::json::plain_name(&ranked.line),
+            _ => super::json::plain_name(&ranked.row),
         };
-        sheet.columns.push(Column::number(&format!("against_{}", ranked.line.entrant.0), &title));
+        table.columns.push(TableColumn::number(&format!("against_{}", ranked.row.entrant.0), &title));
     }
     for (at, ranked) in down.ranked.iter().enumerate() {
-        let line = &ranked.line;
-        let mut cells = vec![Cell::Int(at as i64 + 1), line.name()];
-        cells.extend(across.ranked.iter().map(|other| cell(tally, asked.ranking, line, &other.line)));
-        sheet.rows.push(Row { entrant: Some(line.entrant), cells });
+        let row = &ranked.row;
+        let mut cells = vec![TableCell::Int(at as i64 + 1), row.name_cell()];
+        cells.extend(across.ranked.iter().map(|other| cell(tally, request.ranking, row, &other.row)));
+        table.rows.push(TableRow { entrant: Some(row.entrant), cells });
     }
-    let says = match asked.ranking {
+    let note = match request.ranking {
         Ranking::ConnectFive => "A row reads: points (games won-lost) against the entrant of that number",
         Ranking::HideAndSeek => "Mean steps of the seeker of the row against the hider of the column",
         _ => "A row reads: games won-drawn-lost against the entrant of that number",
     };
-    sheet.notes.push(says.to_owned());
-    Some(sheet)
+    table.notes.push(note.to_owned());
+    Some(table)
 }
 
-fn cell(tally: &Tally, ranking: Ranking, line: &Line<'_>, other: &Line<'_>) -> Cell {
-    if line.entrant == other.entrant {
-        return Cell::Empty;
+fn cell(tally: &Tally, ranking: Ranking, row: &EntrantRow<'_>, other: &EntrantRow<'_>) -> TableCell {
+    if row.entrant == other.entrant {
+        return TableCell::Empty;
     }
-    let Some(met) = tally.pairs().get(line.entrant, other.entrant) else { return Cell::Empty };
+    let Some(met) = tally.pairs().get(row.entrant, other.entrant) else { return TableCell::Empty };
     match ranking {
         Ranking::ConnectFive => {
             let points =
-                tally.pairs().points(line.entrant, other.entrant).map_or(0.0, |(mine, _)| mine.real());
-            Cell::Text(
+                tally.pairs().points(row.entrant, other.entrant).map_or(0.0, |(mine, _)| mine.to_f64());
+            TableCell::Text(
                 format!("{points:+.0} ({}-{})", met.won, met.lost)
                     .replace("-0 (", "0 (")
                     .replace("+0 (", "0 ("),
             )
         }
-        Ranking::HideAndSeek => Cell::Real(Fixed(met.score_a).real() / f64::from(met.games.max(1)), 1, ""),
-        _ => Cell::Text(won_drawn_lost(&met)),
+        Ranking::HideAndSeek => {
+            TableCell::Real(FixedPoint(met.score_a).to_f64() / f64::from(met.games.max(1)), 1, "")
+        }
+        _ => TableCell::Text(won_drawn_lost(&met)),
     }
 }
 
-fn won_drawn_lost(met: &Met) -> String {
+fn won_drawn_lost(met: &PairTotals) -> String {
     format!("{}-{}-{}", met.won, met.drawn(), met.lost)
 }

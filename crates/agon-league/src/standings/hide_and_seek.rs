@@ -1,67 +1,67 @@
-//! Hide and Seek: mean steps, the least for seekers, the most for hiders; medals in each table.
+//! Hide and Seek: mean steps, fewest for seekers, most for hiders; medals in each table.
 
-use agon_core::{Better, GameInfo, Seat};
+use agon_core::{GameInfo, ScoreDirection, Seat};
 
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Sheet};
-use crate::statistics::Counted;
+use super::row::rank_rows;
+use super::{EntrantRow, RankGroup, StandingsTable, TableCell, TableColumn};
+use crate::statistics::RankingMean;
 
-/// What an entrant plays: as its file says, else as it sat.
-pub(super) fn role_of(game: &GameInfo, line: &Line<'_>) -> &'static str {
-    let seat = Seat(line.sums.usual_seat().min(u8::MAX.into()) as u8);
-    line.spec.and_then(|spec| spec.role).unwrap_or_else(|| game.role(seat).name)
+/// Role of an entrant: from the file, else from its most frequent seat.
+pub(super) fn role_of(game: &GameInfo, row: &EntrantRow<'_>) -> &'static str {
+    let seat = Seat(row.totals.usual_seat().min(u8::MAX.into()) as u8);
+    row.spec.and_then(|spec| spec.role).unwrap_or_else(|| game.role(seat).name)
 }
 
-pub(super) fn groups<'a>(game: &GameInfo, lines: &[Line<'a>]) -> Vec<Group<'a>> {
+pub(super) fn groups<'a>(game: &GameInfo, rows: &[EntrantRow<'a>]) -> Vec<RankGroup<'a>> {
     let of_role = |role: &agon_core::RoleInfo| {
-        let lines: Vec<Line<'a>> =
-            lines.iter().filter(|line| role_of(game, line) == role.name).copied().collect();
-        let sign = if role.better == Better::Lower { 1 } else { -1 };
-        let key = |line: &Line<'_>| {
-            let mean = line.mean_score();
-            super::Ratio { sum: sign * mean.sum, ..mean }
+        let rows: Vec<EntrantRow<'a>> =
+            rows.iter().filter(|row| role_of(game, row) == role.name).copied().collect();
+        let sign = if role.better == ScoreDirection::Lower { 1 } else { -1 };
+        let key = |row: &EntrantRow<'_>| {
+            let mean = row.mean_score();
+            super::ExactMean { sum: sign * mean.sum, ..mean }
         };
-        Group {
+        RankGroup {
             role: role.name,
-            metric: "Mean steps".to_owned(),
+            mean_title: "Mean steps".to_owned(),
             decimals: 1,
-            counted: Counted::Score,
-            ranked: ranked(&lines, key),
+            ranking_mean: RankingMean::Score,
+            ranked: rank_rows(&rows, key),
         }
     };
     game.roles.iter().map(of_role).filter(|group| !group.ranked.is_empty()).collect()
 }
 
-fn medal(rank: Option<u64>) -> Cell {
+fn medal(rank: Option<u64>) -> TableCell {
     match rank {
-        Some(1) => Cell::Text("gold".to_owned()),
-        Some(2) => Cell::Text("silver".to_owned()),
-        Some(3) => Cell::Text("bronze".to_owned()),
-        _ => Cell::Empty,
+        Some(1) => TableCell::Text("gold".to_owned()),
+        Some(2) => TableCell::Text("silver".to_owned()),
+        Some(3) => TableCell::Text("bronze".to_owned()),
+        _ => TableCell::Empty,
     }
 }
 
-pub(super) fn sheet(group: &Group<'_>) -> Sheet {
+pub(super) fn table(group: &RankGroup<'_>) -> StandingsTable {
     let seekers = group.role == "seeker";
     let (id, title) = if seekers { ("seekers", "Seekers") } else { ("hiders", "Hiders") };
     let columns = [
-        Column::number("steps", "Mean steps"),
-        Column::number("caught", if seekers { "Caught [%]" } else { "Got away [%]" }),
-        Column::number("games", "Games"),
+        TableColumn::number("steps", "Mean steps"),
+        TableColumn::number("caught", if seekers { "Caught [%]" } else { "Got away [%]" }),
+        TableColumn::number("games", "Games"),
     ];
-    let mut sheet = Sheet::ranked(id, title, group, columns, |line| {
+    let mut table = StandingsTable::ranked(id, title, group, columns, |row| {
         [
-            Cell::Real(line.mean_score().real(), 1, ""),
-            Cell::Real(100.0 * line.sums.won as f64 / line.sums.games.max(1) as f64, 1, ""),
-            Cell::Int(line.sums.games as i64),
+            TableCell::Real(row.mean_score().to_f64(), 1, ""),
+            TableCell::Real(100.0 * row.totals.won as f64 / row.totals.games.max(1) as f64, 1, ""),
+            TableCell::Int(row.totals.games as i64),
         ]
     });
     // Between rank and name.
-    sheet.columns.insert(1, Column::text("medal", "Medal"));
-    for (row, ranked) in sheet.rows.iter_mut().zip(&group.ranked) {
+    table.columns.insert(1, TableColumn::text("medal", "Medal"));
+    for (row, ranked) in table.rows.iter_mut().zip(&group.ranked) {
         row.cells.insert(1, medal(ranked.rank));
     }
     let best = if seekers { "fewest" } else { "most" };
-    sheet.notes.push(format!("The {best} steps to the catch are best"));
-    sheet
+    table.notes.push(format!("The {best} steps to the catch are best"));
+    table
 }

@@ -1,58 +1,58 @@
-//! How often each entrant had which score: the Colour Battle picture, as data.
+//! Distribution of scores per entrant: the Colour Battle chart, as data.
 
 use agon_core::GameInfo;
 
-use super::Line;
-use crate::result::{Entrant, Fixed};
+use super::EntrantRow;
+use crate::result::{Entrant, FixedPoint};
 
-/// At most so many bars beside each other.
-const MOST_BARS: i128 = 60;
+/// Maximum number of bars.
+const MAX_BARS: i128 = 60;
 
-/// Counts in bins that are the same for all.
+/// Score counts in bins that are the same for all entrants.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Histograms {
-    /// What is counted: the name of the score.
+pub struct ScoreHistograms {
+    /// Name of the score.
     pub score: &'static str,
-    /// Its unit.
+    /// Unit of the score.
     pub unit: &'static str,
-    /// Where the first bin starts.
+    /// Start of the first bin.
     pub from: f64,
-    /// How wide each bin is.
+    /// Width of a bin.
     pub width: f64,
-    /// In the order of the table.
+    /// Counts per entrant in table order.
     pub counts: Vec<(Entrant, Vec<u64>)>,
 }
 
-impl Histograms {
-    /// Of these entrants; `None` without any game.
-    pub(super) fn of(game: &GameInfo, order: &[&Line<'_>]) -> Option<Self> {
-        let scores = || order.iter().map(|line| &line.sums.score).filter(|score| score.count > 0);
+impl ScoreHistograms {
+    /// Histograms of these entrants; `None` without games.
+    pub(super) fn of(game: &GameInfo, order: &[&EntrantRow<'_>]) -> Option<Self> {
+        let scores = || order.iter().map(|row| &row.totals.score).filter(|score| score.count > 0);
         let least = scores().map(|score| i128::from(score.min)).min()?;
         let most = scores().map(|score| i128::from(score.max)).max()?;
         let width = nice_width(least, most);
         let from = least.div_euclid(width);
         let bars = (most.div_euclid(width) - from + 1) as usize;
-        let count = |line: &&Line<'_>| {
+        let count = |row: &&EntrantRow<'_>| {
             let mut counts = vec![0; bars];
-            for (value, count) in line.sums.score.histogram.bins() {
+            for (value, count) in row.totals.score.histogram.bins() {
                 let bar = ((value / width as f64).floor() as i128 - from).clamp(0, bars as i128 - 1);
                 counts[bar as usize] += count;
             }
-            (line.entrant, counts)
+            (row.entrant, counts)
         };
         Some(Self {
             score: game.score.name,
             unit: game.score.unit,
-            from: from as f64 * width as f64 / Fixed::ONE as f64,
-            width: width as f64 / Fixed::ONE as f64,
+            from: from as f64 * width as f64 / FixedPoint::ONE as f64,
+            width: width as f64 / FixedPoint::ONE as f64,
             counts: order.iter().map(count).collect(),
         })
     }
 }
 
-/// The least of 1, 2, 5, 10, 20, 50 ... with which the bars are few enough.
+/// The smallest of 1, 2, 5, 10, 20, 50 ... that needs at most the maximum number of bars.
 fn nice_width(least: i128, most: i128) -> i128 {
-    let enough = |width: i128| most.div_euclid(width) - least.div_euclid(width) < MOST_BARS;
+    let enough = |width: i128| most.div_euclid(width) - least.div_euclid(width) < MAX_BARS;
     let mut ten = 1;
     loop {
         if let Some(width) = [1, 2, 5].map(|digit| digit * ten).into_iter().find(|&width| enough(width)) {

@@ -1,15 +1,18 @@
-//! Standings for programs. What is here keeps its meaning while [`VERSION`] does.
+//! JSON form of standings. Fields keep their meaning as long as [`VERSION`] stays the same.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Cell, Histograms, Line, Meeting, Named, Row, Ruled, Sheet, Standings};
+use super::{
+    EntrantName, EntrantRow, PairStanding, RulingNote, ScoreHistograms, Standings, StandingsTable, TableCell,
+    TableRow,
+};
 
-/// Raised when a field changes its meaning or goes away.
+/// Raised when a field is removed or changes its meaning.
 pub const VERSION: u32 = 1;
 
 impl Standings {
-    /// As a JSON document.
+    /// The standings as a JSON document.
     pub fn json(&self) -> Json {
         json!({
             "agon": "table",
@@ -19,15 +22,15 @@ impl Standings {
             "game": self.game,
             "matches": self.matches,
             "games": self.games,
-            "entrants": self.entrants.iter().map(named).collect::<Vec<_>>(),
-            "sheets": self.sheets.iter().map(sheet).collect::<Vec<_>>(),
-            "head_to_head": self.head_to_head.iter().map(meeting).collect::<Vec<_>>(),
-            "histogram": self.histogram.as_ref().map(histogram),
+            "entrants": self.entrants.iter().map(entrant_json).collect::<Vec<_>>(),
+            "sheets": self.tables.iter().map(table_json).collect::<Vec<_>>(),
+            "head_to_head": self.head_to_head.iter().map(pair_json).collect::<Vec<_>>(),
+            "histogram": self.histogram.as_ref().map(histogram_json),
             "ratings": self.ratings.iter().map(|rating| json!({
-                "entrant": rating.entrant, "rating": short(rating.rating), "error": short(rating.error),
+                "entrant": rating.entrant, "rating": rounded_json(rating.rating), "error": rounded_json(rating.error),
             })).collect::<Vec<_>>(),
             "open": self.open,
-            "rulings": self.rulings.iter().map(Ruled::json).collect::<Vec<_>>(),
+            "rulings": self.rulings.iter().map(RulingNote::json).collect::<Vec<_>>(),
         })
     }
 }
@@ -38,80 +41,80 @@ impl Serialize for Standings {
     }
 }
 
-pub(super) fn plain_name(line: &Line<'_>) -> String {
-    line.named().name
+pub(super) fn plain_name(row: &EntrantRow<'_>) -> String {
+    row.entrant_name().name
 }
 
-fn named(named: &Named) -> Json {
-    let marks = named.marks.iter().map(|(mark, note)| json!({"mark": mark, "note": note}));
+fn entrant_json(entrant: &EntrantName) -> Json {
+    let marks = entrant.marks.iter().map(|(mark, note)| json!({"mark": mark, "note": note}));
     json!({
-        "entrant": named.entrant,
-        "name": named.name,
-        "contributor": named.contributor,
+        "entrant": entrant.entrant,
+        "name": entrant.name,
+        "contributor": entrant.contributor,
         "marks": marks.collect::<Vec<_>>(),
     })
 }
 
-/// Six digits after the point: more is noise, and looks like knowledge.
-fn short(x: f64) -> Json {
+/// Rounds to six decimals: more digits are noise.
+fn rounded_json(x: f64) -> Json {
     if !x.is_finite() {
         return Json::Null;
     }
     let rounded = (x * 1e6).round() / 1e6;
-    // No minus before nothing.
+    // Avoid -0.
     json!(if rounded == 0.0 { 0.0 } else { rounded })
 }
 
-fn cell(cell: &Cell) -> Json {
+fn cell_json(cell: &TableCell) -> Json {
     match cell {
-        Cell::Empty => Json::Null,
-        Cell::Text(text) => json!(text),
-        Cell::Int(n) => json!(n),
-        Cell::Real(x, ..) => short(*x),
-        Cell::Interval(low, high, _) => json!({"low": short(*low), "high": short(*high)}),
-        Cell::Time(ns) => short(ns / 1000.0),
+        TableCell::Empty => Json::Null,
+        TableCell::Text(text) => json!(text),
+        TableCell::Int(n) => json!(n),
+        TableCell::Real(x, ..) => rounded_json(*x),
+        TableCell::Interval(low, high, _) => json!({"low": rounded_json(*low), "high": rounded_json(*high)}),
+        TableCell::Time(ns) => rounded_json(ns / 1000.0),
     }
 }
 
-fn sheet(sheet: &Sheet) -> Json {
-    let columns = sheet.columns.iter().map(|column| json!({"id": column.id, "title": column.title}));
-    let row = |row: &Row| {
+fn table_json(table: &StandingsTable) -> Json {
+    let columns = table.columns.iter().map(|column| json!({"id": column.id, "title": column.title}));
+    let row = |row: &TableRow| {
         let mut map = Map::new();
         map.insert("entrant".to_owned(), json!(row.entrant));
-        map.extend(sheet.columns.iter().zip(&row.cells).map(|(column, c)| (column.id.clone(), cell(c))));
+        map.extend(table.columns.iter().zip(&row.cells).map(|(column, c)| (column.id.clone(), cell_json(c))));
         Json::Object(map)
     };
     json!({
-        "id": sheet.id,
-        "title": sheet.title,
-        "official": sheet.official,
+        "id": table.id,
+        "title": table.title,
+        "official": table.official,
         "columns": columns.collect::<Vec<_>>(),
-        "rows": sheet.rows.iter().map(row).collect::<Vec<_>>(),
-        "notes": sheet.notes,
+        "rows": table.rows.iter().map(row).collect::<Vec<_>>(),
+        "notes": table.notes,
     })
 }
 
-fn meeting(met: &Meeting) -> Json {
+fn pair_json(pair: &PairStanding) -> Json {
     json!({
-        "one": met.one,
-        "other": met.other,
-        "games": met.games,
-        "won": met.won,
-        "drawn": met.drawn,
-        "lost": met.lost,
-        "points": met.points.map(|(a, b)| [short(a), short(b)]),
-        "scores": [short(met.scores.0), short(met.scores.1)],
+        "one": pair.one,
+        "other": pair.other,
+        "games": pair.games,
+        "won": pair.won,
+        "drawn": pair.drawn,
+        "lost": pair.lost,
+        "points": pair.points.map(|(a, b)| [rounded_json(a), rounded_json(b)]),
+        "scores": [rounded_json(pair.scores.0), rounded_json(pair.scores.1)],
     })
 }
 
-fn histogram(histogram: &Histograms) -> Json {
+fn histogram_json(histogram: &ScoreHistograms) -> Json {
     let counts =
         histogram.counts.iter().map(|(entrant, counts)| json!({"entrant": entrant, "counts": counts}));
     json!({
         "score": histogram.score,
         "unit": histogram.unit,
-        "from": short(histogram.from),
-        "width": short(histogram.width),
+        "from": rounded_json(histogram.from),
+        "width": rounded_json(histogram.width),
         "entrants": counts.collect::<Vec<_>>(),
     })
 }

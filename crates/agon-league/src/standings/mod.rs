@@ -1,6 +1,6 @@
-//! The tables of a phase: ranked exactly as each competition's document says, and beside that what the figures are worth.
+//! Tables of a phase: ranked exactly as each competition's document says, plus the confidence of the numbers.
 //!
-//! One file for each game says what its official tables are. What all have in common (intervals, ratings, head to head) is made here.
+//! One file per game defines its official tables. The common parts (intervals, ratings, head to head) are built here.
 
 mod colour_battle;
 mod confidence;
@@ -10,33 +10,33 @@ mod head_to_head;
 mod hide_and_seek;
 mod histogram;
 mod json;
-mod line;
+mod row;
 mod rulings;
-mod sheet;
 mod solitude;
+mod table;
 mod word_racer;
 
 #[cfg(test)]
-mod ruled_tests;
+mod ruling_tests;
 #[cfg(test)]
 mod tests;
 
 use agon_core::GameInfo;
 
-use crate::competition::EntrantSpec;
-use crate::rating::{self, Rating, ratings_by_board};
+use crate::config::EntrantSpec;
+use crate::rating::{self, Rating, ratings_by_seed};
 use crate::result::Entrant;
-use crate::statistics::{Counted, Field};
+use crate::statistics::{RankedMeans, RankingMean};
 use crate::tally::Tally;
 
-pub use head_to_head::Meeting;
-pub use histogram::Histograms;
+pub use head_to_head::PairStanding;
+pub use histogram::ScoreHistograms;
 pub use json::VERSION;
-pub use line::{Line, Ranked, Ratio};
-pub use rulings::{Lifting, Ruled, RulingKind, shown_moment};
-pub use sheet::{Cell, Column, Row, Sheet, shown_time};
+pub use row::{EntrantRow, ExactMean, RankedRow};
+pub use rulings::{RulingKind, RulingLift, RulingNote, format_timestamp};
+pub use table::{StandingsTable, TableCell, TableColumn, TableRow, format_duration};
 
-/// Whose rules a table is ranked by.
+/// Ranking rules of a table.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ranking {
     /// Average points per match.
@@ -45,16 +45,16 @@ pub enum Ranking {
     ColourBattle,
     /// +1 / -1, games won minus lost, head to head.
     ConnectFive,
-    /// Mean steps, seekers and hiders apart, medals.
+    /// Mean steps, separate tables for seekers and hiders, medals.
     HideAndSeek,
     /// 3 / 1 / 0, then word points.
     WordRacer,
-    /// Anyone's own event: points, then score.
+    /// Any other event: points, then score.
     Generic,
 }
 
 impl Ranking {
-    /// As the game's own document ranks.
+    /// Ranking of the game's own document.
     pub fn of(game: &GameInfo) -> Self {
         match game.id {
             "solitude-scramble" => Self::Solitude,
@@ -67,31 +67,31 @@ impl Ranking {
     }
 }
 
-/// What is to be shown.
+/// Input of the standings.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
-    /// The competition's name.
+pub struct StandingsRequest<'a> {
+    /// Name of the competition.
     pub competition: &'a str,
-    /// The phase's name.
+    /// Name of the phase.
     pub phase: &'a str,
-    /// What was played.
+    /// The game.
     pub game: &'static GameInfo,
-    /// How it is ranked.
+    /// Ranking rules.
     pub ranking: Ranking,
-    /// As in the competition's file.
+    /// Entrants in the order of the competition file.
     pub entrants: &'a [EntrantSpec],
-    /// How a knockout ended, if there was one: the best first, those who share a place together.
+    /// Result of a knockout, if there was one: best first, shared places grouped.
     pub placing: &'a [Vec<Entrant>],
-    /// What was decided about entrants and about matches of this phase. The tally has no void matches in it.
-    pub rulings: &'a [Ruled],
+    /// Rulings on entrants and on matches of this phase. The tally must not contain void matches.
+    pub rulings: &'a [RulingNote],
 }
 
-/// The tables of a phase.
+/// Tables of a phase.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Standings {
-    /// The competition's name.
+    /// Name of the competition.
     pub competition: String,
-    /// The phase's name.
+    /// Name of the phase.
     pub phase: String,
     /// The game's id.
     pub game: &'static str,
@@ -99,146 +99,149 @@ pub struct Standings {
     pub matches: u64,
     /// Games counted.
     pub games: u64,
-    /// Who takes part, by their places in the file.
-    pub entrants: Vec<Named>,
-    /// The official tables first.
-    pub sheets: Vec<Sheet>,
-    /// Any two who met; empty in fields too large to look at.
-    pub head_to_head: Vec<Meeting>,
-    /// How often each score came.
-    pub histogram: Option<Histograms>,
-    /// By places in the file.
+    /// Entrants in the order of the file.
+    pub entrants: Vec<EntrantName>,
+    /// Tables, official ones first.
+    pub tables: Vec<StandingsTable>,
+    /// Results of all pairs that met; empty in large fields.
+    pub head_to_head: Vec<PairStanding>,
+    /// Distribution of scores.
+    pub histogram: Option<ScoreHistograms>,
+    /// Ratings in the order of the file.
     pub ratings: Vec<Rating>,
-    /// Whose order to a neighbour is open.
+    /// Entrants whose order to a neighbour is open.
     pub open: Vec<Entrant>,
-    /// What was decided, the first first.
-    pub rulings: Vec<Ruled>,
+    /// Rulings, oldest first.
+    pub rulings: Vec<RulingNote>,
 }
 
-/// An entrant, for whoever reads the figures.
+/// Name, contributor and marks of an entrant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Named {
-    /// Its place in the file.
+pub struct EntrantName {
+    /// Index in the file.
     pub entrant: Entrant,
-    /// Its name.
+    /// Name without marks.
     pub name: String,
-    /// Who wrote it.
+    /// Author of the bot.
     pub contributor: Option<String>,
-    /// `AI`, `exploit`, with notes.
+    /// Marks with notes: `AI`, `exploit`.
     pub marks: Vec<(String, Option<String>)>,
 }
 
-/// Entrants that are ranked against each other.
-struct Group<'a> {
-    /// `player`, `seeker`: part of the ids of sheets when there are several groups.
+/// Entrants ranked against each other.
+struct RankGroup<'a> {
+    /// `player`, `seeker`: part of the table ids if there are several groups.
     role: &'static str,
-    /// What the mean that decides is called.
-    metric: String,
+    /// Title of the mean that decides.
+    mean_title: String,
     decimals: usize,
-    counted: Counted,
-    ranked: Vec<Ranked<'a>>,
+    ranking_mean: RankingMean,
+    ranked: Vec<RankedRow<'a>>,
 }
 
-impl Group<'_> {
-    /// Everybody, the disqualified last.
-    fn order(&self) -> Vec<Entrant> {
-        self.ranked.iter().map(|ranked| ranked.line.entrant).collect()
+impl RankGroup<'_> {
+    /// All entrants, disqualified ones last.
+    fn all_entrants(&self) -> Vec<Entrant> {
+        self.ranked.iter().map(|ranked| ranked.row.entrant).collect()
     }
 
-    /// Everybody who has a place.
-    fn placed(&self) -> Vec<Entrant> {
+    /// All entrants with a rank.
+    fn ranked_entrants(&self) -> Vec<Entrant> {
         let placed = self.ranked.iter().filter(|ranked| ranked.rank.is_some());
-        placed.map(|ranked| ranked.line.entrant).collect()
+        placed.map(|ranked| ranked.row.entrant).collect()
     }
 }
 
-/// The tables of a phase.
-pub fn standings(tally: &Tally, asked: &Asked<'_>) -> Standings {
-    let lines = Line::all(tally, asked);
-    let groups = groups(tally, asked, &lines);
-    let ratings = rated(tally, asked, &groups);
-    let mut sheets: Vec<Sheet> = placing(asked).into_iter().collect();
-    sheets.extend(official(asked, &groups));
-    sheet::add_notes(&mut sheets, &lines);
-    rulings::add_notes(&mut sheets, asked.rulings, asked.entrants);
-    sheets.extend(rulings::sheet(asked.rulings, asked.entrants));
+/// Builds the tables of a phase.
+pub fn standings(tally: &Tally, request: &StandingsRequest<'_>) -> Standings {
+    let rows = EntrantRow::all(tally, request);
+    let groups = groups(tally, request, &rows);
+    let ratings = phase_ratings(tally, request, &groups);
+    let mut tables: Vec<StandingsTable> = knockout_table(request).into_iter().collect();
+    tables.extend(official_tables(request, &groups));
+    table::add_notes(&mut tables, &rows);
+    rulings::add_notes(&mut tables, request.rulings, request.entrants);
+    tables.extend(rulings::table(request.rulings, request.entrants));
     let mut open = Vec::new();
     for group in &groups {
-        let field = Field::new(tally, group.counted, &group.order());
-        open.extend(field.open(&group.placed()));
-        sheets.push(confidence::sheet(group, groups.len() > 1, &field, &ratings));
+        let means = RankedMeans::new(tally, group.ranking_mean, &group.all_entrants());
+        open.extend(means.open_entrants(&group.ranked_entrants()));
+        tables.push(confidence::table(group, groups.len() > 1, &means, &ratings));
     }
-    let order: Vec<&Line<'_>> =
-        groups.iter().flat_map(|group| group.ranked.iter().map(|ranked| &ranked.line)).collect();
-    sheets.extend(head_to_head::sheet(tally, asked, &groups));
+    let order: Vec<&EntrantRow<'_>> =
+        groups.iter().flat_map(|group| group.ranked.iter().map(|ranked| &ranked.row)).collect();
+    tables.extend(head_to_head::table(tally, request, &groups));
     Standings {
-        competition: asked.competition.to_owned(),
-        phase: asked.phase.to_owned(),
-        game: asked.game.id,
+        competition: request.competition.to_owned(),
+        phase: request.phase.to_owned(),
+        game: request.game.id,
         matches: tally.matches,
         games: tally.games,
-        entrants: lines.iter().map(Line::named).collect(),
-        sheets,
-        head_to_head: head_to_head::meetings(tally, &order),
-        histogram: Histograms::of(asked.game, &order),
+        entrants: rows.iter().map(EntrantRow::entrant_name).collect(),
+        tables,
+        head_to_head: head_to_head::pair_standings(tally, &order),
+        histogram: ScoreHistograms::of(request.game, &order),
         ratings,
         open,
-        rulings: asked.rulings.to_vec(),
+        rulings: request.rulings.to_vec(),
     }
 }
 
-/// Everybody whose order to a neighbour is still open: for `stop = "settled"`.
-pub fn open(tally: &Tally, asked: &Asked<'_>) -> Vec<Entrant> {
-    let lines = Line::all(tally, asked);
-    let open_of = |group: &Group<'_>| Field::new(tally, group.counted, &group.order()).open(&group.placed());
-    groups(tally, asked, &lines).iter().flat_map(open_of).collect()
+/// Entrants whose order to a neighbour is still open, for `stop = "settled"`.
+pub fn open_entrants(tally: &Tally, request: &StandingsRequest<'_>) -> Vec<Entrant> {
+    let rows = EntrantRow::all(tally, request);
+    let open_of = |group: &RankGroup<'_>| {
+        RankedMeans::new(tally, group.ranking_mean, &group.all_entrants())
+            .open_entrants(&group.ranked_entrants())
+    };
+    groups(tally, request, &rows).iter().flat_map(open_of).collect()
 }
 
-/// The official order, the best first; roles one after the other. Those who share a rank are in the order of the file; those who are
-/// disqualified are not in it.
-pub fn order(tally: &Tally, asked: &Asked<'_>) -> Vec<Entrant> {
-    let lines = Line::all(tally, asked);
-    groups(tally, asked, &lines).iter().flat_map(Group::placed).collect()
+/// Official order, best first; roles one after the other. Entrants with the same rank are in the order of the file. Disqualified
+/// entrants are not included.
+pub fn official_order(tally: &Tally, request: &StandingsRequest<'_>) -> Vec<Entrant> {
+    let rows = EntrantRow::all(tally, request);
+    groups(tally, request, &rows).iter().flat_map(RankGroup::ranked_entrants).collect()
 }
 
-/// How good everybody is, by who beat whom: alone, for a history of it.
-pub fn ratings(tally: &Tally, asked: &Asked<'_>) -> Vec<Rating> {
-    let lines = Line::all(tally, asked);
-    rated(tally, asked, &groups(tally, asked, &lines))
+/// Ratings only, for a rating history.
+pub fn ratings(tally: &Tally, request: &StandingsRequest<'_>) -> Vec<Rating> {
+    let rows = EntrantRow::all(tally, request);
+    phase_ratings(tally, request, &groups(tally, request, &rows))
 }
 
-fn groups<'a>(tally: &Tally, asked: &Asked<'_>, lines: &[Line<'a>]) -> Vec<Group<'a>> {
-    match asked.ranking {
-        Ranking::Solitude => vec![solitude::group(lines)],
-        Ranking::ColourBattle => vec![colour_battle::group(lines)],
-        Ranking::ConnectFive => vec![connect_five::group(tally, lines)],
-        Ranking::HideAndSeek => hide_and_seek::groups(asked.game, lines),
-        Ranking::WordRacer => vec![word_racer::group(lines)],
-        Ranking::Generic => generic::groups(asked.game, lines),
+fn groups<'a>(tally: &Tally, request: &StandingsRequest<'_>, rows: &[EntrantRow<'a>]) -> Vec<RankGroup<'a>> {
+    match request.ranking {
+        Ranking::Solitude => vec![solitude::group(rows)],
+        Ranking::ColourBattle => vec![colour_battle::group(rows)],
+        Ranking::ConnectFive => vec![connect_five::group(tally, rows)],
+        Ranking::HideAndSeek => hide_and_seek::groups(request.game, rows),
+        Ranking::WordRacer => vec![word_racer::group(rows)],
+        Ranking::Generic => generic::groups(request.game, rows),
     }
 }
 
-fn official(asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Sheet> {
-    let each = |make: fn(&Group<'_>) -> Sheet| groups.iter().map(make).collect();
-    match asked.ranking {
-        Ranking::Solitude => each(solitude::sheet),
-        Ranking::ColourBattle => groups.iter().flat_map(colour_battle::sheets).collect(),
-        Ranking::ConnectFive => each(connect_five::sheet),
-        Ranking::HideAndSeek => each(hide_and_seek::sheet),
-        Ranking::WordRacer => each(word_racer::sheet),
+fn official_tables(request: &StandingsRequest<'_>, groups: &[RankGroup<'_>]) -> Vec<StandingsTable> {
+    let each = |make: fn(&RankGroup<'_>) -> StandingsTable| groups.iter().map(make).collect();
+    match request.ranking {
+        Ranking::Solitude => each(solitude::table),
+        Ranking::ColourBattle => groups.iter().flat_map(colour_battle::tables).collect(),
+        Ranking::ConnectFive => each(connect_five::table),
+        Ranking::HideAndSeek => each(hide_and_seek::table),
+        Ranking::WordRacer => each(word_racer::table),
         Ranking::Generic => {
-            groups.iter().map(|group| generic::sheet(asked.game, group, groups.len() > 1)).collect()
+            groups.iter().map(|group| generic::table(request.game, group, groups.len() > 1)).collect()
         }
     }
 }
 
-/// Roles are rated apart where that can be done; by their places in the file.
-fn rated(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Rating> {
+/// Ratings in the order of the file; separate per role if possible.
+fn phase_ratings(tally: &Tally, request: &StandingsRequest<'_>, groups: &[RankGroup<'_>]) -> Vec<Rating> {
     let apart = || -> Option<Vec<Rating>> {
         let mut all = Vec::new();
-        for group in groups.iter().filter(|_| asked.game.roles.len() > 1) {
-            let role = asked.game.roles.iter().find(|role| role.name == group.role)?;
-            all.extend(ratings_by_board(tally, &group.order(), role.better)?);
+        for group in groups.iter().filter(|_| request.game.roles.len() > 1) {
+            let role = request.game.roles.iter().find(|role| role.name == group.role)?;
+            all.extend(ratings_by_seed(tally, &group.all_entrants(), role.better)?);
         }
         all.sort_by_key(|rating| rating.entrant);
         Some(all).filter(|all| !all.is_empty())
@@ -246,43 +249,48 @@ fn rated(tally: &Tally, asked: &Asked<'_>, groups: &[Group<'_>]) -> Vec<Rating> 
     apart().unwrap_or_else(|| rating::ratings(tally))
 }
 
-/// How the knockout ended.
-fn placing(asked: &Asked<'_>) -> Option<Sheet> {
-    if asked.placing.is_empty() {
+/// Table of the knockout result.
+fn knockout_table(request: &StandingsRequest<'_>) -> Option<StandingsTable> {
+    if request.placing.is_empty() {
         return None;
     }
-    let mut sheet = Sheet::official("knockout", "Knockout");
-    sheet.columns = vec![Column::number("place", "Place"), Column::text("name", "Name")];
-    let is_out = |entrant: Entrant| rulings::disqualified(asked.rulings, entrant).is_some();
-    let row = |entrant: Entrant, place: Cell| {
-        let name = asked.entrants.get(entrant.index()).map_or_else(String::new, line::shown_name);
-        let name = if is_out(entrant) { format!("{name} ({})", line::DISQUALIFIED) } else { name };
-        Row { entrant: Some(entrant), cells: vec![place, Cell::Text(name)] }
+    let mut table = StandingsTable::official("knockout", "Knockout");
+    table.columns = vec![TableColumn::number("place", "Place"), TableColumn::text("name", "Name")];
+    let is_out = |entrant: Entrant| rulings::disqualification_reason(request.rulings, entrant).is_some();
+    let row = |entrant: Entrant, place: TableCell| {
+        let name = request.entrants.get(entrant.index()).map_or_else(String::new, row::name_with_marks);
+        let name = if is_out(entrant) { format!("{name} ({})", row::DISQUALIFIED) } else { name };
+        TableRow { entrant: Some(entrant), cells: vec![place, TableCell::Text(name)] }
     };
     let mut place = 1;
     let mut last = Vec::new();
-    for shared in asked.placing {
+    for shared in request.placing {
         let (out, placed): (Vec<Entrant>, Vec<Entrant>) =
             shared.iter().partition(|entrant| is_out(**entrant));
-        sheet.rows.extend(placed.iter().map(|&entrant| row(entrant, Cell::Int(place))));
-        last.extend(out.into_iter().map(|entrant| row(entrant, Cell::Empty)));
+        table.rows.extend(placed.iter().map(|&entrant| row(entrant, TableCell::Int(place))));
+        last.extend(out.into_iter().map(|entrant| row(entrant, TableCell::Empty)));
         place += placed.len() as i64;
     }
-    sheet.rows.extend(last);
-    Some(sheet)
+    table.rows.extend(last);
+    Some(table)
 }
 
 impl Standings {
-    /// The same without anything that was measured: what another run of the same competition must show too.
+    /// The same without measured times: what another run of the same competition must reproduce.
     #[must_use]
     pub fn without_times(&self) -> Self {
-        let sheets = self.sheets.iter().filter(|sheet| !sheet.time).map(Sheet::without_times).collect();
-        let rulings = self.rulings.iter().map(Ruled::without_times).collect();
-        Self { sheets, rulings, ..self.clone() }
+        let tables = self
+            .tables
+            .iter()
+            .filter(|table| !table.ranked_by_time)
+            .map(StandingsTable::without_times)
+            .collect();
+        let rulings = self.rulings.iter().map(RulingNote::without_times).collect();
+        Self { tables, rulings, ..self.clone() }
     }
 
-    /// Only the sheet of this id.
-    pub fn sheet(&self, id: &str) -> Option<&Sheet> {
-        self.sheets.iter().find(|sheet| sheet.id == id)
+    /// Table by id.
+    pub fn table(&self, id: &str) -> Option<&StandingsTable> {
+        self.tables.iter().find(|table| table.id == id)
     }
 }

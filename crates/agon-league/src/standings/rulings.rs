@@ -1,60 +1,60 @@
-//! What the organiser decided, in the tables: who is disqualified stands at the end without a place, and a list says why.
+//! Rulings of the organiser in the tables: disqualified entrants come last without a place, and a list gives the reasons.
 
 use serde_json::{Value as Json, json};
 
-use super::{Cell, Column, Row, Sheet};
-use crate::competition::EntrantSpec;
+use super::{StandingsTable, TableCell, TableColumn, TableRow};
+use crate::config::EntrantSpec;
 use crate::result::{Entrant, MatchKey};
 
-/// What can be decided.
+/// Kinds of rulings.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RulingKind {
-    /// A match counts for nothing.
+    /// The match is not counted.
     Void(MatchKey),
-    /// An entrant has no place.
+    /// The entrant gets no place.
     Disqualify(Entrant),
 }
 
-/// A ruling, as a table shows it.
+/// A ruling as shown in a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Ruled {
-    /// Its number in the list of all.
+pub struct RulingNote {
+    /// Number in the list of all rulings.
     pub number: u64,
-    /// What was decided.
+    /// What was ruled.
     pub kind: RulingKind,
-    /// Who played, if it is about a match.
+    /// Entrants of the match, if the ruling is about one.
     pub seats: Vec<Entrant>,
-    /// Why.
+    /// Reason given by the organiser.
     pub reason: String,
-    /// When, in milliseconds since 1970; `None` where times are left out.
+    /// Time in milliseconds since 1970; `None` if times are omitted.
     pub at: Option<i64>,
-    /// That it is no longer in force.
-    pub lifted: Option<Lifting>,
-    /// Whether it was made or lifted after the table was published: what was published is another table then.
-    pub late: bool,
+    /// Set if the ruling is no longer in force.
+    pub lifted: Option<RulingLift>,
+    /// Whether it was made or lifted after the table was published. The published table then differs.
+    pub after_publication: bool,
 }
 
-/// How a ruling came to be no longer in force.
+/// The lifting of a ruling.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Lifting {
-    /// Why.
+pub struct RulingLift {
+    /// Reason given by the organiser.
     pub reason: String,
-    /// When, in milliseconds since 1970; `None` where times are left out.
+    /// Time in milliseconds since 1970; `None` if times are omitted.
     pub at: Option<i64>,
 }
 
-/// More names of a match than these are not listed.
-const MOST_NAMED: usize = 4;
+/// Maximum number of names listed for a match.
+const MAX_NAMES_SHOWN: usize = 4;
 
-impl Ruled {
-    /// Without its times.
+impl RulingNote {
+    /// The same without times.
     pub(super) fn without_times(&self) -> Self {
-        let lifted = self.lifted.as_ref().map(|lifted| Lifting { at: None, ..lifted.clone() });
+        let lifted = self.lifted.as_ref().map(|lifted| RulingLift { at: None, ..lifted.clone() });
         Self { at: None, lifted, ..self.clone() }
     }
 
-    /// `disqualified: reason`, `void: reason`; and why that is over.
-    fn decision(&self) -> String {
+    /// `disqualified: reason` or `void: reason`, with the reason of its lifting.
+    fn describe_decision(&self) -> String {
         let word = match self.kind {
             RulingKind::Void(_) => "void",
             RulingKind::Disqualify(_) => "disqualified",
@@ -64,13 +64,13 @@ impl Ruled {
         format!("{word}: {}{lifted}", self.reason)
     }
 
-    /// `Ghost`, `match 1.1.17: Ana, Bea`.
-    fn about(&self, specs: &[EntrantSpec]) -> String {
+    /// `Ghost` or `match 1.1.17: Ana, Bea`.
+    fn describe_subject(&self, specs: &[EntrantSpec]) -> String {
         let name = |entrant: &Entrant| name_of(specs, *entrant);
         match &self.kind {
             RulingKind::Disqualify(entrant) => name(entrant),
             RulingKind::Void(key) => {
-                let mut names: Vec<String> = self.seats.iter().take(MOST_NAMED).map(name).collect();
+                let mut names: Vec<String> = self.seats.iter().take(MAX_NAMES_SHOWN).map(name).collect();
                 let more = self.seats.len() - names.len();
                 if more > 0 {
                     names.push(format!("{more} more"));
@@ -80,7 +80,7 @@ impl Ruled {
         }
     }
 
-    /// For programs.
+    /// The ruling as JSON.
     pub(super) fn json(&self) -> Json {
         let (kind, key, entrant) = match self.kind {
             RulingKind::Void(key) => ("void", Some(key), None),
@@ -95,33 +95,33 @@ impl Ruled {
             "reason": self.reason,
             "at": self.at,
             "lifted": self.lifted.as_ref().map(|lifted| json!({"reason": lifted.reason, "at": lifted.at})),
-            "after_publication": self.late,
+            "after_publication": self.after_publication,
         })
     }
 }
 
-/// Why an entrant is disqualified, if it is.
-pub(super) fn disqualified(rulings: &[Ruled], entrant: Entrant) -> Option<&str> {
-    let on_it = |one: &&Ruled| one.kind == RulingKind::Disqualify(entrant) && one.lifted.is_none();
+/// Reason why an entrant is disqualified, if it is.
+pub(super) fn disqualification_reason(rulings: &[RulingNote], entrant: Entrant) -> Option<&str> {
+    let on_it = |one: &&RulingNote| one.kind == RulingKind::Disqualify(entrant) && one.lifted.is_none();
     rulings.iter().find(on_it).map(|one| one.reason.as_str())
 }
 
-/// A name without its marks.
+/// Name without marks.
 fn name_of(specs: &[EntrantSpec], entrant: Entrant) -> String {
     specs.get(entrant.index()).map_or_else(|| format!("entrant {}", entrant.0 + 1), |spec| spec.name.clone())
 }
 
-/// The list below the tables.
-pub(super) fn sheet(rulings: &[Ruled], specs: &[EntrantSpec]) -> Option<Sheet> {
+/// Table of the rulings, shown below the others.
+pub(super) fn table(rulings: &[RulingNote], specs: &[EntrantSpec]) -> Option<StandingsTable> {
     if rulings.is_empty() {
         return None;
     }
-    let mut sheet = Sheet { official: false, ..Sheet::official("rulings", "Rulings") };
-    sheet.columns = vec![
-        Column::number("ruling", "#"),
-        Column::text("name", "About"),
-        Column::text("decision", "Decision"),
-        Column { right: false, ..Column::time("at", "When") },
+    let mut table = StandingsTable { official: false, ..StandingsTable::official("rulings", "Rulings") };
+    table.columns = vec![
+        TableColumn::number("ruling", "#"),
+        TableColumn::text("name", "About"),
+        TableColumn::text("decision", "Decision"),
+        TableColumn { right_aligned: false, ..TableColumn::time("at", "When") },
     ];
     for one in rulings {
         let entrant = match one.kind {
@@ -129,47 +129,48 @@ pub(super) fn sheet(rulings: &[Ruled], specs: &[EntrantSpec]) -> Option<Sheet> {
             RulingKind::Void(_) => None,
         };
         let cells = vec![
-            Cell::Int(one.number as i64),
-            Cell::Text(one.about(specs)),
-            Cell::Text(one.decision()),
-            one.at.map_or(Cell::Empty, |at| Cell::Text(shown_moment(at))),
+            TableCell::Int(one.number as i64),
+            TableCell::Text(one.describe_subject(specs)),
+            TableCell::Text(one.describe_decision()),
+            one.at.map_or(TableCell::Empty, |at| TableCell::Text(format_timestamp(at))),
         ];
-        sheet.rows.push(Row { entrant, cells });
+        table.rows.push(TableRow { entrant, cells });
     }
-    let late: Vec<String> = rulings.iter().filter(|one| one.late).map(|one| one.number.to_string()).collect();
+    let late: Vec<String> =
+        rulings.iter().filter(|one| one.after_publication).map(|one| one.number.to_string()).collect();
     if !late.is_empty() {
-        sheet.notes.push(format!(
+        table.notes.push(format!(
             "Made or lifted after this phase's table was published, so that the published table is another one: ruling {}",
             late.join(", ")
         ));
     }
-    Some(sheet)
+    Some(table)
 }
 
-/// Says below the official tables why somebody in it has no place.
-pub(super) fn add_notes(sheets: &mut [Sheet], rulings: &[Ruled], specs: &[EntrantSpec]) {
-    for sheet in sheets.iter_mut().filter(|sheet| sheet.official && !sheet.time) {
-        let out = sheet.rows.iter().filter_map(|row| {
+/// Adds the reasons of disqualifications below the official tables.
+pub(super) fn add_notes(tables: &mut [StandingsTable], rulings: &[RulingNote], specs: &[EntrantSpec]) {
+    for table in tables.iter_mut().filter(|table| table.official && !table.ranked_by_time) {
+        let out = table.rows.iter().filter_map(|row| {
             let entrant = row.entrant?;
-            Some((entrant, disqualified(rulings, entrant)?))
+            Some((entrant, disqualification_reason(rulings, entrant)?))
         });
         let notes: Vec<String> = out
             .map(|(entrant, reason)| format!("{} is disqualified: {reason}", name_of(specs, entrant)))
             .collect();
-        sheet.notes.extend(notes);
+        table.notes.extend(notes);
     }
 }
 
-/// `2026-11-15 10:32 UTC`, of milliseconds since 1970.
-pub fn shown_moment(at: i64) -> String {
+/// `2026-11-15 10:32 UTC`, from milliseconds since 1970.
+pub fn format_timestamp(at: i64) -> String {
     let minutes = at.div_euclid(60_000);
     let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
-    let (year, month, day) = civil(days);
+    let (year, month, day) = civil_date(days);
     format!("{year:04}-{month:02}-{day:02} {:02}:{:02} UTC", minute / 60, minute % 60)
 }
 
-/// The date of a day counted from 1970, by the Gregorian calendar. Years begin in March here, so that the leap day comes last.
-fn civil(days: i64) -> (i64, i64, i64) {
+/// Gregorian date of a day counted from 1970. Years start in March here, so that the leap day comes last.
+fn civil_date(days: i64) -> (i64, i64, i64) {
     let from_march = days + 719_468;
     let (era, day) = (from_march.div_euclid(146_097), from_march.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;

@@ -2,33 +2,33 @@
 
 use std::cmp::Reverse;
 
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Sheet};
-use crate::statistics::Counted;
+use super::row::rank_rows;
+use super::{EntrantRow, RankGroup, StandingsTable, TableCell, TableColumn};
+use crate::statistics::RankingMean;
 
-pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
-    Group {
+pub(super) fn group<'a>(rows: &[EntrantRow<'a>]) -> RankGroup<'a> {
+    RankGroup {
         role: "player",
-        metric: "APPM".to_owned(),
+        mean_title: "APPM".to_owned(),
         decimals: 3,
-        counted: Counted::Points,
-        ranked: ranked(lines, |line| Reverse(line.points_a_match())),
+        ranking_mean: RankingMean::Points,
+        ranked: rank_rows(rows, |row| Reverse(row.points_per_match())),
     }
 }
 
-pub(super) fn sheet(group: &Group<'_>) -> Sheet {
+pub(super) fn table(group: &RankGroup<'_>) -> StandingsTable {
     let columns = [
-        Column::number("appm", "APPM"),
-        Column::number("points", "Total points"),
-        Column::number("matches", "Matches"),
+        TableColumn::number("appm", "APPM"),
+        TableColumn::number("points", "Total points"),
+        TableColumn::number("matches", "Matches"),
     ];
-    let mut sheet = Sheet::ranked("leaderboard", "Leaderboard", group, columns, |line| {
+    let mut table = StandingsTable::ranked("leaderboard", "Leaderboard", group, columns, |row| {
         [
-            Cell::Real(line.points_a_match().real(), 3, ""),
-            Cell::Real(line.sums.total_points(), 0, ""),
-            Cell::Int(line.sums.matches as i64),
+            TableCell::Real(row.points_per_match().to_f64(), 3, ""),
+            TableCell::Real(row.totals.total_points(), 0, ""),
+            TableCell::Int(row.totals.matches as i64),
         ]
     });
-    sheet.notes.push("APPM: average points per match".to_owned());
-    sheet
+    table.notes.push("APPM: average points per match".to_owned());
+    table
 }

@@ -2,39 +2,39 @@
 
 use std::cmp::Reverse;
 
-use super::line::ranked;
-use super::{Cell, Column, Group, Line, Sheet};
-use crate::statistics::Counted;
+use super::row::rank_rows;
+use super::{EntrantRow, RankGroup, StandingsTable, TableCell, TableColumn};
+use crate::statistics::RankingMean;
 
-/// Where the game puts its word points among the extra figures.
+/// Index of the word points in the extra statistics.
 const WORD_POINTS: usize = 0;
 
-pub(super) fn group<'a>(lines: &[Line<'a>]) -> Group<'a> {
-    Group {
+pub(super) fn group<'a>(rows: &[EntrantRow<'a>]) -> RankGroup<'a> {
+    RankGroup {
         role: "player",
-        metric: "Points a game".to_owned(),
+        mean_title: "Points a game".to_owned(),
         decimals: 3,
-        counted: Counted::Points,
-        ranked: ranked(lines, |line| Reverse((line.sums.points, line.sums.stats[WORD_POINTS]))),
+        ranking_mean: RankingMean::Points,
+        ranked: rank_rows(rows, |row| Reverse((row.totals.points, row.totals.stats[WORD_POINTS]))),
     }
 }
 
-pub(super) fn sheet(group: &Group<'_>) -> Sheet {
+pub(super) fn table(group: &RankGroup<'_>) -> StandingsTable {
     let columns = [
-        Column::number("points", "Points"),
-        Column::number("word_points", "Word points"),
-        Column::number("won", "Won"),
-        Column::number("drawn", "Drawn"),
-        Column::number("lost", "Lost"),
-        Column::number("games", "Games"),
+        TableColumn::number("points", "Points"),
+        TableColumn::number("word_points", "Word points"),
+        TableColumn::number("won", "Won"),
+        TableColumn::number("drawn", "Drawn"),
+        TableColumn::number("lost", "Lost"),
+        TableColumn::number("games", "Games"),
     ];
-    let mut sheet = Sheet::ranked("league", "Points", group, columns, |line| {
-        let sums = line.sums;
+    let mut table = StandingsTable::ranked("league", "Points", group, columns, |row| {
+        let totals = row.totals;
         let [won, drawn, lost, games] =
-            [sums.won, sums.drawn, sums.lost, sums.games].map(|n| Cell::Int(n as i64));
-        let points = Cell::Real(sums.total_points(), 0, "");
-        [points, Cell::Real(sums.stat(WORD_POINTS), 0, ""), won, drawn, lost, games]
+            [totals.won, totals.drawn, totals.lost, totals.games].map(|n| TableCell::Int(n as i64));
+        let points = TableCell::Real(totals.total_points(), 0, "");
+        [points, TableCell::Real(totals.stat(WORD_POINTS), 0, ""), won, drawn, lost, games]
     });
-    sheet.notes.push("Points: win 3, draw 1, loss 0; then word points".to_owned());
-    sheet
+    table.notes.push("Points: win 3, draw 1, loss 0; then word points".to_owned());
+    table
 }

@@ -1,11 +1,11 @@
-//! Doubt in figures: quantiles, intervals, and whether the order of two neighbours is settled.
+//! Uncertainty: quantiles, confidence intervals, and whether the order of two neighbours is settled.
 
 #[cfg(test)]
 mod coverage;
-mod field;
 mod interval;
 mod quantile;
+mod ranked_means;
 
-pub use field::{Counted, Field, Order};
-pub use interval::{Interval, Known, LEVEL};
-pub use quantile::{normal, normal_quantile, student_quantile};
+pub use interval::{CONFIDENCE_LEVEL, ConfidenceInterval, MeanEstimate};
+pub use quantile::{normal_cdf, normal_quantile, student_quantile};
+pub use ranked_means::{NeighbourOrder, RankedMeans, RankingMean};

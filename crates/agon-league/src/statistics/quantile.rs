@@ -1,7 +1,7 @@
-//! The normal distribution and Student's, as far as they are needed here.
+//! Normal and Student's t distribution, as far as needed here.
 
-/// The share of a normal distribution below `z` (the complementary error function by Chebyshev's series: an error below 1.2e-7).
-pub fn normal(z: f64) -> f64 {
+/// Probability that a standard normal variable is below `z` (Chebyshev series of erfc; error below 1.2e-7).
+pub fn normal_cdf(z: f64) -> f64 {
     const SERIES: [f64; 9] = [
         1.000_023_68,
         0.374_091_96,
@@ -20,7 +20,7 @@ pub fn normal(z: f64) -> f64 {
     if z > 0.0 { 1.0 - upper } else { upper }
 }
 
-/// The number below which a share `p` of a normal distribution lies (Acklam's rational approximation: nine digits).
+/// Quantile `p` of the standard normal distribution (Acklam's rational approximation: nine digits).
 pub fn normal_quantile(p: f64) -> f64 {
     const A: [f64; 6] = [
         -39.696_830_286_653_76,
@@ -69,7 +69,7 @@ pub fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// The number that Student's t exceeds in size with chance `alpha` (two-sided), by Hill's algorithm 396; infinite without freedom.
+/// Two-sided `alpha` quantile of Student's t distribution, by Hill's algorithm 396. Infinite below one degree of freedom.
 pub fn student_quantile(alpha: f64, freedom: f64) -> f64 {
     use std::f64::consts::{FRAC_PI_2, PI};
     if freedom < 1.0 {
@@ -115,7 +115,7 @@ mod tests {
     fn quantiles_match_tables() {
         for (p, table) in [(0.5, 0.0), (0.975, 1.959_964), (0.001, -3.090_232), (0.999_995, 4.417_173)] {
             assert!((normal_quantile(p) - table).abs() < 1e-5, "{p}: {}", normal_quantile(p));
-            assert!((normal(table) - p).abs() < 1e-6, "{table}: {}", normal(table));
+            assert!((normal_cdf(table) - p).abs() < 1e-6, "{table}: {}", normal_cdf(table));
         }
         let table = [
             (0.05, 1.0, 12.7062),

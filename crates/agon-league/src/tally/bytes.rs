@@ -1,93 +1,97 @@
-//! A tally as bytes: a version, then numbers of seven bits a byte, least first. The same tally has the same bytes, whatever order its
-//! matches came in.
+//! Binary encoding of a tally: a version, then varints (seven bits per byte, lowest first). Equal tallies have equal bytes, whatever
+//! the order of their matches.
 
 use agon_core::outcome::MAX_STATS;
 use thiserror::Error;
 
-use super::{Histogram, Met, OnBoard, Spread, Sums, Tally};
-use crate::result::{Entrant, Fixed};
+use super::{EntrantTotals, Histogram, PairTotals, ScoreMoments, SeedTotals, Tally};
+use crate::result::{Entrant, FixedPoint};
 
-/// Raised when the bytes mean something else. What was written with another version is folded anew from the results.
+/// Raised when the encoding changes. Tallies of another version are rebuilt from the results.
 pub const VERSION: u8 = 1;
 
 const MAGIC: [u8; 4] = *b"agtl";
-/// No place at a table is further away: a broken count must not make us ask for all memory.
-const MOST_SEATS: u64 = 1 << 16;
-/// Entrants of which there cannot be more, for the same reason.
-const MOST_ENTRANTS: u64 = 1 << 22;
+/// Maximum number of seats, so that damaged data cannot exhaust memory.
+const MAX_SEATS: u64 = 1 << 16;
+/// Maximum number of entrants, for the same reason.
+const MAX_ENTRANTS: u64 = 1 << 22;
 
-/// These bytes are no tally.
+/// Why bytes could not be decoded as a tally.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub enum BrokenTally {
-    /// Something else altogether.
+pub enum TallyDecodeError {
+    /// Not an encoded tally.
     #[error("not a tally")]
-    Other,
+    NotATally,
     /// Written by another version of the program.
-    #[error("a tally of version {0}, not {VERSION}")]
+    #[error("tally has version {0}, expected {VERSION}")]
     Version(u8),
-    /// It ends too early, or holds numbers that cannot be.
-    #[error("a damaged tally, at byte {0}")]
+    /// Truncated, or contains impossible numbers.
+    #[error("damaged tally at byte {0}")]
     Damaged(usize),
 }
 
 impl Tally {
-    /// As bytes.
+    /// Encodes the tally.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer(Vec::with_capacity(64 * self.entrants.len() + 24 * self.pairs.len()));
+        let mut out = TallyWriter(Vec::with_capacity(64 * self.entrants.len() + 24 * self.pairs.len()));
         out.0.extend(MAGIC);
         out.0.push(VERSION);
-        out.0.push(u8::from(self.by_board));
+        out.0.push(u8::from(self.by_seed));
         for n in [self.matches, self.games, self.turns] {
-            out.count(n);
+            out.varint(n);
         }
-        // Entrants that never played, at the end, leave no trace.
-        let entrants = self.entrants.iter().rposition(|sums| *sums != Sums::default()).map_or(0, |at| at + 1);
-        out.count(entrants as u64);
-        self.entrants[..entrants].iter().for_each(|sums| out.sums(sums));
+        // Trailing entrants that never played are not written.
+        let entrants = self
+            .entrants
+            .iter()
+            .rposition(|totals| *totals != EntrantTotals::default())
+            .map_or(0, |at| at + 1);
+        out.varint(entrants as u64);
+        self.entrants[..entrants].iter().for_each(|totals| out.totals(totals));
         let (pairs, mut last) = (self.pairs.sorted(), 0);
-        out.count(pairs.len() as u64);
+        out.varint(pairs.len() as u64);
         for met in pairs {
             let key = u64::from(met.a) << 32 | u64::from(met.b);
-            out.count(key - last);
+            out.varint(key - last);
             last = key;
             for n in [met.games, met.won, met.lost, met.matches] {
-                out.count(n.into());
+                out.varint(n.into());
             }
             for n in [met.score_a, met.score_b, met.cross] {
-                out.number(n);
+                out.zigzag_i64(n);
             }
         }
-        out.count(self.pairs.all_points().len() as u64);
+        out.varint(self.pairs.all_points().len() as u64);
         for (&(a, b), &(to_a, to_b)) in self.pairs.all_points() {
             for n in [a, b] {
-                out.count(n.into());
+                out.varint(n.into());
             }
             for n in [to_a, to_b] {
-                out.whole(n.into());
+                out.zigzag_i128(n.into());
             }
         }
         out.0
     }
 
-    /// From bytes.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, BrokenTally> {
-        let [a, b, c, d, version, by_board, ..] = *bytes else { return Err(BrokenTally::Other) };
+    /// Decodes a tally.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, TallyDecodeError> {
+        let [a, b, c, d, version, by_seed, ..] = *bytes else { return Err(TallyDecodeError::NotATally) };
         if [a, b, c, d] != MAGIC {
-            return Err(BrokenTally::Other);
+            return Err(TallyDecodeError::NotATally);
         }
         if version != VERSION {
-            return Err(BrokenTally::Version(version));
+            return Err(TallyDecodeError::Version(version));
         }
-        let mut reader = Reader { bytes, at: 6 };
-        let tally = reader.tally(by_board == 1);
-        tally.filter(|_| reader.at == bytes.len()).ok_or(BrokenTally::Damaged(reader.at))
+        let mut reader = TallyReader { bytes, at: 6 };
+        let tally = reader.tally(by_seed == 1);
+        tally.filter(|_| reader.at == bytes.len()).ok_or(TallyDecodeError::Damaged(reader.at))
     }
 }
 
-struct Writer(Vec<u8>);
+struct TallyWriter(Vec<u8>);
 
-impl Writer {
-    fn count(&mut self, mut n: u64) {
+impl TallyWriter {
+    fn varint(&mut self, mut n: u64) {
         while n >= 0x80 {
             self.0.push(n as u8 | 0x80);
             n >>= 7;
@@ -95,15 +99,15 @@ impl Writer {
         self.0.push(n as u8);
     }
 
-    /// As [`Self::whole`] writes it.
-    fn number(&mut self, n: i64) {
+    /// Same encoding as [`Self::zigzag_i128`].
+    fn zigzag_i64(&mut self, n: i64) {
         match n.checked_mul(2) {
-            Some(twice) => self.count((twice ^ (n >> 63)) as u64),
-            None => self.whole(n.into()),
+            Some(twice) => self.varint((twice ^ (n >> 63)) as u64),
+            None => self.zigzag_i128(n.into()),
         }
     }
 
-    fn wide(&mut self, mut n: u128) {
+    fn varint_u128(&mut self, mut n: u128) {
         while n >= 0x80 {
             self.0.push(n as u8 | 0x80);
             n >>= 7;
@@ -111,101 +115,101 @@ impl Writer {
         self.0.push(n as u8);
     }
 
-    /// Small numbers of either sign are short.
-    fn whole(&mut self, n: i128) {
-        self.wide(((n << 1) ^ (n >> 127)) as u128);
+    /// Zigzag encoding: small numbers of either sign are short.
+    fn zigzag_i128(&mut self, n: i128) {
+        self.varint_u128(((n << 1) ^ (n >> 127)) as u128);
     }
 
-    fn spread(&mut self, spread: &Spread) {
-        self.count(spread.count);
-        if spread.count == 0 {
+    fn moments(&mut self, moments: &ScoreMoments) {
+        self.varint(moments.count);
+        if moments.count == 0 {
             return;
         }
-        self.whole(spread.sum);
-        self.wide(spread.squares);
-        self.whole(spread.min.into());
-        self.whole(spread.max.into());
-        let (shift, bins) = spread.histogram.parts();
-        self.count(shift.into());
-        self.count(bins.len() as u64);
+        self.zigzag_i128(moments.sum);
+        self.varint_u128(moments.squares);
+        self.zigzag_i128(moments.min.into());
+        self.zigzag_i128(moments.max.into());
+        let (shift, bins) = moments.histogram.parts();
+        self.varint(shift.into());
+        self.varint(bins.len() as u64);
         let mut last = 0;
         for &(bin, count) in bins {
-            self.whole(i128::from(bin) - last);
-            self.count(count);
+            self.zigzag_i128(i128::from(bin) - last);
+            self.varint(count);
             last = bin.into();
         }
     }
 
-    fn sums(&mut self, sums: &Sums) {
-        for n in [sums.games, sums.matches, sums.won, sums.drawn, sums.lost] {
-            self.count(n);
+    fn totals(&mut self, totals: &EntrantTotals) {
+        for n in [totals.games, totals.matches, totals.won, totals.drawn, totals.lost] {
+            self.varint(n);
         }
-        self.spread(&sums.score);
-        self.spread(&sums.given);
-        self.whole(sums.points);
-        sums.stats.into_iter().for_each(|sum| self.whole(sum));
-        sums.faults.into_iter().for_each(|count| self.count(count));
-        for n in [sums.answers, sums.thought_ns, sums.longest_ns] {
-            self.count(n);
+        self.moments(&totals.score);
+        self.moments(&totals.match_points);
+        self.zigzag_i128(totals.points);
+        totals.stats.into_iter().for_each(|sum| self.zigzag_i128(sum));
+        totals.faults.into_iter().for_each(|count| self.varint(count));
+        for n in [totals.answers, totals.thought_ns, totals.longest_ns] {
+            self.varint(n);
         }
-        self.count(sums.seats.len() as u64);
-        sums.seats.iter().for_each(|&games| self.count(games));
-        for n in [sums.others, sums.beaten, sums.beaten_squares] {
-            self.count(n);
+        self.varint(totals.seats.len() as u64);
+        totals.seats.iter().for_each(|&games| self.varint(games));
+        for n in [totals.opponents, totals.beaten, totals.beaten_squares] {
+            self.varint(n);
         }
-        self.count(sums.boards.len() as u64);
-        for (&seed, board) in &sums.boards {
+        self.varint(totals.by_seed.len() as u64);
+        for (&seed, on_seed) in &totals.by_seed {
             self.0.extend(seed.to_le_bytes());
-            self.count(board.games);
-            self.whole(board.score.into());
+            self.varint(on_seed.games);
+            self.zigzag_i128(on_seed.score.into());
         }
     }
 }
 
-struct Reader<'b> {
+struct TallyReader<'b> {
     bytes: &'b [u8],
     at: usize,
 }
 
-impl Reader<'_> {
-    fn tally(&mut self, by_board: bool) -> Option<Tally> {
-        let mut tally = Tally { by_board, ..Tally::default() };
-        (tally.matches, tally.games, tally.turns) = (self.count()?, self.count()?, self.count()?);
-        let entrants = self.count().filter(|&n| n <= MOST_ENTRANTS)?;
+impl TallyReader<'_> {
+    fn tally(&mut self, by_seed: bool) -> Option<Tally> {
+        let mut tally = Tally { by_seed, ..Tally::default() };
+        (tally.matches, tally.games, tally.turns) = (self.varint()?, self.varint()?, self.varint()?);
+        let entrants = self.varint().filter(|&n| n <= MAX_ENTRANTS)?;
         for _ in 0..entrants {
-            tally.entrants.push(self.sums()?);
+            tally.entrants.push(self.totals()?);
         }
-        let pairs = self.count()? as usize;
-        // Each takes eight bytes or more.
+        let pairs = self.varint()? as usize;
+        // Each pair takes at least eight bytes.
         tally.pairs.reserve(pairs.min((self.bytes.len() - self.at) / 8 + 1));
         let mut key = 0_u64;
         for _ in 0..pairs {
-            key = key.checked_add(self.count()?)?;
-            let met = Met {
+            key = key.checked_add(self.varint()?)?;
+            let met = PairTotals {
                 a: (key >> 32) as u32,
                 b: key as u32,
-                games: self.small()?,
-                won: self.small()?,
-                lost: self.small()?,
-                matches: self.small()?,
-                score_a: self.number()?,
-                score_b: self.number()?,
-                cross: self.number()?,
+                games: self.varint_u32()?,
+                won: self.varint_u32()?,
+                lost: self.varint_u32()?,
+                matches: self.varint_u32()?,
+                score_a: self.zigzag_i64()?,
+                score_b: self.zigzag_i64()?,
+                cross: self.zigzag_i64()?,
             };
             if met.a >= met.b || u64::from(met.won) + u64::from(met.lost) > met.games.into() {
                 return None;
             }
             tally.pairs.add(&met);
         }
-        for _ in 0..self.count()? {
-            let (a, b) = (self.small()?, self.small()?);
-            let points = (Fixed(self.number()?), Fixed(self.number()?));
+        for _ in 0..self.varint()? {
+            let (a, b) = (self.varint_u32()?, self.varint_u32()?);
+            let points = (FixedPoint(self.zigzag_i64()?), FixedPoint(self.zigzag_i64()?));
             tally.pairs.add_points(Entrant(a), Entrant(b), points);
         }
         Some(tally)
     }
 
-    fn wide(&mut self) -> Option<u128> {
+    fn varint_u128(&mut self) -> Option<u128> {
         let (mut n, mut shift) = (0, 0);
         loop {
             let byte = *self.bytes.get(self.at)?;
@@ -218,8 +222,8 @@ impl Reader<'_> {
         }
     }
 
-    fn count(&mut self) -> Option<u64> {
-        // Nearly all numbers are short.
+    fn varint(&mut self) -> Option<u64> {
+        // Fast path: nearly all numbers are short.
         let (mut n, mut at) = (0, self.at);
         for shift in (0..63).step_by(7) {
             let byte = *self.bytes.get(at)?;
@@ -230,71 +234,74 @@ impl Reader<'_> {
                 return Some(n);
             }
         }
-        self.wide()?.try_into().ok()
+        self.varint_u128()?.try_into().ok()
     }
 
-    fn small(&mut self) -> Option<u32> {
-        self.count()?.try_into().ok()
+    fn varint_u32(&mut self) -> Option<u32> {
+        self.varint()?.try_into().ok()
     }
 
-    fn whole(&mut self) -> Option<i128> {
-        let n = self.wide()?;
+    fn zigzag_i128(&mut self) -> Option<i128> {
+        let n = self.varint_u128()?;
         Some((n >> 1) as i128 ^ -((n & 1) as i128))
     }
 
-    fn number(&mut self) -> Option<i64> {
+    fn zigzag_i64(&mut self) -> Option<i64> {
         let before = self.at;
-        if let Some(n) = self.count() {
+        if let Some(n) = self.varint() {
             return Some((n >> 1) as i64 ^ -((n & 1) as i64));
         }
         self.at = before;
-        self.whole()?.try_into().ok()
+        self.zigzag_i128()?.try_into().ok()
     }
 
-    fn spread(&mut self) -> Option<Spread> {
-        let count = self.count()?;
+    fn moments(&mut self) -> Option<ScoreMoments> {
+        let count = self.varint()?;
         if count == 0 {
-            return Some(Spread::default());
+            return Some(ScoreMoments::default());
         }
-        let (sum, squares, min, max) = (self.whole()?, self.wide()?, self.number()?, self.number()?);
-        let (shift, bins, mut last) = (self.small()?, self.count()?, 0_i128);
+        let (sum, squares, min, max) =
+            (self.zigzag_i128()?, self.varint_u128()?, self.zigzag_i64()?, self.zigzag_i64()?);
+        let (shift, bins, mut last) = (self.varint_u32()?, self.varint()?, 0_i128);
         let mut list = Vec::new();
         for _ in 0..bins {
-            last = last.checked_add(self.whole()?)?;
-            list.push((i64::try_from(last).ok()?, self.count()?));
+            last = last.checked_add(self.zigzag_i128()?)?;
+            list.push((i64::try_from(last).ok()?, self.varint()?));
         }
-        Some(Spread { count, sum, squares, min, max, histogram: Histogram::from_parts(shift, list)? })
+        Some(ScoreMoments { count, sum, squares, min, max, histogram: Histogram::from_parts(shift, list)? })
     }
 
-    fn sums(&mut self) -> Option<Sums> {
-        let mut sums = Sums {
-            games: self.count()?,
-            matches: self.count()?,
-            won: self.count()?,
-            drawn: self.count()?,
-            lost: self.count()?,
-            score: self.spread()?,
-            given: self.spread()?,
-            points: self.whole()?,
-            ..Sums::default()
+    fn totals(&mut self) -> Option<EntrantTotals> {
+        let mut totals = EntrantTotals {
+            games: self.varint()?,
+            matches: self.varint()?,
+            won: self.varint()?,
+            drawn: self.varint()?,
+            lost: self.varint()?,
+            score: self.moments()?,
+            match_points: self.moments()?,
+            points: self.zigzag_i128()?,
+            ..EntrantTotals::default()
         };
         for at in 0..MAX_STATS {
-            sums.stats[at] = self.whole()?;
+            totals.stats[at] = self.zigzag_i128()?;
         }
-        for at in 0..sums.faults.len() {
-            sums.faults[at] = self.count()?;
+        for at in 0..totals.faults.len() {
+            totals.faults[at] = self.varint()?;
         }
-        (sums.answers, sums.thought_ns, sums.longest_ns) = (self.count()?, self.count()?, self.count()?);
-        for _ in 0..self.count().filter(|&seats| seats <= MOST_SEATS)? {
-            sums.seats.push(self.count()?);
+        (totals.answers, totals.thought_ns, totals.longest_ns) =
+            (self.varint()?, self.varint()?, self.varint()?);
+        for _ in 0..self.varint().filter(|&seats| seats <= MAX_SEATS)? {
+            totals.seats.push(self.varint()?);
         }
-        (sums.others, sums.beaten, sums.beaten_squares) = (self.count()?, self.count()?, self.count()?);
-        for _ in 0..self.count()? {
+        (totals.opponents, totals.beaten, totals.beaten_squares) =
+            (self.varint()?, self.varint()?, self.varint()?);
+        for _ in 0..self.varint()? {
             let seed = self.bytes.get(self.at..self.at + 8)?;
             self.at += 8;
-            let board = OnBoard { games: self.count()?, score: self.number()? };
-            sums.boards.insert(u64::from_le_bytes(seed.try_into().ok()?), board);
+            let on_seed = SeedTotals { games: self.varint()?, score: self.zigzag_i64()? };
+            totals.by_seed.insert(u64::from_le_bytes(seed.try_into().ok()?), on_seed);
         }
-        Some(sums)
+        Some(totals)
     }
 }

@@ -1,5 +1,5 @@
-//! Everything the tables of a phase need, folded from its results one by one. Only whole numbers are added up, so that a tally depends
-//! on which matches were played and never on the order in which they were finished, or on how the work was split.
+//! Tally: all sums that the tables of a phase need, accumulated match by match. Only integers are added, so a tally depends on which
+//! matches were played, not on their order or on how the work was split.
 
 mod bytes;
 mod histogram;
@@ -14,41 +14,41 @@ use std::hint::black_box;
 use agon_core::GameInfo;
 use agon_core::outcome::MAX_STATS;
 
-use crate::result::{Entrant, Fixed, GameResult, MatchResult, SeatResult};
+use crate::result::{Entrant, FixedPoint, GameResult, MatchResult, SeatResult};
 
-pub use bytes::{BrokenTally, VERSION};
-pub use histogram::{Histogram, MOST_BINS};
-pub use pairs::{Met, Pairs};
+pub use bytes::{TallyDecodeError, VERSION};
+pub use histogram::{Histogram, MAX_BINS};
+pub use pairs::{PairTable, PairTotals};
 
-/// More pairs than this are not all in the processor's cache.
-const CACHED_PAIRS: usize = 20_000;
+/// Number of pairs that fit the processor's cache.
+const MAX_CACHED_PAIRS: usize = 20_000;
 
-/// Numbers, summed up. In millionths, as [`Fixed`] has them.
+/// Sums of values in millionths (see [`FixedPoint`]).
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spread {
-    /// How many.
+pub struct ScoreMoments {
+    /// Number of values.
     pub count: u64,
-    /// Their sum.
+    /// Sum of the values.
     pub sum: i128,
-    /// The sum of their squares.
+    /// Sum of the squares.
     pub squares: u128,
-    /// The least of them.
+    /// Smallest value.
     pub min: i64,
-    /// The greatest of them.
+    /// Largest value.
     pub max: i64,
-    /// How often each came.
+    /// Distribution of the values.
     pub histogram: Histogram,
 }
 
-impl Default for Spread {
+impl Default for ScoreMoments {
     fn default() -> Self {
         Self { count: 0, sum: 0, squares: 0, min: i64::MAX, max: i64::MIN, histogram: Histogram::default() }
     }
 }
 
-impl Spread {
+impl ScoreMoments {
     #[inline]
-    fn add(&mut self, x: Fixed) {
+    fn add(&mut self, x: FixedPoint) {
         self.count += 1;
         self.sum = self.sum.wrapping_add(x.0.into());
         self.squares = self.squares.wrapping_add(u128::from(x.0.unsigned_abs()).pow(2));
@@ -66,84 +66,84 @@ impl Spread {
         self.histogram.merge(&other.histogram);
     }
 
-    /// 0 if there are none.
+    /// Mean; 0 without values.
     pub fn mean(&self) -> f64 {
-        self.sum as f64 / (self.count.max(1) as f64 * Fixed::ONE as f64)
+        self.sum as f64 / (self.count.max(1) as f64 * FixedPoint::ONE as f64)
     }
 
-    /// The variance of which these are a sample; 0 for fewer than two.
+    /// Sample variance; 0 for fewer than two values.
     pub fn variance(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
         }
         let n = self.count as f64;
-        // Whole numbers as far as they go: the difference of two large ones is where digits are lost.
+        // Use integers if they suffice: subtracting two large floats loses digits.
         let squares = (self.squares as f64 - (self.sum as f64) * (self.sum as f64) / n).max(0.0);
         let exact = i128::try_from(self.squares)
             .ok()
             .and_then(|squares| squares.checked_mul(self.count.into()))
             .zip(self.sum.checked_mul(self.sum))
             .map(|(left, right)| (left - right) as f64 / n);
-        exact.unwrap_or(squares).max(0.0) / (n - 1.0) / (Fixed::ONE as f64).powi(2)
+        exact.unwrap_or(squares).max(0.0) / (n - 1.0) / (FixedPoint::ONE as f64).powi(2)
     }
 }
 
-/// An entrant's games on one board.
+/// Games of an entrant on one seed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct OnBoard {
-    /// How many.
+pub struct SeedTotals {
+    /// Number of games.
     pub games: u64,
-    /// Sum of its scores there, in millionths.
+    /// Sum of the scores, in millionths.
     pub score: i64,
 }
 
-/// What one entrant did.
+/// Totals of one entrant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Sums {
-    /// Games it sat in.
+pub struct EntrantTotals {
+    /// Games played.
     pub games: u64,
-    /// Matches it sat in.
+    /// Matches played.
     pub matches: u64,
-    /// Its scores, game by game.
-    pub score: Spread,
-    /// Its points, match by match, where they were given and are not just the sum of scores.
-    pub given: Spread,
-    /// All its points, given or summed, in millionths.
+    /// Scores per game.
+    pub score: ScoreMoments,
+    /// Points per match, where they are given and not just the sum of scores.
+    pub match_points: ScoreMoments,
+    /// Total points, given or summed, in millionths.
     pub points: i128,
-    /// Games in which it alone had the first place.
+    /// Games with the first place alone.
     pub won: u64,
-    /// Games in which it shared the first place.
+    /// Games with a shared first place.
     pub drawn: u64,
-    /// Games in which somebody was better.
+    /// Games in which an opponent was better.
     pub lost: u64,
-    /// Sums of the extra figures, in millionths.
+    /// Sums of the extra statistics, in millionths.
     pub stats: [i128; MAX_STATS],
-    /// In the order of [`agon_core::Fault::ALL`].
+    /// Fault counts in the order of [`agon_core::Fault::ALL`].
     pub faults: [u64; 4],
-    /// How often it was asked.
+    /// Number of requests the bot got.
     pub answers: u64,
-    /// Time charged, all answers together.
+    /// Total charged time of all answers.
     pub thought_ns: u64,
-    /// The longest answer.
+    /// Charged time of the slowest answer.
     pub longest_ns: u64,
-    /// How many games it played at each seat.
+    /// Games per seat.
     pub seats: Vec<u64>,
-    /// Others it met, game by game.
-    pub others: u64,
-    /// Twice those who came behind it and once those who shared its place, game by game.
+    /// Number of opponents, summed over games.
+    pub opponents: u64,
+    /// Per game, 2 for each opponent with a worse place and 1 for each with the same place.
     pub beaten: u64,
-    /// The sum of the squares of that.
+    /// Sum of the squares of that per game.
     pub beaten_squares: u64,
-    /// Its games by the seed of their board, if the tally is kept by board.
-    pub boards: BTreeMap<u64, OnBoard>,
+    /// Games by seed, if the tally keeps them.
+    pub by_seed: BTreeMap<u64, SeedTotals>,
 }
 
-impl Sums {
+impl EntrantTotals {
     fn add_seat(&mut self, seat: usize, result: &SeatResult, beaten: u64, others: u64) {
         self.games += 1;
         self.score.add(result.score);
-        for (sum, figure) in self.stats.iter_mut().zip(result.stats) {
-            *sum = sum.wrapping_add(figure.0.into());
+        for (sum, statistic) in self.stats.iter_mut().zip(result.stats) {
+            *sum = sum.wrapping_add(statistic.0.into());
         }
         for (sum, &count) in self.faults.iter_mut().zip(&result.faults) {
             *sum += u64::from(count);
@@ -155,7 +155,7 @@ impl Sums {
             self.seats.resize(seat + 1, 0);
         }
         self.seats[seat] += 1;
-        self.others += others;
+        self.opponents += others;
         self.beaten += beaten;
         self.beaten_squares += beaten * beaten;
     }
@@ -164,7 +164,7 @@ impl Sums {
         self.games += other.games;
         self.matches += other.matches;
         self.score.merge(&other.score);
-        self.given.merge(&other.given);
+        self.match_points.merge(&other.match_points);
         self.points = self.points.wrapping_add(other.points);
         self.won += other.won;
         self.drawn += other.drawn;
@@ -178,64 +178,65 @@ impl Sums {
             self.seats.resize(other.seats.len(), 0);
         }
         self.seats.iter_mut().zip(&other.seats).for_each(|(sum, n)| *sum += n);
-        self.others += other.others;
+        self.opponents += other.opponents;
         self.beaten += other.beaten;
         self.beaten_squares += other.beaten_squares;
-        for (&seed, board) in &other.boards {
-            let sum = self.boards.entry(seed).or_default();
-            *sum = OnBoard { games: sum.games + board.games, score: sum.score.wrapping_add(board.score) };
+        for (&seed, on_seed) in &other.by_seed {
+            let sum = self.by_seed.entry(seed).or_default();
+            *sum =
+                SeedTotals { games: sum.games + on_seed.games, score: sum.score.wrapping_add(on_seed.score) };
         }
     }
 
-    /// What the table of a league counts, one number a match where points were given, else one a game.
-    pub const fn worth(&self) -> &Spread {
-        if self.given.count > 0 { &self.given } else { &self.score }
+    /// Values that the table counts: points per match if given, else scores per game.
+    pub const fn points_or_scores(&self) -> &ScoreMoments {
+        if self.match_points.count > 0 { &self.match_points } else { &self.score }
     }
 
-    /// All its points.
+    /// Total points.
     pub fn total_points(&self) -> f64 {
-        self.points as f64 / Fixed::ONE as f64
+        self.points as f64 / FixedPoint::ONE as f64
     }
 
-    /// The sum of an extra figure.
+    /// Sum of an extra statistic.
     pub fn stat(&self, number: usize) -> f64 {
-        self.stats.get(number).map_or(0.0, |&sum| sum as f64 / Fixed::ONE as f64)
+        self.stats.get(number).map_or(0.0, |&sum| sum as f64 / FixedPoint::ONE as f64)
     }
 
-    /// Mean time of an answer in microseconds.
+    /// Mean time per answer in microseconds.
     pub fn mean_us(&self) -> f64 {
         self.thought_ns as f64 / 1000.0 / self.answers.max(1) as f64
     }
 
-    /// The seat it had most often; the first of these if several.
+    /// Most frequent seat; the first if several are equal.
     pub fn usual_seat(&self) -> usize {
         let most = self.seats.iter().max().copied().unwrap_or_default();
         self.seats.iter().position(|&games| games == most).unwrap_or_default()
     }
 }
 
-/// What a phase's results come to.
+/// Accumulated results of a phase.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Matches counted.
     pub matches: u64,
     /// Games counted.
     pub games: u64,
-    /// Turns of all of them.
+    /// Turns of all games.
     pub turns: u64,
-    by_board: bool,
-    entrants: Vec<Sums>,
-    pairs: Pairs,
+    by_seed: bool,
+    entrants: Vec<EntrantTotals>,
+    pairs: PairTable,
 }
 
 impl Tally {
-    /// Nothing yet. In a game with different roles everybody plays the same boards, so that scores are also kept by board: those of one
-    /// board have its luck in common.
+    /// An empty tally. In games with roles all entrants play the same seeds, so scores are also kept by seed: games on one seed share its
+    /// luck.
     pub fn new(game: &GameInfo) -> Self {
-        Self { by_board: game.roles.len() > 1, ..Self::default() }
+        Self { by_seed: game.roles.len() > 1, ..Self::default() }
     }
 
-    /// Counts a finished match.
+    /// Adds a finished match.
     pub fn add(&mut self, result: &MatchResult) {
         self.matches += 1;
         for (number, game) in result.games.iter().enumerate() {
@@ -247,11 +248,11 @@ impl Tally {
             let points = given.unwrap_or_else(|| {
                 result.games.iter().filter_map(|game| game.seats.get(seat)).map(|s| s.score).sum()
             });
-            let sums = self.sums(seated.entrant);
-            sums.matches += 1;
-            sums.points = sums.points.wrapping_add(points.0.into());
+            let totals = self.totals_mut(seated.entrant);
+            totals.matches += 1;
+            totals.points = totals.points.wrapping_add(points.0.into());
             if let Some(given) = given {
-                sums.given.add(given);
+                totals.match_points.add(given);
             }
         }
         if let ([a, b], [to_a, to_b]) = (first.seats.as_slice(), result.points.as_slice()) {
@@ -262,11 +263,11 @@ impl Tally {
     fn add_game(&mut self, game: &GameResult, first_of_match: bool) {
         self.games += 1;
         self.turns += u64::from(game.turns);
-        if self.pairs.len() > CACHED_PAIRS {
+        if self.pairs.len() > MAX_CACHED_PAIRS {
             let seats = || game.seats.iter().map(|seat| seat.entrant);
             let pairs =
                 seats().enumerate().flat_map(|(at, one)| seats().skip(at + 1).map(move |other| (one, other)));
-            black_box(pairs.fold(0, |sum, (one, other)| sum ^ self.pairs.touch(one, other)));
+            black_box(pairs.fold(0, |sum, (one, other)| sum ^ self.pairs.prefetch(one, other)));
         }
         let firsts = game.seats.iter().filter(|seat| seat.place == 1).count();
         for (seat, result) in game.seats.iter().enumerate() {
@@ -277,71 +278,73 @@ impl Tally {
                 }
                 beaten += 2 * u64::from(met.place > result.place) + u64::from(met.place == result.place);
                 if other > seat {
-                    self.pairs.add(&Met { matches: first_of_match.into(), ..meeting(result, met) });
+                    self.pairs
+                        .add(&PairTotals { matches: first_of_match.into(), ..pair_totals(result, met) });
                 }
             }
-            let by_board = self.by_board;
-            let sums = self.sums(result.entrant);
-            sums.add_seat(seat, result, beaten, game.seats.len() as u64 - 1);
+            let by_seed = self.by_seed;
+            let totals = self.totals_mut(result.entrant);
+            totals.add_seat(seat, result, beaten, game.seats.len() as u64 - 1);
             match result.place {
-                1 if firsts == 1 => sums.won += 1,
-                1 => sums.drawn += 1,
-                _ => sums.lost += 1,
+                1 if firsts == 1 => totals.won += 1,
+                1 => totals.drawn += 1,
+                _ => totals.lost += 1,
             }
-            if by_board {
-                let board = sums.boards.entry(game.seed).or_default();
-                board.games += 1;
-                board.score = board.score.wrapping_add(result.score.0);
+            if by_seed {
+                let on_seed = totals.by_seed.entry(game.seed).or_default();
+                on_seed.games += 1;
+                on_seed.score = on_seed.score.wrapping_add(result.score.0);
             }
         }
     }
 
-    fn sums(&mut self, entrant: Entrant) -> &mut Sums {
+    fn totals_mut(&mut self, entrant: Entrant) -> &mut EntrantTotals {
         if self.entrants.len() <= entrant.index() {
-            self.entrants.resize_with(entrant.index() + 1, Sums::default);
+            self.entrants.resize_with(entrant.index() + 1, EntrantTotals::default);
         }
         &mut self.entrants[entrant.index()]
     }
 
-    /// Counts all that another has counted.
+    /// Adds another tally.
     pub fn merge(&mut self, other: &Self) {
         self.matches += other.matches;
         self.games += other.games;
         self.turns += other.turns;
-        self.by_board |= other.by_board;
-        for (number, sums) in other.entrants.iter().enumerate() {
-            self.sums(Entrant(number as u32)).merge(sums);
+        self.by_seed |= other.by_seed;
+        for (number, totals) in other.entrants.iter().enumerate() {
+            self.totals_mut(Entrant(number as u32)).merge(totals);
         }
         self.pairs.merge(&other.pairs);
     }
 
-    /// What an entrant did; `None` if it has not played.
-    pub fn of(&self, entrant: Entrant) -> Option<&Sums> {
-        self.entrants.get(entrant.index()).filter(|sums| sums.games > 0)
+    /// Totals of an entrant; `None` if it has not played.
+    pub fn of(&self, entrant: Entrant) -> Option<&EntrantTotals> {
+        self.entrants.get(entrant.index()).filter(|totals| totals.games > 0)
     }
 
-    /// Everybody who has played.
-    pub fn entrants(&self) -> impl Iterator<Item = (Entrant, &Sums)> {
-        let numbered = self.entrants.iter().enumerate().map(|(number, sums)| (Entrant(number as u32), sums));
-        numbered.filter(|(_, sums)| sums.games > 0)
+    /// All entrants that have played.
+    pub fn entrants(&self) -> impl Iterator<Item = (Entrant, &EntrantTotals)> {
+        let numbered =
+            self.entrants.iter().enumerate().map(|(number, totals)| (Entrant(number as u32), totals));
+        numbered.filter(|(_, totals)| totals.games > 0)
     }
 
-    /// Who met whom.
-    pub const fn pairs(&self) -> &Pairs {
+    /// Totals of all pairs that met.
+    pub const fn pairs(&self) -> &PairTable {
         &self.pairs
     }
 }
 
-/// Equal when the same matches were counted, in whatever order.
+/// Equal if the same matches were added, in any order.
 impl PartialEq for Tally {
     fn eq(&self, other: &Self) -> bool {
         self.to_bytes() == other.to_bytes()
     }
 }
 
-fn meeting(one: &SeatResult, other: &SeatResult) -> Met {
-    let thousandths = |score: Fixed| score.0 / 1000;
-    Met {
+fn pair_totals(one: &SeatResult, other: &SeatResult) -> PairTotals {
+    let thousandths = |score: FixedPoint| score.0 / 1000;
+    PairTotals {
         a: one.entrant.0,
         b: other.entrant.0,
         games: 1,

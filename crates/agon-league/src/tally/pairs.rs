@@ -1,41 +1,41 @@
-//! What any two entrants did in the games they played together. Only those who met take room: some fifty bytes a pair.
+//! Results of pairs of entrants in common games. Only pairs that met use memory: about fifty bytes each.
 
 use std::collections::BTreeMap;
 
-use crate::result::{Entrant, Fixed};
+use crate::result::{Entrant, FixedPoint};
 
-/// Two entrants who met; `a` comes first in the competition's file.
+/// Totals of two entrants that met; `a` comes first in the competition file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Met {
-    /// One of them.
+pub struct PairTotals {
+    /// First entrant.
     pub a: u32,
-    /// The other.
+    /// Second entrant.
     pub b: u32,
-    /// Games in which both sat.
+    /// Common games.
     pub games: u32,
-    /// Of these, `a` had the better place.
+    /// Games in which `a` had the better place.
     pub won: u32,
-    /// Of these, `b` had the better place.
+    /// Games in which `b` had the better place.
     pub lost: u32,
-    /// Matches in which both sat.
+    /// Common matches.
     pub matches: u32,
-    /// Sum of `a`'s scores in these games, in millionths.
+    /// Sum of `a`'s scores, in millionths.
     pub score_a: i64,
-    /// Sum of `b`'s.
+    /// Sum of `b`'s scores, in millionths.
     pub score_b: i64,
-    /// Sum over these games of `a`'s score times `b`'s, both in thousandths: whether they are good together or at each other's expense.
+    /// Sum over games of `a`'s score times `b`'s, both in thousandths. Used for their covariance.
     pub cross: i64,
 }
 
-impl Met {
-    /// Games in which both had the same place.
+impl PairTotals {
+    /// Games with the same place.
     pub const fn drawn(&self) -> u32 {
         self.games - self.won - self.lost
     }
 
-    /// The same, told the other way round.
+    /// The same with `a` and `b` exchanged.
     #[must_use]
-    pub const fn turned(self) -> Self {
+    pub const fn swapped(self) -> Self {
         Self {
             a: self.b,
             b: self.a,
@@ -47,7 +47,7 @@ impl Met {
         }
     }
 
-    /// Sums wrap: whatever comes, the order of adding stays without meaning.
+    /// Sums wrap on overflow, so the result does not depend on the order.
     fn add(&mut self, other: &Self) {
         self.games = self.games.wrapping_add(other.games);
         self.won = self.won.wrapping_add(other.won);
@@ -67,7 +67,7 @@ const fn key(a: u32, b: u32) -> u64 {
     (a as u64) << 32 | b as u64
 }
 
-/// `SplitMix64`'s mixing: all bits depend on all.
+/// The mixing function of `SplitMix64`.
 const fn hash(a: u32, b: u32) -> u64 {
     let mut z = key(a, b).wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -75,39 +75,39 @@ const fn hash(a: u32, b: u32) -> u64 {
     z ^ (z >> 31)
 }
 
-/// All pairs that met. A hash table of places in a list: half of what the standard one takes when it has just grown.
+/// All pairs that met: a hash table of list indexes. Needs half the memory of the standard map right after growing.
 #[derive(Clone, Debug, Default)]
-pub struct Pairs {
-    list: Vec<Met>,
-    /// A power of two of them: 0 is free, else the pair's place in the list plus one. No part of the pair's hash beside it: that would be
-    /// a little faster, and is not worth 16 MB for two million pairs.
+pub struct PairTable {
+    list: Vec<PairTotals>,
+    /// Power-of-two size. 0 is free, else the list index plus one. Storing part of the hash would be slightly faster but costs 16 MB for
+    /// two million pairs.
     slots: Vec<u32>,
-    /// Points given for matches of two, where they are not the sum of scores.
+    /// Points given for two-player matches, where they are not the sum of scores.
     points: BTreeMap<(u32, u32), (i64, i64)>,
 }
 
-impl Pairs {
-    /// Adds to a pair; told either way round.
+impl PairTable {
+    /// Adds to a pair, in either order of its entrants.
     #[inline]
-    pub fn add(&mut self, met: &Met) {
+    pub fn add(&mut self, met: &PairTotals) {
         if met.a < met.b {
             self.entry(met.a, met.b).add(met);
         } else if met.a > met.b {
-            self.entry(met.b, met.a).add(&met.turned());
+            self.entry(met.b, met.a).add(&met.swapped());
         }
     }
 
-    /// Looks where a pair may be, without waiting for what is there. In a large field no two pairs of a game are near each other in memory: looked
-    /// for one after the other, each costs as much as all of them at once.
+    /// Prefetches the entry of a pair. In a large field the pairs of a game are far apart in memory; loading them in parallel costs as much
+    /// as loading one.
     #[inline]
-    pub fn touch(&self, a: Entrant, b: Entrant) -> u32 {
+    pub fn prefetch(&self, a: Entrant, b: Entrant) -> u32 {
         let at = hash(a.0.min(b.0), a.0.max(b.0)) as usize & self.slots.len().wrapping_sub(1);
         let place = self.slots.get(at).copied().unwrap_or(0);
         self.list.get((place as usize).wrapping_sub(1)).map_or(0, |met| met.games)
     }
 
-    /// Points given for a match of two.
-    pub fn add_points(&mut self, a: Entrant, b: Entrant, points: (Fixed, Fixed)) {
+    /// Adds the points of a two-player match.
+    pub fn add_points(&mut self, a: Entrant, b: Entrant, points: (FixedPoint, FixedPoint)) {
         let (key, (to_a, to_b)) = if a.0 < b.0 {
             ((a.0, b.0), (points.0.0, points.1.0))
         } else {
@@ -117,46 +117,50 @@ impl Pairs {
         *sums = (sums.0.wrapping_add(to_a), sums.1.wrapping_add(to_b));
     }
 
-    /// Adds all of another.
+    /// Adds all pairs of another table.
     pub fn merge(&mut self, other: &Self) {
         other.list.iter().for_each(|met| self.add(met));
         for (&(a, b), &(to_a, to_b)) in &other.points {
-            self.add_points(Entrant(a), Entrant(b), (Fixed(to_a), Fixed(to_b)));
+            self.add_points(Entrant(a), Entrant(b), (FixedPoint(to_a), FixedPoint(to_b)));
         }
     }
 
-    /// What they did together, as `a` sees it; `None` if they never met.
-    pub fn get(&self, a: Entrant, b: Entrant) -> Option<Met> {
+    /// Totals of two entrants from `a`'s view; `None` if they never met.
+    pub fn get(&self, a: Entrant, b: Entrant) -> Option<PairTotals> {
         let (low, high) = (a.0.min(b.0), a.0.max(b.0));
-        let place = *self.slots.get(self.slot(low, high)?)?;
+        let place = *self.slots.get(self.slot_of(low, high)?)?;
         let met = *self.list.get((place as usize).checked_sub(1)?)?;
-        Some(if a.0 == low { met } else { met.turned() })
+        Some(if a.0 == low { met } else { met.swapped() })
     }
 
-    /// The points given to `a` and to `b` in their matches.
-    pub fn points(&self, a: Entrant, b: Entrant) -> Option<(Fixed, Fixed)> {
+    /// Points of `a` and `b` in their matches.
+    pub fn points(&self, a: Entrant, b: Entrant) -> Option<(FixedPoint, FixedPoint)> {
         let &(low, high) = self.points.get(&(a.0.min(b.0), a.0.max(b.0)))?;
-        Some(if a.0 < b.0 { (Fixed(low), Fixed(high)) } else { (Fixed(high), Fixed(low)) })
+        Some(if a.0 < b.0 {
+            (FixedPoint(low), FixedPoint(high))
+        } else {
+            (FixedPoint(high), FixedPoint(low))
+        })
     }
 
-    /// All of them, in no order that means anything.
-    pub fn iter(&self) -> impl Iterator<Item = &Met> {
+    /// All pairs in arbitrary order.
+    pub fn iter(&self) -> impl Iterator<Item = &PairTotals> {
         self.list.iter()
     }
 
-    /// How many pairs met.
+    /// Number of pairs that met.
     pub const fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether nobody met anybody.
+    /// Whether no pair has met.
     pub const fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The slot of a pair: its own, or the free one where it belongs.
+    /// Slot of a pair, or the free slot for it.
     #[inline]
-    fn slot(&self, a: u32, b: u32) -> Option<usize> {
+    fn slot_of(&self, a: u32, b: u32) -> Option<usize> {
         let mask = self.slots.len().checked_sub(1)?;
         let mut at = hash(a, b) as usize & mask;
         loop {
@@ -173,17 +177,17 @@ impl Pairs {
     }
 
     #[inline]
-    fn entry(&mut self, a: u32, b: u32) -> &mut Met {
+    fn entry(&mut self, a: u32, b: u32) -> &mut PairTotals {
         if self.list.len() * 4 >= self.slots.len() * 3 {
             self.grow();
         }
-        let at = self.slot(a, b).unwrap_or_default();
+        let at = self.slot_of(a, b).unwrap_or_default();
         if self.slots[at] == 0 {
             if self.list.len() == self.list.capacity() {
-                // By a quarter, not by all: millions of pairs should not need room for twice as many.
+                // Grow by a quarter: millions of pairs should not reserve twice the memory.
                 self.list.reserve_exact((self.list.len() / 4).max(64));
             }
-            self.list.push(Met { a, b, ..Met::default() });
+            self.list.push(PairTotals { a, b, ..PairTotals::default() });
             self.slots[at] = self.list.len() as u32;
         }
         &mut self.list[self.slots[at] as usize - 1]
@@ -192,19 +196,18 @@ impl Pairs {
     fn grow(&mut self) {
         self.slots = vec![0; (self.slots.len() * 2).max(64)];
         for place in 0..self.list.len() {
-            let Met { a, b, .. } = self.list[place];
-            if let Some(at) = self.slot(a, b) {
+            let PairTotals { a, b, .. } = self.list[place];
+            if let Some(at) = self.slot_of(a, b) {
                 self.slots[at] = place as u32 + 1;
             }
         }
     }
 
-    /// By entrants: always in the same order.
-    pub(crate) fn sorted(&self) -> impl ExactSizeIterator<Item = &Met> {
-        // A list that was read from bytes is in order already. Otherwise sorting short keys is several times faster than sorting by what
-        // they stand for.
+    /// Pairs sorted by entrants: always the same order.
+    pub(crate) fn sorted(&self) -> impl ExactSizeIterator<Item = &PairTotals> {
+        // A decoded list is already sorted. Otherwise sort short keys, which is several times faster than sorting the entries.
         let mut places: Vec<(u64, u32)> = Vec::new();
-        if !self.list.is_sorted_by_key(Met::key) {
+        if !self.list.is_sorted_by_key(PairTotals::key) {
             places = self.list.iter().zip(0..).map(|(met, place)| (met.key(), place)).collect();
             places.sort_unstable();
         }
@@ -212,12 +215,12 @@ impl Pairs {
         (0..self.list.len()).map(move |at| &self.list[place(at)])
     }
 
-    /// For writing: by entrants.
+    /// All points, sorted by entrants, for encoding.
     pub(super) const fn all_points(&self) -> &BTreeMap<(u32, u32), (i64, i64)> {
         &self.points
     }
 
-    /// Room for so many, at once.
+    /// Reserves memory for this many pairs.
     pub(super) fn reserve(&mut self, pairs: usize) {
         self.list.reserve_exact(pairs);
         let slots = (pairs * 4 / 3 + 1).next_power_of_two().max(64);

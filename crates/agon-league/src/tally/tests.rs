@@ -1,6 +1,6 @@
-//! A tally knows which matches were played and nothing else.
+//! A tally depends only on which matches were played.
 
-use agon_core::random::QuickRng;
+use agon_core::random::FastRng;
 use proptest::prelude::*;
 
 use super::*;
@@ -8,20 +8,20 @@ use crate::result::MatchKey;
 use crate::simulated;
 
 fn any_seat() -> impl Strategy<Value = SeatResult> {
-    let score = prop_oneof![(-4_i64..60).prop_map(Fixed::whole), any::<i64>().prop_map(Fixed)];
-    let figures = (any::<i64>(), 0_u32..1000, any::<[u8; 4]>(), any::<u64>(), any::<u64>());
-    (score, 1_u8..4, figures).prop_map(|(score, place, (figure, answers, faults, thought_ns, longest_ns))| {
-        SeatResult {
+    let score = prop_oneof![(-4_i64..60).prop_map(FixedPoint::from_int), any::<i64>().prop_map(FixedPoint)];
+    let statistics = (any::<i64>(), 0_u32..1000, any::<[u8; 4]>(), any::<u64>(), any::<u64>());
+    (score, 1_u8..4, statistics).prop_map(
+        |(score, place, (statistic, answers, faults, thought_ns, longest_ns))| SeatResult {
             entrant: Entrant(0),
             score,
             place,
-            stats: [Fixed(figure), Fixed::ZERO, Fixed::whole(1)],
+            stats: [FixedPoint(statistic), FixedPoint::ZERO, FixedPoint::from_int(1)],
             answers,
             faults: faults.map(Into::into),
             thought_ns,
             longest_ns,
-        }
-    })
+        },
+    )
 }
 
 fn any_match() -> impl Strategy<Value = MatchResult> {
@@ -41,7 +41,7 @@ fn any_match() -> impl Strategy<Value = MatchResult> {
             }
         };
         let games: Vec<GameResult> = games.into_iter().map(game).collect();
-        let points = if given { (0..seats as i64).map(Fixed::whole).collect() } else { Vec::new() };
+        let points = if given { (0..seats as i64).map(FixedPoint::from_int).collect() } else { Vec::new() };
         MatchResult { key: MatchKey { phase: 0, stage: 0, number: 0 }, games, points }
     })
 }
@@ -56,14 +56,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn order_and_split_do_not_matter(
+    fn tally_does_not_depend_on_order_or_split(
         results in prop::collection::vec(any_match(), 0..60),
         seed in any::<u64>(),
-        boards in any::<bool>(),
+        with_roles in any::<bool>(),
     ) {
-        let game = simulated::game(if boards { "hide-and-seek" } else { "solitude-scramble" });
+        let game = simulated::game(if with_roles { "hide-and-seek" } else { "solitude-scramble" });
         let straight = fold(game, &results);
-        let mut rng = QuickRng::new(seed);
+        let mut rng = FastRng::new(seed);
         let mut shuffled: Vec<&MatchResult> = results.iter().collect();
         rng.shuffle(&mut shuffled);
         let (left, right) = shuffled.split_at(rng.below(results.len() as u32 + 1) as usize);
@@ -77,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn many_values_share_bins_in_any_order(values in prop::collection::vec(any::<i32>(), 0..1500), cut in 0_usize..1500) {
+    fn histogram_of_many_values_does_not_depend_on_order(values in prop::collection::vec(any::<i32>(), 0..1500), cut in 0_usize..1500) {
         let count = |values: &[i32]| {
             let mut histogram = Histogram::default();
             for &value in values {
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn broken_bytes_are_refused_or_read_but_never_panic(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>()) {
+    fn from_bytes_of_damaged_bytes_never_panics(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<prop::sample::Index>()) {
         let bytes = simulated::connect_five(&["a", "b", "c"], 1).tally().to_bytes();
         let mut changed = bytes.clone();
         changed[at.index(bytes.len())] ^= byte;
@@ -105,18 +105,18 @@ proptest! {
 }
 
 #[test]
-fn foreign_bytes_are_named() {
-    assert_eq!(Tally::from_bytes(b"SQLite format 3"), Err(BrokenTally::Other));
+fn from_bytes_of_foreign_bytes_names_the_problem() {
+    assert_eq!(Tally::from_bytes(b"SQLite format 3"), Err(TallyDecodeError::NotATally));
     let mut newer = Tally::default().to_bytes();
     newer[4] = 9;
-    assert_eq!(Tally::from_bytes(&newer), Err(BrokenTally::Version(9)));
+    assert_eq!(Tally::from_bytes(&newer), Err(TallyDecodeError::Version(9)));
     newer[4] = VERSION;
     newer.push(0);
-    assert!(matches!(Tally::from_bytes(&newer), Err(BrokenTally::Damaged(_))));
+    assert!(matches!(Tally::from_bytes(&newer), Err(TallyDecodeError::Damaged(_))));
 }
 
 #[test]
-fn everything_is_counted() {
+fn add_counts_all_totals() {
     let mut tally = Tally::default();
     let mut result = simulated::match_of(&[(4, 3.0), (2, 5.0), (7, 5.0)], &[]);
     result.games[0].seats[0].faults = [1, 0, 2, 0];
@@ -127,7 +127,7 @@ fn everything_is_counted() {
     assert_eq!((sums.points, sums.score.min, sums.score.max), (12_000_000, 3_000_000, 9_000_000));
     assert!((sums.score.mean() - 6.0).abs() < 1e-12 && (sums.score.variance() - 18.0).abs() < 1e-9);
     assert_eq!((sums.faults, sums.answers, &sums.seats[..]), ([1, 0, 2, 0], 20, &[2][..]));
-    assert_eq!((sums.others, sums.beaten, sums.beaten_squares), (4, 4, 16));
+    assert_eq!((sums.opponents, sums.beaten, sums.beaten_squares), (4, 4, 16));
     assert_eq!(tally.of(Entrant(2)).unwrap().drawn, 1);
     assert!(tally.of(Entrant(3)).is_none());
     let met = tally.pairs().get(Entrant(7), Entrant(4)).unwrap();
@@ -139,12 +139,12 @@ fn everything_is_counted() {
 }
 
 #[test]
-fn points_are_kept_for_each_pair() {
+fn given_points_are_kept_per_pair() {
     let mut tally = Tally::default();
     tally.add(&simulated::match_of(&[(1, 1.0), (0, 0.0)], &[2.0, -2.0]));
     tally.add(&simulated::match_of(&[(0, 1.0), (1, 0.0)], &[1.0, -1.0]));
     let (one, other) = tally.pairs().points(Entrant(1), Entrant(0)).unwrap();
-    assert_eq!((one, other), (Fixed::whole(1), Fixed::whole(-1)));
+    assert_eq!((one, other), (FixedPoint::from_int(1), FixedPoint::from_int(-1)));
     assert_eq!(tally.of(Entrant(1)).unwrap().points, 1_000_000);
-    assert_eq!(tally.of(Entrant(1)).unwrap().worth().count, 2);
+    assert_eq!(tally.of(Entrant(1)).unwrap().points_or_scores().count, 2);
 }

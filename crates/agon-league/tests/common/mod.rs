@@ -1,36 +1,36 @@
-//! What tests of formats share: fields, results drawn by a seed, and a runner that plays a plan to its end.
+//! Helpers for format tests: fields, random results, and a function that plays a schedule to its end.
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 #![allow(clippy::expect_used, reason = "tests fail by panicking")]
 
 use std::collections::HashMap;
 
-use agon_core::random::QuickRng;
-use agon_league::format::{Field, Fixture, Past, Plan, Stage, Verdict};
-use agon_league::{Entrant, Fixed};
+use agon_core::random::FastRng;
+use agon_league::format::{Fixture, MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule, Stage};
+use agon_league::{Entrant, FixedPoint};
 
-/// Entrants 0, 3, 6 ...: so that nobody takes an entrant for its place in the field.
-pub fn field(n: u32) -> Field {
-    Field::of((0..n).map(|i| Entrant(3 * i)).collect())
+/// Entrants 0, 3, 6 ..., so that an entrant is not confused with its index in the field.
+pub fn field(n: u32) -> PhaseField {
+    PhaseField::of((0..n).map(|i| Entrant(3 * i)).collect())
 }
 
-/// All fixtures of a stage; each of them is valid, and there is none past the end.
-pub fn fixtures(stage: &dyn Stage, field: &Field) -> Vec<Fixture> {
+/// All fixtures of a stage. Checks that each is valid and that there is none past the end.
+pub fn fixtures(stage: &dyn Stage, field: &PhaseField) -> Vec<Fixture> {
     let all: Vec<Fixture> =
-        (0..stage.len()).map(|number| stage.fixture(number).expect("within the stage")).collect();
+        (0..stage.len()).map(|number| stage.fixture(number).expect("fixture within the stage")).collect();
     assert_eq!(stage.fixture(stage.len()), None);
     for fixture in &all {
         assert!(fixture.seats.iter().all(|entrant| field.entrants.contains(entrant)), "{fixture:?}");
         let mut seats = fixture.seats.clone();
         seats.sort_unstable();
         seats.dedup();
-        assert_eq!(seats.len(), fixture.seats.len(), "somebody plays against itself: {fixture:?}");
+        assert_eq!(seats.len(), fixture.seats.len(), "an entrant plays against itself: {fixture:?}");
         assert!(fixture.variant < field.variants.max(1));
     }
     all
 }
 
-/// How often each pair meets, the smaller first.
+/// Meetings per pair, the smaller entrant first.
 pub fn meetings<'f>(all: impl IntoIterator<Item = &'f Fixture>) -> HashMap<(Entrant, Entrant), u64> {
     let mut meetings = HashMap::new();
     for fixture in all {
@@ -43,7 +43,7 @@ pub fn meetings<'f>(all: impl IntoIterator<Item = &'f Fixture>) -> HashMap<(Entr
     meetings
 }
 
-/// How often each entrant sits on each seat.
+/// Matches per entrant and seat.
 pub fn seats(all: &[Fixture]) -> HashMap<Entrant, Vec<u64>> {
     let mut seats: HashMap<Entrant, Vec<u64>> = HashMap::new();
     for fixture in all {
@@ -54,27 +54,27 @@ pub fn seats(all: &[Fixture]) -> HashMap<Entrant, Vec<u64>> {
     seats
 }
 
-/// 3 for a win, 1 for a draw; what is second is drawn too, and often equal.
-pub fn draw_result(fixture: &Fixture, draws: u32, rng: &mut QuickRng) -> Verdict {
+/// 3 points for a win, 1 for a draw; a random tie-break that is often equal.
+pub fn draw_result(fixture: &Fixture, draws: u32, rng: &mut FastRng) -> MatchVerdict {
     let (points, second) = match rng.below(100) {
         n if n < draws => ([1, 1], [5, 5]),
         n if n % 2 == 0 => ([3, 0], [7, i64::from(rng.below(7))]),
         _ => ([0, 3], [i64::from(rng.below(7)), 7]),
     };
-    let fixed = |all: [i64; 2]| all.into_iter().map(Fixed::whole).collect();
-    Verdict { seats: fixture.seats.clone(), points: fixed(points), second: fixed(second) }
+    let fixed = |all: [i64; 2]| all.into_iter().map(FixedPoint::from_int).collect();
+    MatchVerdict { seats: fixture.seats.clone(), points: fixed(points), tie_break: fixed(second) }
 }
 
-/// A phase that was played.
-pub struct Played {
+/// A played phase.
+pub struct PlayedPhase {
     pub names: Vec<String>,
-    pub stages: Vec<Vec<Verdict>>,
+    pub stages: Vec<Vec<MatchVerdict>>,
     pub fixtures: Vec<Vec<Fixture>>,
 }
 
-impl Played {
-    pub fn past(&self) -> Past<'_> {
-        Past { stages: &self.stages, ..Past::default() }
+impl PlayedPhase {
+    pub fn past(&self) -> PhaseHistory<'_> {
+        PhaseHistory { stages: &self.stages, ..PhaseHistory::default() }
     }
 
     pub fn matches(&self) -> u64 {
@@ -82,20 +82,24 @@ impl Played {
     }
 }
 
-/// Plays a plan to its end. Each stage is asked for twice, with more past the second time: it must be the same.
-pub fn play(plan: &dyn Plan, field: &Field, mut result: impl FnMut(&Fixture) -> Verdict) -> Played {
-    let mut played = Played { names: Vec::new(), stages: Vec::new(), fixtures: Vec::new() };
-    while let Some(stage) = plan.stage(played.stages.len() as u32, &played.past()) {
+/// Plays a schedule to its end. Requests each stage twice, the second time with more history: it must be the same.
+pub fn play(
+    schedule: &dyn PhaseSchedule,
+    field: &PhaseField,
+    mut result: impl FnMut(&Fixture) -> MatchVerdict,
+) -> PlayedPhase {
+    let mut played = PlayedPhase { names: Vec::new(), stages: Vec::new(), fixtures: Vec::new() };
+    while let Some(stage) = schedule.stage(played.stages.len() as u32, &played.past()) {
         let all = fixtures(&*stage, field);
         assert!(!all.is_empty(), "a stage without fixtures: {}", stage.name());
         played.names.push(stage.name());
         played.stages.push(all.iter().map(&mut result).collect());
         played.fixtures.push(all);
-        assert!(played.stages.len() < 10_000, "it never ends");
+        assert!(played.stages.len() < 10_000, "the schedule never ends");
     }
     for (number, all) in played.fixtures.iter().enumerate() {
-        let again = plan.stage(number as u32, &played.past()).expect("it was there");
-        assert_eq!(&fixtures(&*again, field), all, "stage {number} is another one the second time");
+        let again = schedule.stage(number as u32, &played.past()).expect("stage requested again");
+        assert_eq!(&fixtures(&*again, field), all, "stage {number} changed");
     }
     played
 }

@@ -1,71 +1,75 @@
-//! `bots/NN-name.html`: an entrant, its versions, and how it fared.
+//! `bots/NN-name.html`: an entrant, its versions and its results.
 
 use agon_league::Entrant;
-use agon_league::standings::shown_time;
+use agon_league::standings::format_duration;
 
 use crate::data::Report;
-use crate::html::{Grid, Page, bdi, escaped, facts, link, note, number, section, up, words};
-use crate::lists::{Which, faults, games};
-use crate::tables::{self, Ways};
-use crate::words::count;
+use crate::html::{
+    HtmlTable, Page, bidi_isolate, definition_list, escaped, link, note, number_column, path_to_root,
+    section, text_column,
+};
+use crate::lists::{GameFilter, faults, games};
+use crate::tables::{self, PageLinks};
+use crate::text_format::count;
 
-/// The page.
+/// Renders the page of an entrant.
 pub fn bot(report: &Report, entrant: Entrant) -> String {
     let path = report.bot_file(entrant);
-    let ways = Ways { report, up: up(&path) };
+    let links = PageLinks { report, root: path_to_root(&path) };
     let about = report.entrants.get(entrant.index()).cloned().unwrap_or_default();
-    let marks: Vec<String> = about.marks.iter().map(|(mark, _)| bdi(mark)).collect();
-    let mut body = facts(&[
-        ("Contributor", about.contributor.as_deref().map_or_else(String::new, bdi)),
+    let marks: Vec<String> = about.marks.iter().map(|(mark, _)| bidi_isolate(mark)).collect();
+    let mut body = definition_list(&[
+        ("Contributor", about.contributor.as_deref().map_or_else(String::new, bidi_isolate)),
         ("Role", escaped(about.role.unwrap_or_default())),
         ("Marks", marks.join(", ")),
         ("Faults", count(about.faults.total)),
     ]);
-    for (mark, told) in about.marks.iter().filter_map(|(mark, told)| Some((mark, told.as_ref()?))) {
-        body += &note(&format!("{mark}: {told}"));
+    for (mark, text) in about.marks.iter().filter_map(|(mark, text)| Some((mark, text.as_ref()?))) {
+        body += &note(&format!("{mark}: {text}"));
     }
-    for phase in report.phases.iter().rev().filter(|phase| phase.is_begun()) {
+    for phase in report.phases.iter().rev().filter(|phase| phase.has_started()) {
         let Some(standings) = &phase.standings else { continue };
-        let rows = tables::own_rows(standings, entrant, ways);
+        let rows = tables::entrant_rows(standings, entrant, links);
         if rows.is_empty() {
             continue;
         }
-        let inner = rows + &tables::against(standings, entrant, ways);
+        let inner = rows + &tables::opponents(standings, entrant, links);
         body += &section(&format!("phase-{}", phase.number + 1), &phase.name, &inner);
     }
-    body += &section("times", "Time per move", &times(report, entrant, ways));
+    body += &section("times", "Time per move", &times(report, entrant, links));
     if !about.versions.is_empty() {
-        body += &section("versions", "Versions", &tables::versions(&about.versions, ways));
+        body += &section("versions", "Versions", &tables::versions(&about.versions, links));
     }
     let mut replays = String::new();
-    for phase in report.phases.iter().filter(|phase| phase.is_begun()) {
-        let list = games(phase, ways, Which::Of(entrant));
+    for phase in report.phases.iter().filter(|phase| phase.has_started()) {
+        let list = games(phase, links, GameFilter::Of(entrant));
         if !list.is_empty() {
-            replays += &format!("<h3>{}</h3>\n{list}", bdi(&phase.name));
+            replays += &format!("<h3>{}</h3>\n{list}", bidi_isolate(&phase.name));
         }
     }
     body += &section("games", "Replays", &replays);
-    body += &section("faults", "Faults", &faults(&about.faults, ways, false));
-    let above = format!("<p class=\"above\">{}</p>\n", link("../summary.html", &bdi(&report.name)));
+    body += &section("faults", "Faults", &faults(&about.faults, links, false));
+    let above = format!("<p class=\"above\">{}</p>\n", link("../summary.html", &bidi_isolate(&report.name)));
     Page { report, path: &path, title: about.name, above, body, viewer: None }.html()
 }
 
-fn times(report: &Report, entrant: Entrant, ways: Ways<'_>) -> String {
+fn times(report: &Report, entrant: Entrant, links: PageLinks<'_>) -> String {
     let mut rows = Vec::new();
     for phase in &report.phases {
-        let own = phase.paces.iter().filter(|pace| pace.entrant == entrant && pace.answers > 0);
-        rows.extend(own.map(|pace| {
+        let own = phase.think_times.iter().filter(|times| times.entrant == entrant && times.answers > 0);
+        rows.extend(own.map(|times| {
             vec![
-                link(&format!("{}{}", ways.up, phase.file()), &bdi(&phase.name)),
-                count(pace.answers),
-                shown_time(pace.mean),
-                shown_time(pace.longest),
+                link(&format!("{}{}", links.root, phase.file()), &bidi_isolate(&phase.name)),
+                count(times.answers),
+                format_duration(times.mean),
+                format_duration(times.longest),
             ]
         }));
     }
     if rows.is_empty() {
         return String::new();
     }
-    let titles = vec![words("Phase"), number("Answers"), number("Mean"), number("Longest")];
-    Grid { caption: "Time for an answer", titles, head: 0, rows }.html()
+    let titles =
+        vec![text_column("Phase"), number_column("Answers"), number_column("Mean"), number_column("Longest")];
+    HtmlTable { caption: "Time per answer", titles, row_header: 0, rows }.html()
 }

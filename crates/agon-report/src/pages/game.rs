@@ -1,77 +1,82 @@
 //! `games/...html`: one game, played by the replay viewer.
 
 use crate::data::{GameLine, PhaseReport, Report, SeatLine};
-use crate::html::{Grid, Page, Viewer, bdi, escaped, facts, link, number, section, up, words};
-use crate::tables::Ways;
-use crate::words::short;
+use crate::html::{
+    HtmlTable, Page, Viewer, bidi_isolate, definition_list, escaped, link, number_column, path_to_root,
+    section, text_column,
+};
+use crate::tables::PageLinks;
+use crate::text_format::trim_number;
 
-/// So many names fit a heading.
-const NAMED: usize = 4;
+/// Maximum number of names in the heading.
+const MAX_NAMES_IN_TITLE: usize = 4;
 
-/// Its neighbours among the pages.
+/// The previous and next games that have a page.
 #[derive(Clone, Copy, Default)]
-pub struct Beside<'g> {
-    /// The one before.
+pub struct AdjacentGames<'g> {
+    /// The previous game.
     pub before: Option<&'g GameLine>,
-    /// The one after.
+    /// The next game.
     pub after: Option<&'g GameLine>,
 }
 
-/// The page. `mount` is the place where the viewer shows the film, as HTML.
+/// Renders the page of a game. `mount` is the HTML element in which the viewer shows the film.
 pub fn game(
     report: &Report,
     phase: &PhaseReport,
     game: &GameLine,
-    beside: Beside<'_>,
+    beside: AdjacentGames<'_>,
     viewer: Viewer<'_>,
     mount: &str,
 ) -> String {
     let path = game.file();
-    let ways = Ways { report, up: up(&path) };
+    let links = PageLinks { report, root: path_to_root(&path) };
     let names: Vec<String> = game.seats.iter().map(|seat| report.name_of(seat.entrant)).collect();
-    let title = if names.len() > NAMED {
+    let title = if names.len() > MAX_NAMES_IN_TITLE {
         format!("{} bots, match {}", names.len(), game.number())
     } else {
         names.join(" - ")
     };
-    let mut body = format!(
-        "<noscript><p>A replay plays in the browser and needs JavaScript.</p></noscript>\n<div class=\"film\">{mount}</div>\n"
+    let mut body =
+        format!("<noscript><p>Replays need JavaScript.</p></noscript>\n<div class=\"film\">{mount}</div>\n");
+    body += &adjacent_links(beside);
+    body += &section("result", "Result", &(result(game, links) + &about(phase, game, links)));
+    let phase_link = link(&format!("../{}", phase.file()), &bidi_isolate(&phase.name));
+    let above = format!(
+        "<p class=\"above\">{} · {phase_link}</p>\n",
+        link("../summary.html", &bidi_isolate(&report.name))
     );
-    body += &turn_pages(beside);
-    body += &section("result", "Result", &(result(game, ways) + &about(phase, game, ways)));
-    let phase_link = link(&format!("../{}", phase.file()), &bdi(&phase.name));
-    let above =
-        format!("<p class=\"above\">{} · {phase_link}</p>\n", link("../summary.html", &bdi(&report.name)));
     Page { report, path: &path, title, above, body, viewer: Some(viewer) }.html()
 }
 
-fn about(phase: &PhaseReport, game: &GameLine, ways: Ways<'_>) -> String {
-    facts(&[
-        ("Phase", link(&format!("{}{}", ways.up, phase.file()), &bdi(&phase.name))),
+fn about(phase: &PhaseReport, game: &GameLine, links: PageLinks<'_>) -> String {
+    definition_list(&[
+        ("Phase", link(&format!("{}{}", links.root, phase.file()), &bidi_isolate(&phase.name))),
         ("Match", escaped(&game.number())),
         ("Stage", escaped(&game.stage)),
         ("Turns", game.turns.to_string()),
         ("Ended", escaped(&game.ended)),
-        ("Chosen as", escaped(&game.why.join(", "))),
+        ("Chosen as", escaped(&game.reasons.join(", "))),
     ])
 }
 
-fn result(game: &GameLine, ways: Ways<'_>) -> String {
-    let score = ways.report.game.score;
+fn result(game: &GameLine, links: PageLinks<'_>) -> String {
+    let score = links.report.game.score;
     let row = |seat: &SeatLine| {
-        vec![seat.place.to_string(), ways.marked(seat.entrant), short(seat.score, score.decimals)]
+        vec![seat.place.to_string(), links.marked(seat.entrant), trim_number(seat.score, score.decimals)]
     };
     let unit = if score.unit.is_empty() {
         score.name.to_owned()
     } else {
         format!("{} [{}]", score.name, score.unit)
     };
-    let titles = vec![number("Place"), words("Name"), number(&unit)];
-    Grid { caption: "Result", titles, head: 1, rows: game.best_first().iter().map(row).collect() }.html()
+    let titles = vec![number_column("Place"), text_column("Name"), number_column(&unit)];
+    HtmlTable { caption: "Result", titles, row_header: 1, rows: game.best_first().iter().map(row).collect() }
+        .html()
 }
 
-/// To the game before and the one after.
-fn turn_pages(beside: Beside<'_>) -> String {
+/// Links to the previous and the next game.
+fn adjacent_links(beside: AdjacentGames<'_>) -> String {
     let one = |game: Option<&GameLine>, arrows: [&str; 2]| {
         game.map_or_else(String::new, |game| {
             let name = game.file().trim_start_matches("games/").to_owned();

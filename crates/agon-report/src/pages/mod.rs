@@ -1,4 +1,4 @@
-//! The pages of a report, one file for each kind.
+//! The pages of a report, one file per kind of page.
 
 mod bot;
 mod game;
@@ -6,46 +6,50 @@ mod phase;
 mod summary;
 
 pub use bot::bot;
-pub use game::{Beside, game};
+pub use game::{AdjacentGames, game};
 pub use phase::phase;
 pub use summary::summary;
 
-use agon_league::standings::Sheet;
+use agon_league::standings::StandingsTable;
 
 use crate::bracket;
 use crate::data::{PhaseReport, Report};
 use crate::html::section;
-use crate::tables::{self, Ways};
+use crate::tables::{self, PageLinks};
 
-/// `12 of 40 matches, 120 games`.
+/// Progress of a phase: `12 of 40 matches, 120 games`.
 fn progress(phase: &PhaseReport) -> String {
-    use crate::words::{count, counted};
+    use crate::text_format::{count, plural};
     let matches = match phase.expected {
         Some((least, most)) if phase.state != "published" && phase.state != "closed" => {
             let of =
                 if least == most { count(least) } else { format!("{} to {}", count(least), count(most)) };
             format!("{} of {of} matches", count(phase.matches))
         }
-        _ => counted(phase.matches, "match", "matches"),
+        _ => plural(phase.matches, "match", "matches"),
     };
     if phase.games_played == phase.matches {
         matches
     } else {
-        format!("{matches}, {}", counted(phase.games_played, "game", "games"))
+        format!("{matches}, {}", plural(phase.games_played, "game", "games"))
     }
 }
 
-/// The sheets of a phase for which `wanted` holds, each as a part of the page.
-fn sheets(phase: &PhaseReport, ways: Ways<'_>, wanted: &dyn Fn(&Sheet) -> bool) -> String {
-    let sheets = phase.standings.iter().flat_map(|standings| &standings.sheets);
-    sheets
-        .filter(|sheet| wanted(sheet))
-        .map(|sheet| section(&sheet.id, &sheet.title, &tables::sheet(sheet, ways)))
+/// Sections with the tables of a phase for which `wanted` returns true.
+fn standings_sections(
+    phase: &PhaseReport,
+    links: PageLinks<'_>,
+    wanted: &dyn Fn(&StandingsTable) -> bool,
+) -> String {
+    let tables = phase.standings.iter().flat_map(|standings| &standings.tables);
+    tables
+        .filter(|table| wanted(table))
+        .map(|table| section(&table.id, &table.title, &tables::standings_table(table, links)))
         .collect()
 }
 
-/// The bracket as a part of the page; nothing where there is none.
-fn bracket_of(report: &Report, phase: &PhaseReport, up: &str) -> String {
-    let drawn = phase.bracket.as_ref().map_or_else(String::new, |one| bracket::bracket(report, one, up));
+/// Section with the bracket. Empty if there is none.
+fn bracket_of(report: &Report, phase: &PhaseReport, root: &str) -> String {
+    let drawn = phase.bracket.as_ref().map_or_else(String::new, |one| bracket::bracket(report, one, root));
     section("bracket", "Bracket", &drawn)
 }

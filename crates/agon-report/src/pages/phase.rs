@@ -1,21 +1,21 @@
-//! `phase-N.html`: everything that is known of a phase.
+//! `phase-N.html`: all data of a phase.
 
 use agon_league::Entrant;
 
-use super::{bracket_of, progress, sheets};
+use super::{bracket_of, progress, standings_sections};
 use crate::charts;
 use crate::data::{PhaseReport, Report};
-use crate::html::{Page, escaped, facts, link, note, section};
-use crate::lists::{Which, faults, games};
+use crate::html::{Page, definition_list, escaped, link, note, section};
+use crate::lists::{GameFilter, faults, games};
 use crate::matrix::matrix;
-use crate::tables::Ways;
-use crate::words::{capital, count, moment};
+use crate::tables::PageLinks;
+use crate::text_format::{capitalize, count, format_time};
 
-/// The page.
+/// Renders the page of a phase.
 pub fn phase(report: &Report, phase: &PhaseReport) -> String {
     let path = phase.file();
-    let ways = Ways { report, up: "" };
-    let names = |entrant: Entrant| ways.marked(entrant);
+    let links = PageLinks { report, root: "" };
+    let names = |entrant: Entrant| links.marked(entrant);
     let plain = |entrant: Entrant| report.name_of(entrant);
     let parts = [
         ("head-to-head", "Head to head", phase.standings.as_ref().map(|it| matrix(it, &names, &plain))),
@@ -24,11 +24,11 @@ pub fn phase(report: &Report, phase: &PhaseReport) -> String {
             "Scores",
             phase.standings.as_ref().and_then(|it| Some(charts::histogram(it.histogram.as_ref()?, &names))),
         ),
-        ("ratings", "Ratings", phase.standings.as_ref().map(|it| ratings(report, it, ways))),
-        ("times", "Time per move", Some(charts::paces(&phase.paces, &names))),
-        ("balance", "How evenly it was spread", phase.balance.as_ref().map(|it| balance(it, &plain))),
-        ("faults", "Faults", Some(faults(&phase.faults, ways, true))),
-        ("games", "Games", Some(games(phase, ways, Which::Listed))),
+        ("ratings", "Ratings", phase.standings.as_ref().map(|it| ratings(report, it, links))),
+        ("times", "Time per move", Some(charts::think_times(&phase.think_times, &names))),
+        ("balance", "Schedule balance", phase.balance.as_ref().map(|it| balance(it, &plain))),
+        ("faults", "Faults", Some(faults(&phase.faults, links, true))),
+        ("games", "Games", Some(games(phase, links, GameFilter::Listed))),
     ];
     let mut body = intro(phase);
     body += &contents(
@@ -40,22 +40,25 @@ pub fn phase(report: &Report, phase: &PhaseReport) -> String {
             .collect::<Vec<_>>(),
     );
     body += &bracket_of(report, phase, "");
-    body += &sheets(phase, ways, &|sheet| sheet.id != "head-to-head");
+    body += &standings_sections(phase, links, &|table| table.id != "head-to-head");
     for (id, title, inner) in parts {
         body += &section(id, title, &inner.unwrap_or_default());
     }
-    let above = format!("<p class=\"above\">{}</p>\n", link("summary.html", &crate::html::bdi(&report.name)));
+    let above = format!(
+        "<p class=\"above\">{}</p>\n",
+        link("summary.html", &crate::html::bidi_isolate(&report.name))
+    );
     Page { report, path: &path, title: phase.name.clone(), above, body, viewer: None }.html()
 }
 
 fn intro(phase: &PhaseReport) -> String {
-    facts(&[
-        ("What is played", escaped(&phase.format)),
+    definition_list(&[
+        ("Format", escaped(&phase.format)),
         ("State", phase.state.to_owned()),
         ("Played", escaped(&progress(phase))),
         ("Faults", count(phase.faults.total)),
-        ("Started", phase.started.map_or_else(String::new, moment)),
-        ("Published", phase.published.map_or_else(String::new, moment)),
+        ("Started", phase.started.map_or_else(String::new, format_time)),
+        ("Published", phase.published.map_or_else(String::new, format_time)),
         (
             "SHA-256 of the table",
             phase
@@ -66,12 +69,12 @@ fn intro(phase: &PhaseReport) -> String {
     ])
 }
 
-/// What is on the page.
+/// Table of contents of the page.
 fn contents(phase: &PhaseReport, parts: &[(&str, &str)]) -> String {
     let mut list: Vec<(&str, &str)> = Vec::new();
     list.extend(phase.bracket.as_ref().map(|_| ("bracket", "Bracket")));
-    let sheets = phase.standings.iter().flat_map(|standings| &standings.sheets);
-    list.extend(sheets.filter(|sheet| sheet.id != "head-to-head").map(|sheet| (&*sheet.id, &*sheet.title)));
+    let tables = phase.standings.iter().flat_map(|standings| &standings.tables);
+    list.extend(tables.filter(|table| table.id != "head-to-head").map(|table| (&*table.id, &*table.title)));
     list.extend(parts);
     let mut items = String::new();
     for (id, title) in list {
@@ -80,11 +83,11 @@ fn contents(phase: &PhaseReport, parts: &[(&str, &str)]) -> String {
     format!("<nav class=\"contents\" aria-label=\"On this page\">\n<ul>\n{items}</ul>\n</nav>\n")
 }
 
-/// Roles are rated apart, so each has a chart of its own.
-fn ratings(report: &Report, standings: &agon_league::standings::Standings, ways: Ways<'_>) -> String {
-    let names = |entrant: Entrant| ways.marked(entrant);
-    let said = note(
-        "Ratings are on Elo's scale, 1500 is the middle of the field. They do not depend on the order of games.",
+/// Rating charts. Roles are rated separately, so each role has its own chart.
+fn ratings(report: &Report, standings: &agon_league::standings::Standings, links: PageLinks<'_>) -> String {
+    let names = |entrant: Entrant| links.marked(entrant);
+    let explanation = note(
+        "Ratings use the Elo scale; 1500 is the middle of the field. They do not depend on the order of games.",
     );
     let role = |entrant: Entrant| report.entrants.get(entrant.index()).and_then(|one| one.role);
     let mut text = String::new();
@@ -98,25 +101,25 @@ fn ratings(report: &Report, standings: &agon_league::standings::Standings, ways:
                 .collect();
             let chart = charts::ratings(&own, &format!("{}s", known.name), &names);
             if !chart.is_empty() {
-                text += &format!("<h3>{}s</h3>\n{chart}", escaped(&capital(known.name)));
+                text += &format!("<h3>{}s</h3>\n{chart}", escaped(&capitalize(known.name)));
             }
         }
     } else {
         text = charts::ratings(&standings.ratings, "all", &names);
     }
-    if text.is_empty() { text } else { text + &said }
+    if text.is_empty() { text } else { text + &explanation }
 }
 
-/// The balance report: words, then figures.
+/// The balance report: a sentence, then the values.
 fn balance(report: &agon_league::format::BalanceReport, plain: &dyn Fn(Entrant) -> String) -> String {
-    let lines = report.lines(plain);
+    let lines = report.describe(plain);
     let mut list: Vec<(&str, String)> = Vec::new();
     for line in lines.iter().skip(1) {
-        // Written for a terminal: two blanks or more stand between what and how much.
+        // The lines are written for a terminal. At least two spaces separate label and value.
         if let Some((what, is)) = line.split_once("  ") {
             list.push((what, escaped(is.trim())));
         }
     }
     let first = lines.first().map_or_else(String::new, |line| format!("<p>{}.</p>\n", escaped(line)));
-    first + &facts(&list)
+    first + &definition_list(&list)
 }

@@ -1,34 +1,37 @@
-//! `summary.html`: what it is, how far it is, who leads, and the way to everything else.
+//! `summary.html`: overview of the competition, with links to all other pages.
 
 use agon_league::Entrant;
 
-use super::{bracket_of, progress, sheets};
+use super::{bracket_of, progress, standings_sections};
 use crate::data::{PhaseReport, Report};
-use crate::html::{Grid, Page, bdi, escaped, facts, link, note, number, prose, section, when, words};
-use crate::lists::{Which, games};
-use crate::tables::Ways;
-use crate::words::{count, moment};
+use crate::html::{
+    HtmlTable, Page, bidi_isolate, definition_list, escaped, link, note, number_column, prose_column,
+    section, text_column, time_span,
+};
+use crate::lists::{GameFilter, games};
+use crate::tables::PageLinks;
+use crate::text_format::{count, format_time};
 
-/// The page.
+/// Renders the summary page.
 pub fn summary(report: &Report) -> String {
-    let ways = Ways { report, up: "" };
+    let links = PageLinks { report, root: "" };
     let mut body = intro(report);
     if let Some(latest) = report.latest() {
         let more = link(&latest.file(), "head to head, scores, ratings, times, faults, games");
         body += &format!(
-            "<p class=\"lead\">{}: {}. More about it: {more}.</p>\n",
-            bdi(&latest.name),
-            escaped(&standing_of(report, latest))
+            "<p class=\"lead\">{}: {}. Details: {more}.</p>\n",
+            bidi_isolate(&latest.name),
+            escaped(&phase_status(report, latest))
         );
         body += &bracket_of(report, latest, "");
-        body += &sheets(latest, ways, &|sheet| sheet.official || sheet.id == "rulings");
-        body += &sheets(latest, ways, &|sheet| sheet.id.starts_with("confidence"));
+        body += &standings_sections(latest, links, &|table| table.official || table.id == "rulings");
+        body += &standings_sections(latest, links, &|table| table.id.starts_with("confidence"));
     } else {
-        body += "<p class=\"lead\">Nothing was played yet.</p>\n";
+        body += "<p class=\"lead\">No games played yet.</p>\n";
     }
     body += &section("phases", "Phases", &phases(report));
-    body += &section("entrants", "Who takes part", &entrants(report, ways));
-    body += &section("replays", "Replays", &replays(report, ways));
+    body += &section("entrants", "Entrants", &entrants(report, links));
+    body += &section("replays", "Replays", &replays(report, links));
     body += &section("seed", "The secret seed", &seed(report));
     Page {
         report,
@@ -44,88 +47,89 @@ pub fn summary(report: &Report) -> String {
 fn intro(report: &Report) -> String {
     let played: u64 = report.phases.iter().map(|phase| phase.games_played).sum();
     let last = report.phases.iter().filter_map(|phase| phase.published).max();
-    let over = report.seed.is_some();
-    let (begun, over) = (
-        report.begun.map_or_else(String::new, moment),
-        last.filter(|_| over).map_or_else(String::new, moment),
+    let is_finished = report.seed.is_some();
+    let (started, finished) = (
+        report.started.map_or_else(String::new, format_time),
+        last.filter(|_| is_finished).map_or_else(String::new, format_time),
     );
-    facts(&[
+    definition_list(&[
         ("Game", escaped(report.game.title)),
         ("Entrants", count(report.entrants.len() as u64)),
         ("Games played", count(played)),
-        ("Begun", begun),
-        ("Over", over),
+        ("Started", started),
+        ("Finished", finished),
         ("Rules", format!("version {}, Agon {}", report.game.rules_version, escaped(&report.engine))),
     ])
 }
 
-/// How far a phase is, in a sentence.
-fn standing_of(report: &Report, phase: &PhaseReport) -> String {
+/// State and progress of a phase.
+fn phase_status(report: &Report, phase: &PhaseReport) -> String {
     let last = phase.number as usize + 1 == report.phases.len();
     let state = match phase.state {
         "published" | "closed" if last => "final",
         "published" | "closed" => "published",
-        _ => "as it stands now",
+        _ => "in progress",
     };
     format!("{state}, {}", progress(phase))
 }
 
 fn phases(report: &Report) -> String {
     let row = |phase: &PhaseReport| {
-        let name = bdi(&phase.name);
+        let name = bidi_isolate(&phase.name);
         vec![
             (phase.number + 1).to_string(),
-            if phase.is_begun() { link(&phase.file(), &name) } else { name },
+            if phase.has_started() { link(&phase.file(), &name) } else { name },
             escaped(&phase.format),
             phase.state.to_owned(),
             escaped(&progress(phase)),
-            phase.started.map_or_else(String::new, when),
-            phase.published.map_or_else(String::new, when),
+            phase.started.map_or_else(String::new, time_span),
+            phase.published.map_or_else(String::new, time_span),
         ]
     };
     let titles = vec![
-        number("#"),
-        words("Phase"),
-        prose("What is played"),
-        words("State"),
-        words("Played"),
-        words("Started"),
-        words("Published"),
+        number_column("#"),
+        text_column("Phase"),
+        prose_column("Format"),
+        text_column("State"),
+        text_column("Played"),
+        text_column("Started"),
+        text_column("Published"),
     ];
-    Grid { caption: "Phases", titles, head: 1, rows: report.phases.iter().map(row).collect() }.html()
+    HtmlTable { caption: "Phases", titles, row_header: 1, rows: report.phases.iter().map(row).collect() }
+        .html()
 }
 
-fn entrants(report: &Report, ways: Ways<'_>) -> String {
+fn entrants(report: &Report, links: PageLinks<'_>) -> String {
     let contributors = report.entrants.iter().any(|one| one.contributor.is_some());
     let roles = report.entrants.iter().any(|one| one.role.is_some());
     let rows = report.entrants.iter().enumerate().map(|(at, one)| {
         let entrant = Entrant(at as u32);
-        let mut row = vec![ways.marked(entrant)];
-        row.extend(contributors.then(|| bdi(one.contributor.as_deref().unwrap_or_default())));
+        let mut row = vec![links.marked(entrant)];
+        row.extend(contributors.then(|| bidi_isolate(one.contributor.as_deref().unwrap_or_default())));
         row.extend(roles.then(|| escaped(one.role.unwrap_or_default())));
         row.extend([one.versions.len().max(1).to_string(), count(one.faults.total)]);
         row
     });
-    let mut titles = vec![words("Name")];
-    titles.extend(contributors.then(|| words("Contributor")));
-    titles.extend(roles.then(|| words("Role")));
-    titles.extend([number("Versions"), number("Faults")]);
-    let mut text = Grid { caption: "Who takes part", titles, head: 0, rows: rows.collect() }.html();
+    let mut titles = vec![text_column("Name")];
+    titles.extend(contributors.then(|| text_column("Contributor")));
+    titles.extend(roles.then(|| text_column("Role")));
+    titles.extend([number_column("Versions"), number_column("Faults")]);
+    let mut text = HtmlTable { caption: "Entrants", titles, row_header: 0, rows: rows.collect() }.html();
     for one in &report.entrants {
-        for (mark, told) in one.marks.iter().filter_map(|(mark, told)| Some((mark, told.as_ref()?))) {
-            text += &note(&format!("{} ({mark}): {told}", one.name));
+        for (mark, about) in one.marks.iter().filter_map(|(mark, about)| Some((mark, about.as_ref()?))) {
+            text += &note(&format!("{} ({mark}): {about}", one.name));
         }
     }
     text
 }
 
-/// Replays, phase by phase.
-fn replays(report: &Report, ways: Ways<'_>) -> String {
+/// Replays, grouped by phase.
+fn replays(report: &Report, links: PageLinks<'_>) -> String {
     let mut text = String::new();
-    for phase in report.phases.iter().rev().filter(|phase| phase.is_begun()) {
-        let list = games(phase, ways, Which::Replays);
+    for phase in report.phases.iter().rev().filter(|phase| phase.has_started()) {
+        let list = games(phase, links, GameFilter::Replays);
         if report.phases.len() > 1 && !list.is_empty() {
-            text += &format!("<h3>{}</h3>\n", bdi(&phase.name));
+            text += &format!("<h3>{}</h3>\n", bidi_isolate(&phase.name));
         }
         text += &list;
     }
@@ -134,27 +138,28 @@ fn replays(report: &Report, ways: Ways<'_>) -> String {
 
 fn seed(report: &Report) -> String {
     let commitment = format!("<code class=\"hash\">{}</code>", escaped(&report.commitment));
-    let before = "Every draw of this competition (boards, deals, schedules) follows from one secret seed.";
+    let before =
+        "All random choices of this competition (boards, deals, schedules) are derived from one secret seed.";
     match &report.seed {
         None => format!(
-            "<p>{before} Its SHA-256 was fixed before the first game; the seed itself is shown when the last is over.</p>\n{}",
-            facts(&[("SHA-256 of the seed", commitment)])
+            "<p>{before} Its SHA-256 was published before the first game. The seed itself is published after the last game.</p>\n{}",
+            definition_list(&[("SHA-256 of the seed", commitment)])
         ),
         Some((seed, at)) => format!(
-            "<p>{before} Its SHA-256 was shown before the first game, so nobody could choose it afterwards. Check it:</p>\n\
+            "<p>{before} Its SHA-256 was published before the first game, so the seed could not be changed afterwards. To check it, run:</p>\n\
              <pre class=\"hash\"><code>printf %s {} | sha256sum</code></pre>\n{}",
-            escaped(&quoted(seed)),
-            facts(&[
+            escaped(&shell_quote(seed)),
+            definition_list(&[
                 ("SHA-256 of the seed", commitment),
                 ("The seed", format!("<code class=\"hash\">{}</code>", escaped(seed))),
-                ("Revealed", moment(*at)),
+                ("Revealed", format_time(*at)),
             ])
         ),
     }
 }
 
-/// For a shell, as one word.
-fn quoted(text: &str) -> String {
+/// Quotes text as one word for a shell.
+fn shell_quote(text: &str) -> String {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         text.to_owned()
     } else {

@@ -1,7 +1,7 @@
-//! Accounts: made by whoever comes, looked after by organisers.
+//! Accounts: sign-up, and management by organisers.
 
-use agon_store::Time;
-use agon_store::office::{self, AccountId, Admission, NewAccount, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{self, AccountId, NewAccount, SignUpGrant, token_hash};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
@@ -16,146 +16,146 @@ use crate::caller::{Caller, Role};
 use crate::config::SignUp;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::gate::From;
-use crate::gate::limits::{Kind, Who};
-use crate::paging::{Page, Paging};
+use crate::middleware::ClientIp;
+use crate::middleware::rate_limit::{LimitKey, LimitedAction};
+use crate::paging::{PageBody, PageQuery};
 use crate::passwords;
-use crate::state::App;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(sign_up, accounts)).routes(routes!(change_account))
 }
 
-/// Somebody who comes.
+/// A sign-up.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct NewcomerBody {
-    /// 1 to 40 characters; nobody else's, however it is written.
+pub struct SignUpBody {
+    /// Account name: 1 to 40 characters, unique regardless of case.
     #[schema(min_length = 1, max_length = 40)]
     name: String,
-    /// 10 to 200 characters.
+    /// Password: 10 to 200 characters.
     #[schema(format = Password, min_length = 10, max_length = 200)]
     password: String,
-    /// An invitation's code. It also says what one may do.
+    /// Code of an invitation, which also sets the role.
     invitation: Option<String>,
 }
 
-/// An account, as organisers see it.
+/// An account, as sent to organisers.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Account {
-    /// Its number.
+    /// The account's id.
     pub id: i64,
-    /// Its name.
+    /// The account's name.
     pub name: String,
-    /// What it may do.
+    /// The account's role.
     pub role: Role,
-    /// Since when.
+    /// When it was created.
     pub created: i64,
-    /// Whether it cannot sign in.
+    /// Whether it is disabled and cannot sign in.
     pub disabled: bool,
-    /// How many bots it has, in all competitions.
+    /// Number of its bots in all competitions.
     pub bots: u64,
 }
 
-/// What is to change of an account.
+/// A change of an account.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AccountChange {
-    /// What it may do from now on.
+    /// The new role.
     role: Option<Role>,
-    /// Whether it cannot sign in. Disabling ends its sessions and tokens.
+    /// Whether it is disabled and cannot sign in. Disabling ends its sessions and tokens.
     disabled: Option<bool>,
 }
 
-/// Makes an account, and signs in.
+/// Creates an account and signs in.
 #[utoipa::path(
-    post, path = "/accounts", tag = "accounts", operation_id = "sign_up", request_body = NewcomerBody,
+    post, path = "/accounts", tag = "accounts", operation_id = "sign_up", request_body = SignUpBody,
     responses(
-        (status = 201, description = "Made, and signed in.", body = Site, headers(("Set-Cookie" = String, description = "The session."))),
+        (status = 201, description = "Created and signed in.", body = Site, headers(("Set-Cookie" = String, description = "The session."))),
         (status = 403, description = "Sign-up is closed, or by invitation only (code `invitation`).", body = ErrorBody),
         (status = 404, description = "There is no such invitation.", body = ErrorBody),
-        (status = 409, description = "The name is taken, or the invitation is used up, expired or taken back.", body = ErrorBody),
+        (status = 409, description = "The name is taken, or the invitation is used up, expired or revoked.", body = ErrorBody),
     ),
 )]
 async fn sign_up(
-    State(app): State<App>,
-    From(address): From,
+    State(app): State<AppState>,
+    ClientIp(address): ClientIp,
     headers: HeaderMap,
-    Json(body): Json<NewcomerBody>,
+    Json(body): Json<SignUpBody>,
 ) -> ApiResult<(StatusCode, WithCookie)> {
-    let by = admission(&app, body.invitation.as_deref()).await?;
+    let grant = sign_up_grant(&app, body.invitation.as_deref()).await?;
     passwords::check("password", &body.name, &body.password)?;
-    app.limiter.take(Kind::SignUp, Who::address(address))?;
-    // Before the slow part; who is quicker is settled when it is made.
+    app.limiter.take(LimitedAction::SignUp, LimitKey::address(address))?;
+    // Checked early, to avoid the slow hash. Creating the account checks again.
     if app.office.account_by_name(&body.name).await?.is_some() {
-        return Err(office::OfficeError::Taken { what: "name" }.into());
+        return Err(site_db::SiteDbError::Taken { what: "name" }.into());
     }
     let password_hash = app.passwords.hash(body.password).await?;
-    let new = NewAccount { name: body.name, password_hash, by, at: Time::now() };
+    let new = NewAccount { name: body.name, password_hash, grant, at: Timestamp::now() };
     let account = app.office.create_account(&new).await?;
-    Ok((StatusCode::CREATED, session::begin(&app, &account, &headers).await?))
+    Ok((StatusCode::CREATED, session::start_session(&app, &account, &headers).await?))
 }
 
-/// By what right somebody may come, or why not.
-async fn admission(app: &App, code: Option<&str>) -> ApiResult<Admission> {
-    let closed = || ApiError::new(StatusCode::FORBIDDEN, "closed", "no accounts are made here just now");
+/// The right to sign up, or why not.
+async fn sign_up_grant(app: &AppState, code: Option<&str>) -> ApiResult<SignUpGrant> {
+    let closed = || ApiError::new(StatusCode::FORBIDDEN, "closed", "sign-up is closed");
     let Some(code) = code else {
         return match app.config.sign_up {
-            SignUp::Open => Ok(Admission::Open(office::Role::Author)),
+            SignUp::Open => Ok(SignUpGrant::Open(site_db::Role::Author)),
             SignUp::Invite => {
-                Err(ApiError::new(StatusCode::FORBIDDEN, "invitation", "accounts are by invitation here")
+                Err(ApiError::new(StatusCode::FORBIDDEN, "invitation", "sign-up requires an invitation")
                     .hint("ask an organiser for a link"))
             }
             SignUp::Closed => Err(closed()),
         };
     };
-    // Somebody must be the first organiser, even of a site that is closed to all others.
+    // The first organiser must be able to sign up, even if sign-up is closed.
     if app.config.sign_up == SignUp::Closed && app.office.count_organisers().await? > 0 {
         return Err(closed());
     }
     let hash = token_hash(code);
     let found = app.office.find_invitation(hash).await?.ok_or_else(|| ApiError::not_found("invitation"))?;
-    match found.refusal(Time::now()) {
-        Some(why) => Err(ApiError::conflict("conflict", why).hint("ask for another")),
-        None => Ok(Admission::Invited(hash)),
+    match found.unusable_reason(Timestamp::now()) {
+        Some(why) => Err(ApiError::conflict("conflict", why).hint("ask for a new invitation")),
+        None => Ok(SignUpGrant::Invited(hash)),
     }
 }
 
 /// All accounts, newest first. For organisers.
 #[utoipa::path(
-    get, path = "/accounts", tag = "accounts", operation_id = "accounts", params(Paging),
+    get, path = "/accounts", tag = "accounts", operation_id = "accounts", params(PageQuery),
     responses(
-        (status = 200, description = "A page of accounts.", body = Page<Account>),
-        (status = 403, description = "It is for organisers.", body = ErrorBody),
+        (status = 200, description = "A page of accounts.", body = PageBody<Account>),
+        (status = 403, description = "Only for organisers.", body = ErrorBody),
     ),
 )]
 async fn accounts(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<Account>>> {
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<Account>>> {
     caller.organiser()?;
-    let listed = app.office.accounts(paging.of_office()?).await?;
+    let listed = app.office.accounts(paging.site_page()?).await?;
     let mut items = Vec::with_capacity(listed.items.len());
     for account in &listed.items {
-        items.push(shown(&app, account).await?);
+        items.push(account_body(&app, account).await?);
     }
-    Ok(Json(Page::listed(items, listed.next)))
+    Ok(Json(PageBody::from_site_page(items, listed.next)))
 }
 
-/// Changes what somebody may do. For organisers; the last of them stays one.
+/// Changes the role of an account, or disables it. For organisers. The last organiser cannot be changed.
 #[utoipa::path(
     patch, path = "/accounts/{id}", tag = "accounts", operation_id = "change_account", request_body = AccountChange,
     params(("id" = i64, Path, description = "The account.")),
     responses(
-        (status = 200, description = "As it is now.", body = Account),
+        (status = 200, description = "The current state.", body = Account),
         (status = 404, description = "There is no such account.", body = ErrorBody),
-        (status = 409, description = "It is the last organiser.", body = ErrorBody),
+        (status = 409, description = "The account is the last organiser.", body = ErrorBody),
     ),
 )]
 async fn change_account(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<i64>,
     Json(body): Json<AccountChange>,
@@ -166,17 +166,17 @@ async fn change_account(
         let was = account.role;
         account = app.office.set_role(account.id, role.into()).await?;
         let change = serde_json::json!({"from": was.name(), "to": account.role.name()});
-        audit::note(&app, me, "account.role", &account.name, &change).await?;
+        audit::append_audit(&app, me, "account.role", &account.name, &change).await?;
     }
     if let Some(disabled) = body.disabled.filter(|disabled| account.disabled.is_some() != *disabled) {
-        account = app.office.set_disabled(account.id, disabled, Time::now()).await?;
+        account = app.office.set_disabled(account.id, disabled, Timestamp::now()).await?;
         let action = if disabled { "account.disable" } else { "account.enable" };
-        audit::note(&app, me, action, &account.name, &serde_json::json!({})).await?;
+        audit::append_audit(&app, me, action, &account.name, &serde_json::json!({})).await?;
     }
-    Ok(Json(shown(&app, &account).await?))
+    Ok(Json(account_body(&app, &account).await?))
 }
 
-async fn shown(app: &App, account: &office::Account) -> ApiResult<Account> {
+async fn account_body(app: &AppState, account: &site_db::Account) -> ApiResult<Account> {
     Ok(Account {
         id: account.id.0,
         name: account.name.clone(),

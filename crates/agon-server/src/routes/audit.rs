@@ -1,102 +1,102 @@
-//! The audit log: what organisers did, to whom, and why.
+//! The audit log: actions of organisers and authors, with reasons.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_store::Time;
-use agon_store::office::{AccountId, AuditFilter, NewEntry};
+use agon_store::Timestamp;
+use agon_store::site_db::{AccountId, AuditFilter, NewAuditEntry};
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::caller::{Caller, Me};
+use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiResult, ErrorBody};
 use crate::extract::{Json, Query};
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(audit))
 }
 
-/// Something that was done.
+/// An entry of the audit log.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AuditItem {
-    /// Its number.
+    /// The entry's id.
     pub id: i64,
-    /// When.
+    /// When it happened.
     pub at: i64,
-    /// Who; null: the server itself.
+    /// Name of the account; null for the server itself.
     pub by: Option<String>,
-    /// What: a word of ours.
+    /// The action, such as `competition.start`.
     pub action: String,
-    /// In which competition.
+    /// The competition, if the action is about one.
     pub competition: Option<String>,
-    /// To what or whom.
+    /// Name or id that the action applies to.
     pub subject: String,
-    /// Why, in the words of whoever did it.
+    /// Reason given by the user.
     pub reason: String,
 }
 
-/// Which part of the log.
+/// Query parameters that select entries.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Only of this competition.
+    /// Only entries of this competition.
     competition: Option<String>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     after: Option<String>,
-    /// At most so many.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
 }
 
-/// What was done, newest first. For organisers.
+/// The audit log, newest first. For organisers.
 #[utoipa::path(
     get, path = "/audit", tag = "audit", operation_id = "audit", params(AuditQuery),
     responses(
-        (status = 200, description = "A page of the log.", body = Page<AuditItem>),
-        (status = 403, description = "It is for organisers.", body = ErrorBody),
+        (status = 200, description = "A page of the log.", body = PageBody<AuditItem>),
+        (status = 403, description = "Only for organisers.", body = ErrorBody),
     ),
 )]
 async fn audit(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Query(query): Query<AuditQuery>,
-) -> ApiResult<Json<Page<AuditItem>>> {
+) -> ApiResult<Json<PageBody<AuditItem>>> {
     caller.organiser()?;
-    let page = Paging { after: query.after, limit: query.limit }.of_office()?;
+    let page = PageQuery { after: query.after, limit: query.limit }.site_page()?;
     let filter = AuditFilter { competition: query.competition, ..AuditFilter::default() };
     let listed = app.office.audit(&filter, page).await?;
-    let who: BTreeSet<AccountId> = listed.items.iter().filter_map(|entry| entry.what.account).collect();
+    let who: BTreeSet<AccountId> = listed.items.iter().filter_map(|entry| entry.entry.account).collect();
     let mut names: BTreeMap<AccountId, String> = BTreeMap::new();
     for account in who {
         names.insert(account, app.office.account(account).await?.name);
     }
     let items = listed.items.into_iter().map(|entry| AuditItem {
         id: entry.id.0,
-        at: entry.what.at.0,
-        by: entry.what.account.and_then(|account| names.get(&account).cloned()),
-        action: entry.what.action,
-        competition: entry.what.competition,
-        subject: entry.what.subject,
-        reason: entry.what.reason,
+        at: entry.entry.at.0,
+        by: entry.entry.account.and_then(|account| names.get(&account).cloned()),
+        action: entry.entry.action,
+        competition: entry.entry.competition,
+        subject: entry.entry.subject,
+        reason: entry.entry.reason,
     });
-    Ok(Json(Page::listed(items.collect(), listed.next)))
+    Ok(Json(PageBody::from_site_page(items.collect(), listed.next)))
 }
 
-/// Writes down what somebody did that is of no competition.
-pub async fn note(
-    app: &App,
-    me: &Me,
+/// Adds an entry that is not about a competition.
+pub async fn append_audit(
+    app: &AppState,
+    me: &CurrentUser,
     action: &str,
     subject: &str,
     detail: &serde_json::Value,
 ) -> ApiResult<()> {
-    let entry = NewEntry {
-        at: Time::now(),
+    let entry = NewAuditEntry {
+        at: Timestamp::now(),
         account: Some(me.account()),
         action: action.to_owned(),
         competition: None,

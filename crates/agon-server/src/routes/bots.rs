@@ -1,11 +1,11 @@
-//! Pages of bots: what came of them; and for their authors what they printed and how to have a fault again.
+//! Pages of bots: results for everyone; output and repro bundles for their authors.
 
 use std::sync::Arc;
 
 use agon_core::Fault;
 use agon_league::{Entrant as Number, MatchKey};
-use agon_store::office::{EntrantId, Of, Page as OfficePage, SubmissionState};
-use agon_store::{FaultFilter, KeptFault};
+use agon_store::site_db::{EntrantId, PageRequest as OfficePage, SubmissionFilter, SubmissionState};
+use agon_store::{FaultFilter, StoredFault};
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
@@ -14,35 +14,35 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::capsule;
-use super::matches::{Played, attachment, film_path};
-use crate::arena::Seen;
-use crate::arena::figures::Figures;
-use crate::arena::overview::{Entrant, Overview, PhaseItem, Taker, match_name};
+use super::matches::{GameLookup, attachment_headers, film_path};
+use super::repro_bundle;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::read_model::VisibleCompetition;
+use crate::read_model::overview::{Entrant, EntrantOwner, Overview, PhaseItem, match_name};
+use crate::read_model::standings::PhaseStandings;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(bot))
         .routes(routes!(faults))
         .routes(routes!(log))
-        .routes(routes!(fault_capsule))
+        .routes(routes!(fault_repro_bundle))
 }
 
-/// Which bot.
+/// Path parameters of a bot.
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct OfBot {
+struct BotPath {
     bot: i64,
 }
 
-/// Which game of a bot.
+/// Path parameters of a game of a bot.
 #[derive(Debug, Deserialize)]
-struct OfLog {
+struct LogPath {
     bot: i64,
     phase: u32,
     #[serde(rename = "match")]
@@ -50,173 +50,180 @@ struct OfLog {
     game: u32,
 }
 
-/// Which fault of a bot.
+/// Path parameters of a fault of a bot.
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct OfFault {
+struct FaultPath {
     bot: i64,
     fault: u64,
 }
 
-/// A bot.
+/// A bot and its results.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BotPage {
-    /// Who it is.
+    /// The entrant.
     #[serde(flatten)]
     pub entrant: Entrant,
     /// The competition's id.
     pub competition: String,
     /// The game's id.
     pub game: String,
-    /// The first first.
-    pub versions: Vec<Version>,
-    /// Those it has played in.
+    /// Versions, oldest first.
+    pub versions: Vec<BotVersion>,
+    /// Phases in which it has played.
     pub phases: Vec<BotPhase>,
 }
 
 /// A version of a bot.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Version {
-    /// From 1.
+pub struct BotVersion {
+    /// Version number, from 1.
     pub version: u32,
-    /// What says which it is: SHA-256 of what was uploaded, or of its files.
+    /// SHA-256 of the upload, or of the bot's files.
     pub hash: String,
-    /// When it was handed in.
+    /// When it was submitted.
     pub at: i64,
-    /// From which phase on it plays.
+    /// First phase it plays in, from 1.
     pub from_phase: u32,
-    /// Its check, for its author.
+    /// Id of the submission, for its author and organisers.
     pub submission: Option<String>,
-    /// The commit it was taken from.
+    /// The git commit it was taken from.
     pub commit: Option<String>,
 }
 
-/// What a bot did in a phase.
+/// Results of a bot in a phase.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BotPhase {
-    /// From 1.
+    /// Number of the phase, from 1.
     pub number: u32,
-    /// Its name.
+    /// The phase's name.
     pub name: String,
-    /// Its place; null without one.
+    /// The bot's rank; null if it has none.
     pub rank: Option<u64>,
-    /// Of how many.
+    /// Number of ranked bots.
     pub of: u64,
-    /// Games it played.
+    /// Games played.
     pub games: u64,
-    /// What went wrong.
+    /// Faults by kind.
     pub faults: FaultCounts,
-    /// How long it thought.
-    pub time: Pace,
-    /// How good it is, by whom it beat.
-    pub rating: Option<RatingOf>,
-    /// Against each of the others.
+    /// Thinking times.
+    pub time: ThinkTimes,
+    /// Rating computed from pairwise results.
+    pub rating: Option<BotRating>,
+    /// Results against each opponent.
     pub opponents: Vec<Opponent>,
 }
 
 /// Faults by kind.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FaultCounts {
-    /// Too late.
+    /// Answered too late.
     pub timeout: u64,
-    /// Broken down.
+    /// Crashed.
     pub crash: u64,
-    /// Against the rules.
+    /// Answered against the rules.
     pub illegal: u64,
-    /// No answer that can be read.
+    /// Gave an unreadable answer.
     pub garbled: u64,
 }
 
-/// How long a bot thought.
+/// Thinking times of a bot.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Pace {
-    /// How often it was asked.
+pub struct ThinkTimes {
+    /// Number of requests.
     pub answers: u64,
-    /// On average.
+    /// Mean time per answer.
     pub mean_us: f64,
-    /// At most.
+    /// Longest time of an answer.
     pub longest_us: f64,
 }
 
-/// A rating.
+/// Rating of a bot.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct RatingOf {
-    /// On the scale of Elo.
+pub struct BotRating {
+    /// Rating on the Elo scale.
     pub rating: f64,
-    /// Its standard error.
+    /// Standard error of the rating.
     pub error: f64,
 }
 
-/// What came of the games against another.
+/// Results against one opponent.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Opponent {
-    /// The number of its page.
+    /// Id of the opponent's page.
     pub bot: i64,
-    /// Its name.
+    /// The opponent's name.
     pub name: String,
-    /// How many games.
+    /// Number of games.
     pub games: u64,
-    /// Won.
+    /// Games won.
     pub won: u64,
-    /// Won by nobody.
+    /// Games drawn.
     pub drawn: u64,
-    /// Lost.
+    /// Games lost.
     pub lost: u64,
-    /// Mean scores: the bot's own, the other's.
+    /// Mean scores of the bot and the opponent.
     pub scores: [f64; 2],
 }
 
-/// The bot of this number; 404 if there is none, or it was never accepted.
-fn taker(overview: &Overview, bot: i64) -> ApiResult<&Taker> {
-    overview.takers.iter().find(|one| one.shown.bot == bot).ok_or_else(|| ApiError::not_found("bot"))
+/// The bot with this id; 404 if it does not exist or was never accepted.
+fn find_entrant(overview: &Overview, bot: i64) -> ApiResult<&EntrantOwner> {
+    overview.entrant_owners.iter().find(|one| one.body.bot == bot).ok_or_else(|| ApiError::not_found("bot"))
 }
 
-/// What a bot prints, and how to have its fault again, is its author's alone.
-fn authors(caller: &Caller, taker: &Taker) -> ApiResult<()> {
+/// Output and repro bundles of a bot are for its author only.
+fn require_author(caller: &Caller, owner: &EntrantOwner) -> ApiResult<()> {
     caller.signed_in()?;
-    if caller.is(taker.account) {
+    if caller.is_account(owner.account) {
         return Ok(());
     }
-    Err(ApiError::forbidden("this is for the bot's author alone"))
+    Err(ApiError::forbidden("only the bot's author can see this"))
 }
 
-/// A bot: versions, and what came of it in each phase.
+/// A bot: its versions, and its results in each phase.
 #[utoipa::path(
     get, path = "/competitions/{id}/bots/{bot}", tag = "bots", operation_id = "bot",
     params(("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot.")),
     responses((status = 200, description = "The bot.", body = BotPage)),
 )]
 async fn bot(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
     caller: Caller,
-    Path(OfBot { bot }): Path<OfBot>,
+    Path(BotPath { bot }): Path<BotPath>,
 ) -> ApiResult<Json<BotPage>> {
-    let overview = seen.overview(&app).await?;
-    let own = taker(&overview, bot)?;
+    let overview = visible.overview(&app).await?;
+    let owner = find_entrant(&overview, bot)?;
     let mut phases = Vec::new();
-    if let Some(entrant) = own.shown.entrant {
+    if let Some(entrant) = owner.body.entrant {
         for phase in overview.phases.iter().filter(|phase| phase.matches > 0) {
-            let figures = seen.figures(&app, phase.number).await?;
-            phases.extend(of_phase(&overview, phase, &figures, entrant));
+            let standings = visible.standings(&app, phase.number).await?;
+            phases.extend(bot_phase(&overview, phase, &standings, entrant));
         }
     }
     Ok(Json(BotPage {
-        entrant: Entrant { mine: caller.is(own.account), ..own.shown.clone() },
-        competition: seen.arena.id.clone(),
-        game: seen.arena.game.to_owned(),
-        versions: versions(&app, &seen, own, caller.is(own.account) || caller.is_organiser()).await?,
+        entrant: Entrant { mine: caller.is_account(owner.account), ..owner.body.clone() },
+        competition: visible.handle.id.clone(),
+        game: visible.handle.game.to_owned(),
+        versions: versions(&app, &visible, owner, caller.is_account(owner.account) || caller.is_organiser())
+            .await?,
         phases,
     }))
 }
 
-/// What somebody uploaded is counted by the office, everything else by the ledger.
-async fn versions(app: &App, seen: &Seen, own: &Taker, submissions: bool) -> ApiResult<Vec<Version>> {
+/// Versions of uploaded bots come from the site database, all others from the ledger.
+async fn versions(
+    app: &AppState,
+    visible: &VisibleCompetition,
+    owner: &EntrantOwner,
+    submissions: bool,
+) -> ApiResult<Vec<BotVersion>> {
     let mut versions = Vec::new();
-    if own.account.is_some() {
+    if owner.account.is_some() {
         let page = OfficePage { after: None, limit: 200 };
-        let listed = app.office.submissions(Of::Entrant(EntrantId(own.shown.bot)), page).await?;
+        let listed =
+            app.office.submissions(SubmissionFilter::Entrant(EntrantId(owner.body.bot)), page).await?;
         for one in listed.items.into_iter().filter(|one| one.state == SubmissionState::Accepted) {
-            versions.push(Version {
+            versions.push(BotVersion {
                 version: one.version.unwrap_or_default(),
                 hash: one.hash.hex(),
                 at: one.created.0,
@@ -226,10 +233,10 @@ async fn versions(app: &App, seen: &Seen, own: &Taker, submissions: bool) -> Api
             });
         }
         versions.sort_by_key(|one| one.version);
-    } else if let (Some(ledger), Some(entrant)) = (seen.arena.ledger(), own.shown.entrant) {
-        let all = ledger.bots().await.map_err(ApiError::broke)?;
+    } else if let (Some(ledger), Some(entrant)) = (visible.handle.ledger(), owner.body.entrant) {
+        let all = ledger.bot_versions().await.map_err(ApiError::internal)?;
         let of_it = all.into_iter().filter(|one| one.entrant.0 == entrant);
-        versions.extend(of_it.map(|one| Version {
+        versions.extend(of_it.map(|one| BotVersion {
             version: one.version,
             hash: one.hash.trim_start_matches("sha256:").to_owned(),
             at: one.at.0,
@@ -241,22 +248,27 @@ async fn versions(app: &App, seen: &Seen, own: &Taker, submissions: bool) -> Api
     Ok(versions)
 }
 
-/// Nothing if it did not play in it.
-fn of_phase(overview: &Overview, phase: &PhaseItem, figures: &Figures, entrant: u32) -> Option<BotPhase> {
-    let deeds = figures.deeds.get(&entrant)?;
-    let (rank, of) = figures.place(entrant);
-    let rating = figures.standings.ratings.iter().find(|one| one.entrant.0 == entrant);
-    let met = figures.standings.head_to_head.iter().filter_map(|met| {
+/// Results of an entrant in a phase; `None` if it did not play.
+fn bot_phase(
+    overview: &Overview,
+    phase: &PhaseItem,
+    standings: &PhaseStandings,
+    entrant: u32,
+) -> Option<BotPhase> {
+    let stats = standings.stats.get(&entrant)?;
+    let (rank, of) = standings.rank_of(entrant);
+    let rating = standings.standings.ratings.iter().find(|one| one.entrant.0 == entrant);
+    let met = standings.standings.head_to_head.iter().filter_map(|met| {
         let forwards = met.one.0 == entrant;
         if !forwards && met.other.0 != entrant {
             return None;
         }
-        let other = overview.taker(if forwards { met.other.0 } else { met.one.0 })?;
+        let other = overview.entrant_owner(if forwards { met.other.0 } else { met.one.0 })?;
         let (won, lost) = if forwards { (met.won, met.lost) } else { (met.lost, met.won) };
         let (mine, theirs) = if forwards { met.scores } else { (met.scores.1, met.scores.0) };
         Some(Opponent {
-            bot: other.shown.bot,
-            name: other.shown.name.clone(),
+            bot: other.body.bot,
+            name: other.body.name.clone(),
             games: met.games.into(),
             won: won.into(),
             drawn: met.drawn.into(),
@@ -264,99 +276,108 @@ fn of_phase(overview: &Overview, phase: &PhaseItem, figures: &Figures, entrant: 
             scores: [mine, theirs],
         })
     });
-    let count = |fault: Fault| deeds.faults[fault.index()];
+    let count = |fault: Fault| stats.faults[fault.index()];
     let micros = |ns: f64| (ns / 100.0).round() / 10.0;
     Some(BotPhase {
         number: phase.number,
         name: phase.name.clone(),
         rank,
         of,
-        games: deeds.games,
+        games: stats.games,
         faults: FaultCounts {
             timeout: count(Fault::Timeout),
             crash: count(Fault::Crash),
             illegal: count(Fault::Illegal),
             garbled: count(Fault::Garbled),
         },
-        time: Pace {
-            answers: deeds.answers,
-            mean_us: micros(deeds.thought_ns as f64 / deeds.answers.max(1) as f64),
-            longest_us: micros(deeds.longest_ns as f64),
+        time: ThinkTimes {
+            answers: stats.answers,
+            mean_us: micros(stats.thinking_ns as f64 / stats.answers.max(1) as f64),
+            longest_us: micros(stats.longest_ns as f64),
         },
         rating: rating
             .filter(|one| one.rating.is_finite() && one.error.is_finite())
-            .map(|one| RatingOf { rating: one.rating, error: one.error }),
+            .map(|one| BotRating { rating: one.rating, error: one.error }),
         opponents: met.collect(),
     })
 }
 
-/// Something that went wrong.
+/// A fault of a bot.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FaultItem {
-    /// Its number.
+    /// The fault's id.
     pub id: u64,
-    /// From 1.
+    /// Number of the phase, from 1.
     pub phase: u32,
     /// The match.
     #[serde(rename = "match")]
     pub match_: String,
-    /// From 1.
+    /// Number of the game within the match, from 1.
     pub game: u32,
-    /// The turn, from 1; 0 before the first.
+    /// The turn, from 1; 0 before the first turn.
     pub turn: u32,
-    /// `timeout`, `crash`, `illegal`, `garbled`.
+    /// `timeout`, `crash`, `illegal` or `garbled`.
     pub fault: &'static str,
-    /// What went wrong, in the bot's own words; null while its board is a secret, but for its author.
-    pub says: Option<String>,
-    /// What it printed last, for its author.
+    /// What went wrong. While the seeds are hidden, only the author gets it; null for others.
+    #[serde(rename = "says")]
+    pub message: Option<String>,
+    /// The last output on stderr, for the author.
     pub stderr: Option<String>,
-    /// When the match was over.
+    /// When the match finished.
     pub at: i64,
-    /// The film's address; null while its board is a secret.
+    /// Path of the film; null while the seeds are hidden.
     pub film: Option<String>,
-    /// Where its author gets the record, and the command that has it happen again at home; null for others.
-    pub capsule: Option<String>,
+    /// Path of the repro bundle, for the author; null for others.
+    #[serde(rename = "capsule")]
+    pub repro_bundle: Option<String>,
 }
 
-/// A bot's faults, newest first. What it printed is for its author.
+/// Faults of a bot, newest first. Its output is for its author.
 #[utoipa::path(
     get, path = "/competitions/{id}/bots/{bot}/faults", tag = "bots", operation_id = "faults",
-    params(("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot."), Paging),
-    responses((status = 200, description = "A page of faults.", body = Page<FaultItem>)),
+    params(("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot."), PageQuery),
+    responses((status = 200, description = "A page of faults.", body = PageBody<FaultItem>)),
 )]
 async fn faults(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
     caller: Caller,
-    Path(OfBot { bot }): Path<OfBot>,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<FaultItem>>> {
+    Path(BotPath { bot }): Path<BotPath>,
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<FaultItem>>> {
     let (limit, before) = (paging.limit()?, paging.after_number()?);
-    let overview = seen.overview(&app).await?;
-    let own = taker(&overview, bot)?;
-    let (Some(ledger), Some(entrant)) = (seen.arena.ledger(), own.shown.entrant) else {
-        return Ok(Json(Page { items: Vec::new(), next: None }));
+    let overview = visible.overview(&app).await?;
+    let owner = find_entrant(&overview, bot)?;
+    let (Some(ledger), Some(entrant)) = (visible.handle.ledger(), owner.body.entrant) else {
+        return Ok(Json(PageBody { items: Vec::new(), next: None }));
     };
     let filter = FaultFilter {
         entrant: Some(Number(entrant)),
-        // SQLite counts to 2^63.
+        // SQLite integers end at 2^63.
         before: before.map(|before| before.min(i64::MAX as u64)),
         limit: Some(u64::from(limit) + 1),
         ..FaultFilter::default()
     };
-    let mine = caller.is(own.account);
+    let mine = caller.is_account(owner.account);
     let mut items = Vec::new();
     let mut rows = ledger.faults(filter);
     while let Some(one) = rows.next().await {
-        items.push(fault_item(&seen, &overview, bot, mine, one.map_err(ApiError::broke)?));
+        items.push(fault_item(&visible, &overview, bot, mine, one.map_err(ApiError::internal)?));
     }
-    Ok(Json(Page::of(items, limit, |last| last.id.to_string())))
+    Ok(Json(PageBody::from_lookahead(items, limit, |last| last.id.to_string())))
 }
 
-fn fault_item(seen: &Seen, overview: &Overview, bot: i64, mine: bool, one: KeptFault) -> FaultItem {
-    let KeptFault { id, key, fault, finished } = one;
-    let hidden = overview.hides(key.phase);
-    let capsule = || format!("/api/v1/competitions/{}/bots/{bot}/faults/{id}/capsule", seen.arena.id);
+fn fault_item(
+    visible: &VisibleCompetition,
+    overview: &Overview,
+    bot: i64,
+    mine: bool,
+    one: StoredFault,
+) -> FaultItem {
+    let StoredFault { id, key, fault, finished } = one;
+    let hidden = overview.is_hidden(key.phase);
+    let repro_bundle_path =
+        || format!("/api/v1/competitions/{}/bots/{bot}/faults/{id}/capsule", visible.handle.id);
     FaultItem {
         id,
         phase: key.phase + 1,
@@ -364,82 +385,83 @@ fn fault_item(seen: &Seen, overview: &Overview, bot: i64, mine: bool, one: KeptF
         game: fault.game + 1,
         turn: fault.turn,
         fault: fault.report.fault.name(),
-        says: (mine || !hidden).then_some(fault.report.says),
+        message: (mine || !hidden).then_some(fault.report.message),
         stderr: (mine && !hidden).then_some(fault.report.stderr),
         at: finished.0,
-        film: (!hidden).then(|| film_path(&seen.arena.id, key, fault.game)),
-        capsule: (mine && !hidden).then(capsule),
+        film: (!hidden).then(|| film_path(&visible.handle.id, key, fault.game)),
+        repro_bundle: (mine && !hidden).then(repro_bundle_path),
     }
 }
 
-/// What a bot printed in a game.
+/// Output of a bot in a game.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BotLog {
-    /// From 1.
+    /// Number of the phase, from 1.
     pub phase: u32,
     /// The match.
     #[serde(rename = "match")]
     pub match_: String,
-    /// From 1.
+    /// Number of the game within the match, from 1.
     pub game: u32,
-    /// In the order it was printed.
+    /// Output in the order it was written.
     pub turns: Vec<LogTurn>,
-    /// Whether something was left out.
-    pub cut: bool,
+    /// Whether a part was left out.
+    #[serde(rename = "cut")]
+    pub truncated: bool,
 }
 
-/// What a bot printed in a turn.
+/// Output of a bot in one turn.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LogTurn {
-    /// From 1; 0 before the first.
+    /// The turn, from 1; 0 before the first turn.
     pub turn: u32,
-    /// What.
+    /// The text.
     pub text: String,
 }
 
-/// What a bot printed in a game. For its author.
+/// Output of a bot in a game. For its author.
 #[utoipa::path(
     get, path = "/competitions/{id}/bots/{bot}/logs/{phase}/{match}/{game}", tag = "bots", operation_id = "log",
     params(
         ("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot."),
-        ("phase" = u32, Path, description = "From 1."), ("match" = String, Path, description = "STAGE-NUMBER, such as 2-15."),
-        ("game" = u32, Path, description = "From 1."),
+        ("phase" = u32, Path, description = "The phase, from 1."), ("match" = String, Path, description = "STAGE-NUMBER, such as 2-15."),
+        ("game" = u32, Path, description = "The game, from 1."),
     ),
     responses(
-        (status = 200, description = "The log; empty if it printed nothing, or that was dropped to make room.", body = BotLog),
-        (status = 403, description = "It is for its author, and boards must be no secret any more (code `hidden`).", body = ErrorBody),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 200, description = "The output; empty if the bot wrote nothing, or if it was dropped to save space.", body = BotLog),
+        (status = 403, description = "Only for the author, and only once the seeds are no longer hidden (code `hidden`).", body = ErrorBody),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
 async fn log(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
     caller: Caller,
-    Path(of): Path<OfLog>,
+    Path(path): Path<LogPath>,
 ) -> ApiResult<Json<BotLog>> {
-    let overview = seen.overview(&app).await?;
-    let own = taker(&overview, of.bot)?;
-    authors(&caller, own)?;
-    let played = Played::find(&app, &seen, of.phase, &of.name, of.game).await?;
-    played.open()?;
-    let seat = own.shown.entrant.and_then(|entrant| played.seat_of(entrant));
+    let overview = visible.overview(&app).await?;
+    let owner = find_entrant(&overview, path.bot)?;
+    require_author(&caller, owner)?;
+    let lookup = GameLookup::find(&app, &visible, path.phase, &path.name, path.game).await?;
+    lookup.check_visible()?;
+    let seat = owner.body.entrant.and_then(|entrant| lookup.seat_of(entrant));
     let seat = seat.ok_or_else(|| ApiError::not_found("game of this bot"))?;
-    let log = played.ledger.log(played.key(), played.game, seat).await.map_err(ApiError::broke)?;
+    let log = lookup.ledger.bot_output(lookup.key(), lookup.game, seat).await.map_err(ApiError::internal)?;
     let turns: Vec<LogTurn> = log
         .into_iter()
-        .flat_map(|log| log.printed)
+        .flat_map(|log| log.pieces)
         .map(|one| LogTurn { turn: one.turn, text: one.text })
         .collect();
-    let cut = turns.iter().any(|one| {
+    let truncated = turns.iter().any(|one| {
         let middle =
             one.text.strip_prefix("\n... ").and_then(|text| text.strip_suffix(" bytes left out ...\n"));
         middle.is_some_and(|count| count.bytes().all(|b| b.is_ascii_digit()))
     });
-    let MatchKey { phase, .. } = played.key();
-    Ok(Json(BotLog { phase: phase + 1, match_: match_name(played.key()), game: of.game, turns, cut }))
+    let MatchKey { phase, .. } = lookup.key();
+    Ok(Json(BotLog { phase: phase + 1, match_: match_name(lookup.key()), game: path.game, turns, truncated }))
 }
 
-/// A fault's capsule, for its author: a zip with the record, the bot's log and the command that has it happen again at home.
+/// Repro bundle of a fault, for the bot's author: a zip with the record, the bot's output and the command that reproduces the fault.
 #[utoipa::path(
     get, path = "/competitions/{id}/bots/{bot}/faults/{fault}/capsule", tag = "bots", operation_id = "fault_capsule",
     params(
@@ -447,35 +469,37 @@ async fn log(
         ("fault" = u64, Path, description = "The fault."),
     ),
     responses(
-        (status = 200, description = "The capsule.", body = Vec<u8>, content_type = "application/zip"),
-        (status = 403, description = "It is for its author, and boards must be no secret any more (code `hidden`).", body = ErrorBody),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 200, description = "The repro bundle.", body = Vec<u8>, content_type = "application/zip"),
+        (status = 403, description = "Only for the author, and only once the seeds are no longer hidden (code `hidden`).", body = ErrorBody),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
-async fn fault_capsule(
-    State(app): State<App>,
-    seen: Seen,
+async fn fault_repro_bundle(
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
     caller: Caller,
-    Path(of): Path<OfFault>,
+    Path(path): Path<FaultPath>,
 ) -> ApiResult<Response> {
-    let overview = seen.overview(&app).await?;
-    let own = taker(&overview, of.bot)?;
-    authors(&caller, own)?;
-    let (_, ledger) = seen.arena.started()?;
+    let overview = visible.overview(&app).await?;
+    let owner = find_entrant(&overview, path.bot)?;
+    require_author(&caller, owner)?;
+    let (_, ledger) = visible.handle.started()?;
     let missing = || ApiError::not_found("fault");
-    let entrant = own.shown.entrant.ok_or_else(missing)?;
+    let entrant = owner.body.entrant.ok_or_else(missing)?;
     let filter = FaultFilter {
         entrant: Some(Number(entrant)),
-        before: Some(of.fault.checked_add(1).filter(|n| i64::try_from(*n).is_ok()).ok_or_else(missing)?),
+        before: Some(path.fault.checked_add(1).filter(|n| i64::try_from(*n).is_ok()).ok_or_else(missing)?),
         limit: Some(1),
         ..FaultFilter::default()
     };
-    let found = ledger.faults(filter).next().await.transpose().map_err(ApiError::broke)?;
-    let fault = found.filter(|found| found.id == of.fault).ok_or_else(missing)?;
+    let found = ledger.faults(filter).next().await.transpose().map_err(ApiError::internal)?;
+    let fault = found.filter(|found| found.id == path.fault).ok_or_else(missing)?;
     let key = fault.key;
-    let played = Played::find(&app, &seen, key.phase + 1, &match_name(key), fault.fault.game + 1).await?;
-    played.open()?;
-    let name = format!("{}-{}-{}-{}", seen.arena.id, key.phase + 1, match_name(key), fault.fault.game + 1);
-    let zip = capsule::pack(&app, Arc::new(played), &own.shown.name, &fault, &name).await?;
-    Ok((attachment(&format!("{name}.zip"), "application/zip"), zip).into_response())
+    let lookup =
+        GameLookup::find(&app, &visible, key.phase + 1, &match_name(key), fault.fault.game + 1).await?;
+    lookup.check_visible()?;
+    let name =
+        format!("{}-{}-{}-{}", visible.handle.id, key.phase + 1, match_name(key), fault.fault.game + 1);
+    let zip = repro_bundle::build(&app, Arc::new(lookup), &owner.body.name, &fault, &name).await?;
+    Ok((attachment_headers(&format!("{name}.zip"), "application/zip"), zip).into_response())
 }

@@ -1,8 +1,8 @@
-//! Competitions: the list, and each of them.
+//! Competitions: the list, and single competitions.
 
 use std::sync::Arc;
 
-use agon_store::office::{self, Shown};
+use agon_store::site_db::{self, CompetitionFilter};
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -10,138 +10,139 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::downloads::{self, Download};
-use crate::arena::overview::{self, Entrant, Overview, PhaseItem, Ruling};
-use crate::arena::{Seen, is_shown};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Query};
-use crate::intake;
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::read_model::overview::{self, Entrant, Overview, PhaseItem, Ruling};
+use crate::read_model::{VisibleCompetition, is_public};
+use crate::state::AppState;
+use crate::uploads;
 
-/// So many of the best are named in a list.
-const LEADERS: usize = 3;
+/// Number of leading bots shown in a list.
+const MAX_LEADERS: usize = 3;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(competitions)).routes(routes!(competition))
 }
 
-/// A competition, in a list.
+/// A competition in a list.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CompetitionItem {
-    /// As in addresses.
+    /// Id, as in URLs.
     pub id: String,
-    /// Its name.
+    /// The competition's name.
     pub name: String,
     /// The game's id.
     pub game: String,
     /// The game's name.
     pub game_title: String,
-    /// How far it is: `draft`, `open`, `closed`, `running`, `paused`, `waiting`, `over` or `failed`.
+    /// State: `draft`, `open`, `closed`, `running`, `paused`, `waiting`, `over` or `failed`.
     #[schema(pattern = "^(draft|open|closed|running|paused|waiting|over|failed)$")]
     pub state: &'static str,
     /// Why it failed, for organisers.
     pub message: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: i64,
-    /// How many take part.
+    /// Number of bots that take part.
     pub bots: u64,
-    /// Which phase is played, or was played last.
-    pub phase: Option<PhaseNow>,
-    /// How many matches of this phase were played.
+    /// The phase being played, or the last one that was played.
+    pub phase: Option<CurrentPhase>,
+    /// Matches of this phase that were played.
     pub matches: u64,
-    /// How many it has, as far as that is known.
+    /// Matches of this phase in total, if known.
     pub expected: Option<u64>,
-    /// The first few in this phase.
+    /// Leading bots of this phase.
     pub leaders: Vec<Leader>,
-    /// Whether bots can be handed in just now.
+    /// Whether it accepts bots now.
     pub accepts: bool,
 }
 
-/// Which phase.
+/// A phase among all phases of a competition.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct PhaseNow {
-    /// From 1.
+pub struct CurrentPhase {
+    /// Number of the phase, from 1.
     pub number: u32,
-    /// Its name.
+    /// The phase's name.
     pub name: String,
-    /// Of how many.
+    /// Number of phases.
     pub of: u32,
 }
 
-/// One of the first few.
+/// One of the leading bots.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Leader {
-    /// The number of its page.
+    /// Id of the bot's page.
     pub bot: i64,
-    /// Its name.
+    /// The bot's name.
     pub name: String,
-    /// Its rank.
+    /// The bot's rank.
     pub rank: u64,
 }
 
 /// A competition.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Competition {
-    /// What stands in lists.
+    /// The fields that lists have too.
     #[serde(flatten)]
     pub item: CompetitionItem,
-    /// What is played, in a line.
+    /// Summary of the game.
     pub about: String,
-    /// In order.
+    /// Phases in order.
     pub phases: Vec<PhaseItem>,
-    /// Who takes part.
+    /// Entrants of the competition.
     pub entrants: Vec<Entrant>,
-    /// SHA-256 of the secret seed, once it was started.
+    /// SHA-256 of the secret seed, once the competition has started.
     pub commitment: Option<String>,
-    /// The seed, once all was played.
+    /// The secret seed, once the competition is finished.
     pub seed: Option<String>,
-    /// What was decided.
+    /// Rulings of the competition.
     pub rulings: Vec<Ruling>,
-    /// What may be handed in.
+    /// Upload limits.
     pub limits: SubmissionLimits,
-    /// How many more bots the reader may hand in; null for who may not.
-    pub left: Option<u32>,
-    /// Files to take home.
+    /// How many more bots the caller may submit; null if it may not submit any.
+    #[serde(rename = "left")]
+    pub bots_left: Option<u32>,
+    /// Files to download.
     pub downloads: Vec<Download>,
-    /// Its file, for organisers.
+    /// The competition file, for organisers.
     pub file: Option<String>,
 }
 
-/// What may be handed in.
+/// Upload limits.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SubmissionLimits {
-    /// So many bots of one account.
+    /// Maximum number of bots per account.
     pub per_contributor: u32,
-    /// So many bytes each.
+    /// Maximum size of an upload in bytes.
     pub max_bytes: u64,
 }
 
 /// All competitions, newest first. Drafts are for organisers.
 #[utoipa::path(
-    get, path = "/competitions", tag = "competitions", operation_id = "competitions", params(Paging),
-    responses((status = 200, description = "A page of competitions.", body = Page<CompetitionItem>)),
+    get, path = "/competitions", tag = "competitions", operation_id = "competitions", params(PageQuery),
+    responses((status = 200, description = "A page of competitions.", body = PageBody<CompetitionItem>)),
 )]
 async fn competitions(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<CompetitionItem>>> {
-    let organises = caller.is_organiser();
-    let shown = if organises { Shown::All } else { Shown::Public };
-    let listed = app.office.competitions(shown, paging.of_office()?).await?;
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<CompetitionItem>>> {
+    let is_organiser = caller.is_organiser();
+    let filter = if is_organiser { CompetitionFilter::All } else { CompetitionFilter::Public };
+    let listed = app.office.competitions(filter, paging.site_page()?).await?;
     let mut items = Vec::with_capacity(listed.items.len());
     for row in listed.items {
-        // One that was deleted just now, or whose game this program does not know.
-        let Ok(arena) = app.arenas.get(&row.id) else { continue };
-        if organises || is_shown(&row) {
-            let seen = Seen { arena, row: Arc::new(row) };
-            let overview = seen.overview(&app).await?;
-            items.push(item(&app, &seen, &overview, &caller).await?);
+        // It was deleted just now, or this program does not know its game.
+        let Ok(handle) = app.arenas.get(&row.id) else { continue };
+        if is_organiser || is_public(&row) {
+            let visible = VisibleCompetition { handle, site_row: Arc::new(row) };
+            let overview = visible.overview(&app).await?;
+            items.push(list_item(&app, &visible, &overview, &caller).await?);
         }
     }
-    Ok(Json(Page::listed(items, listed.next)))
+    Ok(Json(PageBody::from_site_page(items, listed.next)))
 }
 
 /// A competition.
@@ -153,43 +154,56 @@ async fn competitions(
         (status = 404, description = "There is no such competition.", body = ErrorBody),
     ),
 )]
-async fn competition(State(app): State<App>, seen: Seen, caller: Caller) -> ApiResult<Json<Competition>> {
-    Ok(Json(whole(&app, &seen, &caller).await?))
+async fn competition(
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    caller: Caller,
+) -> ApiResult<Json<Competition>> {
+    Ok(Json(competition_body(&app, &visible, &caller).await?))
 }
 
-/// A competition as whoever asks sees it: for everything that changes one, too.
-pub async fn whole(app: &App, seen: &Seen, caller: &Caller) -> ApiResult<Competition> {
-    let overview = seen.overview(app).await?;
-    let sitting = seen.arena.sitting();
-    let (per_contributor, max_bytes) = overview::limits(&seen.row, sitting.as_deref());
-    let item = item(app, seen, &overview, caller).await?;
+/// A competition as sent to this caller. Also used after changes.
+pub async fn competition_body(
+    app: &AppState,
+    visible: &VisibleCompetition,
+    caller: &Caller,
+) -> ApiResult<Competition> {
+    let overview = visible.overview(app).await?;
+    let loaded = visible.handle.loaded();
+    let (per_contributor, max_bytes) = overview::upload_limits(&visible.site_row, loaded.as_deref());
+    let item = list_item(app, visible, &overview, caller).await?;
     Ok(Competition {
-        left: overview::left(&seen.row, sitting.as_deref(), &overview, item.accepts, caller),
+        bots_left: overview::bots_left(&visible.site_row, loaded.as_deref(), &overview, item.accepts, caller),
         item,
-        about: info(&seen.row)?.summary.to_owned(),
+        about: info(&visible.site_row)?.summary.to_owned(),
         phases: overview.phases.clone(),
         entrants: overview.entrants(caller),
         commitment: overview.commitment.clone(),
         seed: overview.seed.clone(),
         rulings: overview.rulings.clone(),
         limits: SubmissionLimits { per_contributor, max_bytes },
-        downloads: downloads::list(seen, &overview),
-        file: caller.is_organiser().then(|| seen.row.preset.clone()),
+        downloads: downloads::list(visible, &overview),
+        file: caller.is_organiser().then(|| visible.site_row.preset.clone()),
     })
 }
 
-fn info(row: &office::Competition) -> ApiResult<&'static agon_core::GameInfo> {
-    agon_engine::table(&row.game).map(|table| table.info()).map_err(ApiError::broke)
+fn info(row: &site_db::HostedCompetition) -> ApiResult<&'static agon_core::GameInfo> {
+    agon_engine::any_game(&row.game).map(|any_game| any_game.info()).map_err(ApiError::internal)
 }
 
-async fn item(app: &App, seen: &Seen, overview: &Overview, caller: &Caller) -> ApiResult<CompetitionItem> {
-    let row = &seen.row;
-    let now = overview.current();
+async fn list_item(
+    app: &AppState,
+    visible: &VisibleCompetition,
+    overview: &Overview,
+    caller: &Caller,
+) -> ApiResult<CompetitionItem> {
+    let row = &visible.site_row;
+    let current = overview.current_phase();
     let mut leaders = Vec::new();
-    if let Some(now) = now.filter(|now| now.matches > 0) {
-        for (entrant, rank) in seen.figures(app, now.number).await?.leaders(LEADERS) {
-            if let Some(taker) = overview.taker(entrant) {
-                leaders.push(Leader { bot: taker.shown.bot, name: taker.shown.name.clone(), rank });
+    if let Some(current) = current.filter(|current| current.matches > 0) {
+        for (entrant, rank) in visible.standings(app, current.number).await?.leaders(MAX_LEADERS) {
+            if let Some(owner) = overview.entrant_owner(entrant) {
+                leaders.push(Leader { bot: owner.body.bot, name: owner.body.name.clone(), rank });
             }
         }
     }
@@ -201,15 +215,15 @@ async fn item(app: &App, seen: &Seen, overview: &Overview, caller: &Caller) -> A
         state: row.state.name(),
         message: row.message.clone().filter(|_| caller.is_organiser()),
         created: row.created.0,
-        bots: overview.takers.iter().filter(|one| !one.shown.withdrawn).count() as u64,
-        phase: now.map(|now| PhaseNow {
-            number: now.number,
-            name: now.name.clone(),
+        bots: overview.entrant_owners.iter().filter(|one| !one.body.withdrawn).count() as u64,
+        phase: current.map(|current| CurrentPhase {
+            number: current.number,
+            name: current.name.clone(),
             of: overview.phases.len() as u32,
         }),
-        matches: now.map_or(0, |now| now.matches),
-        expected: now.and_then(|now| Some(now.expected?[0].max(now.matches))),
+        matches: current.map_or(0, |current| current.matches),
+        expected: current.and_then(|current| Some(current.expected?[0].max(current.matches))),
         leaders,
-        accepts: intake::accepts(app, row).await,
+        accepts: uploads::accepts_bots(app, row).await,
     })
 }

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::io::{Cursor, Write as _};
 use std::sync::{Mutex, PoisonError};
 
-use agon_core::info::Better;
-use agon_core::settings::Default as Fallback;
+use agon_core::info::ScoreDirection;
+use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo, HouseBot};
-use agon_games::{Hosted, Visitor};
+use agon_games::{GameVisitor, PlayableGame};
 use agon_venue::starter;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -18,18 +18,18 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use zip::write::SimpleFileOptions;
 
-use crate::assets::has_it;
+use crate::assets::etag_matches;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::paging::Page;
-use crate::state::App;
+use crate::paging::PageBody;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(games)).routes(routes!(game)).routes(routes!(starter_zip))
 }
 
-/// What is written for authors, by game: rules, then how a bot is asked.
+/// Texts for authors, by game: the rules, then the bot API.
 macro_rules! texts {
     ($($game:literal),* $(,)?) => {
         const TEXTS: &[(&str, &str, &str)] = &[$((
@@ -44,83 +44,83 @@ texts!("solitude-scramble", "colour-battle", "connect-five", "hide-and-seek", "w
 /// A game.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Game {
-    /// Its id, such as `connect-five`.
+    /// Id of the game, such as `connect-five`.
     pub id: &'static str,
-    /// Its name.
+    /// The game's name.
     pub title: &'static str,
-    /// What it is, in one line.
+    /// Summary in one line.
     pub about: &'static str,
-    /// How many play.
+    /// Number of players.
     pub seats: SeatRange,
-    /// One for all seats, or one for each.
+    /// Roles: one for all seats, or one per seat.
     pub roles: Vec<&'static str>,
     /// The clock, in one line.
     pub clock: &'static str,
-    /// What faults cost, in one line.
+    /// Penalties of faults, in one line.
     pub faults: String,
-    /// What the score is.
-    pub score: Score,
-    /// What can be configured.
-    pub settings: Vec<Setting>,
-    /// Bots to play against, weakest first.
+    /// The score.
+    pub score: GameScore,
+    /// Settings of the game.
+    pub settings: Vec<GameSetting>,
+    /// House bots, weakest first.
     pub house_bots: Vec<HouseBotItem>,
-    /// The rules: markdown. Of a single game only.
+    /// The rules as Markdown. Only in the response for a single game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<&'static str>,
-    /// How a bot is asked: markdown. Of a single game only.
+    /// The bot API as Markdown. Only in the response for a single game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<&'static str>,
-    /// Languages there is a starter in. Of a single game only.
+    /// Languages of the starters. Only in the response for a single game.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub languages: Option<Vec<&'static str>>,
 }
 
-/// How many play.
+/// Number of players.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SeatRange {
-    /// At least.
+    /// Minimum.
     pub min: usize,
-    /// At most.
+    /// Maximum.
     pub max: usize,
 }
 
-/// What a game's score is.
+/// Score of a game.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Score {
-    /// What is counted.
+pub struct GameScore {
+    /// Name of the score.
     pub name: &'static str,
-    /// `higher` or `lower`; where roles differ, the first role's.
+    /// `higher` or `lower`. If roles differ, that of the first role.
     pub better: &'static str,
 }
 
-/// Something that can be configured.
+/// A setting of a game.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Setting {
-    /// Its name.
+pub struct GameSetting {
+    /// The setting's name.
     pub name: &'static str,
-    /// What it is.
+    /// Description of the setting.
     pub about: String,
-    /// What it is when nobody sets it.
+    /// Default value.
     pub default: String,
 }
 
-/// A bot of the house.
+/// A house bot.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct HouseBotItem {
-    /// Its name: `house:NAME` on the command line.
+    /// Name of the bot: `house:NAME` on the command line.
     pub name: &'static str,
-    /// How it thinks, in one line.
+    /// Its strategy, in one line.
     pub about: &'static str,
-    /// The roles it plays; empty for all.
+    /// Roles it can play; empty means all.
     pub roles: Vec<&'static str>,
 }
 
-struct Describe;
+struct DescribeGame;
 
-impl Visitor for Describe {
+impl GameVisitor for DescribeGame {
     type Output = Game;
 
-    fn visit<G: Hosted>(self) -> Game {
+    fn visit<G: PlayableGame>(self) -> Game {
         let info = G::info();
         Game {
             id: info.id,
@@ -130,11 +130,11 @@ impl Visitor for Describe {
             roles: info.roles.iter().map(|role| role.name).collect(),
             clock: info.clock,
             faults: faults(info),
-            score: Score {
+            score: GameScore {
                 name: info.score.name,
-                better: match info.roles.first().map_or(Better::Higher, |role| role.better) {
-                    Better::Higher => "higher",
-                    Better::Lower => "lower",
+                better: match info.roles.first().map_or(ScoreDirection::Higher, |role| role.better) {
+                    ScoreDirection::Higher => "higher",
+                    ScoreDirection::Lower => "lower",
                 },
             },
             settings: settings(info),
@@ -146,12 +146,12 @@ impl Visitor for Describe {
     }
 }
 
-fn house_bot<G: Hosted>(bot: &HouseBot<G>) -> HouseBotItem {
-    HouseBotItem { name: bot.name, about: bot.thinks, roles: bot.roles.to_vec() }
+fn house_bot<G: PlayableGame>(bot: &HouseBot<G>) -> HouseBotItem {
+    HouseBotItem { name: bot.name, about: bot.strategy, roles: bot.roles.to_vec() }
 }
 
-fn settings(info: &GameInfo) -> Vec<Setting> {
-    let shown = info.settings.iter().map(|spec| Setting {
+fn settings(info: &GameInfo) -> Vec<GameSetting> {
+    let shown = info.settings.iter().map(|spec| GameSetting {
         name: spec.name,
         about: format!("{} ({})", spec.help, spec.kind),
         default: match spec.default {
@@ -164,11 +164,11 @@ fn settings(info: &GameInfo) -> Vec<Setting> {
     shown.collect()
 }
 
-/// What faults cost: those that cost the same together.
+/// Penalties of faults. Faults with the same penalty are listed together.
 fn faults(info: &GameInfo) -> String {
     let mut by_cost: Vec<(&str, Vec<String>)> = Vec::new();
     for fault in Fault::ALL {
-        let words = info.cost(fault).words();
+        let words = info.penalty(fault).describe();
         match by_cost.iter_mut().find(|(cost, _)| *cost == words) {
             Some((_, faults)) => faults.push(fault.to_string()),
             None => by_cost.push((words, vec![fault.to_string()])),
@@ -179,21 +179,21 @@ fn faults(info: &GameInfo) -> String {
     parts.join("; ")
 }
 
-fn described(id: &str) -> ApiResult<Game> {
-    agon_games::visit(id, Describe).map_err(|unknown| ApiError::not_found("game").hint(unknown.hint))
+fn game_body(id: &str) -> ApiResult<Game> {
+    agon_games::visit(id, DescribeGame).map_err(|unknown| ApiError::not_found("game").hint(unknown.hint))
 }
 
 /// All games.
 #[utoipa::path(
     get, path = "/games", tag = "games", operation_id = "games",
-    responses((status = 200, description = "All of them.", body = Page<Game>)),
+    responses((status = 200, description = "All games.", body = PageBody<Game>)),
 )]
-async fn games() -> ApiResult<Json<Page<Game>>> {
-    let items = agon_games::infos().iter().map(|info| described(info.id)).collect::<ApiResult<_>>()?;
-    Ok(Json(Page { items, next: None }))
+async fn games() -> ApiResult<Json<PageBody<Game>>> {
+    let items = agon_games::infos().iter().map(|info| game_body(info.id)).collect::<ApiResult<_>>()?;
+    Ok(Json(PageBody { items, next: None }))
 }
 
-/// A game, with its rules and how a bot is asked.
+/// A game, with its rules and the bot API.
 #[utoipa::path(
     get, path = "/games/{game}", tag = "games", operation_id = "game",
     params(("game" = String, Path, description = "The game's id.")),
@@ -203,7 +203,7 @@ async fn games() -> ApiResult<Json<Page<Game>>> {
     ),
 )]
 async fn game(Path(id): Path<String>) -> ApiResult<Json<Game>> {
-    let mut game = described(&id)?;
+    let mut game = game_body(&id)?;
     if let Some((_, rules, api)) = TEXTS.iter().find(|(of, _, _)| *of == id) {
         (game.rules, game.api) = (Some(*rules), Some(*api));
     }
@@ -211,7 +211,7 @@ async fn game(Path(id): Path<String>) -> ApiResult<Json<Game>> {
     Ok(Json(game))
 }
 
-/// A bot that plays legally already, to begin with: a zip.
+/// A starter: a zip with a bot that already plays legal moves.
 #[utoipa::path(
     get, path = "/games/{game}/starter/{language}", tag = "games", operation_id = "starter_zip",
     params(
@@ -219,54 +219,55 @@ async fn game(Path(id): Path<String>) -> ApiResult<Json<Game>> {
         ("language" = String, Path, description = "One of the game's `languages`."),
     ),
     responses(
-        (status = 200, description = "A folder with the bot in it.", body = Vec<u8>, content_type = "application/zip"),
-        (status = 304, description = "The caller has it already (`If-None-Match`)."),
+        (status = 200, description = "A zip with the bot's folder.", body = Vec<u8>, content_type = "application/zip"),
+        (status = 304, description = "The client already has it (`If-None-Match`)."),
         (status = 404, description = "There is no such game or no starter in this language.", body = ErrorBody),
     ),
 )]
 async fn starter_zip(
     Path((game, language)): Path<(String, String)>,
-    asked: HeaderMap,
+    request_headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let id = described(&game)?.id;
+    let id = game_body(&game)?.id;
     let language = starter::LANGUAGES.iter().map(|one| one.id).find(|one| *one == language);
     let language =
-        language.ok_or_else(|| ApiError::not_found("starter").hint("the game's `languages` lists them"))?;
-    let packed =
-        tokio::task::spawn_blocking(move || packed(id, language)).await.map_err(ApiError::broke)??;
+        language.ok_or_else(|| ApiError::not_found("starter").hint("see the game's `languages`"))?;
+    let packed = tokio::task::spawn_blocking(move || build_starter_zip(id, language))
+        .await
+        .map_err(ApiError::internal)??;
     let tag = format!("\"{id}-{language}-{}\"", env!("CARGO_PKG_VERSION"));
     let mut headers = HeaderMap::new();
     if let Ok(value) = HeaderValue::try_from(&tag) {
         headers.insert(header::ETAG, value);
     }
-    if has_it(&asked, &tag) {
+    if etag_matches(&request_headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, headers).into_response());
     }
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/zip"));
     let name = format!("attachment; filename=\"{id}-{language}.zip\"");
-    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::try_from(name).map_err(ApiError::broke)?);
+    headers.insert(header::CONTENT_DISPOSITION, HeaderValue::try_from(name).map_err(ApiError::internal)?);
     Ok((headers, packed).into_response())
 }
 
-/// Those that were asked for already: there are no more than games times languages.
-static PACKED: Mutex<Option<HashMap<(&str, &str), Bytes>>> = Mutex::new(None);
+/// Cached starter zips by game and language.
+static STARTER_ZIPS: Mutex<Option<HashMap<(&str, &str), Bytes>>> = Mutex::new(None);
 
-fn packed(game: &'static str, language: &'static str) -> ApiResult<Bytes> {
-    let mut all = PACKED.lock().unwrap_or_else(PoisonError::into_inner);
+fn build_starter_zip(game: &'static str, language: &'static str) -> ApiResult<Bytes> {
+    let mut all = STARTER_ZIPS.lock().unwrap_or_else(PoisonError::into_inner);
     let all = all.get_or_insert_default();
     if let Some(done) = all.get(&(game, language)) {
         return Ok(done.clone());
     }
     let files =
-        starter::files(game, language, "my-bot").map_err(|failure| ApiError::broke(failure.message))?;
+        starter::files(game, language, "my-bot").map_err(|failure| ApiError::internal(failure.message))?;
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for (path, content, program) in files {
         let mode = if program { 0o755 } else { 0o644 };
         let options = SimpleFileOptions::default().unix_permissions(mode);
-        zip.start_file(format!("my-bot/{}", path.display()), options).map_err(ApiError::broke)?;
-        zip.write_all(&content).map_err(ApiError::broke)?;
+        zip.start_file(format!("my-bot/{}", path.display()), options).map_err(ApiError::internal)?;
+        zip.write_all(&content).map_err(ApiError::internal)?;
     }
-    let done = Bytes::from(zip.finish().map_err(ApiError::broke)?.into_inner());
+    let done = Bytes::from(zip.finish().map_err(ApiError::internal)?.into_inner());
     all.insert((game, language), done.clone());
     Ok(done)
 }

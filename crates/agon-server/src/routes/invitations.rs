@@ -1,7 +1,7 @@
-//! Invitations: links that let people in.
+//! Invitations: sign-up links.
 
-use agon_store::Time;
-use agon_store::office::{self, InvitationId, NewInvitation, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{self, InvitationId, NewInvitation, token_hash};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -13,15 +13,15 @@ use super::audit;
 use crate::caller::{Caller, Role};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::gate::cookie;
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::middleware::cookie;
+use crate::paging::{PageBody, PageQuery};
+use crate::state::AppState;
 
-const DAY: i64 = 24 * 60 * 60 * 1000;
-const DAYS: u32 = 365;
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+const MAX_DAYS: u32 = 365;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(invitations, make_invitation))
         .routes(routes!(invitation, revoke_invitation))
@@ -30,47 +30,47 @@ pub fn router() -> OpenApiRouter<App> {
 /// An invitation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Invitation {
-    /// Its number.
+    /// The invitation's id.
     pub id: i64,
-    /// What whoever comes by it may do.
+    /// Role of the accounts created with it.
     pub role: Role,
-    /// For whom it is, in the organiser's words.
+    /// Note of the organiser: who it is for.
     pub note: String,
-    /// When it was made.
+    /// When it was created.
     pub created: i64,
-    /// Until when it is good.
+    /// When it expires.
     pub expires: i64,
-    /// For how many.
+    /// Number of accounts it is for.
     pub uses: u32,
-    /// For how many more.
+    /// Number of accounts that can still be created with it.
     pub left: u32,
-    /// Whether it was taken back.
+    /// Whether it was revoked.
     pub revoked: bool,
-    /// Its code, this once: `/signup?invite=CODE` is the link.
+    /// The code, shown only once. The link is `/signup?invite=CODE`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
-/// An invitation that is to be made.
+/// An invitation to be created.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InvitationBody {
-    /// What whoever comes by it may do.
+    /// Role of the accounts created with it.
     role: Role,
-    /// For whom it is: at most 200 characters.
+    /// Who it is for: at most 200 characters.
     #[serde(default)]
     #[schema(max_length = 200)]
     note: String,
-    /// For how many: 1 (if nothing is said) to 10,000.
+    /// Number of accounts it is for: 1 (default) to 10,000.
     #[schema(minimum = 1, maximum = 10_000)]
     uses: Option<u32>,
-    /// For how many days: 7 if nothing is said.
+    /// Days until it expires. Default: 7.
     #[schema(minimum = 1, maximum = 365)]
     days: Option<u32>,
 }
 
 impl Invitation {
-    fn shown(invitation: office::Invitation, code: Option<String>) -> Self {
+    fn from_site(invitation: site_db::Invitation, code: Option<String>) -> Self {
         Self {
             id: invitation.id.0,
             role: invitation.role.into(),
@@ -87,89 +87,95 @@ impl Invitation {
 
 /// All invitations, newest first. For organisers.
 #[utoipa::path(
-    get, path = "/invitations", tag = "accounts", operation_id = "invitations", params(Paging),
+    get, path = "/invitations", tag = "accounts", operation_id = "invitations", params(PageQuery),
     responses(
-        (status = 200, description = "A page of invitations.", body = Page<Invitation>),
-        (status = 403, description = "It is for organisers.", body = ErrorBody),
+        (status = 200, description = "A page of invitations.", body = PageBody<Invitation>),
+        (status = 403, description = "Only for organisers.", body = ErrorBody),
     ),
 )]
 async fn invitations(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
-    Query(paging): Query<Paging>,
-) -> ApiResult<Json<Page<Invitation>>> {
+    Query(paging): Query<PageQuery>,
+) -> ApiResult<Json<PageBody<Invitation>>> {
     caller.organiser()?;
-    let listed = app.office.invitations(paging.of_office()?).await?;
-    let items = listed.items.into_iter().map(|one| Invitation::shown(one, None)).collect();
-    Ok(Json(Page::listed(items, listed.next)))
+    let listed = app.office.invitations(paging.site_page()?).await?;
+    let items = listed.items.into_iter().map(|one| Invitation::from_site(one, None)).collect();
+    Ok(Json(PageBody::from_site_page(items, listed.next)))
 }
 
-/// Makes an invitation. Its code is shown this once. For organisers.
+/// Creates an invitation. Its code is shown only in this response. For organisers.
 #[utoipa::path(
     post, path = "/invitations", tag = "accounts", operation_id = "make_invitation", request_body = InvitationBody,
-    responses((status = 201, description = "Made.", body = Invitation)),
+    responses((status = 201, description = "Created.", body = Invitation)),
 )]
 async fn make_invitation(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Json(body): Json<InvitationBody>,
 ) -> ApiResult<(StatusCode, Json<Invitation>)> {
     let me = caller.organiser()?;
     let days = body.days.unwrap_or(7);
-    if !(1..=DAYS).contains(&days) {
-        return Err(ApiError::invalid("days", format!("an invitation is good for 1 to {DAYS} days")));
+    if !(1..=MAX_DAYS).contains(&days) {
+        return Err(ApiError::invalid("days", format!("an invitation is valid for 1 to {MAX_DAYS} days")));
     }
-    let (code, at) = (cookie::secret()?, Time::now());
+    let (code, at) = (cookie::random_secret()?, Timestamp::now());
     let new = NewInvitation {
         code: token_hash(&code),
         role: body.role.into(),
         note: body.note,
         by: Some(me.account()),
-        expires: Time(at.0 + i64::from(days) * DAY),
+        expires: Timestamp(at.0 + i64::from(days) * DAY_MS),
         uses: body.uses.unwrap_or(1),
         at,
     };
-    let made = app.office.create_invitation(&new).await?;
-    let detail = serde_json::json!({"role": made.role.name(), "uses": made.uses, "days": days});
-    audit::note(&app, me, "invitation.make", &format!("invitation {}", made.id), &detail).await?;
-    Ok((StatusCode::CREATED, Json(Invitation::shown(made, Some(code)))))
+    let created = app.office.create_invitation(&new).await?;
+    let detail = serde_json::json!({"role": created.role.name(), "uses": created.uses, "days": days});
+    audit::append_audit(&app, me, "invitation.make", &format!("invitation {}", created.id), &detail).await?;
+    Ok((StatusCode::CREATED, Json(Invitation::from_site(created, Some(code)))))
 }
 
-/// An invitation, for anybody who has its code.
+/// An invitation, for anyone who has its code.
 #[utoipa::path(
     get, path = "/invitations/{code}", tag = "accounts", operation_id = "invitation",
-    params(("code" = String, Path, description = "Its code.")),
+    params(("code" = String, Path, description = "The invitation's code.")),
     responses(
-        (status = 200, description = "The invitation, good or not.", body = Invitation),
+        (status = 200, description = "The invitation, valid or not.", body = Invitation),
         (status = 404, description = "There is no such invitation.", body = ErrorBody),
     ),
 )]
-async fn invitation(State(app): State<App>, Path(code): Path<String>) -> ApiResult<Json<Invitation>> {
+async fn invitation(State(app): State<AppState>, Path(code): Path<String>) -> ApiResult<Json<Invitation>> {
     let found = app.office.find_invitation(token_hash(&code)).await?;
-    let mut shown = Invitation::shown(found.ok_or_else(|| ApiError::not_found("invitation"))?, None);
-    // The note is the organiser's own.
-    shown.note = String::new();
-    Ok(Json(shown))
+    let mut body = Invitation::from_site(found.ok_or_else(|| ApiError::not_found("invitation"))?, None);
+    // The note is for organisers only.
+    body.note = String::new();
+    Ok(Json(body))
 }
 
-/// Takes an invitation back. For organisers.
+/// Revokes an invitation. For organisers.
 #[utoipa::path(
     delete, path = "/invitations/{code}", tag = "accounts", operation_id = "revoke_invitation",
-    params(("code" = String, Path, description = "The invitation's number.")),
+    params(("code" = String, Path, description = "The invitation's id.")),
     responses(
-        (status = 204, description = "It is no good any more."),
+        (status = 204, description = "Revoked."),
         (status = 404, description = "There is no such invitation.", body = ErrorBody),
     ),
 )]
 async fn revoke_invitation(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
 ) -> ApiResult<StatusCode> {
     let me = caller.organiser()?;
     let id = id.parse().map_err(|_| ApiError::not_found("invitation"))?;
-    let gone = app.office.revoke_invitation(InvitationId(id), Time::now()).await?;
-    audit::note(&app, me, "invitation.revoke", &format!("invitation {}", gone.id), &serde_json::json!({}))
-        .await?;
+    let revoked = app.office.revoke_invitation(InvitationId(id), Timestamp::now()).await?;
+    audit::append_audit(
+        &app,
+        me,
+        "invitation.revoke",
+        &format!("invitation {}", revoked.id),
+        &serde_json::json!({}),
+    )
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }

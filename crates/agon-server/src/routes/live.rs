@@ -1,4 +1,4 @@
-//! What is played just now: server-sent events.
+//! Live games and events of competitions: server-sent events.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use agon_core::Seat;
-use agon_runner::gallery::{NotFollowed, ShownGame};
-use agon_runner::{BoardNow, Follower, Gallery, Update};
+use agon_runner::live::{LiveGameKey, SubscribeError};
+use agon_runner::{LiveGame, LiveGames, LiveSubscriber, LiveUpdate};
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -23,180 +23,191 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::matches::{film_path, hidden};
-use crate::arena::overview::{Overview, match_name};
-use crate::arena::{Arena, FeedEvent, Seen, wire};
+use super::matches::{film_path, hidden_error};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::paging::Page;
-use crate::state::App;
+use crate::paging::PageBody;
+use crate::read_model::overview::{Overview, match_name};
+use crate::read_model::{CompetitionHandle, FeedEvent, VisibleCompetition, sse};
+use crate::state::AppState;
 
-/// So often a stream says that it is still there.
-const PING: Duration = Duration::from_secs(15);
-/// So often a board whose run has ended is looked at: whether there is still something to see.
-const LOOK: Duration = Duration::from_secs(1);
-/// After so many looks without anything new its stream ends in any case.
-const LOOKS: u32 = 10;
-/// So many streams at once.
-const MOST: i64 = 2_000;
+/// Interval of the `ping` events that keep a stream open.
+const PING_INTERVAL: Duration = Duration::from_secs(15);
+/// Interval at which a stream checks whether the run of its game has ended.
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// After this many checks without news, the stream of an ended run is closed.
+const MAX_IDLE_CHECKS: u32 = 10;
+/// Maximum number of open streams.
+const MAX_STREAMS: i64 = 2_000;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(events)).routes(routes!(boards)).routes(routes!(watch))
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(events)).routes(routes!(live_games)).routes(routes!(watch))
 }
 
-/// A game that is being played.
+/// A game being played.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct Board {
-    /// Its number, for watching it.
+pub struct LiveGameBody {
+    /// Number of the live slot, for watching it.
     pub board: u32,
-    /// From 1.
+    /// Number of the phase, from 1.
     pub phase: u32,
     /// The match.
     #[serde(rename = "match")]
     pub match_: String,
-    /// From 1.
+    /// Number of the game within the match, from 1.
     pub game: u32,
-    /// Who plays, in seat order.
-    pub seats: Vec<BoardSeat>,
-    /// Since when.
+    /// Players in seat order.
+    pub seats: Vec<LiveSeatBody>,
+    /// When the game started.
     pub since: i64,
-    /// How many turns were played.
+    /// Number of turns played.
     pub turn: u32,
-    /// Whether it cannot be watched: its board is a secret.
+    /// Whether it cannot be watched, because its seed is hidden.
     pub hidden: bool,
 }
 
-/// Who plays.
+/// A player of a live game.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct BoardSeat {
-    /// Who.
+pub struct LiveSeatBody {
+    /// The entrant.
     pub entrant: u32,
-    /// As what.
+    /// Its role.
     pub role: &'static str,
 }
 
-impl Board {
-    /// A board of a gallery, as it is shown.
-    pub fn of(now: &BoardNow, info: &agon_core::GameInfo, hidden: bool) -> Self {
-        let since = SystemTime::now().checked_sub(now.since.elapsed());
+impl LiveGameBody {
+    /// Converts a live game for the API.
+    pub fn from_live_game(game: &LiveGame, info: &agon_core::GameInfo, hidden: bool) -> Self {
+        let since = SystemTime::now().checked_sub(game.since.elapsed());
         let since = since.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let seat = |(seat, one): (u8, &agon_league::Entrant)| BoardSeat {
+        let seat = |(seat, one): (u8, &agon_league::Entrant)| LiveSeatBody {
             entrant: one.0,
             role: info.role(Seat(seat)).name,
         };
         Self {
-            board: now.board as u32,
-            phase: now.key.phase + 1,
-            match_: match_name(now.key),
-            game: now.game + 1,
-            seats: (0..).zip(&now.seats).map(seat).collect(),
+            board: game.slot as u32,
+            phase: game.key.phase + 1,
+            match_: match_name(game.key),
+            game: game.game + 1,
+            seats: (0..).zip(&game.seats).map(seat).collect(),
             since: since.map_or(0, |since| since.as_millis() as i64),
-            turn: now.turn,
+            turn: game.turn,
             hidden,
         }
     }
 }
 
-/// Everything that is being played.
+/// All games being played.
 #[utoipa::path(
     get, path = "/competitions/{id}/boards", tag = "live", operation_id = "boards",
     params(("id" = String, Path, description = "The competition.")),
-    responses((status = 200, description = "All of it.", body = Page<Board>)),
+    responses((status = 200, description = "All live games.", body = PageBody<LiveGameBody>)),
 )]
-async fn boards(State(app): State<App>, seen: Seen) -> ApiResult<Json<Page<Board>>> {
+async fn live_games(
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+) -> ApiResult<Json<PageBody<LiveGameBody>>> {
     let mut items = Vec::new();
-    if let (Some(gallery), Some(sitting)) = (seen.arena.gallery(), seen.arena.sitting()) {
-        let overview = seen.overview(&app).await?;
-        let info = sitting.table.info();
-        items =
-            gallery.boards().iter().map(|now| Board::of(now, info, overview.hides(now.key.phase))).collect();
+    if let (Some(live_games), Some(loaded)) = (visible.handle.live_games(), visible.handle.loaded()) {
+        let overview = visible.overview(&app).await?;
+        let info = loaded.table.info();
+        items = live_games
+            .games()
+            .iter()
+            .map(|game| LiveGameBody::from_live_game(game, info, overview.is_hidden(game.key.phase)))
+            .collect();
     }
-    Ok(Json(Page { items, next: None }))
+    Ok(Json(PageBody { items, next: None }))
 }
 
-/// One who watches: counted, and no more than there is room for.
-struct Watcher(App);
+/// Permission for one stream. Counts the open streams up to [`MAX_STREAMS`].
+struct StreamPermit(AppState);
 
-impl Watcher {
-    fn come(app: &App) -> ApiResult<Self> {
+impl StreamPermit {
+    fn acquire(app: &AppState) -> ApiResult<Self> {
         if app.is_stopping() {
-            return Err(ApiError::busy("the server is being stopped", 10));
+            return Err(ApiError::busy("the server is stopping", 10));
         }
-        if app.meters.watchers.fetch_add(1, Ordering::AcqRel) >= MOST {
+        if app.meters.watchers.fetch_add(1, Ordering::AcqRel) >= MAX_STREAMS {
             app.meters.watchers.fetch_sub(1, Ordering::AcqRel);
-            return Err(ApiError::busy("too many are watching just now", 30));
+            return Err(ApiError::busy("too many open live streams", 30));
         }
         Ok(Self(app.clone()))
     }
 }
 
-impl Drop for Watcher {
+impl Drop for StreamPermit {
     fn drop(&mut self) {
         self.0.meters.watchers.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// A stream of events: what waits to be sent, and where more comes from.
-struct Stream<S> {
+/// An event stream: the events to be sent, and their source.
+struct EventStream<S> {
     source: S,
-    waiting: VecDeque<Bytes>,
+    pending: VecDeque<Bytes>,
     ping: Interval,
     stopped: Pin<Box<dyn Future<Output = ()> + Send>>,
-    _watcher: Watcher,
+    _permit: StreamPermit,
 }
 
-/// Where events come from.
-trait Source: Send + 'static {
-    /// Puts what comes next into `waiting`; `false` when there is no more. May be given up at any time.
-    fn next(&mut self, waiting: &mut VecDeque<Bytes>) -> impl Future<Output = bool> + Send;
+/// Source of the events of a stream.
+trait EventSource: Send + 'static {
+    /// Waits for the next events and adds them to `pending`; `false` at the end. The caller may cancel it at any time.
+    fn next(&mut self, pending: &mut VecDeque<Bytes>) -> impl Future<Output = bool> + Send;
 }
 
-/// An answer that goes on until its source ends, the reader leaves or the server stops.
-fn answer<S: Source>(app: &App, watcher: Watcher, source: S, first: Vec<Bytes>) -> Response {
-    let mut ping = tokio::time::interval(PING);
+/// A response that goes on until the source ends, the client disconnects or the server stops.
+fn sse_response<S: EventSource>(
+    app: &AppState,
+    permit: StreamPermit,
+    source: S,
+    first: Vec<Bytes>,
+) -> Response {
+    let mut ping = tokio::time::interval(PING_INTERVAL);
     ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ping.reset();
     let stopped = {
         let app = app.clone();
-        Box::pin(async move { app.stopped().await })
+        Box::pin(async move { app.wait_for_stop().await })
     };
-    let waiting = [wire::RETRY].into_iter().chain(first).collect();
-    let stream = Stream { source, waiting, ping, stopped, _watcher: watcher };
+    let pending = [sse::RETRY_EVENT].into_iter().chain(first).collect();
+    let stream = EventStream { source, pending, ping, stopped, _permit: permit };
     let body = Body::from_stream(stream::unfold(stream, async |mut stream| {
         loop {
-            if let Some(bytes) = stream.waiting.pop_front() {
+            if let Some(bytes) = stream.pending.pop_front() {
                 return Some((Ok::<_, std::convert::Infallible>(bytes), stream));
             }
-            let Stream { source, waiting, ping, stopped, .. } = &mut stream;
+            let EventStream { source, pending, ping, stopped, .. } = &mut stream;
             tokio::select! {
                 biased;
                 () = stopped => return None,
-                more = source.next(waiting) => if !more && waiting.is_empty() { return None },
-                _ = ping.tick() => waiting.push_back(wire::PING),
+                more = source.next(pending) => if !more && pending.is_empty() { return None },
+                _ = ping.tick() => pending.push_back(sse::PING_EVENT),
             }
         }
     }));
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream")),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
-        // Proxies that gather answers would hold events back.
+        // Proxies that buffer responses would delay the events.
         (header::HeaderName::from_static("x-accel-buffering"), HeaderValue::from_static("no")),
     ];
     (headers, body).into_response()
 }
 
-struct Feed(broadcast::Receiver<Bytes>);
+struct CompetitionFeed(broadcast::Receiver<Bytes>);
 
-impl Source for Feed {
-    async fn next(&mut self, waiting: &mut VecDeque<Bytes>) -> bool {
+impl EventSource for CompetitionFeed {
+    async fn next(&mut self, pending: &mut VecDeque<Bytes>) -> bool {
         loop {
             match self.0.recv().await {
                 Ok(bytes) => {
-                    waiting.push_back(bytes);
+                    pending.push_back(bytes);
                     return true;
                 }
-                // Each event says how things are: whoever missed some learns it from the next.
+                // Each event describes the current state, so a client that missed some is up to date after the next.
                 Err(RecvError::Lagged(_)) => {}
                 Err(RecvError::Closed) => return false,
             }
@@ -204,29 +215,29 @@ impl Source for Feed {
     }
 }
 
-/// What happens in a competition: `state` (`{state, message}`), `progress` (how far it is and what is played), `table`
-/// (`{phase, revision}`: there is another one), `ping`. A stream begins with how things are.
+/// Events of a competition: `state` (`{state, message}`), `progress` (progress and games being played), `table` (`{phase, revision}`: the
+/// table has changed), `ping`. A stream starts with the current state.
 #[utoipa::path(
     get, path = "/competitions/{id}/events", tag = "live", operation_id = "events",
     params(("id" = String, Path, description = "The competition.")),
     responses((status = 200, description = "Server-sent events.", body = String, content_type = "text/event-stream")),
 )]
-async fn events(State(app): State<App>, seen: Seen) -> ApiResult<Response> {
-    let watcher = Watcher::come(&app)?;
-    let (progress, feed) = seen.arena.listen();
-    let state = FeedEvent::State { state: seen.row.state, message: None };
-    let first = [wire::feed(0, &state)].into_iter().chain(progress).collect();
-    Ok(answer(&app, watcher, Feed(feed), first))
+async fn events(State(app): State<AppState>, visible: VisibleCompetition) -> ApiResult<Response> {
+    let permit = StreamPermit::acquire(&app)?;
+    let (progress, feed) = visible.handle.subscribe();
+    let state = FeedEvent::State { state: visible.site_row.state, message: None };
+    let first = [sse::competition_event(0, &state)].into_iter().chain(progress).collect();
+    Ok(sse_response(&app, permit, CompetitionFeed(feed), first))
 }
 
-/// Which board.
+/// Path parameter of a live game.
 #[derive(Clone, Copy, Debug, Deserialize)]
-struct OfBoard {
+struct LiveGamePath {
     board: u32,
 }
 
 #[derive(Serialize)]
-struct End {
+struct GameEnd {
     phase: u32,
     #[serde(rename = "match")]
     match_: String,
@@ -234,117 +245,128 @@ struct End {
     film: Option<String>,
 }
 
-/// Someone at a board.
-struct Watching {
-    follower: Follower,
-    /// Kept until the last game was seen to its end: it is shown slower than it was played.
-    gallery: Arc<Gallery>,
-    arena: Arc<Arena>,
-    /// Nothing is shown just now.
+/// Stream of the games in one live slot.
+struct LiveGameStream {
+    subscriber: LiveSubscriber,
+    /// Kept until the last game was shown to its end: games are shown slower than they are played.
+    live_games: Arc<LiveGames>,
+    handle: Arc<CompetitionHandle>,
+    /// Whether no game is being shown.
     idle: bool,
-    /// How often nothing new was there.
-    looks: u32,
+    /// Number of checks without news.
+    idle_checks: u32,
     competition: String,
     overview: Arc<Overview>,
-    /// The game whose end was told.
-    ended: Option<u64>,
+    /// Number of the last game whose `end` event was sent.
+    last_ended: Option<u64>,
 }
 
-impl Watching {
-    /// The bytes of an update are the same for all: only what stands around them is put there for each.
-    fn put(waiting: &mut VecDeque<Bytes>, name: &'static [u8], data: Arc<[u8]>) {
-        waiting.push_back(Bytes::from_static(name));
-        waiting.push_back(Bytes::from_owner(data));
-        waiting.push_back(Bytes::from_static(b"\n\n"));
+impl LiveGameStream {
+    /// Adds an event. Its data is shared by all subscribers; only the frame around it is added per stream.
+    fn push_event(pending: &mut VecDeque<Bytes>, name: &'static [u8], data: Arc<[u8]>) {
+        pending.push_back(Bytes::from_static(name));
+        pending.push_back(Bytes::from_owner(data));
+        pending.push_back(Bytes::from_static(b"\n\n"));
     }
 
-    fn end(&mut self, game: &ShownGame, waiting: &mut VecDeque<Bytes>) {
-        if self.ended.replace(game.number) == Some(game.number) {
+    fn push_end(&mut self, game: &LiveGameKey, pending: &mut VecDeque<Bytes>) {
+        if self.last_ended.replace(game.sequence) == Some(game.sequence) {
             return;
         }
-        let end = End {
+        let end = GameEnd {
             phase: game.key.phase + 1,
             match_: match_name(game.key),
             game: game.game + 1,
             film: Some(film_path(&self.competition, game.key, game.game)),
         };
-        waiting.push_back(wire::event_of("end", None, &end));
+        pending.push_back(sse::json_event("end", None, &end));
     }
 }
 
-impl Watching {
-    /// The next thing to see; nothing when there will be none.
-    async fn update(&mut self) -> Option<Update> {
+impl LiveGameStream {
+    /// The next update; `None` when there will be no more.
+    async fn next_update(&mut self) -> Option<LiveUpdate> {
         loop {
-            if let Ok(update) = tokio::time::timeout(LOOK, self.follower.next()).await {
-                (self.looks, self.idle) = (0, matches!(update, Some(Update::Idle)));
+            if let Ok(update) = tokio::time::timeout(IDLE_CHECK_INTERVAL, self.subscriber.next()).await {
+                (self.idle_checks, self.idle) = (0, matches!(update, Some(LiveUpdate::Idle)));
                 return update;
             }
-            self.looks += 1;
-            let runs = self.arena.gallery().is_some_and(|now| Arc::ptr_eq(&now, &self.gallery));
-            if !runs && (self.idle || self.looks >= LOOKS) {
+            self.idle_checks += 1;
+            let runs =
+                self.handle.live_games().is_some_and(|current| Arc::ptr_eq(&current, &self.live_games));
+            if !runs && (self.idle || self.idle_checks >= MAX_IDLE_CHECKS) {
                 return None;
             }
         }
     }
 }
 
-impl Source for Watching {
-    async fn next(&mut self, waiting: &mut VecDeque<Bytes>) -> bool {
-        let Some(update) = self.update().await else { return false };
+impl EventSource for LiveGameStream {
+    async fn next(&mut self, pending: &mut VecDeque<Bytes>) -> bool {
+        let Some(update) = self.next_update().await else { return false };
         match update {
-            // The next phase may be one whose boards are a secret.
-            Update::Film { game, .. } | Update::Part { game, .. } if self.overview.hides(game.key.phase) => {
+            // The seeds of the next phase may be hidden.
+            LiveUpdate::Film { game, .. } | LiveUpdate::Part { game, .. }
+                if self.overview.is_hidden(game.key.phase) =>
+            {
                 return false;
             }
-            Update::Film { game, film, over } => {
-                Self::put(waiting, b"event: head\ndata: ", film);
+            LiveUpdate::Film { game, film, over } => {
+                Self::push_event(pending, b"event: head\ndata: ", film);
                 if over {
-                    self.end(&game, waiting);
+                    self.push_end(&game, pending);
                 }
             }
-            Update::Part { game, part, over } => {
-                Self::put(waiting, b"event: part\ndata: ", part);
+            LiveUpdate::Part { game, part, over } => {
+                Self::push_event(pending, b"event: part\ndata: ", part);
                 if over {
-                    self.end(&game, waiting);
+                    self.push_end(&game, pending);
                 }
             }
-            Update::Match(_) | Update::Idle => {}
+            LiveUpdate::Match(_) | LiveUpdate::Idle => {}
         }
         true
     }
 }
 
-/// A board as it is played, game after game: `head` (a film so far, live), `part` (what comes then, the last with the outcome), `end`
-/// (`{phase, match, game, film}`), `ping`; then the `head` of the next game that is shown.
+/// A live game, and then the next ones in the same slot: `head` (the film so far), `part` (what follows, the last one with the outcome),
+/// `end` (`{phase, match, game, film}`), `ping`; then the `head` of the next game.
 #[utoipa::path(
     get, path = "/competitions/{id}/boards/{board}/watch", tag = "live", operation_id = "watch",
-    params(("id" = String, Path, description = "The competition."), ("board" = u32, Path, description = "The board.")),
+    params(("id" = String, Path, description = "The competition."), ("board" = u32, Path, description = "Number of the live game, from `boards`.")),
     responses(
         (status = 200, description = "Server-sent events.", body = String, content_type = "text/event-stream"),
-        (status = 403, description = "Boards are a secret until the end (code `hidden`).", body = ErrorBody),
-        (status = 404, description = "There is no such competition, or nothing is played on such a board.", body = ErrorBody),
+        (status = 403, description = "The seeds are hidden until the end (code `hidden`).", body = ErrorBody),
+        (status = 404, description = "There is no such competition, or no such live game.", body = ErrorBody),
     ),
 )]
 async fn watch(
-    State(app): State<App>,
-    seen: Seen,
-    Path(OfBoard { board }): Path<OfBoard>,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(LiveGamePath { board }): Path<LiveGamePath>,
 ) -> ApiResult<Response> {
-    let idle = || ApiError::not_found("board").hint("nothing is played there just now");
-    let gallery = seen.arena.gallery().ok_or_else(idle)?;
-    let overview = seen.overview(&app).await?;
-    let now = gallery.boards().into_iter().find(|now| now.board == board as usize);
-    if now.is_some_and(|now| overview.hides(now.key.phase)) {
-        return Err(hidden());
+    let idle = || ApiError::not_found("live game").hint("no game is being played there");
+    let live_games = visible.handle.live_games().ok_or_else(idle)?;
+    let overview = visible.overview(&app).await?;
+    let game = live_games.games().into_iter().find(|game| game.slot == board as usize);
+    if game.is_some_and(|game| overview.is_hidden(game.key.phase)) {
+        return Err(hidden_error());
     }
-    let watcher = Watcher::come(&app)?;
-    let follower = gallery.follow(board as usize).map_err(|error| match error {
-        NotFollowed::NotThere => idle(),
-        NotFollowed::Projector(error) => ApiError::broke(error),
+    let permit = StreamPermit::acquire(&app)?;
+    let subscriber = live_games.subscribe(board as usize).map_err(|error| match error {
+        SubscribeError::NotPlaying => idle(),
+        SubscribeError::Renderer(error) => ApiError::internal(error),
     })?;
-    let (arena, competition) = (Arc::clone(&seen.arena), seen.arena.id.clone());
-    let watching =
-        Watching { follower, gallery, arena, idle: false, looks: 0, competition, overview, ended: None };
-    Ok(answer(&app, watcher, watching, Vec::new()))
+    let (handle, competition) = (Arc::clone(&visible.handle), visible.handle.id.clone());
+    let stream = LiveGameStream {
+        subscriber,
+        live_games,
+        handle,
+        idle: false,
+        idle_checks: 0,
+        competition,
+        overview,
+        last_ended: None,
+    };
+    Ok(sse_response(&app, permit, stream, Vec::new()))
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use agon_core::Seat;
 use agon_core::record::read;
-use agon_engine::film::json::{Extras, LogLine, to_json};
+use agon_engine::film::json::{BotOutputLine, FilmExtras, to_json};
 use agon_league::{Entrant as Number, MatchKey};
-use agon_store::{KeptMatch, Ledger, MatchFilter, Order};
-use agon_venue::Sitting;
+use agon_store::{Ledger, MatchFilter, MatchOrder, StoredMatch};
+use agon_venue::LoadedCompetition;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -19,18 +19,18 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::arena::Seen;
-use crate::arena::overview::{Overview, match_key, match_name};
-use crate::arena::ready::{self, Ready};
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::paging::{Page, Paging};
-use crate::routes::phases::OfPhase;
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::read_model::VisibleCompetition;
+use crate::read_model::encoded_json::{self, EncodedJson};
+use crate::read_model::overview::{Overview, match_key, match_name};
+use crate::routes::phases::PhasePath;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(matches))
         .routes(routes!(single_match))
@@ -38,97 +38,97 @@ pub fn router() -> OpenApiRouter<App> {
         .routes(routes!(record))
 }
 
-/// Which matches.
+/// Query parameters that select matches.
 #[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct MatchQuery {
-    /// Only where this entrant played: its number in tables.
+    /// Only matches of this entrant.
     entrant: Option<u32>,
-    /// Only those with a fault.
+    /// Only matches with a fault.
     faulty: Option<bool>,
-    /// `next` of the page before.
+    /// `next` of the previous page.
     after: Option<String>,
-    /// At most so many.
+    /// Maximum number of items.
     #[param(minimum = 1, maximum = 200)]
     limit: Option<u32>,
 }
 
-/// Which match.
+/// Path parameters of a match.
 #[derive(Debug, Deserialize)]
-pub struct OfMatch {
+pub struct MatchPath {
     phase: u32,
     #[serde(rename = "match")]
     name: String,
 }
 
-/// Which game.
+/// Path parameters of a game.
 #[derive(Debug, Deserialize)]
-pub struct OfGame {
+pub struct GamePath {
     phase: u32,
     #[serde(rename = "match")]
     name: String,
     game: u32,
 }
 
-/// A match that was played.
+/// A played match.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Match {
-    /// From 1.
+    /// Number of the phase, from 1.
     pub phase: u32,
-    /// Its name, such as `2-15`.
+    /// Name of the match, such as `2-15`.
     #[serde(rename = "match")]
     pub match_: String,
-    /// When it was over.
+    /// When it finished.
     pub finished: i64,
-    /// Why it counts for nothing, if so.
+    /// Why it is void, if it is.
     pub void: Option<String>,
-    /// How many faults were made in it.
+    /// Number of faults.
     pub faults: u32,
-    /// Who played, in seat order.
+    /// Entrants in seat order.
     pub entrants: Vec<u32>,
-    /// What each gets for it.
+    /// Points of each entrant.
     pub points: Vec<f64>,
-    /// In the order they were played.
+    /// Games in the order they were played.
     pub games: Vec<MatchGame>,
-    /// The match before it in the schedule, of those that were played, where one is asked for.
+    /// The played match before it in the schedule. Only in the response for a single match.
     pub before: Option<String>,
-    /// The one after it.
+    /// The played match after it in the schedule. Only in the response for a single match.
     pub after: Option<String>,
 }
 
 /// A game of a match.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MatchGame {
-    /// From 1.
+    /// Number of the game, from 1.
     pub game: u32,
-    /// How many turns it had.
+    /// Number of turns.
     pub turns: u32,
-    /// In a few words how it ended.
+    /// How it ended.
     pub ended: String,
-    /// In seat order.
+    /// Seats in order.
     pub seats: Vec<MatchSeat>,
-    /// The film's address; null while its board is a secret.
+    /// Path of the film; null while the seeds are hidden.
     pub film: Option<String>,
 }
 
 /// A seat of a game.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MatchSeat {
-    /// Who.
+    /// The entrant.
     pub entrant: u32,
-    /// As what.
+    /// Its role.
     pub role: &'static str,
-    /// Its score.
+    /// The score.
     pub score: f64,
-    /// 1 for the best.
+    /// Place in the game; 1 is best.
     pub place: u8,
-    /// How many faults it made.
+    /// Number of faults.
     pub faults: u32,
-    /// Time it took, all answers together.
+    /// Thinking time of all answers.
     pub thought_us: u64,
 }
 
-/// Where a game's film is.
+/// Path of a game's film.
 pub fn film_path(competition: &str, key: MatchKey, game: u32) -> String {
     format!(
         "/api/v1/competitions/{competition}/phases/{}/matches/{}/games/{}/film",
@@ -138,11 +138,16 @@ pub fn film_path(competition: &str, key: MatchKey, game: u32) -> String {
     )
 }
 
-/// A match, as it is shown.
-fn shown(seen: &Seen, sitting: &Sitting, overview: &Overview, one: &KeptMatch) -> Match {
+/// Converts a match for the API.
+fn match_body(
+    visible: &VisibleCompetition,
+    loaded: &LoadedCompetition,
+    overview: &Overview,
+    one: &StoredMatch,
+) -> Match {
     let key = one.result.key;
-    let (name, hidden) = (match_name(key), overview.hides(key.phase));
-    let info = sitting.table.info();
+    let (name, hidden) = (match_name(key), overview.is_hidden(key.phase));
+    let info = loaded.table.info();
     let game = |(number, game): (u32, &agon_league::GameResult)| MatchGame {
         game: number + 1,
         turns: game.turns,
@@ -152,22 +157,22 @@ fn shown(seen: &Seen, sitting: &Sitting, overview: &Overview, one: &KeptMatch) -
             .map(|(seat, own)| MatchSeat {
                 entrant: own.entrant.0,
                 role: info.role(Seat(seat)).name,
-                score: own.score.real(),
+                score: own.score.to_f64(),
                 place: own.place,
                 faults: own.faults.iter().sum(),
                 thought_us: own.thought_ns / 1000,
             })
             .collect(),
-        film: (!hidden).then(|| film_path(&seen.arena.id, key, number)),
+        film: (!hidden).then(|| film_path(&visible.handle.id, key, number)),
     };
     Match {
         phase: key.phase + 1,
         finished: one.finished.0,
-        void: overview.void(key.phase, &name).map(str::to_owned),
+        void: overview.void_reason(key.phase, &name).map(str::to_owned),
         match_: name,
         faults: one.faults,
         entrants: one.result.entrants().iter().map(|one| one.0).collect(),
-        points: one.result.table_points().iter().map(|points| points.real()).collect(),
+        points: one.result.table_points().iter().map(|points| points.to_f64()).collect(),
         games: (0..).zip(&one.result.games).map(game).collect(),
         before: None,
         after: None,
@@ -177,195 +182,203 @@ fn shown(seen: &Seen, sitting: &Sitting, overview: &Overview, one: &KeptMatch) -
 /// The matches of a phase, newest first.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/matches", tag = "competitions", operation_id = "matches",
-    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."), MatchQuery),
+    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1."), MatchQuery),
     responses(
-        (status = 200, description = "A page of matches.", body = Page<Match>),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 200, description = "A page of matches.", body = PageBody<Match>),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
 async fn matches(
-    State(app): State<App>,
-    seen: Seen,
-    Path(OfPhase { phase }): Path<OfPhase>,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(PhasePath { phase }): Path<PhasePath>,
     Query(query): Query<MatchQuery>,
-) -> ApiResult<Json<Page<Match>>> {
-    let (sitting, ledger, number) = seen.arena.phase(phase)?;
-    let limit = Paging { after: None, limit: query.limit }.limit()?;
-    let wrong = || ApiError::invalid("after", "`after` is `next` of the page before");
+) -> ApiResult<Json<PageBody<Match>>> {
+    let (loaded, ledger, number) = visible.handle.phase(phase)?;
+    let limit = PageQuery { after: None, limit: query.limit }.limit()?;
+    let wrong = || ApiError::invalid("after", "`after` must be `next` of the previous page");
     let after = match &query.after {
         None => None,
         Some(name) => {
             let key = match_key(number, name).map_err(|_| wrong())?;
-            ledger.find(key).await.map_err(ApiError::broke)?.ok_or_else(wrong)?;
+            ledger.find(key).await.map_err(ApiError::internal)?.ok_or_else(wrong)?;
             Some(key)
         }
     };
     let filter = MatchFilter {
         entrant: query.entrant.map(Number),
         faulty: query.faulty.unwrap_or_default(),
-        order: Order::Newest,
+        order: MatchOrder::NewestFirst,
         after,
         limit: Some(u64::from(limit) + 1),
         ..MatchFilter::default()
     };
-    let overview = seen.overview(&app).await?;
+    let overview = visible.overview(&app).await?;
     let mut items = Vec::new();
     let mut rows = ledger.matches(number, filter);
     while let Some(one) = rows.next().await {
-        items.push(shown(&seen, &sitting, &overview, &one.map_err(ApiError::broke)?));
+        items.push(match_body(&visible, &loaded, &overview, &one.map_err(ApiError::internal)?));
     }
-    Ok(Json(Page::of(items, limit, |last| last.match_.clone())))
+    Ok(Json(PageBody::from_lookahead(items, limit, |last| last.match_.clone())))
 }
 
-/// One match.
+/// A single match.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/matches/{match}", tag = "competitions", operation_id = "single_match",
     params(
-        ("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."),
+        ("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1."),
         ("match" = String, Path, description = "STAGE-NUMBER, such as 2-15."),
     ),
     responses(
         (status = 200, description = "The match.", body = Match),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
-async fn single_match(State(app): State<App>, seen: Seen, Path(of): Path<OfMatch>) -> ApiResult<Json<Match>> {
-    let (sitting, ledger, number) = seen.arena.phase(of.phase)?;
-    let key = match_key(number, &of.name)?;
-    let one = found(&*ledger, key).await?;
-    let overview = seen.overview(&app).await?;
-    let planned = seen.planned(&app, of.phase).await?;
-    let mut shown = shown(&seen, &sitting, &overview, &one);
-    (shown.before, shown.after) = (planned.before(key).map(match_name), planned.after(key).map(match_name));
-    Ok(Json(shown))
+async fn single_match(
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(path): Path<MatchPath>,
+) -> ApiResult<Json<Match>> {
+    let (loaded, ledger, number) = visible.handle.phase(path.phase)?;
+    let key = match_key(number, &path.name)?;
+    let one = find_match(&*ledger, key).await?;
+    let overview = visible.overview(&app).await?;
+    let progress = visible.stage_progress(&app, path.phase).await?;
+    let mut body = match_body(&visible, &loaded, &overview, &one);
+    (body.before, body.after) =
+        (progress.previous_played(key).map(match_name), progress.next_played(key).map(match_name));
+    Ok(Json(body))
 }
 
-async fn found(ledger: &dyn Ledger, key: MatchKey) -> ApiResult<KeptMatch> {
-    let one = ledger.find(key).await.map_err(ApiError::broke)?;
-    one.ok_or_else(|| ApiError::not_found("match").hint("it may still be to come"))
+async fn find_match(ledger: &dyn Ledger, key: MatchKey) -> ApiResult<StoredMatch> {
+    let one = ledger.find(key).await.map_err(ApiError::internal)?;
+    one.ok_or_else(|| ApiError::not_found("match").hint("it may not have been played yet"))
 }
 
-/// A game that was played, of those that whoever asks may see.
-pub struct Played {
-    /// The competition's file.
-    pub sitting: Arc<Sitting>,
-    /// Where it is kept.
+/// A played game that the caller asked for.
+pub struct GameLookup {
+    /// The loaded competition.
+    pub loaded: Arc<LoadedCompetition>,
+    /// The ledger.
     pub ledger: Arc<dyn Ledger>,
-    /// What is known of the competition.
+    /// Overview of the competition.
     pub overview: Arc<Overview>,
     /// The match.
-    pub one: KeptMatch,
-    /// Which game of it, from 0.
+    pub stored: StoredMatch,
+    /// Index of the game within the match, from 0.
     pub game: u32,
 }
 
-impl Played {
-    /// The game of these names; 404 if there is none.
-    pub async fn find(app: &App, seen: &Seen, phase: u32, name: &str, game: u32) -> ApiResult<Self> {
-        let (sitting, ledger, number) = seen.arena.phase(phase)?;
-        let one = found(&*ledger, match_key(number, name)?).await?;
+impl GameLookup {
+    /// Finds a game; 404 if there is none.
+    pub async fn find(
+        app: &AppState,
+        visible: &VisibleCompetition,
+        phase: u32,
+        name: &str,
+        game: u32,
+    ) -> ApiResult<Self> {
+        let (loaded, ledger, number) = visible.handle.phase(phase)?;
+        let one = find_match(&*ledger, match_key(number, name)?).await?;
         let game = game.checked_sub(1).filter(|at| (*at as usize) < one.result.games.len());
         let game = game.ok_or_else(|| ApiError::not_found("game"))?;
-        Ok(Self { sitting, ledger, overview: seen.overview(app).await?, one, game })
+        Ok(Self { loaded, ledger, overview: visible.overview(app).await?, stored: one, game })
     }
 
-    /// Which match.
+    /// Key of the match.
     pub fn key(&self) -> MatchKey {
-        self.one.result.key
+        self.stored.result.key
     }
 
-    /// Refused while boards are a secret.
-    pub fn open(&self) -> ApiResult<()> {
-        if self.overview.hides(self.key().phase) { Err(hidden()) } else { Ok(()) }
+    /// Fails while the seeds of the phase are hidden.
+    pub fn check_visible(&self) -> ApiResult<()> {
+        if self.overview.is_hidden(self.key().phase) { Err(hidden_error()) } else { Ok(()) }
     }
 
-    /// Where an entrant sat.
+    /// The seat of an entrant.
     pub fn seat_of(&self, entrant: u32) -> Option<u8> {
-        let seats = &self.one.result.games[self.game as usize].seats;
+        let seats = &self.stored.result.games[self.game as usize].seats;
         seats.iter().position(|seat| seat.entrant.0 == entrant).map(|seat| seat as u8)
     }
 
-    /// The record, packed.
+    /// The compressed record.
     pub async fn record(&self) -> ApiResult<Vec<u8>> {
-        let bytes = self.ledger.record(self.key(), self.game).await.map_err(ApiError::broke)?;
-        bytes.ok_or_else(|| ApiError::not_found("record").hint("this competition keeps no records"))
+        let bytes = self.ledger.record(self.key(), self.game).await.map_err(ApiError::internal)?;
+        bytes.ok_or_else(|| ApiError::not_found("record").hint("this competition does not store records"))
     }
 }
 
-/// The boards of this phase are a secret until the end.
-pub fn hidden() -> ApiError {
-    ApiError::new(
-        StatusCode::FORBIDDEN,
-        "hidden",
-        "everybody plays the same boards here: they are shown at the end",
-    )
+/// Error: the seeds of this phase are hidden until the end.
+pub fn hidden_error() -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, "hidden", "seeds are hidden until the competition ends")
 }
 
-/// A game as a film, with the logs of the reader's own bots.
+/// A game as a film, with the output of the caller's own bots.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/matches/{match}/games/{game}/film", tag = "competitions", operation_id = "film",
     params(
-        ("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."),
-        ("match" = String, Path, description = "STAGE-NUMBER, such as 2-15."), ("game" = u32, Path, description = "From 1."),
+        ("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1."),
+        ("match" = String, Path, description = "STAGE-NUMBER, such as 2-15."), ("game" = u32, Path, description = "The game, from 1."),
     ),
     responses(
-        (status = 200, description = "A film: what a viewer needs, by docs/film.md.", body = Object),
-        (status = 304, description = "As the reader has it."),
-        (status = 403, description = "Boards are a secret until the end (code `hidden`).", body = ErrorBody),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 200, description = "A film (docs/film.md).", body = Object),
+        (status = 304, description = "The client already has this version."),
+        (status = 403, description = "The seeds are hidden until the end (code `hidden`).", body = ErrorBody),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
 async fn film(
-    State(app): State<App>,
-    seen: Seen,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
     caller: Caller,
-    Path(of): Path<OfGame>,
+    Path(path): Path<GamePath>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let played = Played::find(&app, &seen, of.phase, &of.name, of.game).await?;
-    played.open()?;
-    let logs = own_logs(&played, &caller).await?;
-    let name = film_name(&seen, &played, &logs);
-    if let Some(answer) = ready::already(&headers, &name) {
+    let lookup = GameLookup::find(&app, &visible, path.phase, &path.name, path.game).await?;
+    lookup.check_visible()?;
+    let logs = own_logs(&lookup, &caller).await?;
+    let name = film_hash(&visible, &lookup, &logs);
+    if let Some(answer) = encoded_json::not_modified(&headers, &name) {
         return Ok(answer);
     }
     if let Some(film) = app.arenas.films.get(&name) {
-        return Ok(film.answer(&headers));
+        return Ok(film.response(&headers));
     }
-    let bytes = played.record().await?;
+    let bytes = lookup.record().await?;
     let public = logs.is_empty();
     let film = {
         let name = name.clone();
-        app.arenas.work(move |_: &Handle| developed(&played, &bytes, logs, &name)).await?
+        app.arenas.compute(move |_: &Handle| render_film(&lookup, &bytes, logs, &name)).await?
     };
     let film = Arc::new(film);
-    // Nobody but its author asks for a film with logs again.
+    // Only its author would ask for a film with output again, so it is not cached.
     if public {
         app.arenas.films.put(&name, &film);
     }
-    Ok(film.answer(&headers))
+    Ok(film.response(&headers))
 }
 
-/// What the caller's own bots printed.
-async fn own_logs(played: &Played, caller: &Caller) -> ApiResult<Vec<LogLine>> {
+/// Output of the caller's own bots.
+async fn own_logs(lookup: &GameLookup, caller: &Caller) -> ApiResult<Vec<BotOutputLine>> {
     let mut logs = Vec::new();
-    for taker in played.overview.takers.iter().filter(|one| caller.is(one.account)) {
-        let Some(seat) = taker.shown.entrant.and_then(|entrant| played.seat_of(entrant)) else { continue };
-        let log = played.ledger.log(played.key(), played.game, seat).await.map_err(ApiError::broke)?;
-        let lines = log.into_iter().flat_map(|log| log.printed);
-        logs.extend(lines.map(|one| LogLine { turn: one.turn, seat: Seat(seat), text: one.text }));
+    for owner in lookup.overview.entrant_owners.iter().filter(|one| caller.is_account(one.account)) {
+        let Some(seat) = owner.body.entrant.and_then(|entrant| lookup.seat_of(entrant)) else { continue };
+        let log =
+            lookup.ledger.bot_output(lookup.key(), lookup.game, seat).await.map_err(ApiError::internal)?;
+        let lines = log.into_iter().flat_map(|log| log.pieces);
+        logs.extend(lines.map(|one| BotOutputLine { turn: one.turn, seat: Seat(seat), text: one.text }));
     }
     logs.sort_by_key(|line| line.turn);
     Ok(logs)
 }
 
-/// Films of the same name are the same.
-fn film_name(seen: &Seen, played: &Played, logs: &[LogLine]) -> String {
+/// Hash that identifies a film. Films with the same hash are equal.
+fn film_hash(visible: &VisibleCompetition, lookup: &GameLookup, logs: &[BotOutputLine]) -> String {
     let mut hash = Sha256::new();
-    hash.update(seen.arena.id.as_bytes());
-    hash.update([0, u8::from(played.overview.seed.is_some())]);
-    hash.update(format!("{} {}", played.key(), played.game).as_bytes());
-    if let Some(digest) = played.one.games.get(played.game as usize) {
+    hash.update(visible.handle.id.as_bytes());
+    hash.update([0, u8::from(lookup.overview.seed.is_some())]);
+    hash.update(format!("{} {}", lookup.key(), lookup.game).as_bytes());
+    if let Some(digest) = lookup.stored.game_digests.get(lookup.game as usize) {
         hash.update(digest.0);
     }
     for line in logs {
@@ -373,52 +386,61 @@ fn film_name(seen: &Seen, played: &Played, logs: &[LogLine]) -> String {
         hash.update([line.seat.0]);
         hash.update(line.text.as_bytes());
     }
-    ready::short(&hash.finalize())
+    encoded_json::short_hex(&hash.finalize())
 }
 
-fn developed(played: &Played, bytes: &[u8], logs: Vec<LogLine>, name: &str) -> ApiResult<Ready> {
-    let (record, _) = read(bytes, 1).map_err(ApiError::broke)?;
-    let seats = &played.one.result.games[played.game as usize].seats;
+fn render_film(
+    lookup: &GameLookup,
+    bytes: &[u8],
+    logs: Vec<BotOutputLine>,
+    name: &str,
+) -> ApiResult<EncodedJson> {
+    let (record, _) = read(bytes, 1).map_err(ApiError::internal)?;
+    let seats = &lookup.stored.result.games[lookup.game as usize].seats;
     let by = |seat: &agon_league::SeatResult| {
-        played.overview.taker(seat.entrant.0).and_then(|taker| taker.shown.contributor.clone())
+        lookup.overview.entrant_owner(seat.entrant.0).and_then(|owner| owner.body.contributor.clone())
     };
-    let extras = Extras {
+    let extras = FilmExtras {
         contributors: seats.iter().map(by).collect(),
-        logs,
-        hide_seed: played.overview.seed.is_none(),
+        bot_output: logs,
+        hide_seed: lookup.overview.seed.is_none(),
     };
-    let table = &played.sitting.table;
-    let film = table.film(record, &played.sitting.assets).map_err(ApiError::broke)?;
-    Ready::large(&to_json(table.info(), film.as_ref(), &extras), name)
+    let any_game = &lookup.loaded.table;
+    let film = any_game.film(record, &lookup.loaded.assets).map_err(ApiError::internal)?;
+    EncodedJson::gzip_only(&to_json(any_game.info(), film.as_ref(), &extras), name)
 }
 
-/// A game's record, once the secret seed was revealed: for `agon replay`, `agon verify` and `agon debug`.
+/// Record of a game, once the secret seed is revealed: for `agon replay`, `agon verify` and `agon debug`.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/matches/{match}/games/{game}/record", tag = "competitions", operation_id = "record",
     params(
-        ("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."),
-        ("match" = String, Path, description = "STAGE-NUMBER, such as 2-15."), ("game" = u32, Path, description = "From 1."),
+        ("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1."),
+        ("match" = String, Path, description = "STAGE-NUMBER, such as 2-15."), ("game" = u32, Path, description = "The game, from 1."),
     ),
     responses(
         (status = 200, description = "The record.", body = Vec<u8>, content_type = "application/octet-stream"),
-        (status = 403, description = "The seed is still a secret (code `secret`).", body = ErrorBody),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 403, description = "The seed is still secret (code `secret`).", body = ErrorBody),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
-async fn record(State(app): State<App>, seen: Seen, Path(of): Path<OfGame>) -> ApiResult<Response> {
-    let played = Played::find(&app, &seen, of.phase, &of.name, of.game).await?;
-    if played.overview.seed.is_none() {
-        let words =
-            "a record has its game's seed in it, and seeds are a secret until the competition is over";
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "secret", words));
+async fn record(
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(path): Path<GamePath>,
+) -> ApiResult<Response> {
+    let lookup = GameLookup::find(&app, &visible, path.phase, &path.name, path.game).await?;
+    if lookup.overview.seed.is_none() {
+        let message =
+            "a record contains the seed of its game, and seeds are secret until the competition is finished";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "secret", message));
     }
-    let bytes = played.record().await?;
-    let name = format!("{}-{}-{}-{}.agon", seen.arena.id, of.phase, of.name, of.game);
-    Ok((attachment(&name, "application/octet-stream"), bytes).into_response())
+    let bytes = lookup.record().await?;
+    let name = format!("{}-{}-{}-{}.agon", visible.handle.id, path.phase, path.name, path.game);
+    Ok((attachment_headers(&name, "application/octet-stream"), bytes).into_response())
 }
 
-/// The headers of a file to take home. The name is ours: letters, digits, dashes and dots.
-pub fn attachment(name: &str, kind: &'static str) -> HeaderMap {
+/// Headers of a download. `name` must consist of letters, digits, dashes and dots.
+pub fn attachment_headers(name: &str, kind: &'static str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     if let Ok(value) = HeaderValue::try_from(format!("attachment; filename=\"{name}\"")) {

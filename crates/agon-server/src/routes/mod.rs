@@ -1,32 +1,32 @@
-//! What the API answers, one file for each part of it.
+//! Handlers of the API, one file per topic.
 
 pub mod accounts;
+pub mod admin;
 pub mod audit;
 pub mod bots;
-mod capsule;
 pub mod competitions;
-pub mod desk;
 pub mod downloads;
 pub mod games;
 pub mod invitations;
 pub mod live;
-pub mod machine;
 pub mod matches;
-pub mod mine;
+pub mod my_bots;
 pub mod phases;
+mod repro_bundle;
 pub mod rulings;
 pub mod session;
 pub mod site;
 pub mod submissions;
+pub mod system;
 pub mod tokens;
 pub mod workers;
 
 use utoipa_axum::router::OpenApiRouter;
 
-use crate::state::App;
+use crate::state::AppState;
 
-/// All of them.
-pub fn router() -> OpenApiRouter<App> {
+/// All routes of the API.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .merge(site::router())
         .merge(session::router())
@@ -42,9 +42,9 @@ pub fn router() -> OpenApiRouter<App> {
         .merge(live::router())
         .merge(downloads::router())
         .merge(submissions::router())
-        .merge(mine::router())
-        .merge(desk::router())
+        .merge(my_bots::router())
+        .merge(admin::router())
         .merge(rulings::router())
-        .merge(machine::router())
+        .merge(system::router())
         .merge(workers::router())
 }

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use agon_league::MatchKey;
-use agon_league::format::{BalanceReport, Past};
+use agon_league::format::{BalanceReport, PhaseHistory};
 use agon_report::data::GameList;
-use agon_runner::tables;
+use agon_runner::phase_results;
 use agon_venue::report::brackets;
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -16,19 +16,19 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::arena::Seen;
-use crate::arena::figures::Table;
-use crate::arena::overview::{match_key, match_name};
-use crate::arena::planned::Planned;
-use crate::arena::ratings::RatingHistory;
-use crate::arena::ready::Ready;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path, Query};
-use crate::paging::{Page, Paging};
-use crate::state::App;
+use crate::paging::{PageBody, PageQuery};
+use crate::read_model::VisibleCompetition;
+use crate::read_model::encoded_json::EncodedJson;
+use crate::read_model::overview::{match_key, match_name};
+use crate::read_model::ratings::RatingHistory;
+use crate::read_model::schedule::StageProgress;
+use crate::read_model::standings::PhaseTableBody;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default()
         .routes(routes!(table))
         .routes(routes!(ratings))
@@ -36,118 +36,118 @@ pub fn router() -> OpenApiRouter<App> {
         .routes(routes!(bracket))
 }
 
-/// Which phase.
+/// Path parameter of a phase.
 #[derive(Clone, Copy, Debug, Deserialize)]
-pub struct OfPhase {
-    /// From 1.
+pub struct PhasePath {
+    /// Number of the phase, from 1.
     pub phase: u32,
 }
 
-/// The tables of a phase. The same for all: `mine` is never set in it.
+/// The tables of a phase. They are the same for all callers: `mine` is never set.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/table", tag = "competitions", operation_id = "table",
-    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1.")),
+    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1.")),
     responses(
-        (status = 200, description = "The tables.", body = Table, headers(("ETag" = String, description = "For If-None-Match."))),
-        (status = 304, description = "As the reader has it."),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 200, description = "The tables.", body = PhaseTableBody, headers(("ETag" = String, description = "For If-None-Match."))),
+        (status = 304, description = "The client already has this version."),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
 async fn table(
-    State(app): State<App>,
-    seen: Seen,
-    Path(OfPhase { phase }): Path<OfPhase>,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(PhasePath { phase }): Path<PhasePath>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    Ok(seen.figures(&app, phase).await?.ready.answer(&headers))
+    Ok(visible.standings(&app, phase).await?.encoded.response(&headers))
 }
 
-/// How the ratings of a phase came about: about 30 places in it.
+/// Ratings of a phase over time, at about 30 points.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/ratings", tag = "competitions", operation_id = "ratings",
-    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1.")),
+    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1.")),
     responses(
         (status = 200, description = "The ratings.", body = RatingHistory),
-        (status = 304, description = "As the reader has it."),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 304, description = "The client already has this version."),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
 async fn ratings(
-    State(app): State<App>,
-    seen: Seen,
-    Path(OfPhase { phase }): Path<OfPhase>,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(PhasePath { phase }): Path<PhasePath>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    Ok(seen.ratings(&app, phase).await?.answer(&headers))
+    Ok(visible.ratings(&app, phase).await?.response(&headers))
 }
 
-/// What a phase plays.
+/// Schedule of a phase.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Schedule {
-    /// As far as they are known.
+    /// Stages known so far.
     pub stages: Vec<StageItem>,
-    /// In the order of the schedule.
-    pub fixtures: Page<Fixture>,
-    /// How evenly it is spread.
-    pub balance: Option<Balance>,
+    /// Fixtures in the order of the schedule.
+    pub fixtures: PageBody<Fixture>,
+    /// How evenly opponents and seats are distributed.
+    pub balance: Option<ScheduleBalance>,
 }
 
-/// Matches that may be played in any order.
+/// A stage: matches that may be played in any order.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StageItem {
-    /// From 1.
+    /// Number of the stage, from 1.
     pub stage: u32,
-    /// `round 3`, `quarter-finals`.
+    /// Name of the stage, such as `round 3` or `quarter-finals`.
     pub name: String,
-    /// How many.
+    /// Number of matches.
     pub matches: u64,
-    /// How many of them were played.
+    /// Number of matches played.
     pub done: u64,
 }
 
-/// A match that was or is to be played.
+/// A match in the schedule.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Fixture {
-    /// Its name.
+    /// Name of the match.
     #[serde(rename = "match")]
     pub match_: String,
-    /// The name of its stage.
+    /// Name of the stage.
     pub stage: String,
-    /// Who plays, in seat order.
+    /// Entrants in seat order.
     pub entrants: Vec<u32>,
-    /// How far it is.
+    /// State of the match.
     pub state: FixtureState,
 }
 
-/// How far a match is.
+/// State of a match in the schedule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FixtureState {
-    /// It is over.
+    /// Finished.
     Played,
-    /// It is on.
+    /// Being played.
     Playing,
-    /// It waits.
+    /// Not started yet.
     #[serde(rename = "to come")]
-    ToCome,
-    /// It counts for nothing.
+    Scheduled,
+    /// Void: it does not count.
     Void,
 }
 
-/// From the least to the most.
+/// Balance of a schedule: the minimum and the maximum of each count.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Balance {
-    /// Of each two; null in fields too large to count.
+pub struct ScheduleBalance {
+    /// Meetings per pair; null if the field is too large.
     pub meetings: Option<[u64; 2]>,
-    /// Of an entrant on a seat; null where a role has its seat.
+    /// Matches per entrant and seat; null if roles determine the seats.
     pub seats: Option<[u64; 2]>,
-    /// Of an entrant.
+    /// Matches per entrant.
     pub matches: [u64; 2],
 }
 
-impl Balance {
+impl ScheduleBalance {
     fn of(report: &BalanceReport) -> Self {
-        let range = |range: agon_league::format::balance::Range| [range.least, range.most];
+        let range = |range: agon_league::format::balance::CountRange| [range.least, range.most];
         Self {
             meetings: report.meetings.map(range),
             seats: report.seats.map(range),
@@ -156,41 +156,41 @@ impl Balance {
     }
 }
 
-/// What a phase plays: stages and matches as far as they are known, and which were played.
+/// Schedule of a phase: stages and matches known so far, and which were played.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/schedule", tag = "competitions", operation_id = "schedule",
-    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1."), Paging),
+    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1."), PageQuery),
     responses(
         (status = 200, description = "The schedule.", body = Schedule),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
 async fn schedule(
-    State(app): State<App>,
-    seen: Seen,
-    Path(OfPhase { phase }): Path<OfPhase>,
-    Query(paging): Query<Paging>,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(PhasePath { phase }): Path<PhasePath>,
+    Query(paging): Query<PageQuery>,
 ) -> ApiResult<Json<Schedule>> {
-    let (_, _, number) = seen.arena.phase(phase)?;
+    let (_, _, number) = visible.handle.phase(phase)?;
     let limit = paging.limit()?;
     let after = match &paging.after {
         None => None,
         Some(name) => Some(
             match_key(number, name)
-                .map_err(|_| ApiError::invalid("after", "`after` is `next` of the page before"))?,
+                .map_err(|_| ApiError::invalid("after", "`after` must be `next` of the previous page"))?,
         ),
     };
-    let planned = seen.planned(&app, phase).await?;
-    let overview = seen.overview(&app).await?;
-    let playing: HashSet<MatchKey> = seen
-        .arena
-        .gallery()
-        .map(|gallery| gallery.boards().into_iter().map(|board| board.key).collect())
+    let progress = visible.stage_progress(&app, phase).await?;
+    let overview = visible.overview(&app).await?;
+    let playing: HashSet<MatchKey> = visible
+        .handle
+        .live_games()
+        .map(|live_games| live_games.games().into_iter().map(|board| board.key).collect())
         .unwrap_or_default();
     let mut items = Vec::new();
     let mut next = after.map_or(Some((0, 0)), |key| Some((key.stage as usize, key.number + 1)));
     while let Some((stage, at)) = next.filter(|_| items.len() <= limit as usize) {
-        let Some(own) = planned.stages.get(stage) else { break };
+        let Some(own) = progress.stages.get(stage) else { break };
         let Some(fixture) = own.stage.fixture(at) else {
             next = Some((stage + 1, 0));
             continue;
@@ -198,156 +198,167 @@ async fn schedule(
         next = Some((stage, at + 1));
         let key = MatchKey { phase: number, stage: stage as u32, number: at };
         let name = match_name(key);
-        let state = if overview.void(number, &name).is_some() {
+        let state = if overview.void_reason(number, &name).is_some() {
             FixtureState::Void
         } else if own.done.contains(at) {
             FixtureState::Played
         } else if playing.contains(&key) {
             FixtureState::Playing
         } else {
-            FixtureState::ToCome
+            FixtureState::Scheduled
         };
         let entrants = fixture.seats.iter().map(|one| one.0).collect();
         items.push(Fixture { match_: name, stage: own.name.clone(), entrants, state });
     }
     Ok(Json(Schedule {
-        stages: stages(&planned),
-        fixtures: Page::of(items, limit, |last| last.match_.clone()),
-        balance: planned.balance.as_ref().map(Balance::of),
+        stages: stage_items(&progress),
+        fixtures: PageBody::from_lookahead(items, limit, |last| last.match_.clone()),
+        balance: progress.balance.as_ref().map(ScheduleBalance::of),
     }))
 }
 
-fn stages(planned: &Planned) -> Vec<StageItem> {
-    let item = |(number, one): (u32, &crate::arena::planned::PlannedStage)| StageItem {
+fn stage_items(progress: &StageProgress) -> Vec<StageItem> {
+    let item = |(number, one): (u32, &crate::read_model::schedule::PlannedStage)| StageItem {
         stage: number,
         name: one.name.clone(),
         matches: one.stage.len(),
         done: one.done.len(),
     };
-    (1..).zip(&planned.stages).map(item).collect()
+    (1..).zip(&progress.stages).map(item).collect()
 }
 
-/// An elimination as it went.
+/// Bracket of an elimination.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Bracket {
-    /// In the order they are played.
-    pub rounds: Vec<Round>,
-    /// Who has which place, as far as that is known.
-    pub placing: Vec<Place>,
+    /// Rounds in order.
+    pub rounds: Vec<BracketRound>,
+    /// Final places known so far.
+    pub placing: Vec<BracketPlace>,
 }
 
 /// Ties that are played at the same time.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Round {
-    /// `quarter-finals`.
+pub struct BracketRound {
+    /// Name of the round, such as `quarter-finals`.
     pub name: String,
-    /// From top to bottom.
+    /// Ties from top to bottom.
     pub matches: Vec<BracketMatch>,
 }
 
-/// Two, of whom one goes on.
+/// A tie: two entrants, of which one advances.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct BracketMatch {
-    /// Its first match; null if none was played: a bye, or it is to come.
+    /// Name of the first match; null if none was played: a bye, or not started yet.
     #[serde(rename = "match")]
     pub match_: Option<String>,
-    /// Two of them.
-    pub sides: Vec<Side>,
-    /// What is to be said of it.
+    /// The two sides.
+    pub sides: Vec<BracketSide>,
+    /// Note about the tie; may be empty.
     pub note: String,
 }
 
-/// One of the two.
+/// One side of a tie.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Side {
-    /// Who; null if there is nobody, or it is not known yet.
+pub struct BracketSide {
+    /// The entrant; null if there is none, or it is not known yet.
     pub entrant: Option<u32>,
-    /// Its place in the seeding, from 1.
+    /// Place in the seeding, from 1.
     pub seed: Option<u32>,
-    /// Its points, and what breaks a tie.
+    /// Points, and the tie-break value if it decided.
     pub score: String,
-    /// Whether it goes on.
+    /// Whether it advances.
     pub won: bool,
 }
 
-/// Who has a place.
+/// A final place.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Place {
-    /// From 1.
+pub struct BracketPlace {
+    /// The place, from 1.
     pub place: u32,
-    /// Who.
+    /// Entrants that share it.
     pub entrants: Vec<u32>,
 }
 
-/// An elimination as it went, up to what is played now.
+/// Bracket of an elimination, up to the current round.
 #[utoipa::path(
     get, path = "/competitions/{id}/phases/{phase}/bracket", tag = "competitions", operation_id = "bracket",
-    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "From 1.")),
+    params(("id" = String, Path, description = "The competition."), ("phase" = u32, Path, description = "The phase, from 1.")),
     responses(
         (status = 200, description = "The bracket.", body = Bracket),
-        (status = 304, description = "As the reader has it."),
-        (status = 404, description = "There is no such phase, or it is no elimination.", body = ErrorBody),
-        (status = 409, description = "The competition was not started yet.", body = ErrorBody),
+        (status = 304, description = "The client already has this version."),
+        (status = 404, description = "There is no such phase, or it is not an elimination.", body = ErrorBody),
+        (status = 409, description = "The competition has not started yet.", body = ErrorBody),
     ),
 )]
 async fn bracket(
-    State(app): State<App>,
-    seen: Seen,
-    Path(OfPhase { phase }): Path<OfPhase>,
+    State(app): State<AppState>,
+    visible: VisibleCompetition,
+    Path(PhasePath { phase }): Path<PhasePath>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let (sitting, ledger, number) = seen.arena.phase(phase)?;
-    if !sitting.competition.phases[number as usize].format.is_bracket() {
-        return Err(ApiError::not_found("bracket").hint("this phase is no elimination"));
+    let (loaded, ledger, number) = visible.handle.phase(phase)?;
+    if !loaded.competition.phases[number as usize].format.is_bracket() {
+        return Err(ApiError::not_found("bracket").hint("this phase is not an elimination"));
     }
     let make = || {
-        app.arenas.work(move |handle: &Handle| {
-            let bracket = handle.block_on(drawn(&sitting, &*ledger, number))?;
-            Ready::json(&bracket)
+        app.arenas.compute(move |handle: &Handle| {
+            let bracket = handle.block_on(compute_bracket(&loaded, &*ledger, number))?;
+            EncodedJson::from_value(&bracket)
         })
     };
-    let kept = seen.arena.brackets.get(number, seen.arena.revision(), seen.moves(), make).await?;
-    Ok(kept.value.answer(&headers))
+    let cached =
+        visible.handle.brackets.get(number, visible.handle.revision(), visible.is_running(), make).await?;
+    Ok(cached.value.response(&headers))
 }
 
-async fn drawn(
-    sitting: &agon_venue::Sitting,
+async fn compute_bracket(
+    loaded: &agon_venue::LoadedCompetition,
     ledger: &dyn agon_store::Ledger,
     number: u32,
 ) -> ApiResult<Bracket> {
-    let (competition, info) = (&sitting.competition, sitting.table.info());
-    let seed = ledger.secret().await.map_err(ApiError::broke)?;
-    let broke = |error: agon_runner::RunError| ApiError::broke(error);
-    let Ok(plan) = tables::plan(ledger, competition, info, number, &seed).await else {
+    let (competition, info) = (&loaded.competition, loaded.table.info());
+    let seed = ledger.secret_seed().await.map_err(ApiError::internal)?;
+    let broke = |error: agon_runner::RunError| ApiError::internal(error);
+    let Ok(plan) = phase_results::schedule(ledger, competition, info, number, &seed).await else {
         return Ok(Bracket { rounds: Vec::new(), placing: Vec::new() });
     };
-    let field = tables::field(ledger, competition, info, number).await.map_err(broke)?;
-    let begun = ledger.progress(number).await.map_err(ApiError::broke)?.stages.len() as u32;
-    let stages = tables::finished_stages(ledger, info, number, plan.as_ref(), begun).await.map_err(broke)?;
-    let went = brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &GameList::default())
-        .await
-        .map_err(|failure| ApiError::broke(failure.message))?;
+    let field = phase_results::field(ledger, competition, info, number).await.map_err(broke)?;
+    let started = ledger.progress(number).await.map_err(ApiError::internal)?.played.len() as u32;
+    let stages =
+        phase_results::finished_stages(ledger, info, number, plan.as_ref(), started).await.map_err(broke)?;
+    let bracket =
+        brackets::bracket(ledger, info, number, plan.as_ref(), &field, &stages, &GameList::default())
+            .await
+            .map_err(|failure| ApiError::internal(failure.message))?;
     let seeded = |entrant: agon_league::Entrant| {
         field.entrants.iter().position(|known| *known == entrant).map(|at| at as u32 + 1)
     };
     let side = |tie: &agon_report::bracket::Tie, at: usize| {
         let own = tie.sides[at];
         let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq();
-        let mut score =
-            if tie.matches.is_empty() { String::new() } else { agon_report::words::short(own.points, 2) };
+        let mut score = if tie.matches.is_empty() {
+            String::new()
+        } else {
+            agon_report::text_format::trim_number(own.points, 2)
+        };
         if level && tie.winner.is_some() {
-            score += &format!(" ({})", agon_report::words::short(own.second, 2));
+            score += &format!(" ({})", agon_report::text_format::trim_number(own.second, 2));
         }
-        Side { entrant: Some(own.entrant.0), seed: seeded(own.entrant), score, won: tie.winner == Some(at) }
+        BracketSide {
+            entrant: Some(own.entrant.0),
+            seed: seeded(own.entrant),
+            score,
+            won: tie.winner == Some(at),
+        }
     };
     let tie = |tie: &agon_report::bracket::Tie| {
         let level = tie.sides[0].points.total_cmp(&tie.sides[1].points).is_eq() && tie.winner.is_some();
         let mut notes = Vec::new();
         if tie.extra > 0 {
-            notes.push(agon_report::words::counted(tie.extra.into(), "extra pair", "extra pairs"));
+            notes.push(agon_report::text_format::plural(tie.extra.into(), "extra pair", "extra pairs"));
         }
         if level {
-            notes.push(format!("in brackets: {}", went.second));
+            notes.push(format!("in brackets: {}", bracket.second));
         }
         BracketMatch {
             match_: tie.matches.first().map(|key| match_name(*key)),
@@ -355,19 +366,19 @@ async fn drawn(
             note: notes.join("; "),
         }
     };
-    let rounds = went
+    let rounds = bracket
         .rounds
         .iter()
-        .map(|round| Round { name: round.name.clone(), matches: round.ties.iter().map(tie).collect() })
+        .map(|round| BracketRound { name: round.name.clone(), matches: round.ties.iter().map(tie).collect() })
         .collect();
-    let past = Past { stages: &stages, ..Past::default() };
+    let past = PhaseHistory { stages: &stages, ..PhaseHistory::default() };
     let mut place = 1;
     let mut placing = Vec::new();
     for shared in plan.placing(&past).unwrap_or_default() {
-        placing.push(Place { place, entrants: shared.iter().map(|one| one.0).collect() });
+        placing.push(BracketPlace { place, entrants: shared.iter().map(|one| one.0).collect() });
         place += shared.len() as u32;
     }
-    // Before anybody has lost all share the first place, which says nothing.
+    // Before the first loss all entrants share the first place, which tells nothing.
     if placing.len() < 2 {
         placing.clear();
     }

@@ -1,9 +1,9 @@
-//! Rulings: a match that counts for nothing, a bot that is out. Each with a reason, kept for good.
+//! Rulings: void matches and disqualified bots. Each has a reason and is kept permanently.
 
 use agon_league::{Entrant, MatchKey};
-use agon_runner::rulings::rule;
-use agon_store::office::Competition;
-use agon_store::{Ledger, Lifted, NewRuling, RulingKind, StoreError, Time};
+use agon_runner::rulings;
+use agon_store::site_db::HostedCompetition;
+use agon_store::{Ledger, NewRuling, RulingKind, RulingLift, StoreError, Timestamp};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -11,220 +11,233 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::desk::note;
-use super::submissions::entrant;
-use crate::arena::FeedEvent;
+use super::admin::append_audit;
+use super::submissions::find_entrant;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::state::App;
+use crate::read_model::FeedEvent;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(make_ruling)).routes(routes!(lift_ruling))
 }
 
-/// A ruling that is to be made.
+/// A ruling to be made.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RulingBody {
-    /// What is decided.
-    kind: Kind,
-    /// Of a void match: its phase, from 1.
+    /// Kind of ruling.
+    kind: NewRulingKind,
+    /// Phase of the void match, from 1.
     phase: Option<u32>,
-    /// Of a void match: which, as `STAGE-NUMBER`.
+    /// The void match, as `STAGE-NUMBER`.
     #[serde(rename = "match")]
     name: Option<String>,
-    /// Of a disqualification: the bot.
+    /// The bot to disqualify.
     bot: Option<i64>,
-    /// Why: 1 to 500 characters, shown under the tables.
+    /// Reason: 1 to 500 characters, shown below the tables.
     #[schema(min_length = 1, max_length = 500)]
     reason: String,
 }
 
-/// What is decided.
+/// Kind of a new ruling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A match counts for nothing.
+pub enum NewRulingKind {
+    /// The match does not count.
     Void,
-    /// A bot is out.
+    /// The bot is not ranked.
     Disqualify,
 }
 
-/// Why a ruling is lifted.
+/// A request to lift a ruling.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LiftBody {
-    /// Why: 1 to 500 characters.
+    /// Reason: 1 to 500 characters.
     #[schema(min_length = 1, max_length = 500)]
     reason: String,
 }
 
-/// A ruling, as it was just made or lifted.
+/// A ruling that was just made or lifted.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RulingMade {
-    /// Its number, from 1.
+    /// Number of the ruling, from 1.
     pub id: u64,
     /// `void` or `disqualify`.
     pub kind: String,
-    /// Of a void match: its phase, from 1.
+    /// Phase of the void match, from 1.
     pub phase: Option<u32>,
-    /// Of a void match: which.
+    /// The void match.
     #[serde(rename = "match")]
     pub key: Option<String>,
-    /// Of a disqualification: the bot.
+    /// The disqualified bot.
     pub bot: Option<i64>,
-    /// Of a disqualification: the bot's name.
+    /// Name of the disqualified bot.
     pub name: Option<String>,
-    /// Why.
+    /// Why it was decided.
     pub reason: String,
-    /// Who decided.
+    /// Name of the organiser.
     pub by: String,
-    /// When.
+    /// When it was decided.
     pub at: i64,
-    /// That it is no longer in force.
+    /// Set when the ruling is no longer in force.
     pub lifted: Option<RulingLifted>,
 }
 
-/// That a ruling is no longer in force.
+/// How a ruling was lifted.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct RulingLifted {
-    /// When.
+    /// When it was lifted.
     pub at: i64,
-    /// Who decided.
+    /// Name of the organiser.
     pub by: String,
-    /// Why.
+    /// Why it was lifted.
     pub reason: String,
 }
 
-/// Makes a match void, or disqualifies a bot. It is shown in the tables, with its reason.
+/// Makes a match void, or disqualifies a bot. The tables show the ruling and its reason.
 #[utoipa::path(
     post, path = "/competitions/{id}/rulings", tag = "desk", operation_id = "make_ruling", request_body = RulingBody,
     params(("id" = String, Path, description = "The competition.")),
     responses(
-        (status = 201, description = "It is in force.", body = RulingMade),
-        (status = 409, description = "The competition was not started, or it cannot be ruled so (`ruling`).", body = ErrorBody),
+        (status = 201, description = "The ruling is in force.", body = RulingMade),
+        (status = 409, description = "The competition has not started, or the ruling is not possible (`ruling`).", body = ErrorBody),
     ),
 )]
 async fn make_ruling(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
     Json(body): Json<RulingBody>,
 ) -> ApiResult<(StatusCode, Json<RulingMade>)> {
     let me = caller.organiser()?;
     let competition = app.office.competition(&id).await?;
-    reason_fits(&body.reason)?;
-    let kind = kind(&app, &competition, &body).await?;
-    let (sitting, _) = app.arenas.get(&id)?.started()?;
-    let ledger = sitting.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::broke)?;
-    let new = NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Time::now() };
-    let made = rule(&*ledger, &sitting.competition, &new).await.map_err(|error| {
-        if error.is_wrong_use() { in_words(&error.to_string()) } else { ApiError::broke(error) }
+    check_reason(&body.reason)?;
+    let kind = ruling_kind(&app, &competition, &body).await?;
+    let (loaded, _) = app.arenas.get(&id)?.started()?;
+    let ledger = loaded.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::internal)?;
+    let new =
+        NewRuling { kind, reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
+    let created = rulings::make_ruling(&*ledger, &loaded.competition, &new).await.map_err(|error| {
+        if error.is_wrong_use() { ruling_error(&error.to_string()) } else { ApiError::internal(error) }
     });
-    let shown = match made {
-        Ok(number) => shown(&app, &competition, &*ledger, number).await,
+    let response = match created {
+        Ok(number) => ruling_body(&app, &competition, &*ledger, number).await,
         Err(error) => Err(error),
     };
     let _ = ledger.disconnect().await;
-    let shown = shown?;
-    let subject = match (&shown.key, &shown.name) {
-        (Some(key), _) => format!("{}: {key}", shown.phase.unwrap_or_default()),
+    let response = response?;
+    let subject = match (&response.key, &response.name) {
+        (Some(key), _) => format!("{}: {key}", response.phase.unwrap_or_default()),
         (_, name) => name.clone().unwrap_or_default(),
     };
-    note(&app, me, &format!("ruling.{}", shown.kind), &id, &subject, &shown.reason).await?;
-    changed(&app, &id);
-    Ok((StatusCode::CREATED, Json(shown)))
+    append_audit(&app, me, &format!("ruling.{}", response.kind), &id, &subject, &response.reason).await?;
+    publish_tables(&app, &id);
+    Ok((StatusCode::CREATED, Json(response)))
 }
 
-/// Lifts a ruling: it stays in the list, with the reason why it is no longer in force.
+/// Lifts a ruling. It stays in the list, with the reason for lifting it.
 #[utoipa::path(
     post, path = "/competitions/{id}/rulings/{ruling}/lift", tag = "desk", operation_id = "lift_ruling", request_body = LiftBody,
     params(("id" = String, Path, description = "The competition."), ("ruling" = u64, Path, description = "The ruling.")),
     responses(
-        (status = 200, description = "It is no longer in force.", body = RulingMade),
-        (status = 409, description = "The competition was not started, or it was lifted before (`ruling`).", body = ErrorBody),
+        (status = 200, description = "The ruling is no longer in force.", body = RulingMade),
+        (status = 409, description = "The competition has not started, or the ruling was already lifted (`ruling`).", body = ErrorBody),
     ),
 )]
 async fn lift_ruling(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, ruling)): Path<(String, u64)>,
     Json(body): Json<LiftBody>,
 ) -> ApiResult<Json<RulingMade>> {
     let me = caller.organiser()?;
     let competition = app.office.competition(&id).await?;
-    reason_fits(&body.reason)?;
-    let (sitting, reader) = app.arenas.get(&id)?.started()?;
-    let known = reader.rulings().await.map_err(ApiError::broke)?;
+    check_reason(&body.reason)?;
+    let (loaded, reader) = app.arenas.get(&id)?.started()?;
+    let known = reader.rulings().await.map_err(ApiError::internal)?;
     if !known.iter().any(|one| one.id == ruling) {
         return Err(ApiError::not_found("ruling"));
     }
-    let ledger = sitting.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::broke)?;
-    let lifted = Lifted { reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Time::now() };
-    let shown = match ledger.lift(ruling, &lifted).await {
-        Ok(()) => shown(&app, &competition, &*ledger, ruling).await,
-        Err(error @ StoreError::Ruling { .. }) => Err(in_words(&error.to_string())),
-        Err(error) => Err(ApiError::broke(error)),
+    let ledger = loaded.ledger_to_rule_at(&app.config.ledgers).await.map_err(ApiError::internal)?;
+    let lifted =
+        RulingLift { reason: body.reason.trim().to_owned(), by: me.name.clone(), at: Timestamp::now() };
+    let response = match ledger.lift_ruling(ruling, &lifted).await {
+        Ok(()) => ruling_body(&app, &competition, &*ledger, ruling).await,
+        Err(error @ StoreError::InvalidRuling { .. }) => Err(ruling_error(&error.to_string())),
+        Err(error) => Err(ApiError::internal(error)),
     };
     let _ = ledger.disconnect().await;
-    let shown = shown?;
-    note(&app, me, "ruling.lift", &id, &format!("ruling {ruling}"), &lifted.reason).await?;
-    changed(&app, &id);
-    Ok(Json(shown))
+    let response = response?;
+    append_audit(&app, me, "ruling.lift", &id, &format!("ruling {ruling}"), &lifted.reason).await?;
+    publish_tables(&app, &id);
+    Ok(Json(response))
 }
 
-fn reason_fits(reason: &str) -> ApiResult<()> {
+fn check_reason(reason: &str) -> ApiResult<()> {
     let length = reason.trim().chars().count();
     if (1..=500).contains(&length) && !reason.chars().any(char::is_control) {
         return Ok(());
     }
-    Err(ApiError::invalid("reason", "reason: one line of 1 to 500 characters")
-        .hint("say why: it is shown to all"))
+    Err(ApiError::invalid("reason", "reason: must be one line of 1 to 500 characters")
+        .hint("say why; everyone can see it"))
 }
 
-/// What is meant, from phases and bots as people name them.
-async fn kind(app: &App, competition: &Competition, body: &RulingBody) -> ApiResult<RulingKind> {
+/// The ruling in terms of the ledger, from phase numbers and bot ids.
+async fn ruling_kind(
+    app: &AppState,
+    competition: &HostedCompetition,
+    body: &RulingBody,
+) -> ApiResult<RulingKind> {
     match body.kind {
-        Kind::Void => {
-            let missing = |field| ApiError::invalid(field, format!("{field}: which match is void?"));
+        NewRulingKind::Void => {
+            let missing = |field| ApiError::invalid(field, format!("{field}: required for a void match"));
             let phase = body.phase.and_then(|phase| phase.checked_sub(1)).ok_or_else(|| missing("phase"))?;
             let name = body.name.as_deref().ok_or_else(|| missing("match"))?;
-            let key = key(phase, name).ok_or_else(|| {
-                ApiError::invalid("match", "match: this is no match").hint("it is STAGE-NUMBER, such as 2-15")
+            let key = parse_match_key(phase, name).ok_or_else(|| {
+                ApiError::invalid("match", "match: this is not a match")
+                    .hint("write STAGE-NUMBER, such as 2-15")
             })?;
             Ok(RulingKind::Void(key))
         }
-        Kind::Disqualify => {
-            let bot = body.bot.ok_or_else(|| ApiError::invalid("bot", "bot: who is disqualified?"))?;
-            let entrant = entrant(app, &competition.id, bot).await?;
+        NewRulingKind::Disqualify => {
+            let bot =
+                body.bot.ok_or_else(|| ApiError::invalid("bot", "bot: required for a disqualification"))?;
+            let entrant = find_entrant(app, &competition.id, bot).await?;
             let number = entrant.number.ok_or_else(|| {
                 ApiError::conflict("ruling", format!("{} does not take part", entrant.name))
-                    .hint("before the start, a bot is withdrawn")
+                    .hint("before the start, withdraw the bot instead")
             })?;
             Ok(RulingKind::Disqualify(Entrant(number)))
         }
     }
 }
 
-fn key(phase: u32, name: &str) -> Option<MatchKey> {
+fn parse_match_key(phase: u32, name: &str) -> Option<MatchKey> {
     let (stage, number) = name.split_once('-')?;
     let (stage, number): (u32, u64) = (stage.parse().ok()?, number.parse().ok()?);
     Some(MatchKey { phase, stage: stage.checked_sub(1)?, number: number.checked_sub(1)? })
 }
 
-/// A refusal in the ledger's own words; its hint is ours too.
-fn in_words(words: &str) -> ApiError {
-    let (what, hint) = words.split_once("\nhint: ").unwrap_or((words, ""));
+/// Splits an error of the ledger into message and hint.
+fn ruling_error(text: &str) -> ApiError {
+    let (what, hint) = text.split_once("\nhint: ").unwrap_or((text, ""));
     let error = ApiError::conflict("ruling", what);
     if hint.is_empty() { error } else { error.hint(hint) }
 }
 
-async fn shown(app: &App, competition: &Competition, ledger: &dyn Ledger, id: u64) -> ApiResult<RulingMade> {
-    let all = ledger.rulings().await.map_err(ApiError::broke)?;
+async fn ruling_body(
+    app: &AppState,
+    competition: &HostedCompetition,
+    ledger: &dyn Ledger,
+    id: u64,
+) -> ApiResult<RulingMade> {
+    let all = ledger.rulings().await.map_err(ApiError::internal)?;
     let one = all.into_iter().find(|one| one.id == id).ok_or_else(|| ApiError::not_found("ruling"))?;
-    let mut made = RulingMade {
+    let mut created = RulingMade {
         id,
         kind: "void".to_owned(),
         phase: None,
@@ -242,25 +255,25 @@ async fn shown(app: &App, competition: &Competition, ledger: &dyn Ledger, id: u6
     };
     match one.kind {
         RulingKind::Void(key) => {
-            made.phase = Some(key.phase + 1);
-            made.key = Some(format!("{}-{}", key.stage + 1, key.number + 1));
+            created.phase = Some(key.phase + 1);
+            created.key = Some(format!("{}-{}", key.stage + 1, key.number + 1));
         }
         RulingKind::Disqualify(number) => {
-            "disqualify".clone_into(&mut made.kind);
+            "disqualify".clone_into(&mut created.kind);
             let entrants = app.office.entrants(&competition.id).await?;
             let found = entrants.into_iter().find(|entrant| entrant.number == Some(number.0));
-            (made.bot, made.name) = found.map(|entrant| (entrant.id.0, entrant.name)).unzip();
+            (created.bot, created.name) = found.map(|entrant| (entrant.id.0, entrant.name)).unzip();
         }
     }
-    Ok(made)
+    Ok(created)
 }
 
-/// The tables of all phases may have changed.
-fn changed(app: &App, id: &str) {
-    let Ok(arena) = app.arenas.get(id) else { return };
-    let revision = arena.changed();
-    let phases = arena.sitting().map_or(0, |sitting| sitting.competition.phases.len());
+/// Publishes that the tables of all phases may have changed.
+fn publish_tables(app: &AppState, id: &str) {
+    let Ok(handle) = app.arenas.get(id) else { return };
+    let revision = handle.changed();
+    let phases = handle.loaded().map_or(0, |loaded| loaded.competition.phases.len());
     for phase in 0..phases as u32 {
-        arena.tell(FeedEvent::Table { phase, revision });
+        handle.publish(FeedEvent::Table { phase, revision });
     }
 }

@@ -1,4 +1,4 @@
-//! The site itself, as whoever asks sees it.
+//! The site and its current user.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -6,57 +6,57 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::caller::{Caller, Me, Proof};
+use crate::caller::{AuthMethod, Caller, CurrentUser};
 use crate::config::SignUp;
 use crate::error::{ApiResult, ErrorBody};
 use crate::extract::Json;
-use crate::state::App;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(site))
 }
 
-/// The site, and who is signed in.
+/// The site and the signed-in user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Site {
-    /// Its name.
+    /// Name of the site.
     pub name: String,
-    /// Agon's version.
+    /// Version of Agon.
     pub version: &'static str,
-    /// Who may make an account.
+    /// Rule for creating accounts.
     pub signup: SignUp,
-    /// Nothing is shown to who is not signed in.
+    /// Whether the site requires sign-in for everything.
     pub private: bool,
-    /// Who is signed in.
-    pub me: Option<Me>,
-    /// To be sent as `X-CSRF-Token` with everything that changes something; null for who did not sign in with a password.
+    /// The signed-in user.
+    pub me: Option<CurrentUser>,
+    /// Value for the header `X-CSRF-Token` of requests that change something; null without a session.
     pub csrf: Option<String>,
 }
 
 impl Site {
-    /// As whoever asks sees it.
-    pub fn seen_by(app: &App, caller: &Caller) -> Self {
-        let csrf = match caller.proof() {
-            Some(Proof::Session { csrf }) => Some(csrf.clone()),
-            Some(Proof::Token { .. }) | None => None,
+    /// The site as sent to this caller.
+    pub fn seen_by(app: &AppState, caller: &Caller) -> Self {
+        let csrf = match caller.auth_method() {
+            Some(AuthMethod::Session { csrf }) => Some(csrf.clone()),
+            Some(AuthMethod::Token { .. }) | None => None,
         };
         Self {
             name: app.config.name.clone(),
             version: env!("CARGO_PKG_VERSION"),
             signup: app.config.sign_up,
             private: app.config.private,
-            me: caller.me().cloned(),
+            me: caller.user().cloned(),
             csrf,
         }
     }
 }
 
-/// The site, and who is signed in.
+/// The site and the signed-in user.
 #[utoipa::path(
     get, path = "/site", tag = "site", operation_id = "site",
-    responses((status = 200, description = "The site.", body = Site), (status = 401, description = "The token is no good.", body = ErrorBody)),
+    responses((status = 200, description = "The site.", body = Site), (status = 401, description = "The API token is invalid.", body = ErrorBody)),
 )]
-async fn site(State(app): State<App>, caller: Caller) -> ApiResult<Json<Site>> {
+async fn site(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<Site>> {
     Ok(Json(Site::seen_by(&app, &caller)))
 }

@@ -1,8 +1,9 @@
-//! Handing bots in, and what came of it.
+//! Submitting bots, and the results of their checks.
 
-use agon_store::Time;
-use agon_store::office::{
-    self, Competition, Entrant, EntrantId, NewEntrant, NewSubmission, Of, Page as OfficePage, SubmissionId,
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    self, Entrant, EntrantId, HostedCompetition, NewEntrant, NewSubmission, PageRequest as OfficePage,
+    SubmissionFilter, SubmissionId,
 };
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, FromRequest as _, Multipart, Request, State};
@@ -13,17 +14,17 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::caller::{Caller, Me};
+use crate::caller::{Caller, CurrentUser};
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::intake::report::CheckReport;
-use crate::intake::upload::Upload;
-use crate::intake::{self, unpack, upload};
-use crate::state::App;
+use crate::state::AppState;
+use crate::uploads::report::CheckReport;
+use crate::uploads::upload::Upload;
+use crate::uploads::{self, unpack, upload};
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
-    // Uploads count their bytes themselves: each competition has its own limit.
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
+    // Uploads check their size themselves, because each competition has its own limit.
     let uploads = OpenApiRouter::default()
         .routes(routes!(submit_bot))
         .routes(routes!(submit_version))
@@ -31,276 +32,284 @@ pub fn router() -> OpenApiRouter<App> {
     uploads.routes(routes!(withdraw_bot)).routes(routes!(submission)).routes(routes!(trial))
 }
 
-/// A bot that was handed in.
+/// A submitted version of a bot.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Submission {
-    /// Which: 16 hexadecimal digits.
+    /// Id of the submission: 16 hexadecimal digits.
     pub id: String,
-    /// For which competition.
+    /// Id of the competition.
     pub competition: String,
-    /// The bot's page.
+    /// Id of the bot's page.
     pub bot: i64,
     /// The bot's name.
     pub name: String,
-    /// Who handed it in.
+    /// Name of the account that submitted it.
     pub by: String,
-    /// What the file was called.
+    /// Name of the uploaded file.
     pub file: String,
-    /// How long it was.
+    /// Size of the upload in bytes.
     pub bytes: u64,
     /// `queued`, `checking`, `accepted`, `refused` or `broke`.
     pub state: String,
-    /// How many wait before it.
+    /// Number of submissions before it in the queue.
     pub waiting: u64,
-    /// Within the bot, from 1; once it was accepted.
+    /// Version of the bot, from 1; set once it is accepted.
     pub version: Option<u32>,
-    /// When it was handed in.
+    /// When it was submitted.
     pub created: i64,
-    /// When its check was over.
+    /// When its check finished.
     pub finished: Option<i64>,
-    /// What the check found, once it is over.
+    /// Result of the check, once it is finished.
     pub report: Option<CheckReport>,
-    /// Games it was tried in: `GET /submissions/{id}/trials/{n}` are their films.
+    /// Number of trial games: `GET /submissions/{id}/trials/{n}` returns their films.
     pub trials: u64,
 }
 
 /// The form of an upload.
 #[derive(ToSchema)]
-#[allow(dead_code, reason = "only described: it is read part by part")]
+#[allow(dead_code, reason = "describes the form for OpenAPI; the fields are read one by one")]
 pub struct UploadForm {
-    /// The bot's name: 1 to 40 characters. Of a new bot only.
+    /// Name of the bot: 1 to 40 characters. Only for a new bot.
     #[schema(max_length = 40)]
     name: Option<String>,
-    /// Its role, in games that have different ones. Of a new bot only.
+    /// Role of the bot, in a game with roles. Only for a new bot.
     role: Option<String>,
-    /// The class that is the bot, if its files leave that open.
+    /// Name of the bot's class, if the files have several.
     class: Option<String>,
-    /// Once: a `.py` or a `.zip`. Several times: the files of a folder, each named by its path in it.
+    /// Given once: a `.py` or a `.zip`. Given several times: the files of a folder, each named by its path in the folder.
     #[schema(content_media_type = "application/octet-stream", min_items = 1)]
     file: Vec<String>,
 }
 
-/// A competition that the caller may know of.
-pub async fn seen(app: &App, caller: &Caller, id: &str) -> ApiResult<Competition> {
+/// A competition that the caller may see, or 404.
+pub async fn find_visible(app: &AppState, caller: &Caller, id: &str) -> ApiResult<HostedCompetition> {
     let found = app.office.competition(id).await?;
-    if (!found.public || found.state == office::State::Draft) && !caller.is_organiser() {
+    if (!found.public || found.state == site_db::CompetitionState::Draft) && !caller.is_organiser() {
         return Err(ApiError::not_found("competition"));
     }
     Ok(found)
 }
 
 /// A bot of a competition, or 404.
-pub async fn entrant(app: &App, competition: &str, bot: i64) -> ApiResult<Entrant> {
+pub async fn find_entrant(app: &AppState, competition: &str, bot: i64) -> ApiResult<Entrant> {
     let found = app.office.entrant(EntrantId(bot)).await;
     match found {
         Ok(entrant) if entrant.competition == competition => Ok(entrant),
-        Ok(_) | Err(office::OfficeError::NotFound { .. }) => Err(ApiError::not_found("bot")),
+        Ok(_) | Err(site_db::SiteDbError::NotFound { .. }) => Err(ApiError::not_found("bot")),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Hands a new bot in. It is checked as `agon check` does, and shown once it was accepted.
+/// Submits a new bot. The check is that of `agon check`. The bot is shown once it is accepted.
 #[utoipa::path(
     post, path = "/competitions/{id}/bots", tag = "submissions", operation_id = "submit_bot",
     params(("id" = String, Path, description = "The competition.")),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
-        (status = 201, description = "It waits for its check.", body = Submission),
-        (status = 409, description = "The competition takes no new bots now (`not_open`), the name is taken (`taken`), or there are as many as one may have (`too_many`).", body = ErrorBody),
+        (status = 201, description = "Queued for its check.", body = Submission),
+        (status = 409, description = "The competition does not accept new bots now (`not_open`), the name is taken (`taken`), or the limit per contributor is reached (`too_many`).", body = ErrorBody),
     ),
 )]
 async fn submit_bot(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Submission>)> {
     let me = caller.author()?;
-    let competition = seen(&app, &caller, &id).await?;
-    if competition.state != office::State::Open || competition.origin != office::Origin::Hosted {
+    let competition = find_visible(&app, &caller, &id).await?;
+    if competition.state != site_db::CompetitionState::Open || competition.origin != site_db::Origin::Hosted {
         return Err(not_open(&competition));
     }
-    let upload = received(&app, &competition, request).await?;
+    let upload = receive_upload(&app, &competition, request).await?;
     let Some(name) = upload.name.clone() else {
         return Err(
-            ApiError::invalid("name", "name: the bot has none").hint("send its name in the field `name`")
+            ApiError::invalid("name", "name: is missing").hint("send the bot's name in the field `name`")
         );
     };
-    let role = role(&competition, upload.role.as_deref())?;
-    let (upload, slip) = unpacked(upload).await?;
+    let role = check_role(&competition, upload.role.as_deref())?;
+    let (upload, meta) = unpack_upload(upload).await?;
     let new = NewEntrant {
         competition: competition.id.clone(),
         account: Some(me.account()),
         name,
         role,
         bot: None,
-        at: Time::now(),
+        at: Timestamp::now(),
     };
-    let entrant = app.office.add_entrant(&new, &[office::State::Open]).await?;
-    let queued = keep(&app, me, &entrant, &upload, &slip, 0, &[office::State::Open]).await;
+    let entrant = app.office.add_entrant(&new, &[site_db::CompetitionState::Open]).await?;
+    let queued =
+        store_and_enqueue(&app, me, &entrant, &upload, &meta, 0, &[site_db::CompetitionState::Open]).await;
     if queued.is_err() {
-        // Nothing is left of it.
-        let _ = app.office.withdraw(entrant.id, Time::now()).await;
+        // Removes the entrant again.
+        let _ = app.office.withdraw(entrant.id, Timestamp::now()).await;
     }
-    Ok((StatusCode::CREATED, Json(shown(&app, &queued?).await?)))
+    Ok((StatusCode::CREATED, Json(submission_body(&app, &queued?).await?)))
 }
 
-/// Hands a new version of one's own bot in.
+/// Submits a new version of the caller's own bot.
 #[utoipa::path(
     post, path = "/competitions/{id}/bots/{bot}/versions", tag = "submissions", operation_id = "submit_version",
     params(("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot.")),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses(
-        (status = 201, description = "It waits for its check.", body = Submission),
-        (status = 409, description = "The competition takes no versions now (`not_open`), or the bot was withdrawn.", body = ErrorBody),
+        (status = 201, description = "Queued for its check.", body = Submission),
+        (status = 409, description = "The competition does not accept versions now (`not_open`), or the bot was withdrawn.", body = ErrorBody),
     ),
 )]
 async fn submit_version(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, bot)): Path<(String, i64)>,
     request: Request,
 ) -> ApiResult<(StatusCode, Json<Submission>)> {
     let me = caller.author()?;
-    let competition = seen(&app, &caller, &id).await?;
-    let entrant = entrant(&app, &id, bot).await?;
-    if !caller.is(entrant.account.map(|account| account.0)) {
-        return Err(ApiError::forbidden("only its author hands in new versions of a bot"));
+    let competition = find_visible(&app, &caller, &id).await?;
+    let entrant = find_entrant(&app, &id, bot).await?;
+    if !caller.is_account(entrant.account.map(|account| account.0)) {
+        return Err(ApiError::forbidden("only the bot's author can submit new versions"));
     }
-    if !intake::accepts(&app, &competition).await {
+    if !uploads::accepts_bots(&app, &competition).await {
         return Err(not_open(&competition));
     }
-    let waiting = competition.state == office::State::Waiting;
+    let waiting = competition.state == site_db::CompetitionState::Waiting;
     if waiting && entrant.number.is_none() {
         return Err(ApiError::conflict("not_open", "this bot does not take part"));
     }
-    let upload = received(&app, &competition, request).await?;
+    let upload = receive_upload(&app, &competition, request).await?;
     if upload.name.is_some() || upload.role.is_some() {
-        return Err(ApiError::invalid("name", "a new version has the bot's name and role")
-            .hint("leave the fields `name` and `role` out"));
+        return Err(ApiError::invalid("name", "a new version keeps the bot's name and role")
+            .hint("omit the fields `name` and `role`"));
     }
-    let (upload, slip) = unpacked(upload).await?;
-    // It may have taken minutes to come: what was true before need not be so now.
-    let competition = seen(&app, &caller, &id).await?;
-    if !intake::accepts(&app, &competition).await || waiting != (competition.state == office::State::Waiting)
+    let (upload, meta) = unpack_upload(upload).await?;
+    // The upload may have taken minutes, so the state is checked again.
+    let competition = find_visible(&app, &caller, &id).await?;
+    if !uploads::accepts_bots(&app, &competition).await
+        || waiting != (competition.state == site_db::CompetitionState::Waiting)
     {
         return Err(not_open(&competition));
     }
     let from_phase = if waiting { next_phase(&app, &id).await? } else { 0 };
     let state = [competition.state];
-    let queued = keep(&app, me, &entrant, &upload, &slip, from_phase, &state).await?;
-    Ok((StatusCode::CREATED, Json(shown(&app, &queued).await?)))
+    let queued = store_and_enqueue(&app, me, &entrant, &upload, &meta, from_phase, &state).await?;
+    Ok((StatusCode::CREATED, Json(submission_body(&app, &queued).await?)))
 }
 
-/// The phase, from 0, that begins next.
-pub async fn next_phase(app: &App, id: &str) -> ApiResult<u32> {
+/// The phase (from 0) that starts next.
+pub async fn next_phase(app: &AppState, id: &str) -> ApiResult<u32> {
     use agon_store::PhaseState;
     let (_, ledger) = app.arenas.get(id)?.started()?;
-    let phases = ledger.phases().await.map_err(ApiError::broke)?;
+    let phases = ledger.phases().await.map_err(ApiError::internal)?;
     Ok(phases.iter().find(|phase| phase.state < PhaseState::Published).map_or(0, |phase| phase.phase))
 }
 
-fn not_open(competition: &Competition) -> ApiError {
+fn not_open(competition: &HostedCompetition) -> ApiError {
     let error = ApiError::conflict(
         "not_open",
-        format!("{} takes no bots now: it is {}", competition.name, competition.state),
+        format!("{} does not accept bots now: it is {}", competition.name, competition.state),
     );
     match competition.state {
-        office::State::Waiting => {
-            error.hint("between phases only authors of bots that play hand in new versions")
+        site_db::CompetitionState::Waiting => {
+            error.hint("between phases, only authors of bots that take part can submit new versions")
         }
         _ => error,
     }
 }
 
-/// The form, on the disk.
-async fn received(app: &App, competition: &Competition, request: Request) -> ApiResult<Upload> {
-    let most = competition.limits.max_bytes.unwrap_or(intake::MOST_BYTES).min(intake::MOST_BYTES);
+/// Receives the form and writes its files to disk.
+async fn receive_upload(
+    app: &AppState,
+    competition: &HostedCompetition,
+    request: Request,
+) -> ApiResult<Upload> {
+    let max_bytes =
+        competition.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES).min(uploads::MAX_UPLOAD_BYTES);
     let declared = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-    // Names and boundaries take some room too.
-    let whole = 2 * most + (1 << 20);
-    // Nothing is read of one that says it is too long.
-    if declared.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > whole) {
+    // Leaves room for file names and boundaries.
+    let max_body_bytes = 2 * max_bytes + (1 << 20);
+    // Rejects an upload whose declared length is too large, before reading any of it.
+    if declared.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > max_body_bytes) {
         app.meters.upload("too_large");
-        return Err(ApiError::too_large(format!("the upload is larger than {most} bytes")));
+        return Err(ApiError::too_large(format!("the upload is larger than {max_bytes} bytes")));
     }
-    // One that says nothing may go on for ever, and the heads of its parts are read into memory.
-    let whole = usize::try_from(whole).unwrap_or(usize::MAX);
-    let request = request.map(|body| Body::new(http_body_util::Limited::new(body, whole)));
+    // Without a declared length the body could be endless, and the headers of its parts are read into memory.
+    let max_body_bytes = usize::try_from(max_body_bytes).unwrap_or(usize::MAX);
+    let request = request.map(|body| Body::new(http_body_util::Limited::new(body, max_body_bytes)));
     let mut form = Multipart::from_request(request, &()).await.map_err(|rejection| {
         ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "form", rejection.body_text())
-            .hint("send a form: multipart/form-data")
+            .hint("send a form as multipart/form-data")
     })?;
-    let upload = upload::receive(app, &mut form, most).await.inspect_err(|error| {
+    let upload = upload::receive(app, &mut form, max_bytes).await.inspect_err(|error| {
         if error.status() == StatusCode::PAYLOAD_TOO_LARGE {
             app.meters.upload("too_large");
         }
     })?;
     let plain = |c: char| c == '_' || c.is_alphanumeric();
     if upload.class.as_ref().is_some_and(|class| class.len() > 100 || !class.chars().all(plain)) {
-        return Err(ApiError::invalid("class", "class: this can be no class").hint("write its name alone"));
+        return Err(ApiError::invalid("class", "class: this is not a valid class name")
+            .hint("send only the name of the class"));
     }
     Ok(upload)
 }
 
-/// The role of a new bot, where the game has some.
-fn role(competition: &Competition, given: Option<&str>) -> ApiResult<Option<String>> {
-    let table = agon_engine::table(&competition.game).map_err(ApiError::broke)?;
-    let roles: Vec<&str> = table.info().roles.iter().map(|role| role.name).collect();
+/// Checks the role of a new bot, in a game with roles.
+fn check_role(competition: &HostedCompetition, given: Option<&str>) -> ApiResult<Option<String>> {
+    let any_game = agon_engine::any_game(&competition.game).map_err(ApiError::internal)?;
+    let roles: Vec<&str> = any_game.info().roles.iter().map(|role| role.name).collect();
     match given {
-        None if roles.len() > 1 => Err(ApiError::invalid("role", "role: the bot has none")
+        None if roles.len() > 1 => Err(ApiError::invalid("role", "role: is missing")
             .hint(format!("send `role`: {}", roles.join(" or ")))),
         Some(_) if roles.len() < 2 => {
-            Err(ApiError::invalid("role", format!("{} has no roles", table.info().title))
-                .hint("leave it out"))
+            Err(ApiError::invalid("role", format!("{} has no roles", any_game.info().title))
+                .hint("omit `role`"))
         }
         Some(role) if !roles.contains(&role) => Err(ApiError::invalid("role", "role: there is no such role")
-            .hint(format!("it is {}", roles.join(" or ")))),
+            .hint(format!("use {}", roles.join(" or ")))),
         other => Ok(other.map(str::to_owned)),
     }
 }
 
-async fn unpacked(upload: Upload) -> ApiResult<(Upload, intake::Slip)> {
-    // An archive is unpacked in memory: two hundred at once would need all there is.
+async fn unpack_upload(upload: Upload) -> ApiResult<(Upload, uploads::SubmissionMeta)> {
+    // Archives are unpacked in memory, so the number of parallel ones is limited.
     static ROOM: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(2);
-    let _room = ROOM.acquire().await.map_err(ApiError::broke)?;
-    let done = tokio::task::spawn_blocking(move || unpack::unpack(&upload).map(|slip| (upload, slip)));
-    done.await.map_err(ApiError::broke)?
+    let _room = ROOM.acquire().await.map_err(ApiError::internal)?;
+    let done = tokio::task::spawn_blocking(move || unpack::unpack(&upload).map(|meta| (upload, meta)));
+    done.await.map_err(ApiError::internal)?
 }
 
-/// Puts a bot where it stays and queues it. It is acknowledged when it is in the office.
-async fn keep(
-    app: &App,
-    me: &Me,
+/// Moves the files to their final folder and enqueues the submission. It is acknowledged once it is in the site database.
+async fn store_and_enqueue(
+    app: &AppState,
+    me: &CurrentUser,
     entrant: &Entrant,
     upload: &Upload,
-    slip: &intake::Slip,
+    meta: &uploads::SubmissionMeta,
     from_phase: u32,
-    while_in: &[office::State],
-) -> ApiResult<office::Submission> {
-    let below = intake::folder_of(&entrant.competition, entrant.id, &upload.id);
-    let to = app.config.data.join(below);
-    let (from, slip) = (upload.folder(), slip.clone());
+    while_in: &[site_db::CompetitionState],
+) -> ApiResult<site_db::Submission> {
+    let folder = uploads::submission_folder(&entrant.competition, entrant.id, &upload.id);
+    let to = app.config.data.join(folder);
+    let (from, meta) = (upload.folder(), meta.clone());
     let moved = tokio::task::spawn_blocking(move || -> std::io::Result<std::path::PathBuf> {
         std::fs::create_dir_all(to.parent().unwrap_or(&to))?;
         std::fs::rename(from, &to)?;
-        slip.write(&to)?;
+        meta.write(&to)?;
         Ok(to)
     });
-    let to = moved.await.map_err(ApiError::broke)?.map_err(ApiError::broke)?;
+    let to = moved.await.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     let new = NewSubmission {
         id: upload.id.clone(),
         entrant: entrant.id,
         account: me.account(),
-        file: upload.shown(),
+        file: upload.display_name(),
         bytes: upload.bytes,
         hash: upload.hash,
         from_phase,
-        at: Time::now(),
+        at: Timestamp::now(),
     };
     match app.office.enqueue(&new, while_in).await {
         Ok(queued) => {
-            app.intake.wake();
+            app.check_queue.wake();
             Ok(queued)
         }
         Err(error) => {
@@ -310,99 +319,99 @@ async fn keep(
     }
 }
 
-/// Withdraws a bot before the start: its author, or an organiser.
+/// Withdraws a bot before the start. For its author and organisers.
 #[utoipa::path(
     delete, path = "/competitions/{id}/bots/{bot}", tag = "submissions", operation_id = "withdraw_bot",
     params(("id" = String, Path, description = "The competition."), ("bot" = i64, Path, description = "The bot.")),
     responses(
-        (status = 204, description = "It takes no part any more; its name is free again."),
+        (status = 204, description = "Withdrawn; its name can be used again."),
         (status = 409, description = "The competition has started.", body = ErrorBody),
     ),
 )]
 async fn withdraw_bot(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, bot)): Path<(String, i64)>,
 ) -> ApiResult<StatusCode> {
     let me = caller.signed_in()?;
-    let competition = seen(&app, &caller, &id).await?;
-    let entrant = entrant(&app, &id, bot).await?;
-    if !caller.is(entrant.account.map(|account| account.0)) && !caller.is_organiser() {
-        return Err(ApiError::forbidden("only its author or an organiser withdraws a bot"));
+    let competition = find_visible(&app, &caller, &id).await?;
+    let entrant = find_entrant(&app, &id, bot).await?;
+    if !caller.is_account(entrant.account.map(|account| account.0)) && !caller.is_organiser() {
+        return Err(ApiError::forbidden("only the bot's author or an organiser can withdraw it"));
     }
-    app.office.withdraw(entrant.id, Time::now()).await?;
-    super::desk::note(&app, me, "bot.withdraw", &competition.id, &entrant.name, "").await?;
-    let _ = crate::running::lineup::refresh(&app, &competition).await;
+    app.office.withdraw(entrant.id, Timestamp::now()).await?;
+    super::admin::append_audit(&app, me, "bot.withdraw", &competition.id, &entrant.name, "").await?;
+    let _ = crate::runs::entrants::rewrite_file(&app, &competition).await;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A submission that is the caller's, or an organiser's to see; 404 for everybody else.
-async fn own(app: &App, caller: &Caller, id: &str) -> ApiResult<office::Submission> {
+/// A submission of the caller, or any for organisers; 404 for everyone else.
+async fn find_own(app: &AppState, caller: &Caller, id: &str) -> ApiResult<site_db::Submission> {
     caller.signed_in()?;
     let none = || ApiError::not_found("submission");
     let found = app.office.submission(&SubmissionId::parse(id).ok_or_else(none)?).await?;
-    if caller.is(Some(found.account.0)) || caller.is_organiser() { Ok(found) } else { Err(none()) }
+    if caller.is_account(Some(found.account.0)) || caller.is_organiser() { Ok(found) } else { Err(none()) }
 }
 
-/// What became of a submission. Its author's, and organisers'.
+/// A submission and its state. For its author and organisers.
 #[utoipa::path(
     get, path = "/submissions/{id}", tag = "submissions", operation_id = "submission",
     params(("id" = String, Path, description = "The submission.")),
-    responses((status = 200, description = "As it is now.", body = Submission)),
+    responses((status = 200, description = "The current state.", body = Submission)),
 )]
 async fn submission(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path(id): Path<String>,
 ) -> ApiResult<Json<Submission>> {
-    let found = own(&app, &caller, &id).await?;
-    Ok(Json(shown(&app, &found).await?))
+    let found = find_own(&app, &caller, &id).await?;
+    Ok(Json(submission_body(&app, &found).await?))
 }
 
-/// The film of a game a submission was tried in, with what the bot printed. Its author's, and organisers'.
+/// Film of a trial game of a submission, with the bot's output. For its author and organisers.
 #[utoipa::path(
     get, path = "/submissions/{id}/trials/{n}", tag = "submissions", operation_id = "trial",
-    params(("id" = String, Path, description = "The submission."), ("n" = u32, Path, description = "Which game, from 1.")),
+    params(("id" = String, Path, description = "The submission."), ("n" = u32, Path, description = "The trial game, from 1.")),
     responses((status = 200, description = "A film (docs/film.md).", body = Object, content_type = "application/json")),
 )]
 async fn trial(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Path((id, n)): Path<(String, u32)>,
 ) -> ApiResult<Response> {
-    let found = own(&app, &caller, &id).await?;
+    let found = find_own(&app, &caller, &id).await?;
     let game = app.office.competition(&found.competition).await?.game;
     let none = || ApiError::not_found("trial");
     let index = (n as usize).checked_sub(1).ok_or_else(none)?;
     let bytes = app.office.trials(&found.id).await?.into_iter().nth(index).ok_or_else(none)?;
-    let below = intake::folder_of(&found.competition, found.entrant, &found.id);
-    let logs = app.config.data.join(below).with_extension("logs");
-    let film = tokio::task::spawn_blocking(move || film(&game, &bytes, &logs, index));
-    let film = film.await.map_err(ApiError::broke)??;
+    let folder = uploads::submission_folder(&found.competition, found.entrant, &found.id);
+    let logs = app.config.data.join(folder).with_extension("logs");
+    let film = tokio::task::spawn_blocking(move || trial_film(&game, &bytes, &logs, index));
+    let film = film.await.map_err(ApiError::internal)??;
     Ok(([(header::CONTENT_TYPE, "application/json")], film).into_response())
 }
 
-fn film(game: &str, bytes: &[u8], logs: &std::path::Path, index: usize) -> ApiResult<Vec<u8>> {
-    use agon_engine::film::json::{Extras, LogLine, to_json};
-    let table = agon_engine::table(game).map_err(ApiError::broke)?;
-    let (record, _) = agon_core::record::read(bytes, 1).map_err(ApiError::broke)?;
-    let film = table.film(record, &agon_core::Assets::none()).map_err(ApiError::broke)?;
+fn trial_film(game: &str, bytes: &[u8], logs: &std::path::Path, index: usize) -> ApiResult<Vec<u8>> {
+    use agon_engine::film::json::{BotOutputLine, FilmExtras, to_json};
+    let any_game = agon_engine::any_game(game).map_err(ApiError::internal)?;
+    let (record, _) = agon_core::record::read(bytes, 1).map_err(ApiError::internal)?;
+    let film = any_game.film(record, &agon_core::Assets::none()).map_err(ApiError::internal)?;
     let line = |line: &serde_json::Value| {
         let (turn, seat) = (line["turn"].as_u64()? as u32, line["seat"].as_u64()? as u8);
-        Some(LogLine { turn, seat: agon_core::Seat(seat), text: line["text"].as_str()?.to_owned() })
+        Some(BotOutputLine { turn, seat: agon_core::Seat(seat), text: line["text"].as_str()?.to_owned() })
     };
     let kept = std::fs::read(logs).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let kept: serde_json::Value = kept.unwrap_or_default();
     let lines = kept[index].as_array().into_iter().flatten().filter_map(line).collect();
-    let extras = Extras { logs: lines, ..Extras::default() };
-    serde_json::to_vec(&to_json(table.info(), film.as_ref(), &extras)).map_err(ApiError::broke)
+    let extras = FilmExtras { bot_output: lines, ..FilmExtras::default() };
+    serde_json::to_vec(&to_json(any_game.info(), film.as_ref(), &extras)).map_err(ApiError::internal)
 }
 
-/// As clients get it.
-pub async fn shown(app: &App, one: &office::Submission) -> ApiResult<Submission> {
+/// The submission as sent to clients.
+pub async fn submission_body(app: &AppState, one: &site_db::Submission) -> ApiResult<Submission> {
     let entrant = app.office.entrant(one.entrant).await?;
     let by = app.office.account(one.account).await?.name;
-    let queued = one.state == office::SubmissionState::Queued;
+    let queued = one.state == site_db::SubmissionState::Queued;
     let waiting = if queued { app.office.count_before(&one.id).await? } else { 0 };
     let trials = if one.finished.is_some() { app.office.count_trials(&one.id).await? } else { 0 };
     Ok(Submission {
@@ -423,12 +432,12 @@ pub async fn shown(app: &App, one: &office::Submission) -> ApiResult<Submission>
     })
 }
 
-/// The latest submissions of an account, newest first: at most so many hundreds.
-pub async fn latest_of(app: &App, me: &Me) -> ApiResult<Vec<office::Submission>> {
+/// The latest submissions of an account, newest first: at most 1,000.
+pub async fn latest_submissions(app: &AppState, me: &CurrentUser) -> ApiResult<Vec<site_db::Submission>> {
     let mut all = Vec::new();
     let mut page = OfficePage { after: None, limit: 200 };
     for _ in 0..5 {
-        let listed = app.office.submissions(Of::Account(me.account()), page).await?;
+        let listed = app.office.submissions(SubmissionFilter::Account(me.account()), page).await?;
         all.extend(listed.items);
         match listed.next {
             Some(after) => page.after = Some(after),

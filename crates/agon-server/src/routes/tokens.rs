@@ -1,7 +1,7 @@
-//! API tokens: for programs that act for somebody.
+//! API tokens, for programs that act for a user.
 
-use agon_store::Time;
-use agon_store::office::{self, NewToken, TokenId, token_hash};
+use agon_store::Timestamp;
+use agon_store::site_db::{self, NewToken, TokenId, token_hash};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -12,42 +12,42 @@ use utoipa_axum::routes;
 use crate::caller::Caller;
 use crate::error::{ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::gate::cookie;
-use crate::paging::Page;
-use crate::state::App;
+use crate::middleware::cookie;
+use crate::paging::PageBody;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
     OpenApiRouter::default().routes(routes!(tokens, make_token)).routes(routes!(revoke_token))
 }
 
 /// An API token.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Token {
-    /// Its number.
+    /// The token's id.
     pub id: i64,
-    /// What it is for, in its owner's words.
+    /// Label given by the owner.
     pub label: String,
-    /// When it was made.
+    /// When it was created.
     pub created: i64,
-    /// When it was used last, to the minute.
+    /// When it was last used, to the minute.
     pub used: Option<i64>,
-    /// The token itself, this once.
+    /// The token itself, shown only once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
 }
 
-/// A token that is to be made.
+/// A token to be created.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBody {
-    /// What it is for: 1 to 60 characters.
+    /// Label: 1 to 60 characters.
     #[schema(min_length = 1, max_length = 60)]
     label: String,
 }
 
 impl Token {
-    fn shown(token: office::Token, text: Option<String>) -> Self {
+    fn from_site(token: site_db::Token, text: Option<String>) -> Self {
         Self {
             id: token.id.0,
             label: token.label,
@@ -58,58 +58,62 @@ impl Token {
     }
 }
 
-/// One's own tokens that are good.
+/// The caller's valid tokens.
 #[utoipa::path(
     get, path = "/me/tokens", tag = "accounts", operation_id = "tokens",
-    responses((status = 200, description = "All of them, newest first.", body = Page<Token>)),
+    responses((status = 200, description = "All tokens, newest first.", body = PageBody<Token>)),
 )]
-async fn tokens(State(app): State<App>, caller: Caller) -> ApiResult<Json<Page<Token>>> {
+async fn tokens(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<PageBody<Token>>> {
     let me = caller.signed_in()?;
-    let now = Time::now();
-    let good = |token: &office::Token| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
+    let now = Timestamp::now();
+    let good = |token: &site_db::Token| token.revoked.is_none() && token.expires.is_none_or(|end| end > now);
     let tokens = app.office.tokens_of(me.account()).await?;
-    let items = tokens.into_iter().filter(good).map(|token| Token::shown(token, None)).collect();
-    Ok(Json(Page { items, next: None }))
+    let items = tokens.into_iter().filter(good).map(|token| Token::from_site(token, None)).collect();
+    Ok(Json(PageBody { items, next: None }))
 }
 
-/// Makes a token. It is shown this once: only its hash is kept.
+/// Creates a token. It is shown only in this response: the server keeps only its hash.
 #[utoipa::path(
     post, path = "/me/tokens", tag = "accounts", operation_id = "make_token", request_body = TokenBody,
     responses(
-        (status = 201, description = "Made.", body = Token),
-        (status = 409, description = "There are too many (code `too_many`).", body = ErrorBody),
+        (status = 201, description = "Created.", body = Token),
+        (status = 409, description = "The account has too many tokens (code `too_many`).", body = ErrorBody),
     ),
 )]
 async fn make_token(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
     Json(body): Json<TokenBody>,
 ) -> ApiResult<(StatusCode, Json<Token>)> {
-    let me = caller.in_person()?;
-    // What it is can be told from its first letters, by people and by programs that look for secrets that got lost.
-    let text = format!("agon_{}", cookie::secret()?);
+    let me = caller.with_session()?;
+    // The prefix shows people and secret scanners what it is.
+    let text = format!("agon_{}", cookie::random_secret()?);
     let new = NewToken {
         account: me.account(),
         label: body.label,
         token: token_hash(&text),
         expires: None,
-        at: Time::now(),
+        at: Timestamp::now(),
     };
     let token = app.office.create_token(&new).await?;
-    Ok((StatusCode::CREATED, Json(Token::shown(token, Some(text)))))
+    Ok((StatusCode::CREATED, Json(Token::from_site(token, Some(text)))))
 }
 
-/// Revokes a token of one's own.
+/// Revokes a token of the caller.
 #[utoipa::path(
     delete, path = "/me/tokens/{id}", tag = "accounts", operation_id = "revoke_token",
     params(("id" = i64, Path, description = "The token.")),
     responses(
-        (status = 204, description = "It is no good any more."),
-        (status = 404, description = "There is no such token of one's own.", body = ErrorBody),
+        (status = 204, description = "Revoked."),
+        (status = 404, description = "The caller has no such token.", body = ErrorBody),
     ),
 )]
-async fn revoke_token(State(app): State<App>, caller: Caller, Path(id): Path<i64>) -> ApiResult<StatusCode> {
+async fn revoke_token(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path(id): Path<i64>,
+) -> ApiResult<StatusCode> {
     let me = caller.signed_in()?;
-    app.office.revoke_token(me.account(), TokenId(id), Time::now()).await?;
+    app.office.revoke_token(me.account(), TokenId(id), Timestamp::now()).await?;
     Ok(StatusCode::NO_CONTENT)
 }

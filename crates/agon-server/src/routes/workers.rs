@@ -1,8 +1,8 @@
-//! Workers, for organisers: who plays, how fast, who was sent away and why; and draining one.
+//! Workers, for organisers: status, speed, rejections and bans; draining a worker.
 
 use agon_grid::GridError;
-use agon_grid::roster::Seen;
-use agon_grid::wire::{Done, Order};
+use agon_grid::messages::{CommandReply, WorkerCommand};
+use agon_grid::worker_directory::WorkerInfo;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
@@ -10,144 +10,154 @@ use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::audit::note;
-use crate::arena::Arena;
-use crate::arena::overview::match_name;
+use super::audit::append_audit;
 use crate::caller::Caller;
 use crate::error::{ApiError, ApiResult, ErrorBody};
 use crate::extract::{Json, Path};
-use crate::grid::Jobs;
-use crate::state::App;
+use crate::grid::JobCounts;
+use crate::read_model::CompetitionHandle;
+use crate::read_model::overview::match_name;
+use crate::state::AppState;
 
-/// Its routes.
-pub fn router() -> OpenApiRouter<App> {
-    OpenApiRouter::default().routes(routes!(workers)).routes(routes!(drain)).routes(routes!(of_competition))
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(workers))
+        .routes(routes!(drain))
+        .routes(routes!(competition_workers))
 }
 
-/// Everybody who plays for this server.
+/// All workers of this server.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Workers {
-    /// The NATS server, without passwords; null: everything is played on this machine.
+    /// URL of the NATS server without passwords; null if games are played on this machine.
     pub server: Option<String>,
-    /// The server's version: workers need the same.
+    /// The server's version. Workers must have the same.
     pub version: String,
-    /// By name.
+    /// Workers, ordered by name.
     pub workers: Vec<Worker>,
-    /// What waits to be played; null: NATS does not say.
-    pub jobs: Option<Jobs>,
-    /// Who is not believed any more, in the competitions that run.
-    pub barred: Vec<BarredWorker>,
+    /// Unfinished jobs; null if NATS does not answer.
+    pub jobs: Option<JobCounts>,
+    /// Banned workers of the running competitions.
+    #[serde(rename = "barred")]
+    pub banned: Vec<BannedWorkerBody>,
 }
 
-/// A worker, as it was last heard.
+/// A worker, as of its last heartbeat.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Worker {
-    /// Its name.
+    /// The worker's name.
     pub name: String,
-    /// Changes when it starts anew. Two with one name are two machines that were called the same.
+    /// Changes at every start of the worker. Two entries with one name are two machines with the same name.
     pub session: String,
-    /// `playing`, `idle`, `draining`, `refused`, `lost`.
+    /// `playing`, `idle`, `draining`, `refused` or `lost`.
     pub state: &'static str,
-    /// Its version of Agon.
+    /// The worker's version of Agon.
     pub version: String,
-    /// Games it plays at once.
+    /// Maximum number of parallel games.
     pub cores: u32,
-    /// How many of them it plays just now.
+    /// Games being played now.
     pub busy: u32,
-    /// Games since it started.
+    /// Games since the worker started.
     pub games: u64,
-    /// Over the last ten seconds.
+    /// Games per second, over the last ten seconds.
     pub games_per_second: f64,
-    /// The share of its cores' time that went into games, over the last ten seconds: 0 to 1.
+    /// Share of the cores' time spent on games, over the last ten seconds: 0 to 1.
     pub used: f64,
-    /// How fast it is, by its own calibration: 1 is the machine the figure was made on.
+    /// Relative speed by the worker's own calibration; 1 is the reference machine.
     pub speed: f64,
-    /// Faults of bots in its games since it started.
+    /// Faults of bots in its games since the worker started.
     pub faults: u64,
-    /// Jobs that failed there since it started.
+    /// Failed jobs since the worker started.
     pub failed: u64,
-    /// Since when it runs, by its own clock.
+    /// When the worker started, by its own clock.
     pub since: i64,
-    /// How long ago it was heard.
+    /// Time since the last heartbeat.
     pub seen_ms: u64,
-    /// The layers of its sandbox.
+    /// Layers of its sandbox.
     pub layers: Vec<String>,
-    /// Who does not want it, and why.
-    pub refused: Vec<RefusedBy>,
+    /// Competitions that rejected it, and why.
+    #[serde(rename = "refused")]
+    pub rejections: Vec<WorkerRejection>,
 }
 
-/// A competition that does not want a worker.
+/// Rejection of a worker by a competition.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct RefusedBy {
-    /// Its id, if it is one of this server's; else its name on the grid.
+pub struct WorkerRejection {
+    /// Id of the competition; its id on the grid if it is not one of this server.
     pub competition: String,
-    /// Why, and what to do.
+    /// The reason, and what to do.
     pub why: String,
 }
 
-/// A worker that is not believed any more.
+/// A worker whose results are no longer used.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct BarredWorker {
-    /// Its name.
+pub struct BannedWorkerBody {
+    /// The worker's name.
     pub name: String,
-    /// In which competition.
+    /// Id of the competition.
     pub competition: String,
-    /// What it did.
+    /// Why it was banned.
     pub why: String,
-    /// Since when.
+    /// When it was banned.
     pub at: i64,
 }
 
-/// What workers were to a competition.
+/// What the workers did for a competition.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct WorkersOf {
-    /// Whether workers play here at all.
+pub struct CompetitionWorkers {
+    /// Whether the server uses workers.
     pub grid: bool,
-    /// Who is not believed any more: what it played was played again.
-    pub barred: Vec<BarredWorker>,
-    /// Matches nobody could play, since the server started.
-    pub aside: Vec<SetAside>,
-    /// Matches that were played twice and came to the same, since the server started.
+    /// Banned workers. Their matches were played again.
+    #[serde(rename = "barred")]
+    pub banned: Vec<BannedWorkerBody>,
+    /// Unplayable matches since the server started.
+    #[serde(rename = "aside")]
+    pub unplayable: Vec<UnplayableMatchBody>,
+    /// Cross-checked matches with equal results, since the server started.
     pub checked: u64,
-    /// Matches that should have been, when nobody was there for it.
+    /// Matches that should have been cross-checked, but no second worker was available.
     pub unchecked: u64,
-    /// Comparisons that differed.
+    /// Comparisons that found different results.
     pub disagreed: u64,
 }
 
-/// A match that nobody could play.
+/// A match that failed on every worker that tried it.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct SetAside {
-    /// From 1.
+pub struct UnplayableMatchBody {
+    /// Number of the phase, from 1.
     pub phase: u32,
-    /// Its name.
+    /// Name of the match.
     #[serde(rename = "match")]
     pub match_: String,
-    /// What each who tried said.
+    /// Errors of all workers that tried it.
     pub errors: Vec<String>,
 }
 
 impl Worker {
-    fn of(app: &App, Seen { beat, ago, state }: Seen) -> Self {
-        // What a worker says is text of another machine: bounded, and no news for who calls it by another id.
-        let refused = beat.refused.into_iter().take(20).map(|(cup, why)| RefusedBy {
-            competition: competition_of(app, &cup).unwrap_or(cup),
+    fn from_info(
+        app: &AppState,
+        WorkerInfo { heartbeat: beat, age: ago, status: state }: WorkerInfo,
+    ) -> Self {
+        // The texts come from another machine, so their number and length are limited.
+        let refused = beat.refused.into_iter().take(20).map(|(grid_id, why)| WorkerRejection {
+            competition: competition_with_grid_id(app, &grid_id).unwrap_or(grid_id),
             why: why.chars().take(2_000).collect(),
         });
         let number = |value: f64| if value.is_finite() { value.max(0.0) } else { 0.0 };
         Self {
-            state: state.word(),
+            state: state.as_str(),
             cores: beat.cores,
             busy: beat.busy,
             games: beat.games,
-            games_per_second: number(beat.rate),
-            used: number(beat.used).min(1.0),
+            games_per_second: number(beat.games_per_second),
+            used: number(beat.utilization).min(1.0),
             speed: number(beat.speed),
             faults: beat.faults,
-            failed: beat.failed,
-            since: beat.since_ms,
+            failed: beat.failed_jobs,
+            since: beat.started_ms,
             seen_ms: ago.as_millis() as u64,
-            refused: refused.collect(),
+            rejections: refused.collect(),
             name: beat.worker,
             session: beat.session,
             version: beat.engine,
@@ -156,120 +166,121 @@ impl Worker {
     }
 }
 
-/// The competition that has this id on the grid.
-fn competition_of(app: &App, cup: &str) -> Option<String> {
-    let all = app.grid.as_ref()?.all();
-    all.into_iter().find(|(_, seen)| seen.cup == cup).map(|(id, _)| id)
+/// The competition with this id on the grid.
+fn competition_with_grid_id(app: &AppState, grid_id: &str) -> Option<String> {
+    let all = app.grid.as_ref()?.all_stats();
+    all.into_iter().find(|(_, stats)| stats.cup == grid_id).map(|(id, _)| id)
 }
 
-async fn barred(arena: &Arena) -> ApiResult<Vec<BarredWorker>> {
-    let Some(ledger) = arena.ledger() else { return Ok(Vec::new()) };
-    let list = ledger.barred().await.map_err(ApiError::broke)?;
-    let one = |one: agon_store::Barred| BarredWorker {
+async fn banned_workers(handle: &CompetitionHandle) -> ApiResult<Vec<BannedWorkerBody>> {
+    let Some(ledger) = handle.ledger() else { return Ok(Vec::new()) };
+    let list = ledger.banned_workers().await.map_err(ApiError::internal)?;
+    let one = |one: agon_store::BannedWorker| BannedWorkerBody {
         name: one.worker,
-        competition: arena.id.clone(),
-        why: one.why,
+        competition: handle.id.clone(),
+        why: one.reason,
         at: one.at.0,
     };
     Ok(list.into_iter().map(one).collect())
 }
 
-/// Everybody who plays for this server, as they were last heard. For organisers.
+/// All workers of this server, as of their last heartbeat. For organisers.
 #[utoipa::path(
     get, path = "/workers", tag = "desk", operation_id = "workers",
-    responses((status = 200, description = "As they are now.", body = Workers), (status = 403, description = "It is for organisers.", body = ErrorBody)),
+    responses((status = 200, description = "The current state.", body = Workers), (status = 403, description = "Only for organisers.", body = ErrorBody)),
 )]
-async fn workers(State(app): State<App>, caller: Caller) -> ApiResult<Json<Workers>> {
+async fn workers(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<Workers>> {
     caller.organiser()?;
     let mut list = Workers {
         server: None,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         workers: Vec::new(),
         jobs: None,
-        barred: Vec::new(),
+        banned: Vec::new(),
     };
     let Some(grid) = &app.grid else { return Ok(Json(list)) };
     list.server = Some(grid.link.url().to_owned());
-    list.workers = grid.roster.workers().into_iter().map(|seen| Worker::of(&app, seen)).collect();
-    list.jobs = grid.jobs().await;
-    for (id, _) in app.running.all() {
-        if let Ok(arena) = app.arenas.get(&id) {
-            list.barred.extend(barred(&arena).await?);
+    list.workers =
+        grid.directory.workers().into_iter().map(|worker| Worker::from_info(&app, worker)).collect();
+    list.jobs = grid.job_counts().await;
+    for (id, _) in app.runs.all() {
+        if let Ok(handle) = app.arenas.get(&id) {
+            list.banned.extend(banned_workers(&handle).await?);
         }
     }
     Ok(Json(list))
 }
 
-/// Which worker.
+/// Path parameter of a worker.
 #[derive(Clone, Debug, Deserialize)]
-struct OfWorker {
+struct WorkerPath {
     name: String,
 }
 
-/// Has a worker finish what it plays, take nothing more and leave. For organisers.
+/// Drains a worker: it finishes its current games, takes no new ones and exits. For organisers.
 #[utoipa::path(
     post, path = "/workers/{name}/drain", tag = "desk", operation_id = "drain",
-    params(("name" = String, Path, description = "Its name.")),
+    params(("name" = String, Path, description = "The worker's name.")),
     responses(
-        (status = 204, description = "It has understood."),
-        (status = 409, description = "It does not answer, or will not (code `no_answer`).", body = ErrorBody),
+        (status = 204, description = "The worker accepted the command."),
+        (status = 409, description = "The worker does not answer, or rejected the command (code `no_answer`).", body = ErrorBody),
     ),
 )]
 async fn drain(
-    State(app): State<App>,
+    State(app): State<AppState>,
     caller: Caller,
-    Path(OfWorker { name }): Path<OfWorker>,
+    Path(WorkerPath { name }): Path<WorkerPath>,
 ) -> ApiResult<StatusCode> {
     let me = caller.organiser()?;
     let grid = app.grid.as_ref().ok_or_else(|| ApiError::not_found("worker"))?;
-    // Only who was heard: anything else would be a way to speak on subjects of one's choice.
-    if !grid.roster.workers().iter().any(|seen| seen.beat.worker == name) {
+    // Only known workers: otherwise a caller could publish to NATS subjects of its choice.
+    if !grid.directory.workers().iter().any(|worker| worker.heartbeat.worker == name) {
         return Err(ApiError::not_found("worker"));
     }
-    let no_answer = |what: String| ApiError::conflict("no_answer", what).hint("look at its machine");
-    match grid.roster.order(&name, &Order::Drain).await {
-        Ok(Done::Yes) => {}
-        Ok(Done::No(why)) => return Err(no_answer(format!("{name} will not: {why}"))),
+    let no_answer = |what: String| ApiError::conflict("no_answer", what).hint("check the worker's machine");
+    match grid.directory.send_command(&name, &WorkerCommand::Drain).await {
+        Ok(CommandReply::Yes) => {}
+        Ok(CommandReply::No(why)) => return Err(no_answer(format!("{name} rejected the command: {why}"))),
         Err(GridError::NoAnswer { what, .. }) => {
             return Err(no_answer(format!("{name} does not answer: {what}")));
         }
-        Err(error) => return Err(ApiError::broke(error)),
+        Err(error) => return Err(ApiError::internal(error)),
     }
-    note(&app, me, "worker.drain", &name, &serde_json::json!({})).await?;
+    append_audit(&app, me, "worker.drain", &name, &serde_json::json!({})).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What workers were to a competition: who was barred, what nobody could play. For organisers.
+/// Workers of a competition: bans, unplayable matches and cross-checks. For organisers.
 #[utoipa::path(
     get, path = "/competitions/{id}/workers", tag = "desk", operation_id = "competition_workers",
     params(("id" = String, Path, description = "The competition.")),
-    responses((status = 200, description = "As it is now.", body = WorkersOf), (status = 403, description = "It is for organisers.", body = ErrorBody)),
+    responses((status = 200, description = "The current state.", body = CompetitionWorkers), (status = 403, description = "Only for organisers.", body = ErrorBody)),
 )]
-async fn of_competition(
-    State(app): State<App>,
+async fn competition_workers(
+    State(app): State<AppState>,
     caller: Caller,
-    Path(OfCompetition { id }): Path<OfCompetition>,
-) -> ApiResult<Json<WorkersOf>> {
+    Path(CompetitionPath { id }): Path<CompetitionPath>,
+) -> ApiResult<Json<CompetitionWorkers>> {
     caller.organiser()?;
-    let arena = app.arenas.get(&id)?;
-    let seen = app.grid.as_ref().map(|grid| grid.seen(&id)).unwrap_or_default();
-    let aside = seen.aside.into_iter().map(|(key, errors)| SetAside {
+    let handle = app.arenas.get(&id)?;
+    let stats = app.grid.as_ref().map(|grid| grid.stats(&id)).unwrap_or_default();
+    let unplayable = stats.unplayable.into_iter().map(|(key, errors)| UnplayableMatchBody {
         phase: key.phase + 1,
         match_: match_name(key),
         errors,
     });
-    Ok(Json(WorkersOf {
+    Ok(Json(CompetitionWorkers {
         grid: app.grid.is_some(),
-        barred: barred(&arena).await?,
-        aside: aside.collect(),
-        checked: seen.checked,
-        unchecked: seen.unchecked,
-        disagreed: seen.disagreed,
+        banned: banned_workers(&handle).await?,
+        unplayable: unplayable.collect(),
+        checked: stats.checked,
+        unchecked: stats.unchecked,
+        disagreed: stats.disagreed,
     }))
 }
 
-/// Which competition.
+/// Path parameter of a competition.
 #[derive(Clone, Debug, Deserialize)]
-struct OfCompetition {
+struct CompetitionPath {
     id: String,
 }

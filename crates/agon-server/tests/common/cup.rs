@@ -6,36 +6,41 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
-use agon_runner::{Boards, Ended, Gallery, Listener, Local, Stop};
-use agon_server::arena::reopen;
-use agon_store::office::{
-    Checked, Limits, NewCompetition, NewEntrant, NewSubmission, Origin, State, SubmissionId, SubmissionState,
-    token_hash,
+use agon_runner::{ActiveMatches, LiveGames, LocalExecutor, RunListener, RunOutcome, StopFlag};
+use agon_server::read_model::reopen;
+use agon_store::site_db::{
+    CompetitionState, NewCompetition, NewEntrant, NewSubmission, Origin, SubmissionId, SubmissionState,
+    SubmissionVerdict, UploadLimits, token_hash,
 };
-use agon_store::{SqliteLedger, Time};
-use agon_venue::Sitting;
-use agon_venue::competing::play::{Means, carry_out};
+use agon_store::{SqliteLedger, Timestamp};
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::run::{RunContext, run_competition};
 use tokio::runtime::Builder;
 
 use super::Site;
 
 /// Plays on from its ledger until it is over or waits.
-pub fn play(file: &Path, listener: &mut dyn Listener, gallery: Option<Arc<Gallery>>, stop: &Stop) -> Ended {
+pub fn play(
+    file: &Path,
+    listener: &mut dyn RunListener,
+    gallery: Option<Arc<LiveGames>>,
+    stop: &StopFlag,
+) -> RunOutcome {
     let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-    let sitting = Sitting::read(file).map_err(|failure| failure.message).unwrap();
+    let sitting = LoadedCompetition::read(file).map_err(|failure| failure.message).unwrap();
     let ledger: SqliteLedger = runtime.block_on(sitting.ledger()).map_err(|failure| failure.message).unwrap();
     // One board, so that who follows it misses nothing.
     let jobs = if gallery.is_some() { 1 } else { 2 };
-    let boards = gallery.map_or_else(Boards::default, Boards::with_gallery);
-    let means = Means { runtime: &runtime, executor: &Local { jobs, pin: false }, stop, boards };
-    let ended = carry_out(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
+    let boards = gallery.map_or_else(ActiveMatches::default, ActiveMatches::with_live_games);
+    let means = RunContext { runtime: &runtime, executor: &LocalExecutor { jobs, pin: false }, stop, boards };
+    let ended = run_competition(&sitting, &ledger, means, listener, &mut |note| panic!("{note}"));
     runtime.block_on(ledger.disconnect()).unwrap();
     ended.map_err(|failure| failure.message).unwrap()
 }
 
 /// The same on a thread of its own: the runner has its own runtime.
-pub fn played(file: &Path) -> Ended {
-    thread::scope(|scope| scope.spawn(|| play(file, &mut (), None, &Stop::default())).join().unwrap())
+pub fn played(file: &Path) -> RunOutcome {
+    thread::scope(|scope| scope.spawn(|| play(file, &mut (), None, &StopFlag::default())).join().unwrap())
 }
 
 /// A file with its ledger, played once for all tests of a program.
@@ -77,9 +82,9 @@ impl Site {
 
     /// Enters what lies in the competition's folder into the office, as the desk does. `owners` are the accounts of some of its bots, by
     /// name.
-    pub async fn host(&self, id: &str, state: State, owners: &[(&str, i64)]) {
+    pub async fn host(&self, id: &str, state: CompetitionState, owners: &[(&str, i64)]) {
         let file = self.cup_file(id);
-        let sitting = Sitting::read(&file).map_err(|failure| failure.message).unwrap();
+        let sitting = LoadedCompetition::read(&file).map_err(|failure| failure.message).unwrap();
         let office = &self.app.office;
         let new = NewCompetition {
             id: id.to_owned(),
@@ -87,29 +92,29 @@ impl Site {
             game: sitting.competition.game.to_owned(),
             file: file.display().to_string(),
             origin: Origin::Hosted,
-            state: State::Open,
+            state: CompetitionState::Open,
             public: true,
-            limits: Limits { per_contributor: Some(2), max_bytes: Some(100_000) },
+            limits: UploadLimits { per_contributor: Some(2), max_bytes: Some(100_000) },
             preset: sitting.text.clone(),
             by: None,
-            at: Time::now(),
+            at: Timestamp::now(),
         };
         office.create_competition(&new).await.unwrap();
         for entrant in &sitting.competition.entrants {
             let owner = owners.iter().find(|(name, _)| *name == entrant.name);
-            let account = owner.map(|(_, id)| agon_store::office::AccountId(*id));
+            let account = owner.map(|(_, id)| agon_store::site_db::AccountId(*id));
             let new = NewEntrant {
                 competition: id.to_owned(),
                 account,
                 name: entrant.name.clone(),
                 role: entrant.role.map(str::to_owned),
                 bot: account.is_none().then(|| match &entrant.bot {
-                    agon_league::competition::Bot::Given(bot) => bot.clone(),
-                    agon_league::competition::Bot::Git { repository, .. } => repository.clone(),
+                    agon_league::config::BotSource::Spec(bot) => bot.clone(),
+                    agon_league::config::BotSource::Git { repository, .. } => repository.clone(),
                 }),
-                at: Time::now(),
+                at: Timestamp::now(),
             };
-            let made = office.add_entrant(&new, State::ALL).await.unwrap();
+            let made = office.add_entrant(&new, CompetitionState::ALL).await.unwrap();
             let Some(account) = account else { continue };
             let submission = NewSubmission {
                 id: SubmissionId::random().unwrap(),
@@ -119,24 +124,24 @@ impl Site {
                 bytes: 100,
                 hash: token_hash(&entrant.name),
                 from_phase: 0,
-                at: Time::now(),
+                at: Timestamp::now(),
             };
-            let queued = office.enqueue(&submission, State::ALL).await.unwrap();
-            office.claim_next(Time::now()).await.unwrap().unwrap();
-            let checked = Checked {
+            let queued = office.enqueue(&submission, CompetitionState::ALL).await.unwrap();
+            office.claim_next(Timestamp::now()).await.unwrap().unwrap();
+            let checked = SubmissionVerdict {
                 state: SubmissionState::Accepted,
                 report: None,
                 folder: Some("nowhere".to_owned()),
                 trials: Vec::new(),
-                at: Time::now(),
+                at: Timestamp::now(),
             };
             office.finish(&queued.id, &checked).await.unwrap();
         }
-        if !matches!(state, State::Open | State::Draft) {
-            office.seat_all(id, Time::now()).await.unwrap();
+        if !matches!(state, CompetitionState::Open | CompetitionState::Draft) {
+            office.assign_numbers(id, Timestamp::now()).await.unwrap();
         }
-        office.set_state(id, &[State::Open], state, None).await.unwrap();
-        let game = agon_engine::table(&new.game).unwrap().info().id;
+        office.set_state(id, &[CompetitionState::Open], state, None).await.unwrap();
+        let game = agon_engine::any_game(&new.game).unwrap().info().id;
         let arena = self.app.arenas.add(id, game);
         reopen(&arena, &file).await.unwrap();
     }

@@ -5,9 +5,11 @@
 pub mod cup;
 
 use agon_server::config::Limits;
-use agon_server::{App, Config, router};
-use agon_store::Time;
-use agon_store::office::{Account, Admission, Hidden, NewAccount, NewSession, NewToken, Role, token_hash};
+use agon_server::{AppState, Config, router};
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    Account, NewAccount, NewSession, NewToken, Role, SecretString, SignUpGrant, token_hash,
+};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
@@ -24,7 +26,7 @@ const NO_PASSWORD: &str =
 
 /// A site.
 pub struct Site {
-    pub app: App,
+    pub app: AppState,
     pub router: Router,
     pub folder: TempDir,
 }
@@ -44,7 +46,7 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let mut config = Config::new(folder.path().join("data"));
         change(&mut config);
-        let app = App::open(config).await.unwrap();
+        let app = AppState::open(config).await.unwrap();
         Self { router: router(app.clone()), app, folder }
     }
 
@@ -52,9 +54,9 @@ impl Site {
     pub async fn account(&self, name: &str, role: Role) -> Account {
         let new = NewAccount {
             name: name.to_owned(),
-            password_hash: Hidden::new(NO_PASSWORD),
-            by: Admission::Open(role),
-            at: Time::now(),
+            password_hash: SecretString::new(NO_PASSWORD),
+            grant: SignUpGrant::Open(role),
+            at: Timestamp::now(),
         };
         self.app.office.create_account(&new).await.unwrap()
     }
@@ -67,14 +69,16 @@ impl Site {
 
     /// Somebody who is signed in from another browser.
     pub async fn signed_in(&self, account: &Account) -> Client {
-        let (token, csrf) =
-            (format!("session of {} {:?}", account.name, Time::now()), format!("csrf of {}", account.name));
+        let (token, csrf) = (
+            format!("session of {} {:?}", account.name, Timestamp::now()),
+            format!("csrf of {}", account.name),
+        );
         let session = NewSession {
             token: token_hash(&token.replace(' ', "-")),
             account: account.id,
-            csrf: Hidden::new(csrf.clone()),
+            csrf: SecretString::new(csrf.clone()),
             agent: "tests".to_owned(),
-            at: Time::now(),
+            at: Timestamp::now(),
         };
         self.app.office.create_session(&session).await.unwrap();
         let mut client = self.nobody();
@@ -92,7 +96,7 @@ impl Site {
             label: "tests".to_owned(),
             token: token_hash(&text),
             expires: None,
-            at: Time::now(),
+            at: Timestamp::now(),
         };
         self.app.office.create_token(&new).await.unwrap();
         let mut client = self.nobody();

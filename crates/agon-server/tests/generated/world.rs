@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use agon_store::Time;
-use agon_store::office::{Account, AccountId, Role, State};
+use agon_store::Timestamp;
+use agon_store::site_db::{Account, AccountId, CompetitionState, Role};
 use serde_json::{Value, json};
 
 use super::common::cup::played;
@@ -120,13 +120,13 @@ impl World {
         for (id, text) in over() {
             lay(&site, id, &text);
             played(&site.cup_file(id));
-            site.host(id, State::Over, &[("broken", author), ("left", author)]).await;
+            site.host(id, CompetitionState::Finished, &[("broken", author), ("left", author)]).await;
         }
         let seed = format!("seed = \"{SECRET}\"\n[settings]\nsteps = 40");
         let two = "format = \"cross\"\nboards = 1\n\n[[phase]]\nname = \"Second\"\nresubmit = true\nformat = \"cross\"\nboards = 1";
         lay(&site, "waiting", &cup("hide-and-seek", &seed, two, &["random-seeker", "random-hider"]));
         played(&site.cup_file("waiting"));
-        site.host("waiting", State::Waiting, &[("random-hider", author)]).await;
+        site.host("waiting", CompetitionState::Waiting, &[("random-hider", author)]).await;
         let mut world = Self {
             site,
             accounts,
@@ -148,7 +148,7 @@ impl World {
         let office = &self.site.app.office;
         let mut people = vec![self.site.nobody()];
         for (account, role) in &self.accounts {
-            let _ = office.set_disabled(AccountId(account.id.0), false, Time::now()).await;
+            let _ = office.set_disabled(AccountId(account.id.0), false, Timestamp::now()).await;
             let _ = office.set_role(account.id, *role).await;
             people.push(self.site.signed_in(account).await);
         }

@@ -1,8 +1,9 @@
-//! A whole ledger as one file, to move a competition from one kind of ledger to another. The same ledger gives the same bytes wherever it
-//! is kept: every table in the order of its keys, nothing that can be computed again.
+//! Ledger archives: a whole ledger as one file, to move a competition between SQLite and PostgreSQL. The same ledger gives the same bytes
+//! wherever it is stored: every table is in the order of its key, and computed data is left out.
 //!
-//! A magic line with the form's version, then zstd of: for each table its name, its columns, its rows (each after a 1), a 0; at the end
-//! SHA-256 of all that. A cell is a byte for its kind and then, LEB128 and zigzag, a number, or length and content of text or bytes.
+//! Format: a magic line with the format version, then zstd of all tables and their SHA-256. A table has its name, its columns, its rows
+//! (a byte 1 before each) and a byte 0. A cell has a byte for its type, then a zigzag LEB128 number, or length and content of text or
+//! bytes.
 
 mod read;
 mod tables;
@@ -16,104 +17,105 @@ use std::path::{Path, PathBuf};
 use crate::ledger::Ledger;
 use crate::{PostgresLedger, Result, SqliteLedger, StoreError};
 
-pub use read::Reader;
-pub(crate) use tables::STATE;
-pub use tables::{Cell, Kind, TABLES, Table};
-use write::Writer;
+pub use read::ArchiveReader;
+pub(crate) use tables::PHASE_STATE_COLUMN;
+pub use tables::{Cell, ColumnKind, TABLES, TableSchema};
+use write::ArchiveWriter;
 
-/// What every archive begins with; the number is the form's.
+/// First line of an archive; the number is the format version.
 const MAGIC: &str = "agon ledger archive 1\n";
-/// What archives of all forms begin with.
-const ANY_FORM: &str = "agon ledger archive ";
+/// Beginning of the first line in all format versions.
+const MAGIC_PREFIX: &str = "agon ledger archive ";
 
-/// Whoever is handed a ledger row by row.
-pub trait Sink: Send {
-    /// The rows of this table follow.
-    fn table(&mut self, table: &'static Table) -> Result<()>;
-    /// The next row.
+/// Receives a ledger row by row.
+pub trait RowSink: Send {
+    /// Starts a table: its rows follow.
+    fn table(&mut self, table: &'static TableSchema) -> Result<()>;
+    /// Receives the next row.
     fn row(&mut self, row: &[Cell]) -> Result<()>;
 }
 
-/// What was moved.
+/// Summary of an export or import.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Moved {
-    /// The competition's name.
+pub struct ArchiveSummary {
+    /// Name of the competition.
     pub name: String,
-    /// Matches.
+    /// Number of matches.
     pub matches: u64,
-    /// Bytes of the archive.
+    /// Size of the archive in bytes.
     pub bytes: u64,
 }
 
-/// Writes a ledger's archive: whole or not at all, never over another file, and for its owner alone, as the secret seed is in it. Refused
-/// while the competition is being played.
-pub async fn write(ledger: &dyn Ledger, path: &Path) -> Result<Moved> {
+/// Writes the archive of a ledger, completely or not at all. Never overwrites a file. Only the owner can read the archive, because it
+/// contains the secret seed. Fails while the competition runs.
+pub async fn export(ledger: &dyn Ledger, path: &Path) -> Result<ArchiveSummary> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
-    let _claim = ledger.claim().await?;
-    let draft = Draft::beside(path);
-    let failed = failed(path, "write");
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft.0).map_err(failed)?;
-    let mut writer = Writer::new(file, path)?;
+    let _run_lock = ledger.acquire_run_lock().await?;
+    let unfinished = UnfinishedFile::for_target(path);
+    let failed = io_failed(path, "write");
+    let file =
+        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished.0).map_err(failed)?;
+    let mut writer = ArchiveWriter::new(file, path)?;
     ledger.dump(&mut writer).await?;
     writer.finish()?;
     let mut matches = 0;
     for phase in ledger.phases().await? {
         matches += ledger.counts(phase.phase).await?.matches;
     }
-    let bytes = fs::metadata(&draft.0).map_err(failed)?.len();
-    draft.becomes(path, "write")?;
-    Ok(Moved { name: ledger.competition().await?.name, matches, bytes })
+    let bytes = fs::metadata(&unfinished.0).map_err(failed)?.len();
+    unfinished.publish(path, "write")?;
+    Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
 }
 
-/// Makes a ledger in a file of an archive.
-pub async fn into_file(archive: &Path, ledger: &Path) -> Result<Moved> {
+/// Creates a ledger file from an archive.
+pub async fn import_to_file(archive: &Path, ledger: &Path) -> Result<ArchiveSummary> {
     if fs::symlink_metadata(ledger).is_ok() {
         return Err(StoreError::Exists { place: ledger.display().to_string() });
     }
-    let mut reader = Reader::open(archive)?;
-    let draft = Draft::beside(ledger);
-    SqliteLedger::fill(&draft.0, &mut reader).await?;
-    draft.becomes(ledger, "make")?;
-    told(&SqliteLedger::open_to_read(ledger).await?, archive).await
+    let mut reader = ArchiveReader::open(archive)?;
+    let unfinished = UnfinishedFile::for_target(ledger);
+    SqliteLedger::import(&unfinished.0, &mut reader).await?;
+    unfinished.publish(ledger, "create")?;
+    summarise(&SqliteLedger::open_to_read(ledger).await?, archive).await
 }
 
-/// Makes a ledger in a database of an archive, under this name.
-pub async fn into_database(archive: &Path, url: &str, slug: &str) -> Result<Moved> {
-    let mut reader = Reader::open(archive)?;
-    PostgresLedger::fill(url, slug, &mut reader).await?;
-    told(&PostgresLedger::open_to_read(url, slug).await?, archive).await
+/// Creates the ledger `slug` in a database from an archive.
+pub async fn import_to_database(archive: &Path, url: &str, slug: &str) -> Result<ArchiveSummary> {
+    let mut reader = ArchiveReader::open(archive)?;
+    PostgresLedger::import(url, slug, &mut reader).await?;
+    summarise(&PostgresLedger::open_to_read(url, slug).await?, archive).await
 }
 
-async fn told(ledger: &dyn Ledger, archive: &Path) -> Result<Moved> {
+async fn summarise(ledger: &dyn Ledger, archive: &Path) -> Result<ArchiveSummary> {
     let mut matches = 0;
     for phase in ledger.phases().await? {
         matches += ledger.counts(phase.phase).await?.matches;
     }
     let bytes = fs::metadata(archive).map_or(0, |file| file.len());
-    Ok(Moved { name: ledger.competition().await?.name, matches, bytes })
+    Ok(ArchiveSummary { name: ledger.competition().await?.name, matches, bytes })
 }
 
-/// A file that is not whole yet; gone when it is dropped.
-struct Draft(PathBuf);
+/// A file that is not complete yet. Deleted on drop.
+struct UnfinishedFile(PathBuf);
 
-impl Draft {
-    fn beside(path: &Path) -> Self {
+impl UnfinishedFile {
+    fn for_target(path: &Path) -> Self {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}.part", std::process::id()));
         Self(name.into())
     }
 
-    /// Gets its name, if nobody has that.
-    fn becomes(self, path: &Path, doing: &'static str) -> Result<()> {
-        let kept =
+    /// Gives the file its final name, unless that name is taken.
+    fn publish(self, path: &Path, doing: &'static str) -> Result<()> {
+        let published =
             File::open(&self.0).and_then(|file| file.sync_all()).and_then(|()| fs::hard_link(&self.0, path));
-        kept.map_err(failed(path, doing))
+        published.map_err(io_failed(path, doing))
     }
 }
 
-impl Drop for Draft {
+impl Drop for UnfinishedFile {
     fn drop(&mut self) {
         for ending in ["", "-journal", "-wal", "-shm"] {
             let mut name = self.0.as_os_str().to_owned();
@@ -123,18 +125,18 @@ impl Drop for Draft {
     }
 }
 
-/// What the machine says about a file.
-fn failed<'p>(path: &'p Path, doing: &'static str) -> impl Fn(io::Error) -> StoreError + Copy + 'p {
+/// Converts an I/O error of a file.
+fn io_failed<'p>(path: &'p Path, doing: &'static str) -> impl Fn(io::Error) -> StoreError + Copy + 'p {
     move |error| {
         let place = path.display().to_string();
         match error.kind() {
             io::ErrorKind::AlreadyExists => StoreError::Exists { place },
-            io::ErrorKind::StorageFull => StoreError::Full { place },
+            io::ErrorKind::StorageFull => StoreError::DiskFull { place },
             _ => StoreError::Io {
                 place,
                 doing,
                 error,
-                hint: "is the path right, is there room, and may you write there?",
+                hint: "check the path, the free disk space and your permissions",
             },
         }
     }

@@ -1,4 +1,4 @@
-//! Reading an archive. It may come from anywhere: nothing in it is believed before it was looked at.
+//! Reading an archive. The file is untrusted, so everything in it is validated.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -8,30 +8,30 @@ use agon_core::record::Digest;
 use sha2::{Digest as _, Sha256};
 use zstd::stream::read::Decoder;
 
-use super::tables::COMMITMENT;
-use super::{ANY_FORM, Cell, Kind, MAGIC, TABLES, Table, failed};
+use super::tables::COMMITMENT_COLUMN;
+use super::{Cell, ColumnKind, MAGIC, MAGIC_PREFIX, TABLES, TableSchema, io_failed};
 use crate::{Result, StoreError};
 
-/// No text and no block of bytes is longer.
-const LONGEST: u64 = 1 << 30;
+/// Maximum length of a text or byte value.
+const MAX_VALUE_BYTES: u64 = 1 << 30;
 
-/// An archive that is being read.
-pub struct Reader {
+/// Reads an archive.
+pub struct ArchiveReader {
     path: PathBuf,
-    from: BufReader<Decoder<'static, BufReader<File>>>,
+    input: BufReader<Decoder<'static, BufReader<File>>>,
     hash: Sha256,
-    /// Which of [`TABLES`] is being read.
-    place: usize,
-    /// The only row of the first table: it says which ledger is to be made.
-    first: Option<Vec<Cell>>,
+    /// Index of the current table in [`TABLES`].
+    table_index: usize,
+    /// The only row of the first table. It is read early because it identifies the ledger to create.
+    first_row: Option<Vec<Cell>>,
 }
 
-impl Reader {
-    /// Opens it, and looks at its beginning.
+impl ArchiveReader {
+    /// Opens an archive and checks its header.
     pub fn open(path: &Path) -> Result<Self> {
-        let failed = failed(path, "read");
+        let failed = io_failed(path, "read");
         let mut file = BufReader::new(File::open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => StoreError::Archive {
+            io::ErrorKind::NotFound => StoreError::InvalidArchive {
                 place: path.display().to_string(),
                 what: "there is no such file".to_owned(),
             },
@@ -39,40 +39,43 @@ impl Reader {
         })?);
         let mut magic = Vec::new();
         file.by_ref().take(MAGIC.len() as u64).read_until(b'\n', &mut magic).map_err(failed)?;
-        let wrong =
-            |what: &str| StoreError::Archive { place: path.display().to_string(), what: what.to_owned() };
-        if !magic.starts_with(ANY_FORM.as_bytes()) {
-            return Err(wrong("it does not begin like one"));
+        let invalid = |what: &str| StoreError::InvalidArchive {
+            place: path.display().to_string(),
+            what: what.to_owned(),
+        };
+        if !magic.starts_with(MAGIC_PREFIX.as_bytes()) {
+            return Err(invalid("it does not start with the header of an archive"));
         }
         if magic != MAGIC.as_bytes() {
-            return Err(wrong("it was written by a newer Agon"));
+            return Err(invalid("it was written by a newer Agon"));
         }
-        let from = BufReader::new(Decoder::with_buffer(file).map_err(failed)?);
-        let mut reader = Self { path: path.to_owned(), from, hash: Sha256::new(), place: 0, first: None };
+        let input = BufReader::new(Decoder::with_buffer(file).map_err(failed)?);
+        let mut reader =
+            Self { path: path.to_owned(), input, hash: Sha256::new(), table_index: 0, first_row: None };
         reader.header(&TABLES[0])?;
-        reader.first = reader.next_row()?;
+        reader.first_row = reader.next_row()?;
         Ok(reader)
     }
 
-    /// What the secret seed was committed to.
+    /// Commitment to the secret seed.
     pub fn commitment(&self) -> Result<Digest> {
-        let digest = match self.first.as_ref().and_then(|row| row.get(COMMITMENT)) {
+        let digest = match self.first_row.as_ref().and_then(|row| row.get(COMMITMENT_COLUMN)) {
             Some(Cell::Bytes(bytes)) => <[u8; 32]>::try_from(&bytes[..]).ok(),
             _ => None,
         };
-        digest.map(Digest).ok_or_else(|| self.wrong("there is no competition in it"))
+        digest.map(Digest).ok_or_else(|| self.invalid("it contains no competition"))
     }
 
-    /// The next row of this table; after the last one the next table's follow.
-    pub fn row(&mut self, table: &'static Table) -> Result<Option<Vec<Cell>>> {
-        if let Some(first) = self.first.take() {
-            return Ok(Some(first));
+    /// Next row of this table. Returns `None` after the last row and moves to the next table.
+    pub fn row(&mut self, table: &'static TableSchema) -> Result<Option<Vec<Cell>>> {
+        if let Some(first_row) = self.first_row.take() {
+            return Ok(Some(first_row));
         }
-        debug_assert_eq!(table.name, TABLES[self.place].name);
+        debug_assert_eq!(table.name, TABLES[self.table_index].name);
         let row = self.next_row()?;
         if row.is_none() {
-            self.place += 1;
-            match TABLES.get(self.place) {
+            self.table_index += 1;
+            match TABLES.get(self.table_index) {
                 Some(next) => self.header(next)?,
                 None => self.end()?,
             }
@@ -80,49 +83,53 @@ impl Reader {
         Ok(row)
     }
 
-    /// What is wrong with it.
-    pub fn wrong(&self, what: impl Into<String>) -> StoreError {
-        StoreError::Archive { place: self.path.display().to_string(), what: what.into() }
+    /// Error that says what is wrong with the archive.
+    pub fn invalid(&self, what: impl Into<String>) -> StoreError {
+        StoreError::InvalidArchive { place: self.path.display().to_string(), what: what.into() }
     }
 
-    fn header(&mut self, table: &'static Table) -> Result<()> {
+    fn header(&mut self, table: &'static TableSchema) -> Result<()> {
         let (name, list) = (self.text()?, self.text()?);
-        if name != table.name || list != table.list() {
-            return Err(self.wrong(format!("`{}` is expected, and there is `{name}`", table.name)));
+        if name != table.name || list != table.column_list() {
+            return Err(self.invalid(format!("expected table `{}`, found `{name}`", table.name)));
         }
         Ok(())
     }
 
-    /// The sum must be right, and nothing behind it.
+    /// Checks that the checksum is right and that nothing follows it.
     fn end(&mut self) -> Result<()> {
         let hash: [u8; 32] = self.hash.clone().finalize().into();
-        let (mut kept, mut more) = ([0; 32], [0]);
-        self.from.read_exact(&mut kept).map_err(|error| self.broken(&error))?;
-        let behind = self.from.read(&mut more).map_err(|error| self.broken(&error))?;
-        if kept != hash || behind > 0 {
-            return Err(self.wrong("its sum is not right"));
+        let (mut stored_hash, mut next_byte) = ([0; 32], [0]);
+        self.input.read_exact(&mut stored_hash).map_err(|error| self.read_failed(&error))?;
+        let read = self.input.read(&mut next_byte).map_err(|error| self.read_failed(&error))?;
+        if stored_hash != hash || read > 0 {
+            return Err(self.invalid("the checksum is wrong"));
         }
         Ok(())
     }
 
     fn next_row(&mut self) -> Result<Option<Vec<Cell>>> {
-        let table = &TABLES[self.place];
+        let table = &TABLES[self.table_index];
         match self.byte()? {
             0 => return Ok(None),
             1 => {}
-            _ => return Err(self.wrong("a row that is none")),
+            _ => return Err(self.invalid("invalid row marker")),
         }
         let mut row = Vec::with_capacity(table.columns.len());
         for (name, kind) in table.columns {
             let cell = match (self.byte()?, kind) {
                 (0, _) => Cell::Empty,
-                (1, Kind::Number) => {
+                (1, ColumnKind::Number) => {
                     let number = self.number()?;
                     Cell::Number((number >> 1) as i64 ^ -((number & 1) as i64))
                 }
-                (2, Kind::Text) => Cell::Text(self.text()?),
-                (3, Kind::Bytes) => Cell::Bytes(self.bytes()?),
-                _ => return Err(self.wrong(format!("`{name}` of `{}` is of another kind", table.name))),
+                (2, ColumnKind::Text) => Cell::Text(self.text()?),
+                (3, ColumnKind::Bytes) => Cell::Bytes(self.bytes()?),
+                _ => {
+                    return Err(
+                        self.invalid(format!("column `{name}` of `{}` has the wrong type", table.name))
+                    );
+                }
             };
             row.push(cell);
         }
@@ -131,7 +138,7 @@ impl Reader {
 
     fn byte(&mut self) -> Result<u8> {
         let mut byte = [0];
-        self.from.read_exact(&mut byte).map_err(|error| self.broken(&error))?;
+        self.input.read_exact(&mut byte).map_err(|error| self.read_failed(&error))?;
         self.hash.update(byte);
         Ok(byte[0])
     }
@@ -145,33 +152,33 @@ impl Reader {
                 return Ok(number);
             }
         }
-        Err(self.wrong("a number that is too long"))
+        Err(self.invalid("a number is too long"))
     }
 
     fn bytes(&mut self) -> Result<Vec<u8>> {
         let length = self.number()?;
-        if length > LONGEST {
-            return Err(self.wrong("something in it is too long"));
+        if length > MAX_VALUE_BYTES {
+            return Err(self.invalid("a value is too long"));
         }
-        // Grows with what is really there.
+        // Grows only with data that exists: the length field is untrusted.
         let mut bytes = Vec::new();
-        let read = (&mut self.from).take(length).read_to_end(&mut bytes);
-        let read = read.map_err(|error| self.broken(&error))?;
+        let read = (&mut self.input).take(length).read_to_end(&mut bytes);
+        let read = read.map_err(|error| self.read_failed(&error))?;
         if (read as u64) < length {
-            return Err(self.wrong("it ends too early"));
+            return Err(self.invalid("it ends too early"));
         }
         self.hash.update(&bytes);
         Ok(bytes)
     }
 
     fn text(&mut self) -> Result<String> {
-        String::from_utf8(self.bytes()?).map_err(|_| self.wrong("text that is none"))
+        String::from_utf8(self.bytes()?).map_err(|_| self.invalid("text is not valid UTF-8"))
     }
 
-    fn broken(&self, error: &io::Error) -> StoreError {
+    fn read_failed(&self, error: &io::Error) -> StoreError {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => self.wrong("it ends too early"),
-            _ => self.wrong(error.to_string()),
+            io::ErrorKind::UnexpectedEof => self.invalid("it ends too early"),
+            _ => self.invalid(error.to_string()),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! What an archive holds: the tables that all kinds of ledgers have, in an order in which they can be filled. A change of these is a new form.
+//! Tables of an archive, in an order in which they can be filled. Every change of them needs a new format version.
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// A whole number.
+pub enum ColumnKind {
+    /// Integer.
     Number,
     /// Text.
     Text,
@@ -11,12 +11,12 @@ pub enum Kind {
     Bytes,
 }
 
-/// What stands in a column of a row.
+/// Value of a column in a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cell {
-    /// Nothing.
+    /// NULL.
     Empty,
-    /// A whole number.
+    /// Integer.
     Number(i64),
     /// Text.
     Text(String),
@@ -24,32 +24,36 @@ pub enum Cell {
     Bytes(Vec<u8>),
 }
 
-/// A table.
+/// Description of a table.
 #[derive(Debug)]
-pub struct Table {
-    /// Its name.
+pub struct TableSchema {
+    /// Name of the table.
     pub name: &'static str,
-    /// Its columns.
-    pub columns: &'static [(&'static str, Kind)],
-    /// How many of the first columns are its key: rows come in that order.
+    /// Names and types of the columns.
+    pub columns: &'static [(&'static str, ColumnKind)],
+    /// Number of leading columns that form the key. Rows are sorted by it.
     pub key: usize,
 }
 
-impl Table {
-    /// The names of its columns, as SQL lists them.
-    pub fn list(&self) -> String {
+impl TableSchema {
+    /// Column names, as an SQL list.
+    pub fn column_list(&self) -> String {
         self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
     }
 }
 
-use Kind::{Bytes as B, Number as N, Text as T};
+use ColumnKind::{Bytes as B, Number as N, Text as T};
 
-const fn table(name: &'static str, key: usize, columns: &'static [(&'static str, Kind)]) -> Table {
-    Table { name, columns, key }
+const fn table(
+    name: &'static str,
+    key: usize,
+    columns: &'static [(&'static str, ColumnKind)],
+) -> TableSchema {
+    TableSchema { name, columns, key }
 }
 
-/// All of them. Snapshots and the sum of the logs are not among them: both are computed again.
-pub static TABLES: [Table; 15] = [
+/// All tables. Snapshots and the total size of bot output are not included, because they can be computed.
+pub static TABLES: [TableSchema; 15] = [
     table(
         "competition",
         1,
@@ -182,7 +186,7 @@ pub static TABLES: [Table; 15] = [
     ),
 ];
 
-/// Where a phase's state stands: it is filled while it runs, and is what it was afterwards.
-pub const STATE: usize = 1;
-/// Where a competition's commitment stands.
-pub const COMMITMENT: usize = 5;
+/// Index of the state column in `phase`. During an import the state is `running`; the archived state is set at the end.
+pub const PHASE_STATE_COLUMN: usize = 1;
+/// Index of the commitment column in `competition`.
+pub const COMMITMENT_COLUMN: usize = 5;

@@ -7,72 +7,72 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 use zstd::stream::write::Encoder;
 
-use super::{Cell, MAGIC, Sink, Table, failed};
-use crate::packing::{put, put_signed};
+use super::{Cell, MAGIC, RowSink, TableSchema, io_failed};
+use crate::encoding::{write_signed_varint, write_varint};
 use crate::{Result, StoreError};
 
-/// Records and folders are packed already.
-const LEVEL: i32 = 3;
-/// What is packed at once: the same bytes in the same pieces give the same archive.
-const PIECE: usize = 128 << 10;
+/// A low level, because records and folders are already compressed.
+const ZSTD_LEVEL: i32 = 3;
+/// Bytes passed to the compressor at once. A fixed size makes the archive reproducible.
+const BUFFER_BYTES: usize = 128 << 10;
 
-/// An archive that is being written.
-pub struct Writer<'p> {
+/// Writes an archive.
+pub struct ArchiveWriter<'p> {
     out: BufWriter<Encoder<'static, File>>,
     hash: Sha256,
     path: &'p Path,
-    /// Whether rows came before: the last table is to be ended.
-    open: bool,
-    /// One row.
+    /// Whether a table was started and needs its end marker.
+    in_table: bool,
+    /// Bytes of the current row.
     row: Vec<u8>,
 }
 
-impl<'p> Writer<'p> {
+impl<'p> ArchiveWriter<'p> {
     pub fn new(mut file: File, path: &'p Path) -> Result<Self> {
-        let begun = file.write_all(MAGIC.as_bytes()).and_then(|()| Encoder::new(file, LEVEL));
-        let out = BufWriter::with_capacity(PIECE, begun.map_err(failed(path, "write"))?);
-        Ok(Self { out, hash: Sha256::new(), path, open: false, row: Vec::new() })
+        let encoder = file.write_all(MAGIC.as_bytes()).and_then(|()| Encoder::new(file, ZSTD_LEVEL));
+        let out = BufWriter::with_capacity(BUFFER_BYTES, encoder.map_err(io_failed(path, "write"))?);
+        Ok(Self { out, hash: Sha256::new(), path, in_table: false, row: Vec::new() })
     }
 
-    /// Writes what stands in `row`, and begins the next.
-    fn send(&mut self) -> Result<()> {
+    /// Writes the bytes in `row` and clears it.
+    fn flush_row(&mut self) -> Result<()> {
         self.hash.update(&self.row);
-        let sent = self.out.write_all(&self.row);
+        let written = self.out.write_all(&self.row);
         self.row.clear();
-        sent.map_err(self.failed())
+        written.map_err(self.failed())
     }
 
-    /// It is whole.
+    /// Completes the archive.
     pub fn finish(mut self) -> Result<()> {
         self.row.push(0);
-        self.send()?;
+        self.flush_row()?;
         let hash = self.hash.clone().finalize();
         let path = self.path;
         let finished = self.out.write_all(&hash).and_then(|()| {
-            let packer = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            packer.finish()?.sync_all()
+            let encoder = self.out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            encoder.finish()?.sync_all()
         });
-        finished.map_err(failed(path, "write"))
+        finished.map_err(io_failed(path, "write"))
     }
 
     fn failed(&self) -> impl Fn(io::Error) -> StoreError + use<'p> {
-        failed(self.path, "write")
+        io_failed(self.path, "write")
     }
 }
 
-fn text(row: &mut Vec<u8>, text: &[u8]) {
-    put(row, text.len() as u64);
+fn write_bytes(row: &mut Vec<u8>, text: &[u8]) {
+    write_varint(row, text.len() as u64);
     row.extend_from_slice(text);
 }
 
-impl Sink for Writer<'_> {
-    fn table(&mut self, table: &'static Table) -> Result<()> {
-        if std::mem::replace(&mut self.open, true) {
+impl RowSink for ArchiveWriter<'_> {
+    fn table(&mut self, table: &'static TableSchema) -> Result<()> {
+        if std::mem::replace(&mut self.in_table, true) {
             self.row.push(0);
         }
-        text(&mut self.row, table.name.as_bytes());
-        text(&mut self.row, table.list().as_bytes());
-        self.send()
+        write_bytes(&mut self.row, table.name.as_bytes());
+        write_bytes(&mut self.row, table.column_list().as_bytes());
+        self.flush_row()
     }
 
     fn row(&mut self, row: &[Cell]) -> Result<()> {
@@ -82,18 +82,18 @@ impl Sink for Writer<'_> {
                 Cell::Empty => self.row.push(0),
                 Cell::Number(number) => {
                     self.row.push(1);
-                    put_signed(&mut self.row, *number);
+                    write_signed_varint(&mut self.row, *number);
                 }
-                Cell::Text(words) => {
+                Cell::Text(text) => {
                     self.row.push(2);
-                    text(&mut self.row, words.as_bytes());
+                    write_bytes(&mut self.row, text.as_bytes());
                 }
                 Cell::Bytes(bytes) => {
                     self.row.push(3);
-                    text(&mut self.row, bytes);
+                    write_bytes(&mut self.row, bytes);
                 }
             }
         }
-        self.send()
+        self.flush_row()
     }
 }

@@ -1,4 +1,4 @@
-//! Taking finished matches: the one transaction everything else stands on. Each table gets all its rows by one statement.
+//! Storing finished matches in one transaction. One statement per table inserts all rows.
 
 use std::collections::HashMap;
 
@@ -6,70 +6,78 @@ use agon_core::record::Digest;
 use agon_league::MatchKey;
 use sqlx::{PgConnection, Row as _};
 
-use super::text::{digest, kept, key};
-use super::trouble::Halt;
-use super::{bots, logs, progress, state};
-use crate::coming::{self, Coming, ComingGame};
-use crate::kept::{Appended, FinishedMatch, MatchFault, PhaseState, Snapshot};
-use crate::{packing, steps};
+use super::db_error::AttemptError;
+use super::text::{digest, escape, key};
+use super::{bot_output, bots, progress, state};
+use crate::incoming::{self, IncomingGame, IncomingMatch};
+use crate::model::{AppendResult, FinishedMatch, MatchFault, PhaseState, Snapshot};
+use crate::{encoding, phase_transitions};
 
 pub async fn append(
     change: &mut PgConnection,
     batch: &[FinishedMatch],
     snapshot: Option<&Snapshot>,
-) -> Result<Appended, Halt> {
-    let new = keep(change, coming::coming(batch)?).await?;
+) -> Result<AppendResult, AttemptError> {
+    let new = store_new(change, incoming::validate_batch(batch)?).await?;
     if let Some(snapshot) = snapshot {
-        progress::keep_snapshot(change, snapshot).await?;
+        progress::store_snapshot(change, snapshot).await?;
     }
-    Ok(Appended { new, known: batch.len() as u64 - new })
+    Ok(AppendResult { new, already_stored: batch.len() as u64 - new })
 }
 
-/// Keeps what is new of these; gives how many were.
-async fn keep(change: &mut PgConnection, mut coming: Vec<Coming<'_>>) -> Result<u64, Halt> {
-    let phases = coming::phases(&coming);
+/// Stores the new ones of these matches and returns their number.
+async fn store_new(
+    change: &mut PgConnection,
+    mut incoming: Vec<IncomingMatch<'_>>,
+) -> Result<u64, AttemptError> {
+    let phases = incoming::distinct_phases(&incoming);
     if phases.is_empty() {
         return Ok(0);
     }
     let all = state::phases(change).await?;
     for &number in &phases {
-        let status = steps::of_number(all.clone(), number)?;
+        let status = phase_transitions::find_phase(all.clone(), number)?;
         if status.state != PhaseState::Running {
-            // Whoever did not hear that a match was kept may say it again; anything else comes too late.
-            let (mine, rest): (Vec<_>, Vec<_>) =
-                coming.into_iter().partition(|one| one.key().phase == number);
-            if !only_new(change, mine).await?.is_empty() {
-                return Err(steps::takes_no_matches(&status).into());
+            // A caller that missed the acknowledgement may append stored matches again. New matches are too late.
+            let (in_phase, rest): (Vec<_>, Vec<_>) =
+                incoming.into_iter().partition(|one| one.key().phase == number);
+            if !only_new(change, in_phase).await?.is_empty() {
+                return Err(phase_transitions::takes_no_matches(&status).into());
             }
-            coming = rest;
+            incoming = rest;
         }
     }
     let last: i64 =
         sqlx::query_scalar("SELECT coalesce(max(last_match), 0) FROM phase").fetch_one(&mut *change).await?;
-    for (one, id) in coming.iter_mut().zip(last + 1..) {
+    for (one, id) in incoming.iter_mut().zip(last + 1..) {
         one.id = id;
     }
-    let new = keep_matches(change, &coming).await?;
-    if new < coming.len() as u64 {
-        coming = only_new(change, coming).await?;
+    let new = insert_matches(change, &incoming).await?;
+    if new < incoming.len() as u64 {
+        incoming = only_new(change, incoming).await?;
     }
-    keep_games(change, &coming).await?;
-    keep_faults(change, &coming).await?;
-    for one in &coming {
-        bots::keep_data(change, one.finished).await?;
+    insert_games(change, &incoming).await?;
+    insert_faults(change, &incoming).await?;
+    for one in &incoming {
+        bots::store_data_folders(change, one.finished).await?;
     }
-    let printed: Vec<_> =
-        coming.iter().flat_map(|one| one.finished.logs.iter().map(|log| (one.id, log))).collect();
-    logs::keep(change, &printed).await?;
+    let outputs: Vec<_> = incoming
+        .iter()
+        .flat_map(|one| one.finished.bot_outputs.iter().map(|output| (one.id, output)))
+        .collect();
+    bot_output::store(change, &outputs).await?;
     for phase in phases {
-        count(change, phase, &coming).await?;
+        update_phase_totals(change, phase, &incoming).await?;
     }
     Ok(new)
 }
 
-/// Leaves out what was there already. What came out differently is an error.
-async fn only_new<'b>(change: &mut PgConnection, coming: Vec<Coming<'b>>) -> Result<Vec<Coming<'b>>, Halt> {
-    let column = |of: fn(MatchKey) -> i64| coming.iter().map(|one| of(one.key())).collect::<Vec<i64>>();
+/// Leaves out matches that are already stored. A stored match with a different result is an error.
+async fn only_new<'b>(
+    change: &mut PgConnection,
+    incoming: Vec<IncomingMatch<'b>>,
+) -> Result<Vec<IncomingMatch<'b>>, AttemptError> {
+    let column = |of: fn(MatchKey) -> i64| incoming.iter().map(|one| of(one.key())).collect::<Vec<i64>>();
     let rows = sqlx::query(
         "SELECT phase, stage, number, id, digest FROM match
          WHERE (phase, stage, number) IN (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]))",
@@ -83,21 +91,24 @@ async fn only_new<'b>(change: &mut PgConnection, coming: Vec<Coming<'b>>) -> Res
     for row in &rows {
         known.insert(key(row, 0)?, (row.try_get(3)?, digest(row, 4)?));
     }
-    let mut new = Vec::with_capacity(coming.len());
-    for one in coming {
-        let is_known = match known.get(&one.key()) {
-            Some((id, digest)) => one.is_known(*id, *digest)?,
+    let mut new = Vec::with_capacity(incoming.len());
+    for one in incoming {
+        let is_already_stored = match known.get(&one.key()) {
+            Some((id, digest)) => one.is_already_stored(*id, *digest)?,
             None => false,
         };
-        if !is_known {
+        if !is_already_stored {
             new.push(one);
         }
     }
     Ok(new)
 }
 
-async fn keep_matches(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<u64, sqlx::Error> {
-    let numbers = |of: fn(&Coming<'_>) -> i64| coming.iter().map(of).collect::<Vec<i64>>();
+async fn insert_matches(
+    change: &mut PgConnection,
+    incoming: &[IncomingMatch<'_>],
+) -> Result<u64, sqlx::Error> {
+    let numbers = |of: fn(&IncomingMatch<'_>) -> i64| incoming.iter().map(of).collect::<Vec<i64>>();
     let done = sqlx::query(
         "INSERT INTO match (id, phase, stage, number, finished, entrants, faults, digest, points, worker)
          SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[],
@@ -109,23 +120,23 @@ async fn keep_matches(change: &mut PgConnection, coming: &[Coming<'_>]) -> Resul
     .bind(numbers(|one| one.key().stage.into()))
     .bind(numbers(|one| one.key().number as i64))
     .bind(numbers(|one| one.finished.finished.0))
-    .bind(coming.iter().map(Coming::entrants).collect::<Vec<_>>())
+    .bind(incoming.iter().map(IncomingMatch::entrant_list).collect::<Vec<_>>())
     .bind(numbers(|one| one.finished.faults.len() as i64))
-    .bind(coming.iter().map(|one| &one.digest.0[..]).collect::<Vec<_>>())
-    .bind(coming.iter().map(|one| packing::points(&one.finished.result.points)).collect::<Vec<_>>())
-    .bind(coming.iter().map(|one| one.finished.worker.as_deref().map(kept)).collect::<Vec<_>>())
+    .bind(incoming.iter().map(|one| &one.digest.0[..]).collect::<Vec<_>>())
+    .bind(incoming.iter().map(|one| encoding::encode_points(&one.finished.result.points)).collect::<Vec<_>>())
+    .bind(incoming.iter().map(|one| one.finished.worker.as_deref().map(escape)).collect::<Vec<_>>())
     .execute(change)
     .await?;
     Ok(done.rows_affected())
 }
 
-/// Games and their records.
-async fn keep_games(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
-    let games: Vec<ComingGame<'_>> = coming.iter().flat_map(Coming::games).collect();
+/// Inserts games and their records.
+async fn insert_games(change: &mut PgConnection, incoming: &[IncomingMatch<'_>]) -> Result<(), sqlx::Error> {
+    let games: Vec<IncomingGame<'_>> = incoming.iter().flat_map(IncomingMatch::games).collect();
     if games.is_empty() {
         return Ok(());
     }
-    let numbers = |of: fn(&ComingGame<'_>) -> i64| games.iter().map(of).collect::<Vec<i64>>();
+    let numbers = |of: fn(&IncomingGame<'_>) -> i64| games.iter().map(of).collect::<Vec<i64>>();
     sqlx::query(
         "INSERT INTO game (match, game, part, seed, turns, ended, lost_by, digest, seats)
          SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bytea[],
@@ -136,15 +147,15 @@ async fn keep_games(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<
     .bind(numbers(|game| game.result.part.into()))
     .bind(numbers(|game| game.result.seed as i64))
     .bind(numbers(|game| game.result.turns.into()))
-    .bind(games.iter().map(|game| kept(&game.result.ended)).collect::<Vec<_>>())
+    .bind(games.iter().map(|game| escape(&game.result.ended)).collect::<Vec<_>>())
     .bind(games.iter().map(|game| game.result.match_lost_by.map(i64::from)).collect::<Vec<_>>())
-    .bind(games.iter().map(|game| &game.kept.digest.0[..]).collect::<Vec<_>>())
-    .bind(games.iter().map(|game| packing::seats(&game.result.seats)).collect::<Vec<_>>())
+    .bind(games.iter().map(|game| &game.stored.digest.0[..]).collect::<Vec<_>>())
+    .bind(games.iter().map(|game| encoding::encode_seats(&game.result.seats)).collect::<Vec<_>>())
     .execute(&mut *change)
     .await?;
     let with_record: Vec<(i64, i64, &[u8])> = games
         .iter()
-        .filter_map(|game| Some((game.id, i64::from(game.number), game.kept.record.as_deref()?)))
+        .filter_map(|game| Some((game.id, i64::from(game.number), game.stored.record.as_deref()?)))
         .collect();
     if with_record.is_empty() {
         return Ok(());
@@ -160,8 +171,8 @@ async fn keep_games(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<
     Ok(())
 }
 
-async fn keep_faults(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
-    let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(Coming::faults).collect();
+async fn insert_faults(change: &mut PgConnection, incoming: &[IncomingMatch<'_>]) -> Result<(), sqlx::Error> {
+    let faults: Vec<(i64, &MatchFault)> = incoming.iter().flat_map(IncomingMatch::faults).collect();
     if faults.is_empty() {
         return Ok(());
     }
@@ -178,23 +189,27 @@ async fn keep_faults(change: &mut PgConnection, coming: &[Coming<'_>]) -> Result
     .bind(numbers(|(_, fault)| fault.seat.into()))
     .bind(numbers(|(_, fault)| fault.entrant.0.into()))
     .bind(faults.iter().map(|(_, fault)| fault.report.fault.name()).collect::<Vec<_>>())
-    .bind(faults.iter().map(|(_, fault)| kept(&fault.report.says)).collect::<Vec<_>>())
-    .bind(faults.iter().map(|(_, fault)| kept(&fault.report.stderr)).collect::<Vec<_>>())
+    .bind(faults.iter().map(|(_, fault)| escape(&fault.report.message)).collect::<Vec<_>>())
+    .bind(faults.iter().map(|(_, fault)| escape(&fault.report.stderr)).collect::<Vec<_>>())
     .execute(change)
     .await?;
     Ok(())
 }
 
-/// Adds what is new to the phase's sums.
-async fn count(change: &mut PgConnection, phase: u32, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
-    let mine = || coming.iter().filter(|one| one.key().phase == phase);
-    let Some(last) = mine().map(|one| one.id).max() else { return Ok(()) };
+/// Adds the new matches to the totals of the phase.
+async fn update_phase_totals(
+    change: &mut PgConnection,
+    phase: u32,
+    incoming: &[IncomingMatch<'_>],
+) -> Result<(), sqlx::Error> {
+    let in_phase = || incoming.iter().filter(|one| one.key().phase == phase);
+    let Some(last) = in_phase().map(|one| one.id).max() else { return Ok(()) };
     sqlx::query(
         "UPDATE phase SET matches = matches + $1, games = games + $2, faults = faults + $3, last_match = $4 WHERE phase = $5",
     )
-    .bind(mine().count() as i64)
-    .bind(mine().map(|one| one.finished.games.len() as i64).sum::<i64>())
-    .bind(mine().map(|one| one.finished.faults.len() as i64).sum::<i64>())
+    .bind(in_phase().count() as i64)
+    .bind(in_phase().map(|one| one.finished.games.len() as i64).sum::<i64>())
+    .bind(in_phase().map(|one| one.finished.faults.len() as i64).sum::<i64>())
     .bind(last)
     .bind(i64::from(phase))
     .execute(change)

@@ -1,17 +1,17 @@
-//! Bots that were handed in, and their `data/` folders.
+//! Bot versions and `data/` folders.
 
 use agon_league::{Entrant, MatchKey};
 use sha2::{Digest as _, Sha256};
 use sqlx::{PgConnection, Row as _};
 
+use super::db_error::AttemptError;
 use super::state;
-use super::text::{digest, kept, key, maybe_text, number, read, small, text, to_digest};
-use super::trouble::Halt;
-use crate::kept::{BotVersion, DataFolder, FinishedMatch, Submission, Time};
-use crate::steps::{self, Latest};
+use super::text::{digest, digest_from_bytes, escape, key, narrow, number, optional_text, text, unescape};
+use crate::model::{BotVersion, DataFolder, FinishedMatch, NewBotVersion, Timestamp};
+use crate::phase_transitions::{self, LatestBot};
 
-/// The number of these bytes among the packed folders; they are kept once.
-async fn keep_blob(change: &mut PgConnection, hash: &[u8; 32], bytes: &[u8]) -> Result<i64, sqlx::Error> {
+/// Id of the blob with these bytes. Each blob is stored once.
+async fn store_blob(change: &mut PgConnection, hash: &[u8; 32], bytes: &[u8]) -> Result<i64, sqlx::Error> {
     let known: Option<i64> = sqlx::query_scalar("SELECT id FROM blob WHERE hash = $1")
         .bind(&hash[..])
         .fetch_optional(&mut *change)
@@ -28,10 +28,13 @@ async fn keep_blob(change: &mut PgConnection, hash: &[u8; 32], bytes: &[u8]) -> 
     .await
 }
 
-pub async fn keep_data(change: &mut PgConnection, finished: &FinishedMatch) -> Result<(), sqlx::Error> {
+pub async fn store_data_folders(
+    change: &mut PgConnection,
+    finished: &FinishedMatch,
+) -> Result<(), sqlx::Error> {
     let MatchKey { phase, stage, number } = finished.result.key;
     for folder in &finished.data {
-        let blob = keep_blob(change, &folder.hash.0, &folder.bytes).await?;
+        let blob = store_blob(change, &folder.hash.0, &folder.bytes).await?;
         sqlx::query("INSERT INTO data (entrant, phase, stage, number, blob) VALUES ($1, $2, $3, $4, $5)")
             .bind(i64::from(folder.entrant.0))
             .bind(i64::from(phase))
@@ -44,7 +47,7 @@ pub async fn keep_data(change: &mut PgConnection, finished: &FinishedMatch) -> R
     Ok(())
 }
 
-pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, Halt> {
+pub async fn add_version(change: &mut PgConnection, bot: &NewBotVersion) -> Result<u32, AttemptError> {
     let latest: Option<(i64, String, String, i64)> = sqlx::query_as(
         "SELECT version, hash, spec, from_phase FROM bot WHERE entrant = $1 ORDER BY version DESC LIMIT 1",
     )
@@ -53,22 +56,22 @@ pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, 
     .await?;
     let version = match latest {
         Some((version, hash, spec, from_phase)) => {
-            let latest = Latest {
-                version: small(version)?,
-                hash: read(hash),
-                spec: read(spec),
-                from_phase: small(from_phase)?,
+            let latest = LatestBot {
+                version: narrow(version)?,
+                hash: unescape(hash),
+                spec: unescape(spec),
+                from_phase: narrow(from_phase)?,
             };
-            if latest.is(bot) {
+            if latest.is_same(bot) {
                 return Ok(latest.version);
             }
             latest.version + 1
         }
         None => 1,
     };
-    steps::submit(&state::phase(change, bot.from_phase).await?)?;
+    phase_transitions::check_new_bot(&state::phase(change, bot.from_phase).await?)?;
     let archive = match &bot.archive {
-        Some(bytes) => Some(keep_blob(change, &Sha256::digest(bytes).into(), bytes).await?),
+        Some(bytes) => Some(store_blob(change, &Sha256::digest(bytes).into(), bytes).await?),
         None => None,
     };
     sqlx::query(
@@ -77,9 +80,9 @@ pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, 
     )
     .bind(i64::from(bot.entrant.0))
     .bind(i64::from(version))
-    .bind(&*kept(&bot.hash))
-    .bind(&*kept(&bot.spec))
-    .bind(bot.commit.as_deref().map(kept))
+    .bind(&*escape(&bot.hash))
+    .bind(&*escape(&bot.spec))
+    .bind(bot.commit.as_deref().map(escape))
     .bind(archive)
     .bind(i64::from(bot.from_phase))
     .bind(bot.at.0)
@@ -88,7 +91,7 @@ pub async fn submit(change: &mut PgConnection, bot: &Submission) -> Result<u32, 
     Ok(version)
 }
 
-pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, Halt> {
+pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, AttemptError> {
     let rows = sqlx::query(
         "SELECT bot.entrant, version, bot.hash, spec, git_commit, blob.hash, from_phase, submitted
          FROM bot LEFT JOIN blob ON blob.id = bot.archive ORDER BY bot.entrant, version",
@@ -103,10 +106,10 @@ pub async fn all(connection: &mut PgConnection) -> Result<Vec<BotVersion>, Halt>
                 version: number(row, 1)?,
                 hash: text(row, 2)?,
                 spec: text(row, 3)?,
-                commit: maybe_text(row, 4)?,
-                archive: archive.map(to_digest).transpose()?,
+                commit: optional_text(row, 4)?,
+                archive: archive.map(digest_from_bytes).transpose()?,
                 from_phase: number(row, 6)?,
-                at: Time(row.try_get(7)?),
+                at: Timestamp(row.try_get(7)?),
             })
         })
         .collect()
@@ -116,7 +119,7 @@ pub async fn archive(
     connection: &mut PgConnection,
     entrant: Entrant,
     version: u32,
-) -> Result<Option<Vec<u8>>, Halt> {
+) -> Result<Option<Vec<u8>>, AttemptError> {
     let sql =
         "SELECT blob.bytes FROM bot JOIN blob ON blob.id = bot.archive WHERE entrant = $1 AND version = $2";
     Ok(sqlx::query_scalar(sql)
@@ -126,12 +129,12 @@ pub async fn archive(
         .await?)
 }
 
-pub async fn data_before(
+pub async fn data_folder_before(
     connection: &mut PgConnection,
     entrant: Entrant,
     phase: u32,
     stage: u32,
-) -> Result<Option<(MatchKey, DataFolder)>, Halt> {
+) -> Result<Option<(MatchKey, DataFolder)>, AttemptError> {
     let row = sqlx::query(
         "SELECT phase, stage, number, hash, bytes FROM data JOIN blob ON blob.id = data.blob
          WHERE entrant = $1 AND (phase, stage) < ($2, $3) ORDER BY phase DESC, stage DESC, number DESC LIMIT 1",

@@ -1,21 +1,21 @@
-//! Looking at everything: can all of it be read, and does what it says add up? That rows belong together the server itself sees to.
+//! Integrity check: all rows are readable and consistent. The server itself enforces foreign keys.
 
 use futures_util::TryStreamExt as _;
 use sqlx::{Connection as _, PgConnection};
 
 use super::PostgresLedger;
-use super::lanes::{LONG, reads};
-use super::progress::ONE_MOMENT;
-use super::trouble::Halt;
+use super::connection_pool::{FULL_SCAN_TIMEOUT, run_read};
+use super::db_error::AttemptError;
+use super::progress::BEGIN_CONSISTENT_READ;
+use crate::integrity_checks::INTEGRITY_QUERIES;
 use crate::ledger::Ledger as _;
-use crate::sums::SUMS;
 use crate::{MatchFilter, Result, StoreError};
 
 impl PostgresLedger {
-    pub(super) async fn look_for_damage(&self) -> Result<Vec<String>> {
-        let mut found = reads!(self, LONG, |own| add_up(own))?;
+    pub(super) async fn find_damage(&self) -> Result<Vec<String>> {
+        let mut found = run_read!(self, FULL_SCAN_TIMEOUT, |connection| run_integrity_queries(connection))?;
         for phase in self.phases().await? {
-            // Reading a match unpacks what is packed of it; a page that the server finds broken is an error.
+            // Reading a match decodes all its packed columns. The server reports corrupt pages as errors.
             let read = async {
                 self.matches(phase.phase, MatchFilter::default()).try_for_each(async |_| Ok(())).await?;
                 self.records(phase.phase, MatchFilter::default()).try_for_each(async |_| Ok(())).await
@@ -29,10 +29,10 @@ impl PostgresLedger {
     }
 }
 
-async fn add_up(connection: &mut PgConnection) -> Result<Vec<String>, Halt> {
-    let mut reader = connection.begin_with(ONE_MOMENT).await?;
+async fn run_integrity_queries(connection: &mut PgConnection) -> Result<Vec<String>, AttemptError> {
+    let mut reader = connection.begin_with(BEGIN_CONSISTENT_READ).await?;
     let mut found = Vec::new();
-    for (what, text) in SUMS {
+    for (what, text) in INTEGRITY_QUERIES {
         let rows: i64 = sqlx::query_scalar(text).fetch_one(&mut *reader).await?;
         if rows > 0 {
             found.push(format!("{what}: {rows}"));

@@ -1,22 +1,22 @@
-//! A ledger in a PostgreSQL database: one schema for each competition. Whatever is asked is asked again while the server is away, and
-//! every change is one transaction that is safe to repeat.
+//! Ledger in a PostgreSQL database, one schema per competition. Operations are retried while the server is unreachable. Every change is
+//! one transaction that is safe to repeat.
 
 mod append;
+mod archive_io;
+mod bot_output;
 mod bots;
 mod check;
-mod held;
-mod lanes;
-mod logs;
-mod moving;
+mod connection_pool;
+mod database_url;
+mod db_error;
 mod open;
 mod page;
 mod probe;
 mod progress;
 mod rulings;
+mod run_lock;
 mod state;
-mod target;
 mod text;
-mod trouble;
 mod workers;
 
 use std::sync::Weak;
@@ -29,249 +29,267 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{Connection as _, PgConnection, Postgres, Transaction};
 use tokio::sync::{Mutex, MutexGuard};
 
-use self::held::{Held, Holder};
-use self::lanes::{ANSWER, LONG, Lanes, changes, reads};
-pub use self::open::Found;
-pub use self::probe::{Answers, probe};
-use self::trouble::Halt;
-use crate::archive::Sink;
+use self::connection_pool::{ConnectionPool, FULL_SCAN_TIMEOUT, QUERY_TIMEOUT, run_read, run_write};
+use self::db_error::AttemptError;
+pub use self::open::FoundLedger;
+pub use self::probe::{ProbeResults, probe};
+use self::run_lock::{LockHolder, PgRunLock};
+use crate::archive::RowSink;
+use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
-use crate::kept::{
-    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
-    KeptFault, KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
-};
 use crate::ledger::{Ledger, Rows};
-use crate::log::GameLog;
-use crate::ruling::{Lifted, NewRuling, Ruling, look_over};
-use crate::{Claim, Result, StoreError, coming, pages};
+use crate::model::{
+    AppendResult, BannedWorker, BotVersion, ConfigVersion, Counts, DataFolder, FinishedMatch, LedgerInfo,
+    NewBotVersion, NewLedger, PhaseProgress, PhaseStatus, SecretSeed, Snapshot, StoredFault, StoredMatch,
+    StoredRecord, Timestamp,
+};
+use crate::ruling::{NewRuling, Ruling, RulingLift, validate};
+use crate::{Result, RunLock, StoreError, incoming, pagination};
 
-/// A competition's ledger in a database.
+/// Ledger of a competition in a database.
 #[derive(Debug)]
 pub struct PostgresLedger {
     schema: String,
     slug: String,
-    /// How a session that writes is made.
-    to_write: PgConnectOptions,
-    /// One of us writes at a time. `None` if it was opened for reading.
-    writing: Option<Mutex<()>>,
-    lanes: Lanes,
-    /// That we play it.
-    held: std::sync::Mutex<Weak<Held>>,
+    /// Options of a session that writes.
+    write_options: PgConnectOptions,
+    /// Serialises the writers of this process. `None` if the ledger was opened read-only.
+    write_mutex: Option<Mutex<()>>,
+    pool: ConnectionPool,
+    /// Run lock, while this process holds it.
+    run_lock: std::sync::Mutex<Weak<PgRunLock>>,
 }
 
 impl PostgresLedger {
-    /// Makes the ledger of a competition that starts: whole or not at all, and never where there is one of that name.
-    pub async fn create(url: &str, slug: &str, founding: &Founding) -> Result<Self> {
-        open::create(url, slug, founding).await?;
+    /// Creates the ledger of a competition, completely or not at all. Fails if the name exists.
+    pub async fn create(url: &str, slug: &str, new_ledger: &NewLedger) -> Result<Self> {
+        open::create(url, slug, new_ledger).await?;
         Self::open(url, slug).await
     }
 
-    /// Opens a ledger for reading and writing; one of an older version is brought up to date.
+    /// Opens a ledger for reading and writing. Migrates an older version.
     pub async fn open(url: &str, slug: &str) -> Result<Self> {
         open::open(url, slug, false).await
     }
 
-    /// Opens a ledger for reading alone.
+    /// Opens a ledger for reading only.
     pub async fn open_to_read(url: &str, slug: &str) -> Result<Self> {
         open::open(url, slug, true).await
     }
 
-    /// Whether there is a ledger of that name.
+    /// Whether a ledger with this name exists.
     pub async fn exists(url: &str, slug: &str) -> Result<bool> {
         open::exists(url, slug).await
     }
 
-    /// The ledgers of a database, by name, as far as the user may read them.
-    pub async fn list(url: &str) -> Result<Vec<Found>> {
+    /// Ledgers of a database that the user may read, by name.
+    pub async fn list(url: &str) -> Result<Vec<FoundLedger>> {
         open::list(url).await
     }
 
-    /// Gives a ledger another name, which is returned, so that its own is free. Refused while it is being played.
-    pub async fn put_aside(url: &str, slug: &str) -> Result<String> {
-        open::put_aside(url, slug).await
+    /// Renames a ledger to free its name. Returns the new name. Fails while the competition runs.
+    pub async fn rename_old(url: &str, slug: &str) -> Result<String> {
+        open::rename_old(url, slug).await
     }
 
-    /// The name it is opened by.
+    /// Name of the ledger.
     pub fn slug(&self) -> &str {
         &self.slug
     }
 
-    /// The schema it is in.
+    /// Schema of the ledger.
     pub fn schema(&self) -> &str {
         &self.schema
     }
 
-    /// For how long the server may be away: a minute, unless told otherwise.
+    /// Sets how long operations are retried while the server is unreachable; one minute by default.
     #[must_use]
-    pub const fn with_patience(mut self, patience: Duration) -> Self {
-        self.lanes.patience = patience;
+    pub const fn with_reconnect_timeout(mut self, timeout: Duration) -> Self {
+        self.pool.reconnect_timeout = timeout;
         self
     }
 
-    /// The right to write, once nobody else in this process does.
-    async fn writing(&self) -> Result<MutexGuard<'_, ()>> {
-        match &self.writing {
-            Some(writing) => Ok(writing.lock().await),
+    /// Waits for the other writers of this process.
+    async fn lock_for_writing(&self) -> Result<MutexGuard<'_, ()>> {
+        match &self.write_mutex {
+            Some(write_mutex) => Ok(write_mutex.lock().await),
             None => Err(StoreError::ReadOnly {
-                place: self.lanes.place.clone(),
-                what: "it was opened for reading".to_owned(),
+                place: self.pool.place.clone(),
+                what: "it was opened read-only".to_owned(),
             }),
         }
     }
 
-    /// Begins a change: alone with it, and only if nobody else has begun to play meanwhile.
-    async fn begin<'c>(&self, connection: &'c mut PgConnection) -> Result<Transaction<'c, Postgres>, Halt> {
+    /// Begins a write transaction. Locks out other writers, and fails if another process took the run lock.
+    async fn begin<'c>(
+        &self,
+        connection: &'c mut PgConnection,
+    ) -> Result<Transaction<'c, Postgres>, AttemptError> {
         let mut change = connection.begin().await?;
-        Holder::read(&mut change, true).await?.must_be_us(self)?;
+        LockHolder::read(&mut change, true).await?.check_is_us(self)?;
         Ok(change)
     }
 }
 
 #[async_trait]
 impl Ledger for PostgresLedger {
-    async fn competition(&self) -> Result<Competition> {
-        reads!(self, ANSWER, |own| state::competition(own))
+    async fn competition(&self) -> Result<LedgerInfo> {
+        run_read!(self, QUERY_TIMEOUT, |connection| state::competition(connection))
     }
 
-    async fn secret(&self) -> Result<Secret> {
-        reads!(self, ANSWER, |own| state::secret(own))
+    async fn secret_seed(&self) -> Result<SecretSeed> {
+        run_read!(self, QUERY_TIMEOUT, |connection| state::secret(connection))
     }
 
-    async fn reveal(&self, at: Time) -> Result<()> {
-        changes!(self, |change, _again| state::reveal(change, at))
+    async fn reveal_seed(&self, at: Timestamp) -> Result<()> {
+        run_write!(self, |change, _is_retry| state::reveal(change, at))
     }
 
-    async fn amend(&self, edition: &Edition) -> Result<()> {
-        changes!(self, |change, _again| state::amend(change, edition))
+    async fn add_config_version(&self, config: &ConfigVersion) -> Result<()> {
+        run_write!(self, |change, _is_retry| state::add_config_version(change, config))
     }
 
     async fn phases(&self) -> Result<Vec<PhaseStatus>> {
-        reads!(self, ANSWER, |own| state::phases(own))
+        run_read!(self, QUERY_TIMEOUT, |connection| state::phases(connection))
     }
 
-    async fn start(&self, phase: u32, at: Time) -> Result<()> {
-        changes!(self, |change, _again| state::start(change, phase, at))
+    async fn start_phase(&self, phase: u32, at: Timestamp) -> Result<()> {
+        run_write!(self, |change, _is_retry| state::start(change, phase, at))
     }
 
-    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Time) -> Result<()> {
-        changes!(self, |change, _again| state::publish(change, phase, table, under, at))
+    async fn publish_phase(
+        &self,
+        phase: u32,
+        table_hash: Digest,
+        rulings: &[u64],
+        at: Timestamp,
+    ) -> Result<()> {
+        run_write!(self, |change, _is_retry| state::publish(change, phase, table_hash, rulings, at))
     }
 
-    async fn close(&self, phase: u32, at: Time) -> Result<()> {
-        changes!(self, |change, _again| state::close(change, phase, at))
+    async fn close_phase(&self, phase: u32, at: Timestamp) -> Result<()> {
+        run_write!(self, |change, _is_retry| state::close(change, phase, at))
     }
 
-    async fn claim(&self) -> Result<Claim> {
-        self.take_claim().await
+    async fn acquire_run_lock(&self) -> Result<RunLock> {
+        self.take_run_lock().await
     }
 
-    async fn submit(&self, bot: &Submission) -> Result<u32> {
-        changes!(self, |change, _again| bots::submit(change, bot))
+    async fn add_bot_version(&self, bot: &NewBotVersion) -> Result<u32> {
+        run_write!(self, |change, _is_retry| bots::add_version(change, bot))
     }
 
-    async fn bots(&self) -> Result<Vec<BotVersion>> {
-        reads!(self, ANSWER, |own| bots::all(own))
+    async fn bot_versions(&self) -> Result<Vec<BotVersion>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| bots::all(connection))
     }
 
-    async fn archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
-        reads!(self, ANSWER, |own| bots::archive(own, entrant, version))
+    async fn bot_archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| bots::archive(connection, entrant, version))
     }
 
-    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<Appended> {
-        // Whatever can be done before anybody waits.
-        coming::coming(batch)?;
-        changes!(self, |change, _again| append::append(change, batch, snapshot))
+    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<AppendResult> {
+        // Validated before waiting for other writers.
+        incoming::validate_batch(batch)?;
+        run_write!(self, |change, _is_retry| append::append(change, batch, snapshot))
     }
 
-    async fn progress(&self, phase: u32) -> Result<Progress> {
-        reads!(self, LONG, |own| progress::progress(own, phase))
+    async fn progress(&self, phase: u32) -> Result<PhaseProgress> {
+        run_read!(self, FULL_SCAN_TIMEOUT, |connection| progress::progress(connection, phase))
     }
 
     async fn counts(&self, phase: u32) -> Result<Counts> {
-        reads!(self, ANSWER, |own| state::counts(own, phase))
+        run_read!(self, QUERY_TIMEOUT, |connection| state::counts(connection, phase))
     }
 
-    async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
-        pages::find(self, key).await
+    async fn find(&self, key: MatchKey) -> Result<Option<StoredMatch>> {
+        pagination::find(self, key).await
     }
 
-    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
-        pages::matches(self, phase, filter)
+    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredMatch> {
+        pagination::matches(self, phase, filter)
     }
 
     async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
-        reads!(self, ANSWER, |own| page::record(own, key, game))
+        run_read!(self, QUERY_TIMEOUT, |connection| page::record(connection, key, game))
     }
 
-    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
-        pages::records(self, phase, filter)
+    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredRecord> {
+        pagination::records(self, phase, filter)
     }
 
-    fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
-        pages::faults(self, filter)
+    fn faults(&self, filter: FaultFilter) -> Rows<'_, StoredFault> {
+        pagination::faults(self, filter)
     }
 
-    async fn data_before(
+    async fn data_folder_before(
         &self,
         entrant: Entrant,
         phase: u32,
         stage: u32,
     ) -> Result<Option<(MatchKey, DataFolder)>> {
-        reads!(self, ANSWER, |own| bots::data_before(own, entrant, phase, stage))
+        run_read!(self, QUERY_TIMEOUT, |connection| bots::data_folder_before(
+            connection, entrant, phase, stage
+        ))
     }
 
-    async fn rule(&self, ruling: &NewRuling) -> Result<u64> {
-        look_over(&ruling.reason, &ruling.by)?;
-        changes!(self, |change, again| rulings::rule(change, ruling, again))
+    async fn add_ruling(&self, ruling: &NewRuling) -> Result<u64> {
+        validate(&ruling.reason, &ruling.by)?;
+        run_write!(self, |change, is_retry| rulings::add(change, ruling, is_retry))
     }
 
-    async fn lift(&self, ruling: u64, lifted: &Lifted) -> Result<()> {
-        look_over(&lifted.reason, &lifted.by)?;
-        changes!(self, |change, again| rulings::lift(change, ruling, lifted, again))
+    async fn lift_ruling(&self, ruling: u64, lifted: &RulingLift) -> Result<()> {
+        validate(&lifted.reason, &lifted.by)?;
+        run_write!(self, |change, is_retry| rulings::lift(change, ruling, lifted, is_retry))
     }
 
     async fn rulings(&self) -> Result<Vec<Ruling>> {
-        reads!(self, ANSWER, |own| rulings::all(own))
+        run_read!(self, QUERY_TIMEOUT, |connection| rulings::all(connection))
     }
 
     async fn forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>> {
-        reads!(self, ANSWER, |own| rulings::forfeits(own, phase))
+        run_read!(self, QUERY_TIMEOUT, |connection| rulings::forfeits(connection, phase))
     }
 
-    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>> {
-        reads!(self, ANSWER, |own| logs::read(own, key, game, seat))
+    async fn bot_output(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<BotOutput>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| bot_output::read(connection, key, game, seat))
     }
 
-    async fn bar(&self, worker: &str, why: &str, at: Time) -> Result<()> {
-        changes!(self, |change, _again| workers::bar(change, worker, why, at))
+    async fn ban_worker(&self, worker: &str, reason: &str, at: Timestamp) -> Result<()> {
+        run_write!(self, |change, _is_retry| workers::ban(change, worker, reason, at))
     }
 
-    async fn barred(&self) -> Result<Vec<Barred>> {
-        reads!(self, ANSWER, |own| workers::barred(own))
+    async fn banned_workers(&self) -> Result<Vec<BannedWorker>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| workers::banned_workers(connection))
     }
 
-    async fn played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
-        reads!(self, ANSWER, |own| workers::played_by(own, phase, worker))
+    async fn matches_played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| workers::matches_played_by(connection, phase, worker))
     }
 
-    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
-        reads!(self, ANSWER, |own| workers::witnessed(own, phase))
+    async fn matches_with_workers(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| workers::matches_with_workers(connection, phase))
     }
 
-    async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64> {
-        changes!(self, |change, again| workers::withdraw(change, phase, keys, why, at, again))
+    async fn revoke_matches(
+        &self,
+        phase: u32,
+        keys: &[MatchKey],
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<u64> {
+        run_write!(self, |change, is_retry| workers::revoke(change, phase, keys, reason, at, is_retry))
     }
 
     async fn check(&self) -> Result<Vec<String>> {
-        self.look_for_damage().await
+        self.find_damage().await
     }
 
-    async fn dump(&self, sink: &mut dyn Sink) -> Result<()> {
-        self.hand_over(sink).await
+    async fn dump(&self, sink: &mut dyn RowSink) -> Result<()> {
+        self.export(sink).await
     }
 
     async fn disconnect(&self) -> Result<()> {
-        self.lanes.clear();
+        self.pool.clear();
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Making, finding and opening ledgers in a database. Each is a schema `agon_NAME_` and eight digits of its seed's commitment.
+//! Creating, finding and opening ledgers in a database. The schema of a ledger is `agon_NAME_` and eight digits of its seed commitment.
 
 use std::sync::Weak;
 
@@ -6,52 +6,52 @@ use agon_core::record::Digest;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection, Row as _};
 use tokio::sync::Mutex;
 
-use super::lanes::{self, Lanes};
-use super::target::Target;
-use super::trouble::{self, Halt};
-use super::{PostgresLedger, held, state, text};
-use crate::{Founding, Result, StoreError};
+use super::connection_pool::{self, ConnectionPool};
+use super::database_url::DatabaseUrl;
+use super::db_error::{self, AttemptError};
+use super::{PostgresLedger, run_lock, state, text};
+use crate::{NewLedger, Result, StoreError};
 
-/// Every step from an empty schema to the ledger of today. One that was released never changes.
+/// All migrations, in order. A released migration never changes.
 const MIGRATIONS: &[&str] = &[include_str!("../../migrations/postgres/0001_ledger.sql")];
-/// The version written: how many steps were taken.
+/// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;
-/// Names of schemas have at most 63 bytes; what is ours about them takes 14.
-const LONGEST: usize = 48;
-/// Whoever makes a ledger, or brings one up to date, is alone with that.
-const MAKING: &str = "making";
+/// Maximum length of a name in a schema name. Schema names have at most 63 bytes, and prefix and digits take 14.
+const MAX_SLUG_CHARS: usize = 48;
+/// Name of the lock that serialises creation and migration of ledgers.
+const CREATION_LOCK: &str = "making";
 
-/// A ledger that was found.
+/// A ledger found in a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Found {
-    /// Its schema.
+pub struct FoundLedger {
+    /// Schema of the ledger.
     pub schema: String,
-    /// The name it is opened by.
+    /// Name of the ledger.
     pub slug: String,
-    /// Its version.
+    /// Version of the ledger.
     pub version: i64,
 }
 
-/// A name as part of a schema's.
-fn folded(slug: &str) -> String {
+/// Converts a ledger name to its part of a schema name.
+fn schema_name_part(slug: &str) -> String {
     let letter =
         |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '_' };
-    slug.chars().map(letter).take(LONGEST).collect()
+    slug.chars().map(letter).take(MAX_SLUG_CHARS).collect()
 }
 
-/// The ledgers of a database, or those whose schema is named for this one.
-pub(super) async fn look(
+/// Ledgers of a database: all, or those with this name.
+pub(super) async fn find_ledgers(
     connection: &mut PgConnection,
     slug: Option<&str>,
-) -> Result<Vec<Found>, sqlx::Error> {
-    // One that was put aside has kept its schema's name.
-    let put_aside = |slug: &str| match slug.rsplit_once('.') {
+) -> Result<Vec<FoundLedger>, sqlx::Error> {
+    // A renamed ledger keeps the name of its schema.
+    let name_pattern = |slug: &str| match slug.rsplit_once('.') {
         Some((before, number)) if number.parse::<u32>().is_ok() => {
-            format!("({}|{})", folded(slug), folded(before))
+            format!("({}|{})", schema_name_part(slug), schema_name_part(before))
         }
-        _ => folded(slug),
+        _ => schema_name_part(slug),
     };
-    let pattern = format!("^agon_{}_[0-9a-f]{{8}}$", slug.map_or_else(|| ".*".to_owned(), put_aside));
+    let pattern = format!("^agon_{}_[0-9a-f]{{8}}$", slug.map_or_else(|| ".*".to_owned(), name_pattern));
     let schemas: Vec<String> = sqlx::query_scalar(
         "SELECT n.nspname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = 'ledger'
          WHERE n.nspname ~ $1 ORDER BY n.nspname",
@@ -64,7 +64,7 @@ pub(super) async fn look(
         let sql = format!("SELECT version, slug FROM {schema}.ledger");
         let row = match sqlx::query(AssertSqlSafe(sql)).fetch_optional(&mut *connection).await {
             Ok(row) => row,
-            // In a list, others' are left out; what was asked for by name is said to be closed.
+            // A list leaves out ledgers of other users. A request for one ledger reports the missing permission.
             Err(sqlx::Error::Database(error))
                 if slug.is_none() && error.code().as_deref() == Some("42501") =>
             {
@@ -73,43 +73,45 @@ pub(super) async fn look(
             Err(error) => return Err(error),
         };
         if let Some(row) = row {
-            found.push(Found { schema, version: row.try_get(0)?, slug: text::text(&row, 1)? });
+            found.push(FoundLedger { schema, version: row.try_get(0)?, slug: text::text(&row, 1)? });
         }
     }
     found.retain(|one| slug.is_none_or(|slug| one.slug == slug));
     Ok(found)
 }
 
-/// All ledgers of a database, by name, as far as we may read them.
-pub async fn list(url: &str) -> Result<Vec<Found>> {
-    let target = Target::read(url)?;
+/// Ledgers of a database that the user may read, by name.
+pub async fn list(url: &str) -> Result<Vec<FoundLedger>> {
+    let target = DatabaseUrl::parse(url)?;
     let place = target.place();
-    let mut connection = lanes::connect_first(&target, &place, &target.session(None, true)).await?;
-    let mut found =
-        look(&mut connection, None).await.map_err(|error| trouble::explain(&target, &place, &error, 0))?;
+    let mut connection = connection_pool::connect_first(&target, &place, &target.session(None, true)).await?;
+    let mut found = find_ledgers(&mut connection, None)
+        .await
+        .map_err(|error| db_error::explain(&target, &place, &error, 0))?;
     found.sort_by(|a, b| a.slug.cmp(&b.slug));
     Ok(found)
 }
 
-/// The one of this name.
-async fn find(connection: &mut PgConnection, target: &Target, slug: &str) -> Result<Found> {
+/// The ledger with this name.
+async fn find(connection: &mut PgConnection, target: &DatabaseUrl, slug: &str) -> Result<FoundLedger> {
     let place = target.place_of(slug);
-    let mut found =
-        look(connection, Some(slug)).await.map_err(|error| trouble::explain(target, &place, &error, 0))?;
+    let mut found = find_ledgers(connection, Some(slug))
+        .await
+        .map_err(|error| db_error::explain(target, &place, &error, 0))?;
     match found.pop() {
         Some(one) if one.version > VERSION => {
-            Err(StoreError::Newer { place, found: one.version, known: VERSION })
+            Err(StoreError::NewerVersion { place, found: one.version, known: VERSION })
         }
         Some(one) => Ok(one),
         None => Err(StoreError::Missing { place }),
     }
 }
 
-/// Whether there is one of this name.
+/// Whether a ledger with this name exists.
 pub async fn exists(url: &str, slug: &str) -> Result<bool> {
-    let target = Target::read(url)?;
+    let target = DatabaseUrl::parse(url)?;
     let mut connection =
-        lanes::connect_first(&target, &target.place_of(slug), &target.session(None, true)).await?;
+        connection_pool::connect_first(&target, &target.place_of(slug), &target.session(None, true)).await?;
     match find(&mut connection, &target, slug).await {
         Ok(_) => Ok(true),
         Err(StoreError::Missing { .. }) => Ok(false),
@@ -117,82 +119,90 @@ pub async fn exists(url: &str, slug: &str) -> Result<bool> {
     }
 }
 
-/// Makes a ledger, whole or not at all, and never over another.
-pub async fn create(url: &str, slug: &str, founding: &Founding) -> Result<()> {
-    let mut new = New::begin(url, slug, founding.secret.commitment()).await?;
-    let done = state::found(&mut new.change, founding).await;
+/// Creates a ledger, completely or not at all. Fails if the name exists.
+pub async fn create(url: &str, slug: &str, new_ledger: &NewLedger) -> Result<()> {
+    let mut new = LedgerCreation::begin(url, slug, new_ledger.secret.commitment()).await?;
+    let done = state::write_initial_rows(&mut new.change, new_ledger).await;
     new.finish(done).await
 }
 
-/// A ledger that is being made: nobody sees it before it is finished, and nothing is left of it if it is not.
-pub struct New {
-    target: Target,
+/// A ledger that is being created. It becomes visible when it is finished; otherwise nothing remains.
+pub struct LedgerCreation {
+    target: DatabaseUrl,
     place: String,
-    /// In a transaction. If it is dropped there, the server forgets all of it.
+    /// Connection inside an open transaction. Dropping it rolls back.
     pub change: PgConnection,
 }
 
-impl New {
+impl LedgerCreation {
     pub async fn begin(url: &str, slug: &str, commitment: Digest) -> Result<Self> {
-        let target = Target::read(url)?;
+        let target = DatabaseUrl::parse(url)?;
         let place = target.place_of(slug);
-        let mut change = lanes::connect_first(&target, &place, &target.session(None, false)).await?;
-        let failed = |error| trouble::explain(&target, &place, &error, 0);
+        let mut change =
+            connection_pool::connect_first(&target, &place, &target.session(None, false)).await?;
+        let failed = |error| db_error::explain(&target, &place, &error, 0);
         sqlx::raw_sql("BEGIN").execute(&mut change).await.map_err(failed)?;
-        match prepare(&mut change, &target, slug, commitment).await {
+        match create_schema(&mut change, &target, slug, commitment).await {
             Ok(()) => Ok(Self { target, place, change }),
-            Err(Halt::Store(error)) => Err(error),
-            Err(Halt::Sql(error)) => Err(failed(error)),
+            Err(AttemptError::Store(error)) => Err(error),
+            Err(AttemptError::Sql(error)) => Err(failed(error)),
         }
     }
 
-    /// It is whole, or what went wrong with filling it.
-    pub async fn finish(mut self, filled: Result<(), Halt>) -> Result<()> {
-        let failed = |error| trouble::explain(&self.target, &self.place, &error, 0);
+    /// Commits if the ledger was filled; otherwise returns the error.
+    pub async fn finish(mut self, filled: Result<(), AttemptError>) -> Result<()> {
+        let failed = |error| db_error::explain(&self.target, &self.place, &error, 0);
         match filled {
             Ok(()) => sqlx::raw_sql("COMMIT").execute(&mut self.change).await.map(drop).map_err(failed),
-            Err(Halt::Store(error)) => Err(error),
-            Err(Halt::Sql(error)) => Err(failed(error)),
+            Err(AttemptError::Store(error)) => Err(error),
+            Err(AttemptError::Sql(error)) => Err(failed(error)),
         }
     }
 }
 
-/// An empty ledger.
-async fn prepare(
+/// Creates an empty ledger.
+async fn create_schema(
     change: &mut PgConnection,
-    target: &Target,
+    target: &DatabaseUrl,
     slug: &str,
     commitment: Digest,
-) -> Result<(), Halt> {
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(held::number(MAKING)).execute(&mut *change).await?;
+) -> Result<(), AttemptError> {
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(run_lock::lock_id(CREATION_LOCK))
+        .execute(&mut *change)
+        .await?;
     let encoding: String = sqlx::query_scalar("SHOW server_encoding").fetch_one(&mut *change).await?;
     let place = target.place_of(slug);
     if encoding != "UTF8" {
-        let what = format!("the database keeps text as {encoding}, not as UTF8");
-        let hint = format!("make another one: createdb -E UTF8 -T template0 {}", target.database());
-        return Err(StoreError::Refused { place, what, hint, wrong_use: true }.into());
+        let what = format!("the database has the encoding {encoding}, not UTF8");
+        let hint = format!("create another database: createdb -E UTF8 -T template0 {}", target.database());
+        return Err(StoreError::ServerRefused { place, what, hint, is_usage_error: true }.into());
     }
-    if !look(&mut *change, Some(slug)).await?.is_empty() {
+    if !find_ledgers(&mut *change, Some(slug)).await?.is_empty() {
         return Err(StoreError::Exists { place }.into());
     }
-    let schema = free_name(change, slug, commitment).await?;
+    let schema = free_schema_name(change, slug, commitment).await?;
     sqlx::raw_sql(AssertSqlSafe(format!("CREATE SCHEMA {schema}"))).execute(&mut *change).await?;
-    enter(change, &schema).await?;
+    set_search_path(change, &schema).await?;
     migrate(change, MIGRATIONS, 0).await?;
     sqlx::query("INSERT INTO ledger (id, version, slug) VALUES (1, $1, $2)")
         .bind(VERSION)
-        .bind(&*text::kept(slug))
+        .bind(&*text::escape(slug))
         .execute(change)
         .await?;
     Ok(())
 }
 
-/// A schema's name that nobody has: one that was put aside may have been begun with the same seed.
-async fn free_name(change: &mut PgConnection, slug: &str, commitment: Digest) -> Result<String, sqlx::Error> {
+/// An unused schema name. A renamed ledger may have the same name and seed.
+async fn free_schema_name(
+    change: &mut PgConnection,
+    slug: &str,
+    commitment: Digest,
+) -> Result<String, sqlx::Error> {
     let first = u32::from_be_bytes([commitment.0[0], commitment.0[1], commitment.0[2], commitment.0[3]]);
     let mut digits = first;
     loop {
-        let schema = format!("agon_{}_{digits:08x}", folded(slug));
+        let schema = format!("agon_{}_{digits:08x}", schema_name_part(slug));
         let taken: i64 = sqlx::query_scalar("SELECT count(*) FROM pg_namespace WHERE nspname = $1")
             .bind(&schema)
             .fetch_one(&mut *change)
@@ -204,13 +214,13 @@ async fn free_name(change: &mut PgConnection, slug: &str, commitment: Digest) ->
     }
 }
 
-/// For this transaction, tables are those of this schema.
-async fn enter(change: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
+/// Sets the schema for this transaction.
+async fn set_search_path(change: &mut PgConnection, schema: &str) -> Result<(), sqlx::Error> {
     sqlx::raw_sql(AssertSqlSafe(format!("SET LOCAL search_path TO {schema}"))).execute(change).await?;
     Ok(())
 }
 
-/// Takes the steps from this version on.
+/// Runs the migrations after version `from`.
 async fn migrate(change: &mut PgConnection, steps: &[&'static str], from: i64) -> Result<(), sqlx::Error> {
     for step in steps.iter().skip(from.max(0) as usize) {
         sqlx::raw_sql(*step).execute(&mut *change).await?;
@@ -218,16 +228,19 @@ async fn migrate(change: &mut PgConnection, steps: &[&'static str], from: i64) -
     Ok(())
 }
 
-/// Brings a ledger up to date, in one transaction and alone with it.
-async fn update(
+/// Migrates an existing ledger in one transaction, under the creation lock.
+async fn migrate_existing(
     connection: &mut PgConnection,
     schema: &str,
     steps: &[&'static str],
 ) -> Result<(), sqlx::Error> {
     let mut change = connection.begin().await?;
-    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(held::number(MAKING)).execute(&mut *change).await?;
-    enter(&mut change, schema).await?;
-    // Asked inside: somebody else may have been quicker.
+    sqlx::query("SELECT pg_advisory_xact_lock($1)")
+        .bind(run_lock::lock_id(CREATION_LOCK))
+        .execute(&mut *change)
+        .await?;
+    set_search_path(&mut change, schema).await?;
+    // Read inside the transaction: another process may have migrated first.
     let found: i64 = sqlx::query_scalar("SELECT version FROM ledger").fetch_one(&mut *change).await?;
     migrate(&mut change, steps, found).await?;
     sqlx::query("UPDATE ledger SET version = $1 WHERE version < $1")
@@ -237,41 +250,42 @@ async fn update(
     change.commit().await
 }
 
-/// Opens the ledger of this name.
-pub async fn open(url: &str, slug: &str, to_read: bool) -> Result<PostgresLedger> {
-    let target = Target::read(url)?;
+/// Opens the ledger with this name.
+pub async fn open(url: &str, slug: &str, read_only: bool) -> Result<PostgresLedger> {
+    let target = DatabaseUrl::parse(url)?;
     let place = target.place_of(slug);
-    let mut connection = lanes::connect_first(&target, &place, &target.session(None, false)).await?;
+    let mut connection =
+        connection_pool::connect_first(&target, &place, &target.session(None, false)).await?;
     let found = find(&mut connection, &target, slug).await?;
     if found.version < VERSION {
-        update(&mut connection, &found.schema, MIGRATIONS)
+        migrate_existing(&mut connection, &found.schema, MIGRATIONS)
             .await
-            .map_err(|error| trouble::explain(&target, &place, &error, 0))?;
+            .map_err(|error| db_error::explain(&target, &place, &error, 0))?;
     }
-    let to_write = target.session(Some(&found.schema), false);
-    let options = if to_read { target.session(Some(&found.schema), true) } else { to_write.clone() };
+    let write_options = target.session(Some(&found.schema), false);
+    let options = if read_only { target.session(Some(&found.schema), true) } else { write_options.clone() };
     Ok(PostgresLedger {
         schema: found.schema,
         slug: slug.to_owned(),
-        to_write,
-        writing: (!to_read).then(|| Mutex::new(())),
-        lanes: Lanes::new(target, place, options, if to_read { 1 } else { 2 }),
-        held: std::sync::Mutex::new(Weak::new()),
+        write_options,
+        write_mutex: (!read_only).then(|| Mutex::new(())),
+        pool: ConnectionPool::new(target, place, options, if read_only { 1 } else { 2 }),
+        run_lock: std::sync::Mutex::new(Weak::new()),
     })
 }
 
-/// Gives a ledger another name, so that its own is free; gives the new one. Refused while it is being played.
-pub async fn put_aside(url: &str, slug: &str) -> Result<String> {
+/// Renames a ledger to free its name. Returns the new name. Fails while the competition runs.
+pub async fn rename_old(url: &str, slug: &str) -> Result<String> {
     let ledger = open(url, slug, false).await?;
-    let _claim = ledger.take_claim().await?;
-    let target = Target::read(url)?;
+    let _run_lock = ledger.take_run_lock().await?;
+    let target = DatabaseUrl::parse(url)?;
     let mut connection =
-        lanes::connect_first(&target, &ledger.lanes.place, &target.session(None, false)).await?;
-    let failed = |error| trouble::explain(&target, &ledger.lanes.place, &error, 0);
+        connection_pool::connect_first(&target, &ledger.pool.place, &target.session(None, false)).await?;
+    let failed = |error| db_error::explain(&target, &ledger.pool.place, &error, 0);
     let taken: Vec<String> =
-        look(&mut connection, None).await.map_err(failed)?.into_iter().map(|one| one.slug).collect();
+        find_ledgers(&mut connection, None).await.map_err(failed)?.into_iter().map(|one| one.slug).collect();
     let mut number = 1;
-    let aside = loop {
+    let new_name = loop {
         let name = format!("{slug}.{number}");
         if !taken.contains(&name) {
             break name;
@@ -280,11 +294,11 @@ pub async fn put_aside(url: &str, slug: &str) -> Result<String> {
     };
     let sql = format!("UPDATE {}.ledger SET slug = $1", ledger.schema);
     sqlx::query(AssertSqlSafe(sql))
-        .bind(&*text::kept(&aside))
+        .bind(&*text::escape(&new_name))
         .execute(&mut connection)
         .await
         .map_err(failed)?;
-    Ok(aside)
+    Ok(new_name)
 }
 
 #[cfg(test)]
@@ -293,30 +307,34 @@ mod tests {
     use tokio::runtime::Builder;
 
     use super::*;
-    use crate::{Edition, Ledger as _, Secret, Time};
+    use crate::{ConfigVersion, Ledger as _, SecretSeed, Timestamp};
 
-    fn founding() -> Founding {
-        Founding {
+    fn new_ledger() -> NewLedger {
+        NewLedger {
             name: "Old Cup".to_owned(),
             game: "solitude-scramble".to_owned(),
             rules: 1,
             engine: "0.0.1".to_owned(),
-            edition: Edition { file: "# ours\n".to_owned(), normal: "{}".to_owned(), at: Time(1) },
+            config: ConfigVersion {
+                text: "# ours\n".to_owned(),
+                normalised: "{}".to_owned(),
+                at: Timestamp(1),
+            },
             phases: 1,
-            secret: Secret::new("nobody knows"),
+            secret: SecretSeed::new("nobody knows"),
         }
     }
 
-    /// There is one version so far: the next one's step stands for all that will come.
+    /// There is only one version so far: an invented second migration stands for future ones.
     #[test]
-    fn an_older_ledger_is_brought_up_to_date_whole_or_not_at_all() {
-        if agon_rig::missing() {
+    fn open_migrates_an_older_ledger_completely_or_not_at_all() {
+        if agon_rig::skip_without_servers() {
             return;
         }
         let url = Postgres::shared().database().url;
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            create(&url, "cup", &founding()).await.unwrap();
+            create(&url, "cup", &new_ledger()).await.unwrap();
             let ledger = open(&url, "cup", false).await.unwrap();
             let mut by_hand = <PgConnection as sqlx::Connection>::connect(&url).await.unwrap();
             let version = async |by_hand: &mut PgConnection| -> i64 {
@@ -324,19 +342,19 @@ mod tests {
                 sqlx::query_scalar(sql).fetch_one(by_hand).await.unwrap()
             };
             let broken = [MIGRATIONS[0], "CREATE TABLE news (id integer); SELECT nonsense"];
-            assert!(update(&mut by_hand, &ledger.schema, &broken).await.is_err());
+            assert!(migrate_existing(&mut by_hand, &ledger.schema, &broken).await.is_err());
             assert_eq!(version(&mut by_hand).await, 1);
-            // Twice: somebody else may have been quicker. The step itself would fail a second time.
+            // Twice, as if two processes migrated. The migration itself would fail a second time.
             let steps = [MIGRATIONS[0], "CREATE TABLE news (id integer)"];
             for _ in 0..2 {
-                update(&mut by_hand, &ledger.schema, &steps).await.unwrap();
+                migrate_existing(&mut by_hand, &ledger.schema, &steps).await.unwrap();
                 assert_eq!(version(&mut by_hand).await, 2);
             }
             assert_eq!(ledger.competition().await.unwrap().name, "Old Cup");
-            // Whoever does not know that step yet says so.
-            let told = open(&url, "cup", false).await.unwrap_err();
-            assert!(matches!(told, StoreError::Newer { found: 2, known: 1, .. }), "{told}");
-            assert!(told.to_string().contains("hint: update Agon"), "{told}");
+            // A program that does not know that migration reports the newer version.
+            let error = open(&url, "cup", false).await.unwrap_err();
+            assert!(matches!(error, StoreError::NewerVersion { found: 2, known: 1, .. }), "{error}");
+            assert!(error.to_string().contains("hint: update Agon"), "{error}");
         });
     }
 }

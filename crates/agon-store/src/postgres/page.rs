@@ -1,4 +1,4 @@
-//! Matches, records and faults, a page at a time.
+//! Pages of matches, records and faults.
 
 use std::fmt::Write as _;
 
@@ -9,35 +9,35 @@ use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::{Arguments as _, AssertSqlSafe, PgConnection, Row as _};
 
 use super::PostgresLedger;
-use super::lanes::{ANSWER, reads};
-use super::text::{digest, key, maybe_number, number, text};
-use super::trouble::{Halt, damaged};
-use crate::filter::{FaultFilter, MatchFilter, Order};
-use crate::kept::{KeptFault, KeptMatch, MatchFault, Time};
-use crate::pages::{self, Games, Listed, Pages, RecordPage};
-use crate::{Result, packing};
+use super::connection_pool::{QUERY_TIMEOUT, run_read};
+use super::db_error::{AttemptError, damaged};
+use super::text::{digest, key, number, optional_number, text};
+use crate::filter::{FaultFilter, MatchFilter, MatchOrder};
+use crate::model::{MatchFault, StoredFault, StoredMatch, Timestamp};
+use crate::pagination::{self, Games, MatchRow, PageReader, RecordPage};
+use crate::{Result, encoding};
 
-/// What a match's row starts with.
+/// First columns of a match query.
 const COLUMNS: &str = "m.phase, m.stage, m.number, m.id, m.finished, m.faults, m.points";
 
 #[async_trait]
-impl Pages for PostgresLedger {
-    async fn match_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<Vec<KeptMatch>> {
-        reads!(self, ANSWER, |own| async {
-            let listed = list(own, phase, filter, most).await?;
-            with_games(own, listed).await
+impl PageReader for PostgresLedger {
+    async fn match_page(&self, phase: u32, filter: &MatchFilter, limit: u64) -> Result<Vec<StoredMatch>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| async {
+            let matches = list(connection, phase, filter, limit).await?;
+            with_games(connection, matches).await
         })
     }
 
-    async fn record_page(&self, phase: u32, filter: &MatchFilter, most: u64) -> Result<RecordPage> {
-        reads!(self, ANSWER, |own| async {
-            let listed = list(own, phase, filter, most).await?;
-            records_of(own, &listed).await
+    async fn record_page(&self, phase: u32, filter: &MatchFilter, limit: u64) -> Result<RecordPage> {
+        run_read!(self, QUERY_TIMEOUT, |connection| async {
+            let matches = list(connection, phase, filter, limit).await?;
+            records_of(connection, &matches).await
         })
     }
 
-    async fn fault_page(&self, filter: &FaultFilter, most: u64) -> Result<Vec<KeptFault>> {
-        reads!(self, ANSWER, |own| faults(own, filter, most))
+    async fn fault_page(&self, filter: &FaultFilter, limit: u64) -> Result<Vec<StoredFault>> {
+        run_read!(self, QUERY_TIMEOUT, |connection| faults(connection, filter, limit))
     }
 }
 
@@ -45,7 +45,7 @@ pub async fn record(
     connection: &mut PgConnection,
     key: MatchKey,
     game: u32,
-) -> Result<Option<Vec<u8>>, Halt> {
+) -> Result<Option<Vec<u8>>, AttemptError> {
     let sql = "SELECT bytes FROM match JOIN record ON record.match = match.id
                WHERE phase = $1 AND stage = $2 AND number = $3 AND game = $4";
     Ok(sqlx::query_scalar(sql)
@@ -57,18 +57,18 @@ pub async fn record(
         .await?)
 }
 
-/// A query that grows with what is asked for.
-struct Question {
+/// Builds a query from conditions.
+struct QueryBuilder {
     text: String,
     arguments: PgArguments,
 }
 
-impl Question {
+impl QueryBuilder {
     fn new(text: String) -> Self {
         Self { text, arguments: PgArguments::default() }
     }
 
-    /// Adds a condition and its values, all of them whole numbers: one for each `?`.
+    /// Adds a condition with one integer value for each `?`.
     fn and(&mut self, condition: &str, values: &[i64]) -> Result<(), sqlx::Error> {
         self.text.push_str(" AND ");
         let mut values = values.iter();
@@ -84,87 +84,90 @@ impl Question {
     }
 }
 
-/// The next rows behind `filter.after`.
+/// The next matches after `filter.after`.
 async fn list(
     connection: &mut PgConnection,
     phase: u32,
     filter: &MatchFilter,
-    most: u64,
-) -> Result<Vec<Listed>, Halt> {
-    let mut question = Question::new(format!("SELECT {COLUMNS} FROM match m WHERE true"));
-    let of_key = "(SELECT id FROM match WHERE phase = ? AND stage = ? AND number = ?)";
+    limit: u64,
+) -> Result<Vec<MatchRow>, AttemptError> {
+    let mut query = QueryBuilder::new(format!("SELECT {COLUMNS} FROM match m WHERE true"));
+    let id_of_key = "(SELECT id FROM match WHERE phase = ? AND stage = ? AND number = ?)";
     let after = filter.after.map(|key| [phase.into(), key.stage.into(), key.number as i64]);
-    let order = if filter.order == Order::Schedule {
-        question.and("m.phase = ?", &[phase.into()])?;
+    let order = if filter.order == MatchOrder::Schedule {
+        query.and("m.phase = ?", &[phase.into()])?;
         if let Some([_, stage, number]) = after {
-            question.and("(m.stage, m.number) > (?, ?)", &[stage, number])?;
+            query.and("(m.stage, m.number) > (?, ?)", &[stage, number])?;
         }
         "m.stage, m.number"
     } else {
-        // The sum keeps the server from choosing the other index and sorting.
-        question.and("m.phase + 0 = ?", &[phase.into()])?;
-        question.and("m.id <= (SELECT last_match FROM phase WHERE phase = ?)", &[phase.into()])?;
-        let (sign, order) = if filter.order == Order::Newest { ("<", "m.id DESC") } else { (">", "m.id") };
+        // `+ 0` keeps the server from using the other index and sorting.
+        query.and("m.phase + 0 = ?", &[phase.into()])?;
+        query.and("m.id <= (SELECT last_match FROM phase WHERE phase = ?)", &[phase.into()])?;
+        let (sign, order) =
+            if filter.order == MatchOrder::NewestFirst { ("<", "m.id DESC") } else { (">", "m.id") };
         if let Some(after) = after {
-            question.and(&format!("m.id {sign} {of_key}"), &after)?;
+            query.and(&format!("m.id {sign} {id_of_key}"), &after)?;
         }
         order
     };
     if let Some(entrant) = filter.entrant {
-        question.and("strpos(m.entrants, ' ' || ?::bigint || ' ') > 0", &[entrant.0.into()])?;
+        query.and("strpos(m.entrants, ' ' || ?::bigint || ' ') > 0", &[entrant.0.into()])?;
     }
     if filter.stages != MatchFilter::default().stages {
-        question.and("m.stage >= ?", &[filter.stages.start.into()])?;
-        question.and("m.stage < ?", &[filter.stages.end.into()])?;
+        query.and("m.stage >= ?", &[filter.stages.start.into()])?;
+        query.and("m.stage < ?", &[filter.stages.end.into()])?;
     }
     if filter.faulty {
-        question.and("m.faults > 0", &[])?;
+        query.and("m.faults > 0", &[])?;
     }
-    let text = format!("{} ORDER BY {order} LIMIT {most}", question.text);
-    let rows = sqlx::query_with(AssertSqlSafe(text), question.arguments).fetch_all(connection).await?;
-    rows.iter().map(listed).collect()
+    let text = format!("{} ORDER BY {order} LIMIT {limit}", query.text);
+    let rows = sqlx::query_with(AssertSqlSafe(text), query.arguments).fetch_all(connection).await?;
+    rows.iter().map(match_row).collect()
 }
 
-/// A row that starts with [`COLUMNS`].
-fn listed(row: &PgRow) -> Result<Listed, Halt> {
-    Ok(Listed {
+/// Reads a row that starts with [`COLUMNS`].
+fn match_row(row: &PgRow) -> Result<MatchRow, AttemptError> {
+    Ok(MatchRow {
         key: key(row, 0)?,
         id: row.try_get(3)?,
-        finished: Time(row.try_get(4)?),
+        finished: Timestamp(row.try_get(4)?),
         faults: number(row, 5)?,
-        points: packing::read_points(row.try_get(6)?)
-            .ok_or_else(|| damaged("points that were not packed here"))?,
+        points: encoding::decode_points(row.try_get(6)?).ok_or_else(|| damaged("invalid points"))?,
     })
 }
 
-/// The phase's matches above one number and up to another, in the order they were appended.
+/// Matches of a phase with ids above `above` and up to `up_to`, in the order of appending.
 pub async fn list_appended(
     connection: &mut PgConnection,
     phase: u32,
     above: i64,
     up_to: i64,
-    most: u64,
-) -> Result<Vec<Listed>, Halt> {
+    limit: u64,
+) -> Result<Vec<MatchRow>, AttemptError> {
     let text = format!(
-        "SELECT {COLUMNS} FROM match m WHERE m.id > $1 AND m.id <= $2 AND m.phase + 0 = $3 ORDER BY m.id LIMIT {most}"
+        "SELECT {COLUMNS} FROM match m WHERE m.id > $1 AND m.id <= $2 AND m.phase + 0 = $3 ORDER BY m.id LIMIT {limit}"
     );
     let query = sqlx::query(AssertSqlSafe(text)).bind(above).bind(up_to).bind(i64::from(phase));
-    query.fetch_all(connection).await?.iter().map(listed).collect()
+    query.fetch_all(connection).await?.iter().map(match_row).collect()
 }
 
-fn ids(listed: &[Listed]) -> Vec<i64> {
-    listed.iter().map(|one| one.id).collect()
+fn ids(matches: &[MatchRow]) -> Vec<i64> {
+    matches.iter().map(|one| one.id).collect()
 }
 
 /// Adds the games to these matches.
-pub async fn with_games(connection: &mut PgConnection, listed: Vec<Listed>) -> Result<Vec<KeptMatch>, Halt> {
+pub async fn with_games(
+    connection: &mut PgConnection,
+    matches: Vec<MatchRow>,
+) -> Result<Vec<StoredMatch>, AttemptError> {
     let rows = sqlx::query(
         "SELECT match, part, seed, turns, ended, lost_by, digest, seats FROM game WHERE match = ANY($1) ORDER BY match, game",
     )
-    .bind(ids(&listed))
+    .bind(ids(&matches))
     .fetch_all(connection)
     .await?;
-    let mut games = Games::with_capacity(listed.len());
+    let mut games = Games::with_capacity(matches.len());
     for row in &rows {
         let seed: i64 = row.try_get(2)?;
         let (results, digests) = games.entry(row.try_get(0)?).or_default();
@@ -173,66 +176,65 @@ pub async fn with_games(connection: &mut PgConnection, listed: Vec<Listed>) -> R
             seed: seed as u64,
             turns: number(row, 3)?,
             ended: text(row, 4)?,
-            match_lost_by: maybe_number(row, 5)?,
-            seats: packing::read_seats(row.try_get(7)?)
-                .ok_or_else(|| damaged("seats that were not packed here"))?,
+            match_lost_by: optional_number(row, 5)?,
+            seats: encoding::decode_seats(row.try_get(7)?).ok_or_else(|| damaged("invalid seats"))?,
         });
         digests.push(digest(row, 6)?);
     }
-    Ok(pages::with_games(listed, games))
+    Ok(pagination::with_games(matches, games))
 }
 
-/// The records of these matches, in their order.
-async fn records_of(connection: &mut PgConnection, listed: &[Listed]) -> Result<RecordPage, Halt> {
+/// Records of these matches, in the same order.
+async fn records_of(connection: &mut PgConnection, matches: &[MatchRow]) -> Result<RecordPage, AttemptError> {
     let rows = sqlx::query("SELECT match, game, bytes FROM record WHERE match = ANY($1)")
-        .bind(ids(listed))
+        .bind(ids(matches))
         .fetch_all(connection)
         .await?;
     let found = rows.iter().map(|row| Ok((row.try_get(0)?, number(row, 1)?, row.try_get(2)?)));
-    let records = pages::in_order(listed, found.collect::<Result<_, sqlx::Error>>()?);
-    Ok(RecordPage { records, matches: listed.len(), last: listed.last().map(|one| one.key) })
+    let records = pagination::sort_records(matches, found.collect::<Result<_, sqlx::Error>>()?);
+    Ok(RecordPage { records, matches: matches.len(), last: matches.last().map(|one| one.key) })
 }
 
 async fn faults(
     connection: &mut PgConnection,
     filter: &FaultFilter,
-    most: u64,
-) -> Result<Vec<KeptFault>, Halt> {
+    limit: u64,
+) -> Result<Vec<StoredFault>, AttemptError> {
     let text = "SELECT m.phase, m.stage, m.number, f.id, m.finished, f.game, f.turn, f.seat, f.entrant, f.kind, f.says, f.stderr
                 FROM fault f JOIN match m ON m.id = f.match WHERE true";
-    let mut question = Question::new(text.to_owned());
+    let mut query = QueryBuilder::new(text.to_owned());
     if let Some(before) = filter.before {
-        question.and("f.id < ?", &[before as i64])?;
+        query.and("f.id < ?", &[before as i64])?;
     }
     if let Some(phase) = filter.phase {
-        question.and("m.phase + 0 = ?", &[phase.into()])?;
+        query.and("m.phase + 0 = ?", &[phase.into()])?;
     }
     if let Some(entrant) = filter.entrant {
-        question.and("f.entrant = ?", &[entrant.0.into()])?;
+        query.and("f.entrant = ?", &[entrant.0.into()])?;
     }
     if let Some(fault) = filter.fault {
-        question.and(&format!("f.kind = '{}'", fault.name()), &[])?;
+        query.and(&format!("f.kind = '{}'", fault.name()), &[])?;
     }
-    let text = format!("{} ORDER BY f.id DESC LIMIT {most}", question.text);
-    let rows = sqlx::query_with(AssertSqlSafe(text), question.arguments).fetch_all(connection).await?;
-    rows.iter().map(kept_fault).collect()
+    let text = format!("{} ORDER BY f.id DESC LIMIT {limit}", query.text);
+    let rows = sqlx::query_with(AssertSqlSafe(text), query.arguments).fetch_all(connection).await?;
+    rows.iter().map(stored_fault).collect()
 }
 
-fn kept_fault(row: &PgRow) -> Result<KeptFault, Halt> {
+fn stored_fault(row: &PgRow) -> Result<StoredFault, AttemptError> {
     let kind: &str = row.try_get(9)?;
     let fault = Fault::ALL.into_iter().find(|fault| fault.name() == kind);
-    Ok(KeptFault {
+    Ok(StoredFault {
         id: number(row, 3)?,
         key: key(row, 0)?,
-        finished: Time(row.try_get(4)?),
+        finished: Timestamp(row.try_get(4)?),
         fault: MatchFault {
             game: number(row, 5)?,
             turn: number(row, 6)?,
             seat: number(row, 7)?,
             entrant: Entrant(number(row, 8)?),
             report: FaultReport {
-                fault: fault.ok_or_else(|| damaged("an unknown kind of fault"))?,
-                says: text(row, 10)?,
+                fault: fault.ok_or_else(|| damaged("unknown kind of fault"))?,
+                message: text(row, 10)?,
                 stderr: text(row, 11)?,
             },
         },

@@ -1,25 +1,25 @@
-//! A database server as it answers.
+//! Checks of a database server, for `agon doctor`.
 
 use std::time::{Duration, Instant};
 
 use sqlx::{Connection as _, Row as _};
 
-use super::target::Target;
-use super::{lanes, open, trouble};
+use super::database_url::DatabaseUrl;
+use super::{connection_pool, db_error, open};
 use crate::Result;
 
-/// What was looked at, and what was found or is wrong.
-pub type Answers = Vec<(String, Result<String, String>)>;
+/// Name of each check, and its result or problem.
+pub type ProbeResults = Vec<(String, Result<String, String>)>;
 
-/// Looks at a server, for whoever sets one up: reachable, version, TLS, rights, how far away. An error if it does not let us in.
-pub async fn probe(url: &str) -> Result<Answers> {
-    let target = Target::read(url)?;
+/// Checks reachability, version, TLS, permissions and latency of a server. Fails if it cannot connect.
+pub async fn probe(url: &str) -> Result<ProbeResults> {
+    let target = DatabaseUrl::parse(url)?;
     let place = target.place();
     let options = target.session(None, false);
-    let begun = Instant::now();
-    let mut connection = lanes::connect_first(&target, &place, &options).await?;
-    let connected = begun.elapsed();
-    let failed = |error| trouble::explain(&target, &place, &error, 0);
+    let start = Instant::now();
+    let mut connection = connection_pool::connect_first(&target, &place, &options).await?;
+    let connected = start.elapsed();
+    let failed = |error| db_error::explain(&target, &place, &error, 0);
     let row = sqlx::query(
         "SELECT current_setting('server_version'), current_setting('server_version_num')::bigint, current_setting('server_encoding'),
                 coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), false),
@@ -29,37 +29,37 @@ pub async fn probe(url: &str) -> Result<Answers> {
     .fetch_one(&mut connection)
     .await
     .map_err(failed)?;
-    let ledgers = open::look(&mut connection, None).await.map_err(failed)?.len();
+    let ledgers = open::find_ledgers(&mut connection, None).await.map_err(failed)?.len();
     let mut fastest = Duration::MAX;
     for _ in 0..5 {
-        let begun = Instant::now();
+        let start = Instant::now();
         connection.ping().await.map_err(failed)?;
-        fastest = fastest.min(begun.elapsed());
+        fastest = fastest.min(start.elapsed());
     }
-    answers(&target, &row, ledgers, connected, fastest).map_err(failed)
+    results(&target, &row, ledgers, connected, fastest).map_err(failed)
 }
 
-fn answers(
-    target: &Target,
+fn results(
+    target: &DatabaseUrl,
     row: &sqlx::postgres::PgRow,
     ledgers: usize,
     connected: Duration,
     round_trip: Duration,
-) -> Result<Answers, sqlx::Error> {
+) -> Result<ProbeResults, sqlx::Error> {
     let (version, number, encoding): (String, i64, String) =
         (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-    let (tls, how): (bool, String) = (row.try_get(3)?, row.try_get(4)?);
-    let (may_create, standby): (bool, bool) = (row.try_get(5)?, row.try_get(6)?);
+    let (tls, tls_version): (bool, String) = (row.try_get(3)?, row.try_get(4)?);
+    let (can_create, is_standby): (bool, bool) = (row.try_get(5)?, row.try_get(6)?);
     let ms = |time: Duration| format!("{:.2} ms", 1e3 * time.as_secs_f64());
-    let must = |good: bool, said: String, hint: String| {
-        if good { Ok(said) } else { Err(format!("{said}\nhint: {hint}")) }
+    let check = |good: bool, found: String, hint: String| {
+        if good { Ok(found) } else { Err(format!("{found}\nhint: {hint}")) }
     };
     let (user, database) = (target.user(), target.database());
     let rows = [
         ("reachable", Ok(format!("{}, connected in {}", target.place(), ms(connected)))),
         (
             "version",
-            must(
+            check(
                 number >= 130_000,
                 format!("PostgreSQL {version}"),
                 "Agon needs PostgreSQL 13 or newer".to_owned(),
@@ -68,35 +68,35 @@ fn answers(
         (
             "TLS",
             Ok(if tls {
-                format!("{how}, sslmode={}", target.tls())
+                format!("{tls_version}, sslmode={}", target.ssl_mode())
             } else {
                 format!(
                     "not used (sslmode={}): fine on one machine; across a network use sslmode=verify-full",
-                    target.tls()
+                    target.ssl_mode()
                 )
             }),
         ),
         (
             "text",
-            must(
+            check(
                 encoding == "UTF8",
                 encoding.clone(),
-                format!("make the database anew: createdb -E UTF8 -T template0 {database}"),
+                format!("create a new database: createdb -E UTF8 -T template0 {database}"),
             ),
         ),
         (
             "may start competitions",
-            must(
-                may_create,
-                if may_create { "yes" } else { "no" }.to_owned(),
+            check(
+                can_create,
+                if can_create { "yes" } else { "no" }.to_owned(),
                 format!("GRANT CREATE ON DATABASE \"{database}\" TO \"{user}\""),
             ),
         ),
         (
             "takes changes",
-            must(
-                !standby,
-                if standby { "no, it is a standby" } else { "yes" }.to_owned(),
+            check(
+                !is_standby,
+                if is_standby { "no, it is a standby" } else { "yes" }.to_owned(),
                 "use the primary server".to_owned(),
             ),
         ),

@@ -1,20 +1,20 @@
-//! Rulings: made, lifted, listed.
+//! Making, lifting and listing rulings.
 
 use agon_league::{Entrant, MatchKey};
 use sqlx::postgres::PgRow;
 use sqlx::{PgConnection, Row as _};
 
-use super::text::{kept, key, maybe_number, number, text};
-use super::trouble::Halt;
-use crate::kept::Time;
-use crate::ruling::{self, Lifted, NewRuling, Ruling, RulingKind};
+use super::db_error::AttemptError;
+use super::text::{escape, key, number, optional_number, text};
+use crate::model::Timestamp;
+use crate::ruling::{self, NewRuling, Ruling, RulingKind, RulingLift};
 
-/// Makes a ruling. `again`: the same may have been made a moment ago, and the answer lost.
-pub async fn rule(change: &mut PgConnection, ruling: &NewRuling, again: bool) -> Result<u64, Halt> {
+/// Makes a ruling. With `is_retry`, an earlier attempt may have stored it without an acknowledgement.
+pub async fn add(change: &mut PgConnection, ruling: &NewRuling, is_retry: bool) -> Result<u64, AttemptError> {
     let (kind, id, entrant) = match ruling.kind {
-        RulingKind::Void(key) => ("void", Some(id_of(change, key).await?), None),
+        RulingKind::Void(key) => ("void", Some(match_id(change, key).await?), None),
         RulingKind::Disqualify(entrant) => {
-            must_be_there(change, entrant).await?;
+            check_entrant_exists(change, entrant).await?;
             ("disqualify", None, Some(i64::from(entrant.0)))
         }
     };
@@ -25,10 +25,10 @@ pub async fn rule(change: &mut PgConnection, ruling: &NewRuling, again: bool) ->
             .fetch_optional(&mut *change)
             .await?;
     if let Some(known) = known {
-        if again && is_the_same(change, known, ruling).await? {
+        if is_retry && is_same_ruling(change, known, ruling).await? {
             return Ok(known as u64);
         }
-        return Err(ruling::is_known(ruling.kind, known as u64).into());
+        return Err(ruling::already_ruled(ruling.kind, known as u64).into());
     }
     let id: i64 = sqlx::query_scalar(
         "INSERT INTO ruling (id, kind, match, entrant, reason, who, at, last_match)
@@ -37,15 +37,19 @@ pub async fn rule(change: &mut PgConnection, ruling: &NewRuling, again: bool) ->
     .bind(kind)
     .bind(id)
     .bind(entrant)
-    .bind(&*kept(&ruling.reason))
-    .bind(&*kept(&ruling.by))
+    .bind(&*escape(&ruling.reason))
+    .bind(&*escape(&ruling.by))
     .bind(ruling.at.0)
     .fetch_one(change)
     .await?;
     Ok(id as u64)
 }
 
-async fn is_the_same(change: &mut PgConnection, id: i64, ruling: &NewRuling) -> Result<bool, Halt> {
+async fn is_same_ruling(
+    change: &mut PgConnection,
+    id: i64,
+    ruling: &NewRuling,
+) -> Result<bool, AttemptError> {
     let all = all(change).await?;
     let NewRuling { kind, reason, by, at } = ruling;
     Ok(all.iter().any(|one| {
@@ -53,8 +57,8 @@ async fn is_the_same(change: &mut PgConnection, id: i64, ruling: &NewRuling) -> 
     }))
 }
 
-/// The number in the ledger of a match that was played.
-async fn id_of(change: &mut PgConnection, key: MatchKey) -> Result<i64, Halt> {
+/// Ledger id of a stored match.
+async fn match_id(change: &mut PgConnection, key: MatchKey) -> Result<i64, AttemptError> {
     let id: Option<i64> =
         sqlx::query_scalar("SELECT id FROM match WHERE phase = $1 AND stage = $2 AND number = $3")
             .bind(i64::from(key.phase))
@@ -62,25 +66,30 @@ async fn id_of(change: &mut PgConnection, key: MatchKey) -> Result<i64, Halt> {
             .bind(key.number as i64)
             .fetch_optional(change)
             .await?;
-    Ok(id.ok_or_else(|| ruling::not_played(key))?)
+    Ok(id.ok_or_else(|| ruling::match_not_played(key))?)
 }
 
-/// An entrant is there once a bot was handed in for it.
-async fn must_be_there(change: &mut PgConnection, entrant: Entrant) -> Result<(), Halt> {
+/// Checks that the entrant exists: it has at least one bot version.
+async fn check_entrant_exists(change: &mut PgConnection, entrant: Entrant) -> Result<(), AttemptError> {
     let versions: i64 = sqlx::query_scalar("SELECT count(*) FROM bot WHERE entrant = $1")
         .bind(i64::from(entrant.0))
         .fetch_one(change)
         .await?;
-    if versions == 0 { Err(ruling::not_there(entrant).into()) } else { Ok(()) }
+    if versions == 0 { Err(ruling::no_such_entrant(entrant).into()) } else { Ok(()) }
 }
 
-/// Lifts a ruling. `again`: it may have been lifted a moment ago, and the answer lost.
-pub async fn lift(change: &mut PgConnection, id: u64, lifted: &Lifted, again: bool) -> Result<(), Halt> {
+/// Lifts a ruling. With `is_retry`, an earlier attempt may have lifted it without an acknowledgement.
+pub async fn lift(
+    change: &mut PgConnection,
+    id: u64,
+    lifted: &RulingLift,
+    is_retry: bool,
+) -> Result<(), AttemptError> {
     let before = all(change).await?.into_iter().find(|one| one.id == id);
     match before {
-        None => return Err(ruling::no_such(id).into()),
-        Some(Ruling { lifted: Some(known), .. }) if again && known == *lifted => return Ok(()),
-        Some(Ruling { lifted: Some(_), .. }) => return Err(ruling::lifted_already(id).into()),
+        None => return Err(ruling::no_such_ruling(id).into()),
+        Some(Ruling { lifted: Some(known), .. }) if is_retry && known == *lifted => return Ok(()),
+        Some(Ruling { lifted: Some(_), .. }) => return Err(ruling::already_lifted(id).into()),
         Some(_) => {}
     }
     sqlx::query(
@@ -88,38 +97,41 @@ pub async fn lift(change: &mut PgConnection, id: u64, lifted: &Lifted, again: bo
          WHERE id = $4",
     )
     .bind(lifted.at.0)
-    .bind(&*kept(&lifted.by))
-    .bind(&*kept(&lifted.reason))
+    .bind(&*escape(&lifted.by))
+    .bind(&*escape(&lifted.reason))
     .bind(id as i64)
     .execute(change)
     .await?;
     Ok(())
 }
 
-pub async fn all(connection: &mut PgConnection) -> Result<Vec<Ruling>, Halt> {
+pub async fn all(connection: &mut PgConnection) -> Result<Vec<Ruling>, AttemptError> {
     let rows = sqlx::query(
         "SELECT r.id, r.entrant, m.phase, m.stage, m.number, r.reason, r.who, r.at, r.lifted, r.lifted_by, r.lifted_for
          FROM ruling r LEFT JOIN match m ON m.id = r.match ORDER BY r.id",
     )
     .fetch_all(connection)
     .await?;
-    rows.iter().map(read).collect()
+    rows.iter().map(read_ruling).collect()
 }
 
-fn read(row: &PgRow) -> Result<Ruling, Halt> {
-    let kind = match maybe_number(row, 1)? {
+fn read_ruling(row: &PgRow) -> Result<Ruling, AttemptError> {
+    let kind = match optional_number(row, 1)? {
         Some(entrant) => RulingKind::Disqualify(Entrant(entrant)),
         None => RulingKind::Void(key(row, 2)?),
     };
     let lifted = match row.try_get::<Option<i64>, _>(8)? {
-        Some(at) => Some(Lifted { at: Time(at), by: text(row, 9)?, reason: text(row, 10)? }),
+        Some(at) => Some(RulingLift { at: Timestamp(at), by: text(row, 9)?, reason: text(row, 10)? }),
         None => None,
     };
-    let (reason, by, at) = (text(row, 5)?, text(row, 6)?, Time(row.try_get(7)?));
+    let (reason, by, at) = (text(row, 5)?, text(row, 6)?, Timestamp(row.try_get(7)?));
     Ok(Ruling { id: number(row, 0)?, kind, reason, by, at, lifted })
 }
 
-pub async fn forfeits(connection: &mut PgConnection, phase: u32) -> Result<Vec<(MatchKey, Entrant)>, Halt> {
+pub async fn forfeits(
+    connection: &mut PgConnection,
+    phase: u32,
+) -> Result<Vec<(MatchKey, Entrant)>, AttemptError> {
     let rows = sqlx::query(
         "SELECT m.phase, m.stage, m.number, r.entrant FROM ruling r JOIN match m
          ON m.id > r.last_match AND m.id <= coalesce(r.lifted_last_match, m.id)
@@ -132,8 +144,8 @@ pub async fn forfeits(connection: &mut PgConnection, phase: u32) -> Result<Vec<(
     rows.iter().map(|row| Ok((key(row, 0)?, Entrant(number(row, 3)?)))).collect()
 }
 
-/// The numbers of the rulings in force.
-pub async fn in_force(connection: &mut PgConnection) -> Result<Vec<u64>, Halt> {
+/// Ids of the rulings in force.
+pub async fn ids_in_force(connection: &mut PgConnection) -> Result<Vec<u64>, AttemptError> {
     let all: Vec<i64> = sqlx::query_scalar("SELECT id FROM ruling WHERE lifted IS NULL ORDER BY id")
         .fetch_all(connection)
         .await?;

@@ -1,4 +1,4 @@
-//! Values as PostgreSQL keeps them: numbers of 64 bits, and text without NUL.
+//! Conversion of column values: PostgreSQL has signed 64-bit integers and text without NUL.
 
 use std::borrow::Cow;
 
@@ -7,32 +7,32 @@ use agon_league::MatchKey;
 use sqlx::Row as _;
 use sqlx::postgres::PgRow;
 
-/// Stands before what cannot stand for itself.
+/// Escape character.
 const ESCAPE: char = '\u{e000}';
 
-/// Text as it is kept: NUL is written as U+E000 `0`, U+E000 as U+E000 `1`.
-pub fn kept(text: &str) -> Cow<'_, str> {
+/// Escapes text for storage: NUL becomes U+E000 `0`, U+E000 becomes U+E000 `1`.
+pub fn escape(text: &str) -> Cow<'_, str> {
     if !text.contains(['\0', ESCAPE]) {
         return Cow::Borrowed(text);
     }
-    let mut kept = String::with_capacity(text.len() + 8);
+    let mut escaped = String::with_capacity(text.len() + 8);
     for letter in text.chars() {
         match letter {
-            '\0' => kept.extend([ESCAPE, '0']),
-            ESCAPE => kept.extend([ESCAPE, '1']),
-            other => kept.push(other),
+            '\0' => escaped.extend([ESCAPE, '0']),
+            ESCAPE => escaped.extend([ESCAPE, '1']),
+            other => escaped.push(other),
         }
     }
-    Cow::Owned(kept)
+    Cow::Owned(escaped)
 }
 
-/// The text of [`kept`].
-pub fn read(kept: String) -> String {
-    if !kept.contains(ESCAPE) {
-        return kept;
+/// Reverses [`escape`].
+pub fn unescape(escaped: String) -> String {
+    if !escaped.contains(ESCAPE) {
+        return escaped;
     }
-    let mut text = String::with_capacity(kept.len());
-    let mut letters = kept.chars();
+    let mut text = String::with_capacity(escaped.len());
+    let mut letters = escaped.chars();
     while let Some(letter) = letters.next() {
         text.push(match letter {
             ESCAPE if letters.next() == Some('0') => '\0',
@@ -42,40 +42,40 @@ pub fn read(kept: String) -> String {
     text
 }
 
-/// The text in a column.
+/// Text of a column.
 pub fn text(row: &PgRow, column: usize) -> Result<String, sqlx::Error> {
-    row.try_get(column).map(read)
+    row.try_get(column).map(unescape)
 }
 
-/// The text in a column that may be empty.
-pub fn maybe_text(row: &PgRow, column: usize) -> Result<Option<String>, sqlx::Error> {
-    row.try_get::<Option<String>, _>(column).map(|text| text.map(read))
+/// Text of a nullable column.
+pub fn optional_text(row: &PgRow, column: usize) -> Result<Option<String>, sqlx::Error> {
+    row.try_get::<Option<String>, _>(column).map(|text| text.map(unescape))
 }
 
-/// The number in a column, of the kind that was put there.
+/// Number of a column, converted to its type.
 pub fn number<T: TryFrom<i64>>(row: &PgRow, column: usize) -> Result<T, sqlx::Error> {
-    small(row.try_get(column)?)
+    narrow(row.try_get(column)?)
 }
 
-/// The number in a column that may be empty.
-pub fn maybe_number<T: TryFrom<i64>>(row: &PgRow, column: usize) -> Result<Option<T>, sqlx::Error> {
-    row.try_get::<Option<i64>, _>(column)?.map(small).transpose()
+/// Number of a nullable column.
+pub fn optional_number<T: TryFrom<i64>>(row: &PgRow, column: usize) -> Result<Option<T>, sqlx::Error> {
+    row.try_get::<Option<i64>, _>(column)?.map(narrow).transpose()
 }
 
-pub fn small<T: TryFrom<i64>>(number: i64) -> Result<T, sqlx::Error> {
-    number.try_into().map_err(|_| sqlx::Error::Decode("a number that is too large".into()))
+pub fn narrow<T: TryFrom<i64>>(number: i64) -> Result<T, sqlx::Error> {
+    number.try_into().map_err(|_| sqlx::Error::Decode("number too large".into()))
 }
 
-/// SHA-256 in a column.
+/// SHA-256 of a column.
 pub fn digest(row: &PgRow, column: usize) -> Result<Digest, sqlx::Error> {
-    to_digest(row.try_get(column)?)
+    digest_from_bytes(row.try_get(column)?)
 }
 
-pub fn to_digest(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
-    bytes.try_into().map(Digest).map_err(|_| sqlx::Error::Decode("a digest that is not 32 bytes long".into()))
+pub fn digest_from_bytes(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
+    bytes.try_into().map(Digest).map_err(|_| sqlx::Error::Decode("digest is not 32 bytes long".into()))
 }
 
-/// Phase, stage and number, from this column on.
+/// Match key from three columns: phase, stage and number.
 pub fn key(row: &PgRow, from: usize) -> Result<MatchKey, sqlx::Error> {
     let number: i64 = row.try_get(from + 2)?;
     Ok(MatchKey {
@@ -90,11 +90,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_comes_back_as_it_was() {
+    fn escaped_text_unescapes_to_the_same_text() {
         for text in ["", "plain", "a\0b", "\0\0", "\u{e000}", "\u{e000}0", "\u{e000}1\0", "ends \u{e000}"] {
-            let kept = kept(text).into_owned();
-            assert!(!kept.contains('\0'));
-            assert_eq!(read(kept), text);
+            let escaped = escape(text).into_owned();
+            assert!(!escaped.contains('\0'));
+            assert_eq!(unescape(escaped), text);
         }
     }
 }

@@ -1,80 +1,89 @@
-//! Who played what where many machines play, and taking back what a machine has played that is not believed any more.
+//! Workers: bans, the matches they played, and revoking matches of a banned worker.
 
 use agon_core::record::Digest;
 use agon_league::MatchKey;
 use sqlx::{PgConnection, Row as _};
 
+use super::db_error::AttemptError;
 use super::state;
-use super::text::{digest, kept, number, read};
-use super::trouble::Halt;
-use crate::kept::{Barred, Time};
-use crate::steps;
+use super::text::{digest, escape, number, unescape};
+use crate::model::{BannedWorker, Timestamp};
+use crate::phase_transitions;
 
-pub async fn bar(change: &mut PgConnection, worker: &str, why: &str, at: Time) -> Result<(), Halt> {
+pub async fn ban(
+    change: &mut PgConnection,
+    worker: &str,
+    reason: &str,
+    at: Timestamp,
+) -> Result<(), AttemptError> {
     sqlx::query("INSERT INTO barred (worker, why, at) VALUES ($1, $2, $3) ON CONFLICT (worker) DO NOTHING")
-        .bind(&*kept(worker))
-        .bind(&*kept(why))
+        .bind(&*escape(worker))
+        .bind(&*escape(reason))
         .bind(at.0)
         .execute(change)
         .await?;
     Ok(())
 }
 
-pub async fn barred(connection: &mut PgConnection) -> Result<Vec<Barred>, Halt> {
-    // By bytes, as everywhere.
+pub async fn banned_workers(connection: &mut PgConnection) -> Result<Vec<BannedWorker>, AttemptError> {
+    // Byte order, as in SQLite.
     let sql = "SELECT worker, why, at FROM barred ORDER BY at, worker COLLATE \"C\"";
     let rows: Vec<(String, String, i64)> = sqlx::query_as(sql).fetch_all(connection).await?;
-    let barred = |(worker, why, at)| Barred { worker: read(worker), why: read(why), at: Time(at) };
-    Ok(rows.into_iter().map(barred).collect())
+    let banned_workers = |(worker, reason, at)| BannedWorker {
+        worker: unescape(worker),
+        reason: unescape(reason),
+        at: Timestamp(at),
+    };
+    Ok(rows.into_iter().map(banned_workers).collect())
 }
 
-pub async fn played_by(
+pub async fn matches_played_by(
     connection: &mut PgConnection,
     phase: u32,
     worker: &str,
-) -> Result<Vec<MatchKey>, Halt> {
+) -> Result<Vec<MatchKey>, AttemptError> {
     let sql = "SELECT stage, number FROM match WHERE worker = $1 AND phase = $2 ORDER BY stage, number";
-    let rows = sqlx::query(sql).bind(&*kept(worker)).bind(i64::from(phase)).fetch_all(connection).await?;
+    let rows = sqlx::query(sql).bind(&*escape(worker)).bind(i64::from(phase)).fetch_all(connection).await?;
     rows.iter()
         .map(|row| Ok(MatchKey { phase, stage: number(row, 0)?, number: row.try_get::<i64, _>(1)? as u64 }))
         .collect()
 }
 
-pub async fn witnessed(
+pub async fn matches_with_workers(
     connection: &mut PgConnection,
     phase: u32,
-) -> Result<Vec<(MatchKey, String, Digest)>, Halt> {
+) -> Result<Vec<(MatchKey, String, Digest)>, AttemptError> {
     let sql = "SELECT stage, number, worker, digest FROM match WHERE phase = $1 AND worker IS NOT NULL
                ORDER BY stage, number";
     let rows = sqlx::query(sql).bind(i64::from(phase)).fetch_all(connection).await?;
     rows.iter()
         .map(|row| {
             let key = MatchKey { phase, stage: number(row, 0)?, number: row.try_get::<i64, _>(1)? as u64 };
-            Ok((key, read(row.try_get(2)?), digest(row, 3)?))
+            Ok((key, unescape(row.try_get(2)?), digest(row, 3)?))
         })
         .collect()
 }
 
-/// Takes matches out, with all that belongs to them. `again`: it may have been done a moment ago, and the answer lost.
-pub async fn withdraw(
+/// Revokes matches with all their data. With `is_retry`, an earlier attempt may have done so without an acknowledgement.
+pub async fn revoke(
     change: &mut PgConnection,
     phase: u32,
     keys: &[MatchKey],
-    why: &str,
-    at: Time,
-    again: bool,
-) -> Result<u64, Halt> {
-    steps::withdraw(&state::phase(change, phase).await?)?;
+    reason: &str,
+    at: Timestamp,
+    is_retry: bool,
+) -> Result<u64, AttemptError> {
+    phase_transitions::check_revoke(&state::phase(change, phase).await?)?;
     let keys: Vec<&MatchKey> = keys.iter().filter(|key| key.phase == phase).collect();
     let stages: Vec<i64> = keys.iter().map(|key| key.stage.into()).collect();
     let numbers: Vec<i64> = keys.iter().map(|key| key.number as i64).collect();
-    let before: i64 = if again {
+    let before: i64 = if is_retry {
         sqlx::query_scalar(
             "SELECT count(*) FROM withdrawn WHERE phase = $1 AND why = $2 AND at = $3
              AND (stage, number) IN (SELECT * FROM unnest($4::bigint[], $5::bigint[]))",
         )
         .bind(i64::from(phase))
-        .bind(&*kept(why))
+        .bind(&*escape(reason))
         .bind(at.0)
         .bind(&stages)
         .bind(&numbers)
@@ -89,7 +98,7 @@ pub async fn withdraw(
          WHERE phase = $3 AND (stage, number) IN (SELECT * FROM unnest($4::bigint[], $5::bigint[]))
          AND id NOT IN (SELECT match FROM ruling WHERE match IS NOT NULL) RETURNING match",
     )
-    .bind(&*kept(why))
+    .bind(&*escape(reason))
     .bind(at.0)
     .bind(i64::from(phase))
     .bind(&stages)
@@ -100,7 +109,7 @@ pub async fn withdraw(
     Ok(ids.len() as u64 + before as u64)
 }
 
-/// Removes the matches of these numbers in the ledger.
+/// Deletes the matches with these ledger ids.
 async fn remove(change: &mut PgConnection, phase: u32, ids: &[i64]) -> Result<(), sqlx::Error> {
     sqlx::query(
         "UPDATE phase SET matches = matches - (SELECT count(*) FROM match WHERE id = ANY($1)),
@@ -111,7 +120,7 @@ async fn remove(change: &mut PgConnection, phase: u32, ids: &[i64]) -> Result<()
     .bind(i64::from(phase))
     .execute(&mut *change)
     .await?;
-    // A snapshot covers what is gone.
+    // The snapshot covers revoked matches.
     sqlx::query("DELETE FROM snapshot WHERE phase = $1").bind(i64::from(phase)).execute(&mut *change).await?;
     for sql in [
         "UPDATE log_size SET bytes = bytes - (SELECT coalesce(sum(length(bytes)), 0) FROM log WHERE match = ANY($1))",

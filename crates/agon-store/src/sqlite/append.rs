@@ -1,4 +1,4 @@
-//! Taking finished matches: the one transaction everything else stands on.
+//! Storing finished matches in one transaction.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::insert::Insert;
-use super::{SqliteLedger, bots, digest, logs, progress, state, trouble};
-use crate::coming::{self, Coming, ComingGame};
-use crate::kept::{Appended, FinishedMatch, MatchFault, PhaseState, Snapshot};
-use crate::{Result, packing, steps};
+use super::{SqliteLedger, bot_output, bots, db_error, digest, progress, state};
+use crate::incoming::{self, IncomingGame, IncomingMatch};
+use crate::model::{AppendResult, FinishedMatch, MatchFault, PhaseState, Snapshot};
+use crate::{Result, encoding, phase_transitions};
 
 static MATCHES: LazyLock<Insert> = LazyLock::new(|| {
     Insert::new(
@@ -28,33 +28,37 @@ impl SqliteLedger {
         &self,
         batch: &[FinishedMatch],
         snapshot: Option<&Snapshot>,
-    ) -> Result<Appended> {
-        // Whatever can be done before the writer is held.
-        let coming = coming::coming(batch)?;
+    ) -> Result<AppendResult> {
+        // Validated before waiting for the writer.
+        let incoming = incoming::validate_batch(batch)?;
         let mut writer = self.writer().await?;
         let mut change = writer.begin(false, &self.path).await?;
-        let new = self.keep(&mut change, coming).await?;
+        let new = self.store_new(&mut change, incoming).await?;
         if let Some(snapshot) = snapshot {
-            progress::keep_snapshot(self, &mut change, snapshot).await?;
+            progress::store_snapshot(self, &mut change, snapshot).await?;
         }
         self.commit(change).await?;
-        Ok(Appended { new, known: batch.len() as u64 - new })
+        Ok(AppendResult { new, already_stored: batch.len() as u64 - new })
     }
 
-    /// Keeps what is new of these; gives how many were.
-    async fn keep(&self, change: &mut SqliteConnection, mut coming: Vec<Coming<'_>>) -> Result<u64> {
-        let failed = trouble::at(&self.path);
-        let phases = coming::phases(&coming);
+    /// Stores the new ones of these matches and returns their number.
+    async fn store_new(
+        &self,
+        change: &mut SqliteConnection,
+        mut incoming: Vec<IncomingMatch<'_>>,
+    ) -> Result<u64> {
+        let failed = db_error::in_file(&self.path);
+        let phases = incoming::distinct_phases(&incoming);
         for &number in &phases {
             let status = state::phase(self, change, number).await?;
             if status.state != PhaseState::Running {
-                // Whoever did not hear that a match was kept may say it again; anything else comes too late.
-                for one in coming.iter().filter(|one| one.key().phase == number) {
-                    if !self.is_known(change, one).await? {
-                        return Err(steps::takes_no_matches(&status));
+                // A caller that missed the acknowledgement may append stored matches again. New matches are too late.
+                for one in incoming.iter().filter(|one| one.key().phase == number) {
+                    if !self.is_already_stored(change, one).await? {
+                        return Err(phase_transitions::takes_no_matches(&status));
                     }
                 }
-                coming.retain(|one| one.key().phase != number);
+                incoming.retain(|one| one.key().phase != number);
             }
         }
         let last: i64 = sqlx::query_scalar(
@@ -63,38 +67,42 @@ impl SqliteLedger {
         .fetch_one(&mut *change)
         .await
         .map_err(&failed)?;
-        for (one, id) in coming.iter_mut().zip(last + 1..) {
+        for (one, id) in incoming.iter_mut().zip(last + 1..) {
             one.id = id;
         }
-        let new = MATCHES.run(change, &coming, bind_match).await.map_err(&failed)?;
-        if new < coming.len() as u64 {
-            coming = self.only_new(change, coming).await?;
+        let new = MATCHES.run(change, &incoming, bind_match).await.map_err(&failed)?;
+        if new < incoming.len() as u64 {
+            incoming = self.only_new(change, incoming).await?;
         }
-        self.keep_parts(change, &coming).await.map_err(&failed)?;
+        self.insert_parts(change, &incoming).await.map_err(&failed)?;
         for phase in phases {
-            count(change, phase, &coming).await.map_err(&failed)?;
+            update_phase_totals(change, phase, &incoming).await.map_err(&failed)?;
         }
         Ok(new)
     }
 
-    /// Leaves out what was there already.
+    /// Leaves out matches that are already stored.
     async fn only_new<'b>(
         &self,
         change: &mut SqliteConnection,
-        coming: Vec<Coming<'b>>,
-    ) -> Result<Vec<Coming<'b>>> {
-        let mut new = Vec::with_capacity(coming.len());
-        for one in coming {
-            if !self.is_known(change, &one).await? {
+        incoming: Vec<IncomingMatch<'b>>,
+    ) -> Result<Vec<IncomingMatch<'b>>> {
+        let mut new = Vec::with_capacity(incoming.len());
+        for one in incoming {
+            if !self.is_already_stored(change, &one).await? {
                 new.push(one);
             }
         }
         Ok(new)
     }
 
-    /// Whether a match was kept under another number than the one it comes with. With another digest it is an error.
-    async fn is_known(&self, change: &mut SqliteConnection, one: &Coming<'_>) -> Result<bool> {
-        let failed = trouble::at(&self.path);
+    /// Whether a match is stored under another ledger id. A different digest is an error.
+    async fn is_already_stored(
+        &self,
+        change: &mut SqliteConnection,
+        one: &IncomingMatch<'_>,
+    ) -> Result<bool> {
+        let failed = db_error::in_file(&self.path);
         let MatchKey { phase, stage, number } = one.key();
         let row = sqlx::query("SELECT id, digest FROM match WHERE phase = ? AND stage = ? AND number = ?")
             .bind(phase)
@@ -105,39 +113,41 @@ impl SqliteLedger {
             .map_err(&failed)?;
         let Some(row) = row else { return Ok(false) };
         let id: i64 = row.try_get(0).map_err(&failed)?;
-        let kept = row.try_get(1).and_then(digest).map_err(&failed)?;
-        one.is_known(id, kept)
+        let stored = row.try_get(1).and_then(digest).map_err(&failed)?;
+        one.is_already_stored(id, stored)
     }
 
-    /// Games, records, faults, folders and logs of matches that are new.
-    async fn keep_parts(
+    /// Inserts games, records, faults, folders and bot output of new matches.
+    async fn insert_parts(
         &self,
         change: &mut SqliteConnection,
-        coming: &[Coming<'_>],
+        incoming: &[IncomingMatch<'_>],
     ) -> Result<(), sqlx::Error> {
-        let games: Vec<ComingGame<'_>> = coming.iter().flat_map(Coming::games).collect();
+        let games: Vec<IncomingGame<'_>> = incoming.iter().flat_map(IncomingMatch::games).collect();
         GAMES.run(change, &games, bind_game).await?;
         let records: Vec<(i64, u32, &[u8])> = games
             .iter()
-            .filter_map(|game| Some((game.id, game.number, game.kept.record.as_deref()?)))
+            .filter_map(|game| Some((game.id, game.number, game.stored.record.as_deref()?)))
             .collect();
         RECORDS
             .run(change, &records, |values, &(id, game, bytes)| {
                 values.add(id).add(game).add(bytes);
             })
             .await?;
-        let faults: Vec<(i64, &MatchFault)> = coming.iter().flat_map(Coming::faults).collect();
+        let faults: Vec<(i64, &MatchFault)> = incoming.iter().flat_map(IncomingMatch::faults).collect();
         FAULTS.run(change, &faults, bind_fault).await?;
-        for one in coming {
-            keep_data(change, one.finished).await?;
+        for one in incoming {
+            store_data_folders(change, one.finished).await?;
         }
-        let printed: Vec<_> =
-            coming.iter().flat_map(|one| one.finished.logs.iter().map(|log| (one.id, log))).collect();
-        logs::keep(change, &printed).await
+        let outputs: Vec<_> = incoming
+            .iter()
+            .flat_map(|one| one.finished.bot_outputs.iter().map(|output| (one.id, output)))
+            .collect();
+        bot_output::store(change, &outputs).await
     }
 }
 
-fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
+fn bind_match(values: &mut super::insert::Values, one: &IncomingMatch<'_>) {
     let MatchKey { phase, stage, number } = one.key();
     values
         .add(one.id)
@@ -145,30 +155,36 @@ fn bind_match(values: &mut super::insert::Values, one: &Coming<'_>) {
         .add(stage)
         .add(number as i64)
         .add(one.finished.finished.0)
-        .add(one.entrants());
+        .add(one.entrant_list());
     values
         .add(one.finished.faults.len() as i64)
         .add(&one.digest.0[..])
-        .add(packing::points(&one.finished.result.points))
+        .add(encoding::encode_points(&one.finished.result.points))
         .add(one.finished.worker.as_deref());
 }
 
-fn bind_game(values: &mut super::insert::Values, game: &ComingGame<'_>) {
+fn bind_game(values: &mut super::insert::Values, game: &IncomingGame<'_>) {
     let result = game.result;
     values.add(game.id).add(game.number).add(result.part).add(result.seed as i64).add(result.turns);
     values.add(result.ended.as_str()).add(result.match_lost_by);
-    values.add(&game.kept.digest.0[..]).add(packing::seats(&result.seats));
+    values.add(&game.stored.digest.0[..]).add(encoding::encode_seats(&result.seats));
 }
 
 fn bind_fault(values: &mut super::insert::Values, (id, fault): &(i64, &MatchFault)) {
     values.add(*id).add(fault.game).add(fault.turn).add(fault.seat).add(fault.entrant.0);
-    values.add(fault.report.fault.name()).add(fault.report.says.as_str()).add(fault.report.stderr.as_str());
+    values
+        .add(fault.report.fault.name())
+        .add(fault.report.message.as_str())
+        .add(fault.report.stderr.as_str());
 }
 
-async fn keep_data(change: &mut SqliteConnection, finished: &FinishedMatch) -> Result<(), sqlx::Error> {
+async fn store_data_folders(
+    change: &mut SqliteConnection,
+    finished: &FinishedMatch,
+) -> Result<(), sqlx::Error> {
     let MatchKey { phase, stage, number } = finished.result.key;
     for folder in &finished.data {
-        let blob = bots::keep_blob(change, &folder.hash.0, &folder.bytes).await?;
+        let blob = bots::store_blob(change, &folder.hash.0, &folder.bytes).await?;
         sqlx::query("INSERT INTO data (entrant, phase, stage, number, blob) VALUES (?, ?, ?, ?, ?)")
             .bind(folder.entrant.0)
             .bind(phase)
@@ -181,16 +197,20 @@ async fn keep_data(change: &mut SqliteConnection, finished: &FinishedMatch) -> R
     Ok(())
 }
 
-/// Adds what is new to the phase's sums.
-async fn count(change: &mut SqliteConnection, phase: u32, coming: &[Coming<'_>]) -> Result<(), sqlx::Error> {
-    let mine = || coming.iter().filter(|one| one.key().phase == phase);
-    let Some(last) = mine().map(|one| one.id).max() else { return Ok(()) };
+/// Adds the new matches to the totals of the phase.
+async fn update_phase_totals(
+    change: &mut SqliteConnection,
+    phase: u32,
+    incoming: &[IncomingMatch<'_>],
+) -> Result<(), sqlx::Error> {
+    let in_phase = || incoming.iter().filter(|one| one.key().phase == phase);
+    let Some(last) = in_phase().map(|one| one.id).max() else { return Ok(()) };
     sqlx::query(
         "UPDATE phase SET matches = matches + ?, games = games + ?, faults = faults + ?, last_match = ? WHERE phase = ?",
     )
-    .bind(mine().count() as i64)
-    .bind(mine().map(|one| one.finished.games.len() as i64).sum::<i64>())
-    .bind(mine().map(|one| one.finished.faults.len() as i64).sum::<i64>())
+    .bind(in_phase().count() as i64)
+    .bind(in_phase().map(|one| one.finished.games.len() as i64).sum::<i64>())
+    .bind(in_phase().map(|one| one.finished.faults.len() as i64).sum::<i64>())
     .bind(last)
     .bind(phase)
     .execute(change)

@@ -1,17 +1,17 @@
-//! Bots that were handed in, and their `data/` folders.
+//! Bot versions and `data/` folders.
 
 use agon_league::{Entrant, MatchKey};
 use sha2::{Digest as _, Sha256};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::{SqliteLedger, digest, state, trouble};
-use crate::kept::{BotVersion, DataFolder, Submission, Time};
-use crate::steps::Latest;
-use crate::{Result, steps};
+use super::{SqliteLedger, db_error, digest, state};
+use crate::model::{BotVersion, DataFolder, NewBotVersion, Timestamp};
+use crate::phase_transitions::LatestBot;
+use crate::{Result, phase_transitions};
 
-/// The number of these bytes among the packed folders; they are kept once.
-pub async fn keep_blob(
+/// Id of the blob with these bytes. Each blob is stored once.
+pub async fn store_blob(
     connection: &mut SqliteConnection,
     hash: &[u8; 32],
     bytes: &[u8],
@@ -32,8 +32,8 @@ pub async fn keep_blob(
 }
 
 impl SqliteLedger {
-    pub(super) async fn write_bot(&self, bot: &Submission) -> Result<u32> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn write_bot(&self, bot: &NewBotVersion) -> Result<u32> {
+        let failed = db_error::in_file(&self.path);
         let archive_hash = bot.archive.as_ref().map(|bytes| <[u8; 32]>::from(Sha256::digest(bytes)));
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
@@ -45,15 +45,15 @@ impl SqliteLedger {
         .await
         .map_err(&failed)?;
         let latest =
-            latest.map(|(version, hash, spec, from_phase)| Latest { version, hash, spec, from_phase });
+            latest.map(|(version, hash, spec, from_phase)| LatestBot { version, hash, spec, from_phase });
         let version = match latest {
-            Some(latest) if latest.is(bot) => return Ok(latest.version),
+            Some(latest) if latest.is_same(bot) => return Ok(latest.version),
             Some(latest) => latest.version + 1,
             None => 1,
         };
-        steps::submit(&state::phase(self, &mut change, bot.from_phase).await?)?;
+        phase_transitions::check_new_bot(&state::phase(self, &mut change, bot.from_phase).await?)?;
         let archive = match bot.archive.as_deref().zip(archive_hash) {
-            Some((bytes, hash)) => Some(keep_blob(&mut change, &hash, bytes).await.map_err(&failed)?),
+            Some((bytes, hash)) => Some(store_blob(&mut change, &hash, bytes).await.map_err(&failed)?),
             None => None,
         };
         sqlx::query(
@@ -90,12 +90,12 @@ impl SqliteLedger {
                 commit: row.try_get(4)?,
                 archive: archive.as_deref().map(digest).transpose()?,
                 from_phase: row.try_get(6)?,
-                at: Time(row.try_get(7)?),
+                at: Timestamp(row.try_get(7)?),
             })
         })
         .fetch_all(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::in_file(&self.path))
     }
 
     pub(super) async fn read_archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
@@ -106,10 +106,10 @@ impl SqliteLedger {
         .bind(version)
         .fetch_optional(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::in_file(&self.path))
     }
 
-    pub(super) async fn read_data(
+    pub(super) async fn read_data_folder(
         &self,
         entrant: Entrant,
         phase: u32,
@@ -130,6 +130,6 @@ impl SqliteLedger {
         })
         .fetch_optional(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::in_file(&self.path))
     }
 }

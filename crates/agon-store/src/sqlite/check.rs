@@ -1,20 +1,20 @@
-//! Looking at everything: is the file whole, and does what it says add up?
+//! Integrity check: the file is intact and its rows are consistent.
 
 use futures_util::TryStreamExt as _;
 use sqlx::Row as _;
 
-use super::{SqliteLedger, trouble};
+use super::{SqliteLedger, db_error};
 use crate::Result;
-use crate::sums::SUMS;
+use crate::integrity_checks::INTEGRITY_QUERIES;
 
 impl SqliteLedger {
-    pub(super) async fn look_for_damage(&self) -> Result<Vec<String>> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn find_damage(&self) -> Result<Vec<String>> {
+        let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.begin().await.map_err(&failed)?;
         let mut found = Vec::new();
-        let said: Vec<String> =
+        let messages: Vec<String> =
             sqlx::query_scalar("PRAGMA integrity_check").fetch_all(&mut *reader).await.map_err(&failed)?;
-        found.extend(said.into_iter().filter(|line| line != "ok"));
+        found.extend(messages.into_iter().filter(|line| line != "ok"));
         let mut orphans = sqlx::query("PRAGMA foreign_key_check").fetch(&mut *reader);
         while let Some(row) = orphans.try_next().await.map_err(&failed)? {
             let (table, parent): (String, String) =
@@ -22,7 +22,7 @@ impl SqliteLedger {
             found.push(format!("a row of `{table}` without its row of `{parent}`"));
         }
         drop(orphans);
-        for (what, text) in SUMS {
+        for (what, text) in INTEGRITY_QUERIES {
             let rows: i64 = sqlx::query_scalar(text).fetch_one(&mut *reader).await.map_err(&failed)?;
             if rows > 0 {
                 found.push(format!("{what}: {rows}"));

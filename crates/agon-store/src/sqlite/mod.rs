@@ -1,17 +1,17 @@
-//! A ledger in a file: SQLite, in WAL mode. One connection writes, a few read; readers never wait for the writer.
+//! Ledger in an SQLite file in WAL mode. One connection writes, a few read. Readers never wait for the writer.
 
 mod append;
+mod archive_io;
+mod bot_output;
 mod bots;
 mod check;
+pub(crate) mod db_error;
 mod insert;
-mod logs;
-mod moving;
 pub(crate) mod open;
 mod page;
 mod progress;
 mod rulings;
 mod state;
-pub(crate) mod trouble;
 mod workers;
 
 use std::path::{Path, PathBuf};
@@ -26,189 +26,197 @@ use sqlx::{
 };
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
-use crate::archive::Sink;
+use crate::archive::RowSink;
+use crate::bot_output::BotOutput;
 use crate::filter::{FaultFilter, MatchFilter};
-use crate::kept::{
-    Appended, Barred, BotVersion, Competition, Counts, DataFolder, Edition, FinishedMatch, Founding,
-    KeptFault, KeptMatch, KeptRecord, PhaseStatus, Progress, Secret, Snapshot, Submission, Time,
-};
 use crate::ledger::{Ledger, Rows};
-use crate::log::GameLog;
-use crate::ruling::{Lifted, NewRuling, Ruling};
-use crate::{Claim, Result, StoreError, claim, pages};
+use crate::model::{
+    AppendResult, BannedWorker, BotVersion, ConfigVersion, Counts, DataFolder, FinishedMatch, LedgerInfo,
+    NewBotVersion, NewLedger, PhaseProgress, PhaseStatus, SecretSeed, Snapshot, StoredFault, StoredMatch,
+    StoredRecord, Timestamp,
+};
+use crate::ruling::{NewRuling, Ruling, RulingLift};
+use crate::{Result, RunLock, StoreError, pagination, run_lock};
 
-/// Matches wait for the disk this often, and not each time: a power cut costs at most what was played since.
-const SYNC: Duration = Duration::from_secs(1);
+/// Appended matches are synced to disk once per interval. A power cut loses at most the matches since then.
+const SYNC_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A competition's ledger in a file.
+/// Ledger of a competition in a file.
 #[derive(Debug)]
 pub struct SqliteLedger {
     path: PathBuf,
-    /// `None` if it was opened for reading; in it nothing once it was let go of.
+    /// `None` if opened read-only; contains `None` after [`Self::disconnect`].
     writer: Option<Mutex<Option<Writer>>>,
     readers: SqlitePool,
 }
 
-/// The one connection that writes.
+/// The connection that writes.
 #[derive(Debug)]
 pub(crate) struct Writer {
     connection: SqliteConnection,
-    /// How it was made.
+    /// Options for reconnecting.
     options: SqliteConnectOptions,
-    /// When the last transaction that waits for the disk was begun.
-    synced: Instant,
-    /// Whether transactions wait for the disk.
-    full: bool,
+    /// Start of the last transaction that was synced to disk.
+    last_sync: Instant,
+    /// Whether transactions are synced to disk at the moment.
+    is_synchronous: bool,
 }
 
 impl Writer {
-    /// A connection that was made with these options.
+    /// Wraps a connection that was opened with these options.
     pub(crate) fn new(connection: SqliteConnection, options: SqliteConnectOptions) -> Self {
-        Self { connection, options, synced: Instant::now(), full: false }
+        Self { connection, options, last_sync: Instant::now(), is_synchronous: false }
     }
 
-    /// Lets go of the file in good order.
+    /// Closes the connection.
     pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
         self.connection.close().await
     }
 
-    /// Begins a transaction. `durable` ones are on the disk when they are over, and all before them. The others are safe from
-    /// then on whatever happens to this program; of those, only what a power cut catches within [`SYNC`] is lost.
+    /// Begins a transaction. A `durable` commit syncs this and all earlier transactions to disk. Other commits survive a crash of
+    /// the program; a power cut within [`SYNC_INTERVAL`] loses them.
     pub(crate) async fn begin(&mut self, durable: bool, path: &Path) -> Result<Transaction<'_, Sqlite>> {
-        let failed = trouble::at(path);
+        let failed = db_error::in_file(path);
         self.recover().await.map_err(&failed)?;
-        let full = durable || self.synced.elapsed() >= SYNC;
-        if full != self.full {
-            let pragma = if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
+        let is_synchronous = durable || self.last_sync.elapsed() >= SYNC_INTERVAL;
+        if is_synchronous != self.is_synchronous {
+            let pragma =
+                if is_synchronous { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" };
             self.connection.execute(pragma).await.map_err(&failed)?;
-            self.full = full;
+            self.is_synchronous = is_synchronous;
         }
-        if full {
-            self.synced = Instant::now();
+        if is_synchronous {
+            self.last_sync = Instant::now();
         }
         self.connection.begin_with("BEGIN IMMEDIATE").await.map_err(&failed)
     }
 
-    /// After a full disk or a failed write SQLite has ended the transaction by itself, and the driver does not know: it would
-    /// begin none on this connection any more.
+    /// Reconnects if needed. After a full disk or a failed write SQLite has ended the transaction, but the driver does not know and
+    /// would not begin another one on this connection.
     async fn recover(&mut self) -> Result<(), sqlx::Error> {
         if self.connection.is_in_transaction() {
-            // An ordinary rollback may still be on its way.
+            // A normal rollback may still be pending.
             self.connection.ping().await?;
             if self.connection.is_in_transaction() {
                 self.connection = self.options.connect().await?;
-                self.full = false;
+                self.is_synchronous = false;
             }
         }
         Ok(())
     }
 }
 
-/// SHA-256 as it is kept.
+/// Converts a stored SHA-256.
 fn digest(bytes: &[u8]) -> Result<Digest, sqlx::Error> {
-    bytes.try_into().map(Digest).map_err(|_| sqlx::Error::Decode("a digest that is not 32 bytes long".into()))
+    bytes.try_into().map(Digest).map_err(|_| sqlx::Error::Decode("digest is not 32 bytes long".into()))
 }
 
 impl SqliteLedger {
-    /// Makes the ledger of a competition that starts. The file appears whole or not at all, and never over another.
-    pub async fn create(path: impl AsRef<Path>, founding: &Founding) -> Result<Self> {
-        open::create(path.as_ref(), founding).await?;
+    /// Creates the ledger of a competition. The file appears completely or not at all and never replaces another.
+    pub async fn create(path: impl AsRef<Path>, new_ledger: &NewLedger) -> Result<Self> {
+        open::create(path.as_ref(), new_ledger).await?;
         Self::open(path).await
     }
 
-    /// Opens a ledger for reading and writing; one of an older version is brought up to date.
+    /// Opens a ledger for reading and writing. Migrates an older version.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self> {
         open::open(path.as_ref()).await
     }
 
-    /// Opens a ledger for reading alone, also while somebody else writes it, and from a disk that cannot be written.
+    /// Opens a ledger for reading only. Works while another process writes it, and on a read-only disk.
     pub async fn open_to_read(path: impl AsRef<Path>) -> Result<Self> {
         open::open_to_read(path.as_ref()).await
     }
 
-    /// Where it is.
+    /// Path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Lets go of the file in good order: everything in one file, nothing beside it. Without it the next one to open the ledger
-    /// tidies up.
+    /// Closes all connections and merges the `-wal` file into the ledger. If this is not called, the next process that opens
+    /// the ledger does it.
     pub async fn disconnect(&self) -> Result<()> {
         self.readers.close().await;
         if let Some(writer) = &self.writer
             && let Some(writer) = writer.lock().await.take()
         {
-            writer.close().await.map_err(trouble::at(&self.path))?;
+            writer.close().await.map_err(db_error::in_file(&self.path))?;
         }
         Ok(())
     }
 
-    /// The connection that writes, once nobody else in this process does.
+    /// Waits for the connection that writes.
     async fn writer(&self) -> Result<MappedMutexGuard<'_, Writer>> {
         let refused = |what: &str| StoreError::ReadOnly {
             place: self.path.display().to_string(),
             what: what.to_owned(),
         };
-        let Some(writer) = &self.writer else { return Err(refused("it was opened for reading")) };
-        MutexGuard::try_map(writer.lock().await, Option::as_mut).map_err(|_| refused("it was let go of"))
+        let Some(writer) = &self.writer else { return Err(refused("it was opened read-only")) };
+        MutexGuard::try_map(writer.lock().await, Option::as_mut).map_err(|_| refused("it was disconnected"))
     }
 }
 
 #[async_trait]
 impl Ledger for SqliteLedger {
-    async fn competition(&self) -> Result<Competition> {
+    async fn competition(&self) -> Result<LedgerInfo> {
         self.read_competition().await
     }
 
-    async fn secret(&self) -> Result<Secret> {
+    async fn secret_seed(&self) -> Result<SecretSeed> {
         self.read_secret().await
     }
 
-    async fn reveal(&self, at: Time) -> Result<()> {
+    async fn reveal_seed(&self, at: Timestamp) -> Result<()> {
         self.write_reveal(at).await
     }
 
-    async fn amend(&self, edition: &Edition) -> Result<()> {
-        self.write_edition(edition).await
+    async fn add_config_version(&self, config: &ConfigVersion) -> Result<()> {
+        self.write_config_version(config).await
     }
 
     async fn phases(&self) -> Result<Vec<PhaseStatus>> {
         self.read_phases().await
     }
 
-    async fn start(&self, phase: u32, at: Time) -> Result<()> {
+    async fn start_phase(&self, phase: u32, at: Timestamp) -> Result<()> {
         self.write_start(phase, at).await
     }
 
-    async fn publish(&self, phase: u32, table: Digest, under: &[u64], at: Time) -> Result<()> {
-        self.write_publish(phase, table, under, at).await
+    async fn publish_phase(
+        &self,
+        phase: u32,
+        table_hash: Digest,
+        rulings: &[u64],
+        at: Timestamp,
+    ) -> Result<()> {
+        self.write_publish(phase, table_hash, rulings, at).await
     }
 
-    async fn close(&self, phase: u32, at: Time) -> Result<()> {
+    async fn close_phase(&self, phase: u32, at: Timestamp) -> Result<()> {
         self.write_close(phase, at).await
     }
 
-    async fn claim(&self) -> Result<Claim> {
-        claim::file(&self.path)
+    async fn acquire_run_lock(&self) -> Result<RunLock> {
+        run_lock::lock_beside_file(&self.path)
     }
 
-    async fn submit(&self, bot: &Submission) -> Result<u32> {
+    async fn add_bot_version(&self, bot: &NewBotVersion) -> Result<u32> {
         self.write_bot(bot).await
     }
 
-    async fn bots(&self) -> Result<Vec<BotVersion>> {
+    async fn bot_versions(&self) -> Result<Vec<BotVersion>> {
         self.read_bots().await
     }
 
-    async fn archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
+    async fn bot_archive(&self, entrant: Entrant, version: u32) -> Result<Option<Vec<u8>>> {
         self.read_archive(entrant, version).await
     }
 
-    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<Appended> {
+    async fn append(&self, batch: &[FinishedMatch], snapshot: Option<&Snapshot>) -> Result<AppendResult> {
         self.write_matches(batch, snapshot).await
     }
 
-    async fn progress(&self, phase: u32) -> Result<Progress> {
+    async fn progress(&self, phase: u32) -> Result<PhaseProgress> {
         self.read_progress(phase).await
     }
 
@@ -216,40 +224,40 @@ impl Ledger for SqliteLedger {
         self.read_counts(phase).await
     }
 
-    async fn find(&self, key: MatchKey) -> Result<Option<KeptMatch>> {
-        pages::find(self, key).await
+    async fn find(&self, key: MatchKey) -> Result<Option<StoredMatch>> {
+        pagination::find(self, key).await
     }
 
-    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptMatch> {
-        pages::matches(self, phase, filter)
+    fn matches(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredMatch> {
+        pagination::matches(self, phase, filter)
     }
 
     async fn record(&self, key: MatchKey, game: u32) -> Result<Option<Vec<u8>>> {
         self.read_record(key, game).await
     }
 
-    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, KeptRecord> {
-        pages::records(self, phase, filter)
+    fn records(&self, phase: u32, filter: MatchFilter) -> Rows<'_, StoredRecord> {
+        pagination::records(self, phase, filter)
     }
 
-    fn faults(&self, filter: FaultFilter) -> Rows<'_, KeptFault> {
-        pages::faults(self, filter)
+    fn faults(&self, filter: FaultFilter) -> Rows<'_, StoredFault> {
+        pagination::faults(self, filter)
     }
 
-    async fn data_before(
+    async fn data_folder_before(
         &self,
         entrant: Entrant,
         phase: u32,
         stage: u32,
     ) -> Result<Option<(MatchKey, DataFolder)>> {
-        self.read_data(entrant, phase, stage).await
+        self.read_data_folder(entrant, phase, stage).await
     }
 
-    async fn rule(&self, ruling: &NewRuling) -> Result<u64> {
+    async fn add_ruling(&self, ruling: &NewRuling) -> Result<u64> {
         self.write_ruling(ruling).await
     }
 
-    async fn lift(&self, ruling: u64, lifted: &Lifted) -> Result<()> {
+    async fn lift_ruling(&self, ruling: u64, lifted: &RulingLift) -> Result<()> {
         self.write_lift(ruling, lifted).await
     }
 
@@ -261,36 +269,42 @@ impl Ledger for SqliteLedger {
         self.read_forfeits(phase).await
     }
 
-    async fn log(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<GameLog>> {
-        self.read_log(key, game, seat).await
+    async fn bot_output(&self, key: MatchKey, game: u32, seat: u8) -> Result<Option<BotOutput>> {
+        self.read_bot_output(key, game, seat).await
     }
 
-    async fn bar(&self, worker: &str, why: &str, at: Time) -> Result<()> {
-        self.write_barred(worker, why, at).await
+    async fn ban_worker(&self, worker: &str, reason: &str, at: Timestamp) -> Result<()> {
+        self.write_banned_worker(worker, reason, at).await
     }
 
-    async fn barred(&self) -> Result<Vec<Barred>> {
-        self.read_barred().await
+    async fn banned_workers(&self) -> Result<Vec<BannedWorker>> {
+        self.read_banned_workers().await
     }
 
-    async fn played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
-        self.read_played_by(phase, worker).await
+    async fn matches_played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
+        self.read_matches_played_by(phase, worker).await
     }
 
-    async fn witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
-        self.read_witnessed(phase).await
+    async fn matches_with_workers(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
+        self.read_matches_with_workers(phase).await
     }
 
-    async fn withdraw(&self, phase: u32, keys: &[MatchKey], why: &str, at: Time) -> Result<u64> {
-        self.write_withdrawal(phase, keys, why, at).await
+    async fn revoke_matches(
+        &self,
+        phase: u32,
+        keys: &[MatchKey],
+        reason: &str,
+        at: Timestamp,
+    ) -> Result<u64> {
+        self.write_revocation(phase, keys, reason, at).await
     }
 
     async fn check(&self) -> Result<Vec<String>> {
-        self.look_for_damage().await
+        self.find_damage().await
     }
 
-    async fn dump(&self, sink: &mut dyn Sink) -> Result<()> {
-        self.hand_over(sink).await
+    async fn dump(&self, sink: &mut dyn RowSink) -> Result<()> {
+        self.export(sink).await
     }
 
     async fn disconnect(&self) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Making and opening the file. What is no ledger is refused before SQLite has touched it.
+//! Creating and opening ledger files. A file that is not a ledger is rejected before SQLite opens it.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -11,114 +11,117 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, S
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, SqliteConnection, SqlitePool};
 use tokio::sync::Mutex;
 
-use super::{SqliteLedger, Writer, trouble};
-use crate::{Founding, Result, StoreError};
+use super::{SqliteLedger, Writer, db_error};
+use crate::{NewLedger, Result, StoreError};
 
-/// In the file's header, so that `file` and we know it: `Agon`.
-const APPLICATION: u32 = u32::from_be_bytes(*b"Agon");
-/// Every step from an empty file to the ledger of today. One that was released never changes.
+/// Application id in the file header: `Agon`.
+const APPLICATION_ID: u32 = u32::from_be_bytes(*b"Agon");
+/// All migrations, in order. A released migration never changes.
 const MIGRATIONS: [&str; 3] = [
     include_str!("../../migrations/0001_ledger.sql"),
     include_str!("../../migrations/0002_rulings_and_logs.sql"),
     include_str!("../../migrations/0003_workers.sql"),
 ];
-/// The version written: how many steps were taken.
+/// Current version: the number of migrations.
 const VERSION: i64 = MIGRATIONS.len() as i64;
-/// Connections that read at the same time.
-const READERS: u32 = 4;
-/// What the writer may keep of the file in memory, in KiB.
-const WRITER_CACHE: &str = "-8000";
-/// So many pages of the log (16 MiB) are written into the file at once.
-const CHECKPOINT: &str = "4000";
+/// Maximum number of parallel read connections.
+const MAX_READERS: u32 = 4;
+/// Page cache of the writer: a negative number is a size in KiB.
+const WRITER_CACHE_SIZE: &str = "-8000";
+/// Pages in the `-wal` file (16 MiB) that trigger a checkpoint.
+const CHECKPOINT_PAGES: &str = "4000";
 
 pub(crate) const FOLDER_HINT: &str = "choose a folder that exists and that you may write to";
-const FILE_HINT: &str = "is the path right, and may you read it?";
+const FILE_HINT: &str = "check the path and your permission to read the file";
 
-/// Makes the file: in memory first, then as a file without a name, which gets its name when it is whole and on the disk.
-pub async fn create(path: &Path, founding: &Founding) -> Result<()> {
+/// Creates the file. It is built in memory, written to an unnamed file, and linked to its name once it is complete and synced.
+pub async fn create(path: &Path, new_ledger: &NewLedger) -> Result<()> {
     if fs::symlink_metadata(path).is_ok() {
         return Err(StoreError::Exists { place: path.display().to_string() });
     }
-    make(path, &image(Some(founding)).await.map_err(trouble::at(path))?)
+    create_file(path, &database_image(Some(new_ledger)).await.map_err(db_error::in_file(path))?)
 }
 
-/// Makes a ledger with nothing in it, for whoever fills it.
+/// Creates a ledger without rows, to be filled by an import.
 pub async fn create_empty(path: &Path) -> Result<()> {
-    make(path, &image(None).await.map_err(trouble::at(path))?)
+    create_file(path, &database_image(None).await.map_err(db_error::in_file(path))?)
 }
 
-fn make(path: &Path, image: &[u8]) -> Result<()> {
-    write_whole(path, image).map_err(|error| match error.kind() {
+fn create_file(path: &Path, image: &[u8]) -> Result<()> {
+    write_atomically(path, image).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => StoreError::Exists { place: path.display().to_string() },
-        io::ErrorKind::StorageFull => StoreError::Full { place: path.display().to_string() },
-        _ => StoreError::Io { place: path.display().to_string(), doing: "make", error, hint: FOLDER_HINT },
+        io::ErrorKind::StorageFull => StoreError::DiskFull { place: path.display().to_string() },
+        _ => StoreError::Io { place: path.display().to_string(), doing: "create", error, hint: FOLDER_HINT },
     })
 }
 
-/// The bytes of a new ledger.
-async fn image(founding: Option<&Founding>) -> Result<Vec<u8>, sqlx::Error> {
+/// Bytes of a new ledger.
+async fn database_image(new_ledger: Option<&NewLedger>) -> Result<Vec<u8>, sqlx::Error> {
     let mut connection =
         SqliteConnectOptions::new().in_memory(true).disable_statement_logging().connect().await?;
-    let pragma = format!("PRAGMA application_id = {APPLICATION}");
+    let pragma = format!("PRAGMA application_id = {APPLICATION_ID}");
     sqlx::raw_sql(AssertSqlSafe(pragma)).execute(&mut connection).await?;
     migrate(&mut connection, &MIGRATIONS).await?;
-    if let Some(founding) = founding {
-        super::state::found(&mut connection, founding).await?;
+    if let Some(new_ledger) = new_ledger {
+        super::state::write_initial_rows(&mut connection, new_ledger).await?;
     }
     let bytes = connection.serialize(None).await?.as_ref().to_vec();
     connection.close().await?;
     Ok(bytes)
 }
 
-/// Makes a file of these bytes, for its owner alone; never over another.
-pub(crate) fn write_whole(path: &Path, image: &[u8]) -> io::Result<()> {
+/// Creates a file with these bytes that only its owner can read. Never overwrites a file.
+pub(crate) fn write_atomically(path: &Path, image: &[u8]) -> io::Result<()> {
     let folder = folder(path);
-    // A secret seed is in it, or hashes of passwords.
+    // The file contains a secret seed or password hashes.
     let mode = 0o600;
     let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
     if let Ok(file) = rustix::fs::open(folder, flags, Mode::from_raw_mode(mode)) {
         let mut file = File::from(file);
         file.write_all(image)?;
         file.sync_all()?;
-        let here = format!("/proc/self/fd/{}", file.as_raw_fd());
-        rustix::fs::linkat(CWD, here, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
+        let fd_path = format!("/proc/self/fd/{}", file.as_raw_fd());
+        rustix::fs::linkat(CWD, fd_path, CWD, path, AtFlags::SYMLINK_FOLLOW)?;
     } else {
-        // Not every file system has files without a name.
-        let draft = beside(path, &format!(".{}.part", std::process::id()));
-        let written =
-            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(mode).open(&draft).and_then(
-                |mut file| {
-                    file.write_all(image)?;
-                    file.sync_all()?;
-                    fs::hard_link(&draft, path)
-                },
-            );
-        let _ = fs::remove_file(&draft);
+        // Not every file system supports unnamed files.
+        let unfinished = with_suffix(path, &format!(".{}.part", std::process::id()));
+        let written = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(mode)
+            .open(&unfinished)
+            .and_then(|mut file| {
+                file.write_all(image)?;
+                file.sync_all()?;
+                fs::hard_link(&unfinished, path)
+            });
+        let _ = fs::remove_file(&unfinished);
         written?;
     }
     File::open(folder)?.sync_all()
 }
 
-/// Opens for reading and writing.
+/// Opens a ledger for reading and writing.
 pub async fn open(path: &Path) -> Result<SqliteLedger> {
-    look(path, APPLICATION)?;
-    writable(path)?;
+    check_header(path, APPLICATION_ID)?;
+    check_writable(path)?;
     let options = options(path)
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Normal)
-        .pragma("cache_size", WRITER_CACHE)
-        .pragma("wal_autocheckpoint", CHECKPOINT);
-    let mut connection = options.connect().await.map_err(trouble::at(path))?;
+        .pragma("cache_size", WRITER_CACHE_SIZE)
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
+    let mut connection = options.connect().await.map_err(db_error::in_file(path))?;
     if version(&mut connection, path, VERSION).await? < VERSION {
-        migrate(&mut connection, &MIGRATIONS).await.map_err(trouble::at(path))?;
+        migrate(&mut connection, &MIGRATIONS).await.map_err(db_error::in_file(path))?;
     }
     let writer = Mutex::new(Some(Writer::new(connection, options)));
     let readers = readers(self::options(path).read_only(true));
     Ok(SqliteLedger { path: path.to_owned(), writer: Some(writer), readers })
 }
 
-/// Whether it may be written. SQLite itself would say of some of these that it cannot open the file.
-pub(crate) fn writable(path: &Path) -> Result<()> {
+/// Checks that file and folder are writable. SQLite would only say that it cannot open the file.
+pub(crate) fn check_writable(path: &Path) -> Result<()> {
     for needed in [path, folder(path)] {
         rustix::fs::access(needed, rustix::fs::Access::WRITE_OK).map_err(|error| StoreError::ReadOnly {
             place: path.display().to_string(),
@@ -128,20 +131,20 @@ pub(crate) fn writable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Opens for reading.
+/// Opens a ledger for reading.
 pub async fn open_to_read(path: &Path) -> Result<SqliteLedger> {
-    look(path, APPLICATION)?;
+    check_header(path, APPLICATION_ID)?;
     let mut options = options(path).read_only(true);
-    // Readers and writers talk through a file beside the ledger. Where none can be made, nobody writes either.
-    let has_log = fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0);
+    // Readers and writers share a file beside the ledger. If it cannot be created here, there is no writer either.
+    let has_log = fs::metadata(with_suffix(path, "-wal")).is_ok_and(|log| log.len() > 0);
     if !has_log && rustix::fs::access(folder(path), rustix::fs::Access::WRITE_OK).is_err() {
         options = options.immutable(true);
     }
-    let mut connection = options.connect().await.map_err(trouble::at(path))?;
+    let mut connection = options.connect().await.map_err(db_error::in_file(path))?;
     let found = version(&mut connection, path, VERSION).await?;
-    connection.close().await.map_err(trouble::at(path))?;
+    connection.close().await.map_err(db_error::in_file(path))?;
     if found < VERSION {
-        // Brought up to date by whoever may write it.
+        // Migration needs write access.
         open(path).await?.disconnect().await?;
     }
     Ok(SqliteLedger { path: path.to_owned(), writer: None, readers: readers(options) })
@@ -152,21 +155,21 @@ pub(crate) fn options(path: &Path) -> SqliteConnectOptions {
         .filename(path)
         .create_if_missing(false)
         .foreign_keys(true)
-        .busy_timeout(trouble::PATIENCE)
+        .busy_timeout(db_error::BUSY_TIMEOUT)
         .disable_statement_logging()
 }
 
 pub(crate) fn readers(options: SqliteConnectOptions) -> SqlitePool {
     SqlitePoolOptions::new()
-        .max_connections(READERS)
+        .max_connections(MAX_READERS)
         .idle_timeout(None)
         .max_lifetime(None)
         .test_before_acquire(false)
         .connect_lazy_with(options)
 }
 
-/// Looks at the first bytes, as any other file's: SQLite would change another program's database by opening it as ours.
-pub(crate) fn look(path: &Path, application: u32) -> Result<()> {
+/// Checks the file header before SQLite opens the file, because opening would change a database of another program.
+pub(crate) fn check_header(path: &Path, application: u32) -> Result<()> {
     let place = path.display().to_string();
     let not = |what: &str| StoreError::NotALedger { place: place.clone(), what: what.to_owned() };
     let mut header = [0; 100];
@@ -187,7 +190,7 @@ pub(crate) fn look(path: &Path, application: u32) -> Result<()> {
             });
         }
     }
-    // https://sqlite.org/fileformat.html: the magic, and the application's own number.
+    // https://sqlite.org/fileformat.html: the magic string and the application id.
     if !header.starts_with(b"SQLite format 3\0") {
         return Err(not("it is not an SQLite database"));
     }
@@ -197,23 +200,25 @@ pub(crate) fn look(path: &Path, application: u32) -> Result<()> {
     Ok(())
 }
 
-/// The file's version, if it is known here.
+/// Version of the file; an error if it is newer than `known`.
 pub(crate) async fn version(connection: &mut SqliteConnection, path: &Path, known: i64) -> Result<i64> {
-    let found: i64 =
-        sqlx::query_scalar("PRAGMA user_version").fetch_one(connection).await.map_err(trouble::at(path))?;
+    let found: i64 = sqlx::query_scalar("PRAGMA user_version")
+        .fetch_one(connection)
+        .await
+        .map_err(db_error::in_file(path))?;
     if found > known {
-        return Err(StoreError::Newer { place: path.display().to_string(), found, known });
+        return Err(StoreError::NewerVersion { place: path.display().to_string(), found, known });
     }
     Ok(found)
 }
 
-/// Takes the steps that were not taken yet, all or none.
+/// Runs the missing migrations, all or none.
 pub(crate) async fn migrate(
     connection: &mut SqliteConnection,
     steps: &[&'static str],
 ) -> Result<(), sqlx::Error> {
     let mut change = connection.begin_with("BEGIN IMMEDIATE").await?;
-    // Asked again inside: somebody else may have been quicker.
+    // Read again inside the transaction: another process may have migrated first.
     let found: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *change).await?;
     for step in steps.iter().skip(found.max(0) as usize) {
         sqlx::raw_sql(*step).execute(&mut *change).await?;
@@ -227,8 +232,8 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
-/// The same path with something added to the name.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// The path with a suffix added to the file name.
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

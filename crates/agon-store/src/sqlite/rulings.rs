@@ -1,27 +1,27 @@
-//! Rulings: made, lifted, listed.
+//! Making, lifting and listing rulings.
 
 use agon_league::{Entrant, MatchKey};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::{SqliteLedger, trouble};
+use super::{SqliteLedger, db_error};
 use crate::Result;
-use crate::kept::Time;
-use crate::ruling::{self, Lifted, NewRuling, Ruling, RulingKind, look_over};
+use crate::model::Timestamp;
+use crate::ruling::{self, NewRuling, Ruling, RulingKind, RulingLift, validate};
 
-/// The highest number of a match in the ledger: what is above it ended later.
+/// Highest ledger id of a match. Matches with higher ids end later.
 const LAST_MATCH: &str = "(SELECT coalesce(max(id), 0) FROM match)";
 
 impl SqliteLedger {
     pub(super) async fn write_ruling(&self, new: &NewRuling) -> Result<u64> {
-        look_over(&new.reason, &new.by)?;
-        let failed = trouble::at(&self.path);
+        validate(&new.reason, &new.by)?;
+        let failed = db_error::in_file(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let (kind, id, entrant) = match new.kind {
-            RulingKind::Void(key) => ("void", Some(self.id_of(&mut change, key).await?), None),
+            RulingKind::Void(key) => ("void", Some(self.match_id(&mut change, key).await?), None),
             RulingKind::Disqualify(entrant) => {
-                self.must_be_there(&mut change, entrant).await?;
+                self.check_entrant_exists(&mut change, entrant).await?;
                 ("disqualify", None, Some(entrant.0))
             }
         };
@@ -33,7 +33,7 @@ impl SqliteLedger {
                 .await
                 .map_err(&failed)?;
         if let Some(known) = known {
-            return Err(ruling::is_known(new.kind, known as u64));
+            return Err(ruling::already_ruled(new.kind, known as u64));
         }
         let text = format!(
             "INSERT INTO ruling (kind, match, entrant, reason, who, at, last_match) VALUES (?, ?, ?, ?, ?, ?, {LAST_MATCH})"
@@ -52,31 +52,31 @@ impl SqliteLedger {
         Ok(done.last_insert_rowid() as u64)
     }
 
-    /// The number in the ledger of a match that was played.
-    async fn id_of(&self, change: &mut SqliteConnection, key: MatchKey) -> Result<i64> {
+    /// Ledger id of a stored match.
+    async fn match_id(&self, change: &mut SqliteConnection, key: MatchKey) -> Result<i64> {
         let id = sqlx::query_scalar("SELECT id FROM match WHERE phase = ? AND stage = ? AND number = ?")
             .bind(key.phase)
             .bind(key.stage)
             .bind(key.number as i64)
             .fetch_optional(change)
             .await
-            .map_err(trouble::at(&self.path))?;
-        id.ok_or_else(|| ruling::not_played(key))
+            .map_err(db_error::in_file(&self.path))?;
+        id.ok_or_else(|| ruling::match_not_played(key))
     }
 
-    /// An entrant is there once a bot was handed in for it.
-    async fn must_be_there(&self, change: &mut SqliteConnection, entrant: Entrant) -> Result<()> {
+    /// Checks that the entrant exists: it has at least one bot version.
+    async fn check_entrant_exists(&self, change: &mut SqliteConnection, entrant: Entrant) -> Result<()> {
         let versions: i64 = sqlx::query_scalar("SELECT count(*) FROM bot WHERE entrant = ?")
             .bind(entrant.0)
             .fetch_one(change)
             .await
-            .map_err(trouble::at(&self.path))?;
-        if versions == 0 { Err(ruling::not_there(entrant)) } else { Ok(()) }
+            .map_err(db_error::in_file(&self.path))?;
+        if versions == 0 { Err(ruling::no_such_entrant(entrant)) } else { Ok(()) }
     }
 
-    pub(super) async fn write_lift(&self, id: u64, lifted: &Lifted) -> Result<()> {
-        look_over(&lifted.reason, &lifted.by)?;
-        let failed = trouble::at(&self.path);
+    pub(super) async fn write_lift(&self, id: u64, lifted: &RulingLift) -> Result<()> {
+        validate(&lifted.reason, &lifted.by)?;
+        let failed = db_error::in_file(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let before: Option<Option<i64>> = sqlx::query_scalar("SELECT lifted FROM ruling WHERE id = ?")
@@ -85,8 +85,8 @@ impl SqliteLedger {
             .await
             .map_err(&failed)?;
         match before {
-            None => return Err(ruling::no_such(id)),
-            Some(Some(_)) => return Err(ruling::lifted_already(id)),
+            None => return Err(ruling::no_such_ruling(id)),
+            Some(Some(_)) => return Err(ruling::already_lifted(id)),
             Some(None) => {}
         }
         let text = format!(
@@ -115,15 +115,15 @@ impl SqliteLedger {
                 None => RulingKind::Void(key(&row, 2)?),
             };
             let lifted = match row.try_get::<Option<i64>, _>(8)? {
-                Some(at) => Some(Lifted { at: Time(at), by: row.try_get(9)?, reason: row.try_get(10)? }),
+                Some(at) => Some(RulingLift { at: Timestamp(at), by: row.try_get(9)?, reason: row.try_get(10)? }),
                 None => None,
             };
-            let (reason, by, at) = (row.try_get(5)?, row.try_get(6)?, Time(row.try_get(7)?));
+            let (reason, by, at) = (row.try_get(5)?, row.try_get(6)?, Timestamp(row.try_get(7)?));
             Ok(Ruling { id: id as u64, kind, reason, by, at, lifted })
         })
         .fetch_all(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::in_file(&self.path))
     }
 
     pub(super) async fn read_forfeits(&self, phase: u32) -> Result<Vec<(MatchKey, Entrant)>> {
@@ -137,21 +137,21 @@ impl SqliteLedger {
         .try_map(|row: SqliteRow| Ok((key(&row, 0)?, Entrant(row.try_get(3)?))))
         .fetch_all(&self.readers)
         .await
-        .map_err(trouble::at(&self.path))
+        .map_err(db_error::in_file(&self.path))
     }
 }
 
-/// Phase, stage and number, from this column on.
+/// Match key from three columns: phase, stage and number.
 fn key(row: &SqliteRow, from: usize) -> Result<MatchKey, sqlx::Error> {
     let number: i64 = row.try_get(from + 2)?;
     Ok(MatchKey { phase: row.try_get(from)?, stage: row.try_get(from + 1)?, number: number as u64 })
 }
 
-/// The numbers of the rulings in force.
-pub async fn in_force(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<u64>> {
+/// Ids of the rulings in force.
+pub async fn ids_in_force(ledger: &SqliteLedger, connection: &mut SqliteConnection) -> Result<Vec<u64>> {
     let all: Vec<i64> = sqlx::query_scalar("SELECT id FROM ruling WHERE lifted IS NULL ORDER BY id")
         .fetch_all(connection)
         .await
-        .map_err(trouble::at(&ledger.path))?;
+        .map_err(db_error::in_file(&ledger.path))?;
     Ok(all.into_iter().map(|id| id as u64).collect())
 }

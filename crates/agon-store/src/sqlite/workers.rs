@@ -1,40 +1,43 @@
-//! Who played what where many machines play, and taking back what a machine has played that is not believed any more.
+//! Workers: bans, the matches they played, and revoking matches of a banned worker.
 
 use agon_core::record::Digest;
 use agon_league::MatchKey;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::{SqliteLedger, digest, state, trouble};
-use crate::kept::{Barred, Time};
-use crate::{Result, steps};
+use super::{SqliteLedger, db_error, digest, state};
+use crate::model::{BannedWorker, Timestamp};
+use crate::{Result, phase_transitions};
 
 impl SqliteLedger {
-    pub(super) async fn write_barred(&self, worker: &str, why: &str, at: Time) -> Result<()> {
+    pub(super) async fn write_banned_worker(&self, worker: &str, reason: &str, at: Timestamp) -> Result<()> {
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         sqlx::query("INSERT INTO barred (worker, why, at) VALUES (?, ?, ?) ON CONFLICT (worker) DO NOTHING")
             .bind(worker)
-            .bind(why)
+            .bind(reason)
             .bind(at.0)
             .execute(&mut *change)
             .await
-            .map_err(trouble::at(&self.path))?;
+            .map_err(db_error::in_file(&self.path))?;
         self.commit(change).await
     }
 
-    pub(super) async fn read_barred(&self) -> Result<Vec<Barred>> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn read_banned_workers(&self) -> Result<Vec<BannedWorker>> {
+        let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let rows: Vec<(String, String, i64)> =
             sqlx::query_as("SELECT worker, why, at FROM barred ORDER BY at, worker")
                 .fetch_all(&mut *reader)
                 .await
                 .map_err(&failed)?;
-        Ok(rows.into_iter().map(|(worker, why, at)| Barred { worker, why, at: Time(at) }).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(worker, reason, at)| BannedWorker { worker, reason, at: Timestamp(at) })
+            .collect())
     }
 
-    pub(super) async fn read_played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn read_matches_played_by(&self, phase: u32, worker: &str) -> Result<Vec<MatchKey>> {
+        let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let sql = "SELECT stage, number FROM match WHERE worker = ? AND phase = ? ORDER BY stage, number";
         let rows: Vec<(u32, i64)> =
@@ -43,8 +46,11 @@ impl SqliteLedger {
         Ok(rows.into_iter().map(key).collect())
     }
 
-    pub(super) async fn read_witnessed(&self, phase: u32) -> Result<Vec<(MatchKey, String, Digest)>> {
-        let failed = trouble::at(&self.path);
+    pub(super) async fn read_matches_with_workers(
+        &self,
+        phase: u32,
+    ) -> Result<Vec<(MatchKey, String, Digest)>> {
+        let failed = db_error::in_file(&self.path);
         let mut reader = self.readers.acquire().await.map_err(&failed)?;
         let sql = "SELECT stage, number, worker, digest FROM match WHERE phase = ? AND worker IS NOT NULL \
                    ORDER BY stage, number";
@@ -56,39 +62,39 @@ impl SqliteLedger {
         rows.iter().map(read).collect::<Result<_, sqlx::Error>>().map_err(&failed)
     }
 
-    pub(super) async fn write_withdrawal(
+    pub(super) async fn write_revocation(
         &self,
         phase: u32,
         keys: &[MatchKey],
-        why: &str,
-        at: Time,
+        reason: &str,
+        at: Timestamp,
     ) -> Result<u64> {
-        let failed = trouble::at(&self.path);
+        let failed = db_error::in_file(&self.path);
         let mut writer = self.writer().await?;
         let mut change = writer.begin(true, &self.path).await?;
         let status = state::phase(self, &mut change, phase).await?;
-        steps::withdraw(&status)?;
-        let mut gone = 0;
+        phase_transitions::check_revoke(&status)?;
+        let mut revoked = 0;
         for key in keys.iter().filter(|key| key.phase == phase) {
-            gone += u64::from(withdraw(&mut change, *key, why, at).await.map_err(&failed)?);
+            revoked += u64::from(revoke(&mut change, *key, reason, at).await.map_err(&failed)?);
         }
-        // It covers what is gone.
+        // The snapshot covers revoked matches.
         sqlx::query("DELETE FROM snapshot WHERE phase = ?")
             .bind(phase)
             .execute(&mut *change)
             .await
             .map_err(&failed)?;
         self.commit(change).await?;
-        Ok(gone)
+        Ok(revoked)
     }
 }
 
-/// Takes one match out, with all that belongs to it; `false` if it is not there, or void by a ruling.
-async fn withdraw(
+/// Revokes a match with all its data. Returns `false` if it is not stored or has a ruling.
+async fn revoke(
     change: &mut SqliteConnection,
     key: MatchKey,
-    why: &str,
-    at: Time,
+    reason: &str,
+    at: Timestamp,
 ) -> Result<bool, sqlx::Error> {
     let MatchKey { phase, stage, number } = key;
     let row = sqlx::query(
@@ -97,7 +103,7 @@ async fn withdraw(
          WHERE phase = ? AND stage = ? AND number = ? AND id NOT IN (SELECT match FROM ruling WHERE match IS NOT NULL) \
          RETURNING match",
     )
-    .bind(why)
+    .bind(reason)
     .bind(at.0)
     .bind(phase)
     .bind(stage)

@@ -1,42 +1,43 @@
-//! Many machines: who played what, who is not believed any more, and taking back what they played.
+//! Workers: bans, the matches they played, and revoking matches.
 
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
 use agon_store::{
-    Appended, Barred, Counts, FaultFilter, FinishedMatch, Ledger, Lifted, LogWriter, MatchFilter, MatchLog,
-    NewRuling, Order, RulingKind, Snapshot, StoreError, Submission, Time,
+    AppendResult, BannedWorker, Counts, FaultFilter, FinishedMatch, Ledger, MatchFilter, MatchOrder,
+    NewBotVersion, NewRuling, OutputWriter, PackedOutput, RulingKind, RulingLift, Snapshot, StoreError,
+    Timestamp,
 };
 use futures_util::TryStreamExt as _;
 
-use crate::Home;
+use crate::TestStorage;
 use crate::common::{SMALL, Shape, finished, folder, key};
 
-/// Played by this worker.
-fn by(worker: &str, key: MatchKey) -> FinishedMatch {
+/// A match played by this worker.
+fn played_by(worker: &str, key: MatchKey) -> FinishedMatch {
     FinishedMatch { worker: Some(worker.to_owned()), ..finished(key, SMALL) }
 }
 
-/// The same match with another outcome.
-fn otherwise(mut one: FinishedMatch) -> FinishedMatch {
+/// The same match with another result.
+fn with_other_digest(mut one: FinishedMatch) -> FinishedMatch {
     one.games[0].digest = Digest([0xcd; 32]);
     one
 }
 
-async fn begun(home: &impl Home) -> Box<dyn Ledger> {
-    let ledger = home.create(2).await;
+async fn started_ledger(storage: &impl TestStorage) -> Box<dyn Ledger> {
+    let ledger = storage.create(2).await;
     for entrant in 0..SMALL.entrants {
-        let bot = Submission {
+        let bot = NewBotVersion {
             entrant: Entrant(entrant),
             hash: "sha256:1".to_owned(),
             spec: "house:left".to_owned(),
             commit: None,
             archive: None,
             from_phase: 0,
-            at: Time(1),
+            at: Timestamp(1),
         };
-        ledger.submit(&bot).await.unwrap();
+        ledger.add_bot_version(&bot).await.unwrap();
     }
-    ledger.start(0, Time(2)).await.unwrap();
+    ledger.start_phase(0, Timestamp(2)).await.unwrap();
     ledger
 }
 
@@ -49,176 +50,199 @@ fn counts(batch: &[&FinishedMatch]) -> Counts {
 }
 
 async fn appended(ledger: &dyn Ledger) -> Vec<MatchKey> {
-    let filter = MatchFilter { order: Order::Appended, ..MatchFilter::default() };
-    ledger.matches(0, filter).map_ok(|kept| kept.result.key).try_collect().await.unwrap()
+    let filter = MatchFilter { order: MatchOrder::Appended, ..MatchFilter::default() };
+    ledger.matches(0, filter).map_ok(|stored| stored.result.key).try_collect().await.unwrap()
 }
 
 async fn is_whole(ledger: &dyn Ledger) {
     assert_eq!(ledger.check().await.unwrap(), Vec::<String>::new());
 }
 
-pub async fn a_worker_is_barred_once_and_its_matches_are_known(home: &impl Home) {
-    let ledger = begun(home).await;
-    ledger.start(1, Time(2)).await.unwrap();
-    assert_eq!(ledger.barred().await.unwrap(), []);
-    ledger.bar("w2", "its records are not true", Time(20)).await.unwrap();
-    ledger.bar("w1", "outvoted twice", Time(20)).await.unwrap();
-    ledger.bar("w0", "it \u{0} lies", Time(10)).await.unwrap();
-    ledger.bar("w2", "once more", Time(30)).await.unwrap();
-    let barred =
-        |worker: &str, why: &str, at| Barred { worker: worker.to_owned(), why: why.to_owned(), at: Time(at) };
+pub async fn worker_is_banned_once_and_its_matches_are_listed(storage: &impl TestStorage) {
+    let ledger = started_ledger(storage).await;
+    ledger.start_phase(1, Timestamp(2)).await.unwrap();
+    assert_eq!(ledger.banned_workers().await.unwrap(), []);
+    ledger.ban_worker("w2", "its records are not true", Timestamp(20)).await.unwrap();
+    ledger.ban_worker("w1", "outvoted twice", Timestamp(20)).await.unwrap();
+    ledger.ban_worker("w0", "it \u{0} lies", Timestamp(10)).await.unwrap();
+    ledger.ban_worker("w2", "once more", Timestamp(30)).await.unwrap();
+    let banned = |worker: &str, reason: &str, at| BannedWorker {
+        worker: worker.to_owned(),
+        reason: reason.to_owned(),
+        at: Timestamp(at),
+    };
     let all = [
-        barred("w0", "it \u{0} lies", 10),
-        barred("w1", "outvoted twice", 20),
-        barred("w2", "its records are not true", 20),
+        banned("w0", "it \u{0} lies", 10),
+        banned("w1", "outvoted twice", 20),
+        banned("w2", "its records are not true", 20),
     ];
-    assert_eq!(home.open().await.barred().await.unwrap(), all);
+    assert_eq!(storage.open().await.banned_workers().await.unwrap(), all);
 
     let here = finished(key(0, 0, 9), SMALL);
     let batch = [
-        by("w1", key(0, 1, 0)),
-        by("w2", key(0, 0, 1)),
-        by("w1", key(0, 0, 5)),
-        by("w1", key(0, 0, 2)),
-        by("w1", key(1, 0, 0)),
+        played_by("w1", key(0, 1, 0)),
+        played_by("w2", key(0, 0, 1)),
+        played_by("w1", key(0, 0, 5)),
+        played_by("w1", key(0, 0, 2)),
+        played_by("w1", key(1, 0, 0)),
         here,
     ];
     ledger.append(&batch, None).await.unwrap();
-    let of = |phase, worker| ledger.played_by(phase, worker);
+    let of = |phase, worker| ledger.matches_played_by(phase, worker);
     assert_eq!(of(0, "w1").await.unwrap(), [key(0, 0, 2), key(0, 0, 5), key(0, 1, 0)]);
     assert_eq!(of(0, "w2").await.unwrap(), [key(0, 0, 1)]);
     assert_eq!(of(1, "w1").await.unwrap(), [key(1, 0, 0)]);
     assert_eq!(of(0, "w").await.unwrap(), []);
     let expected = [(1, "w2"), (2, "w1"), (5, "w1")].map(|(n, worker)| (key(0, 0, n), worker));
-    let all = ledger.witnessed(0).await.unwrap();
+    let all = ledger.matches_with_workers(0).await.unwrap();
     let whose: Vec<_> = all.iter().map(|(key, worker, _)| (*key, worker.as_str())).collect();
     assert_eq!(whose, [&expected[..], &[(key(0, 1, 0), "w1")]].concat());
     assert_eq!(all[0].2, batch[1].digest());
-    // Who played it is no part of what must be the same; the first one stays.
-    assert_eq!(ledger.append(&[by("w2", key(0, 0, 5))], None).await.unwrap(), Appended { new: 0, known: 1 });
+    // The worker is not part of the digest; the first one stays.
+    assert_eq!(
+        ledger.append(&[played_by("w2", key(0, 0, 5))], None).await.unwrap(),
+        AppendResult { new: 0, already_stored: 1 }
+    );
     assert_eq!(of(0, "w2").await.unwrap(), [key(0, 0, 1)]);
 }
 
-pub async fn what_is_withdrawn_is_gone_and_can_come_again_with_another_outcome(home: &impl Home) {
-    let ledger = begun(home).await;
-    let mut writer = LogWriter::default();
+pub async fn revoked_matches_are_removed_and_can_be_appended_with_another_result(storage: &impl TestStorage) {
+    let ledger = started_ledger(storage).await;
+    let mut writer = OutputWriter::default();
     writer.add(1, "I think");
-    let log = writer.finish();
+    let output = writer.finish();
     let mut batch: Vec<FinishedMatch> =
-        (0..12).map(|n| by(if n % 3 == 1 { "w1" } else { "w2" }, key(0, 0, n))).collect();
+        (0..12).map(|n| played_by(if n % 3 == 1 { "w1" } else { "w2" }, key(0, 0, n))).collect();
     for one in &mut batch {
-        one.logs.extend(MatchLog::new(0, 1, &log));
+        one.bot_outputs.extend(PackedOutput::new(0, 1, &output));
         one.data = vec![folder(1, &format!("after {}", one.result.key.number))];
     }
     let snapshot = Snapshot { phase: 0, bytes: vec![5] };
     ledger.append(&batch, Some(&snapshot)).await.unwrap();
 
-    let gone = ledger.played_by(0, "w1").await.unwrap();
-    assert_eq!(gone, [1, 4, 7, 10].map(|n| key(0, 0, n)));
-    let mut asked = gone.clone();
-    // One that was never played, one of another phase.
+    let revoked = ledger.matches_played_by(0, "w1").await.unwrap();
+    assert_eq!(revoked, [1, 4, 7, 10].map(|n| key(0, 0, n)));
+    let mut asked = revoked.clone();
+    // A match that was never played, and one of another phase.
     asked.extend([key(0, 0, 99), key(1, 0, 0)]);
-    assert_eq!(ledger.withdraw(0, &asked, "w1 lies", Time(40)).await.unwrap(), 4);
-    assert_eq!(ledger.withdraw(0, &gone, "w1 lies", Time(41)).await.unwrap(), 0, "they are gone");
+    assert_eq!(ledger.revoke_matches(0, &asked, "w1 lies", Timestamp(40)).await.unwrap(), 4);
+    assert_eq!(
+        ledger.revoke_matches(0, &revoked, "w1 lies", Timestamp(41)).await.unwrap(),
+        0,
+        "they are already revoked"
+    );
     let rest: Vec<&FinishedMatch> = batch.iter().filter(|one| one.result.key.number % 3 != 1).collect();
     assert_eq!(ledger.counts(0).await.unwrap(), counts(&rest));
     let progress = ledger.progress(0).await.unwrap();
-    assert_eq!(progress.snapshot, None, "it covered them");
-    assert_eq!(progress.after, rest.iter().map(|one| one.result.clone()).collect::<Vec<_>>());
-    assert_eq!(progress.stages[0].gaps(12).flatten().collect::<Vec<_>>(), [1, 4, 7, 10]);
-    for key in &gone {
+    assert_eq!(progress.snapshot, None, "it covered revoked matches");
+    assert_eq!(
+        progress.results_after_snapshot,
+        rest.iter().map(|one| one.result.clone()).collect::<Vec<_>>()
+    );
+    assert_eq!(progress.played[0].gaps(12).flatten().collect::<Vec<_>>(), [1, 4, 7, 10]);
+    for key in &revoked {
         assert_eq!(ledger.find(*key).await.unwrap(), None);
         assert_eq!(ledger.record(*key, 0).await.unwrap(), None);
-        assert_eq!(ledger.log(*key, 0, 1).await.unwrap(), None);
+        assert_eq!(ledger.bot_output(*key, 0, 1).await.unwrap(), None);
     }
     let faults: Vec<_> = ledger.faults(FaultFilter::default()).try_collect().await.unwrap();
     assert_eq!(faults.len() as u64, counts(&rest).faults);
     is_whole(&*ledger).await;
 
-    // The last match but one had the folder that the next stage begins with, and has it no more.
-    let before = ledger.data_before(Entrant(1), 0, 1).await.unwrap().unwrap();
+    // The next stage starts with the folder of the last match that was not revoked.
+    let before = ledger.data_folder_before(Entrant(1), 0, 1).await.unwrap().unwrap();
     assert_eq!((before.0, before.1), (key(0, 0, 11), folder(1, "after 11")));
-    assert_eq!(ledger.withdraw(0, &[key(0, 0, 11)], "depends on w1", Time(42)).await.unwrap(), 1);
-    assert_eq!(ledger.data_before(Entrant(1), 0, 1).await.unwrap().unwrap().1, folder(1, "after 9"));
+    assert_eq!(ledger.revoke_matches(0, &[key(0, 0, 11)], "depends on w1", Timestamp(42)).await.unwrap(), 1);
+    assert_eq!(ledger.data_folder_before(Entrant(1), 0, 1).await.unwrap().unwrap().1, folder(1, "after 9"));
     is_whole(&*ledger).await;
 
-    let again: Vec<FinishedMatch> =
-        [1, 4].map(|n| otherwise(by("w2", key(0, 0, n)))).into_iter().chain([batch[7].clone()]).collect();
-    assert_eq!(ledger.append(&again, Some(&snapshot)).await.unwrap(), Appended { new: 3, known: 0 });
-    assert_eq!(ledger.find(key(0, 0, 4)).await.unwrap().unwrap().games[0], Digest([0xcd; 32]));
+    let again: Vec<FinishedMatch> = [1, 4]
+        .map(|n| with_other_digest(played_by("w2", key(0, 0, n))))
+        .into_iter()
+        .chain([batch[7].clone()])
+        .collect();
+    assert_eq!(
+        ledger.append(&again, Some(&snapshot)).await.unwrap(),
+        AppendResult { new: 3, already_stored: 0 }
+    );
+    assert_eq!(ledger.find(key(0, 0, 4)).await.unwrap().unwrap().game_digests[0], Digest([0xcd; 32]));
     assert_eq!(ledger.progress(0).await.unwrap().snapshot, Some(vec![5]));
     assert!(matches!(ledger.append(&[batch[4].clone()], None).await, Err(StoreError::Conflict { .. })));
-    is_whole(&*home.open().await).await;
+    is_whole(&*storage.open().await).await;
 }
 
-pub async fn a_phase_that_is_not_running_gives_nothing_back(home: &impl Home) {
-    let ledger = begun(home).await;
-    ledger.append(&[by("w1", key(0, 0, 0))], None).await.unwrap();
-    ledger.publish(0, Digest([1; 32]), &[], Time(5)).await.unwrap();
+pub async fn revoking_fails_in_a_phase_that_is_not_running(storage: &impl TestStorage) {
+    let ledger = started_ledger(storage).await;
+    ledger.append(&[played_by("w1", key(0, 0, 0))], None).await.unwrap();
+    ledger.publish_phase(0, Digest([1; 32]), &[], Timestamp(5)).await.unwrap();
     for phase in [0, 1] {
-        let told = ledger.withdraw(phase, &[key(phase, 0, 0)], "w1 lies", Time(6)).await.unwrap_err();
-        assert!(told.is_wrong_use() && told.to_string().contains("its matches stay as they are"), "{told}");
+        let error =
+            ledger.revoke_matches(phase, &[key(phase, 0, 0)], "w1 lies", Timestamp(6)).await.unwrap_err();
+        assert!(
+            error.is_usage_error() && error.to_string().contains("its matches cannot be revoked"),
+            "{error}"
+        );
     }
-    let told = ledger.withdraw(2, &[], "w1 lies", Time(6)).await.unwrap_err();
-    assert!(matches!(told, StoreError::NoSuchPhase { .. }), "{told}");
+    let error = ledger.revoke_matches(2, &[], "w1 lies", Timestamp(6)).await.unwrap_err();
+    assert!(matches!(error, StoreError::NoSuchPhase { .. }), "{error}");
     assert_eq!(ledger.counts(0).await.unwrap().matches, 1);
 }
 
-pub async fn void_matches_stay_and_numbers_are_never_used_again(home: &impl Home) {
-    let ledger = begun(home).await;
-    ledger.append(&[0, 1, 2].map(|n| by("w1", key(0, 0, n))), None).await.unwrap();
+pub async fn void_matches_are_not_revoked_and_ids_are_never_reused(storage: &impl TestStorage) {
+    let ledger = started_ledger(storage).await;
+    ledger.append(&[0, 1, 2].map(|n| played_by("w1", key(0, 0, n))), None).await.unwrap();
     let void = |n| NewRuling {
         kind: RulingKind::Void(key(0, 0, n)),
         reason: "the power was cut".to_owned(),
         by: "Ada".to_owned(),
-        at: Time(50),
+        at: Timestamp(50),
     };
-    ledger.rule(&void(0)).await.unwrap();
-    // A ruling that was lifted still names its match.
-    let lifted = ledger.rule(&void(1)).await.unwrap();
-    let reason = Lifted { reason: "it was not".to_owned(), by: "Ada".to_owned(), at: Time(51) };
-    ledger.lift(lifted, &reason).await.unwrap();
+    ledger.add_ruling(&void(0)).await.unwrap();
+    // A lifted ruling still refers to its match.
+    let lifted = ledger.add_ruling(&void(1)).await.unwrap();
+    let reason = RulingLift { reason: "it was not".to_owned(), by: "Ada".to_owned(), at: Timestamp(51) };
+    ledger.lift_ruling(lifted, &reason).await.unwrap();
     let keys = [0, 1, 2].map(|n| key(0, 0, n));
-    assert_eq!(ledger.withdraw(0, &keys, "w1 lies", Time(60)).await.unwrap(), 1);
+    assert_eq!(ledger.revoke_matches(0, &keys, "w1 lies", Timestamp(60)).await.unwrap(), 1);
     assert_eq!(appended(&*ledger).await, keys[..2]);
     assert_eq!(ledger.rulings().await.unwrap().len(), 2);
     is_whole(&*ledger).await;
-    // Whoever reads on behind the last match it knew must see what comes now, although that match is gone.
-    ledger.append(&[by("w2", key(0, 0, 3)), by("w2", key(0, 0, 2))], None).await.unwrap();
+    // A reader that continues after a revoked match must still see the matches appended now.
+    ledger.append(&[played_by("w2", key(0, 0, 3)), played_by("w2", key(0, 0, 2))], None).await.unwrap();
     assert_eq!(appended(&*ledger).await, [0, 1, 3, 2].map(|n| key(0, 0, n)));
-    // The second time too: the first number of the match must not be taken again either.
-    assert_eq!(ledger.withdraw(0, &[keys[2]], "so does w2", Time(61)).await.unwrap(), 1);
-    ledger.append(&[by("w3", key(0, 0, 2))], None).await.unwrap();
-    assert_eq!(ledger.withdraw(0, &[keys[2]], "so does w3", Time(62)).await.unwrap(), 1);
+    // The second time too: the first id of the match must not be reused either.
+    assert_eq!(ledger.revoke_matches(0, &[keys[2]], "so does w2", Timestamp(61)).await.unwrap(), 1);
+    ledger.append(&[played_by("w3", key(0, 0, 2))], None).await.unwrap();
+    assert_eq!(ledger.revoke_matches(0, &[keys[2]], "so does w3", Timestamp(62)).await.unwrap(), 1);
     is_whole(&*ledger).await;
 }
 
-pub async fn rulings_hold_for_what_is_played_again(home: &impl Home) {
+pub async fn rulings_apply_to_matches_that_are_played_again(storage: &impl TestStorage) {
     const ALL: Shape = Shape { seats: 9, ..SMALL };
-    let ledger = begun(home).await;
+    let ledger = started_ledger(storage).await;
     let ghost = |reason: &str| NewRuling {
         kind: RulingKind::Disqualify(Entrant(4)),
         reason: reason.to_owned(),
         by: "Ada".to_owned(),
-        at: Time(50),
+        at: Timestamp(50),
     };
     let play = async |numbers: std::ops::Range<u64>| {
         let batch: Vec<_> = numbers.map(|n| finished(key(0, 0, n), ALL)).collect();
         ledger.append(&batch, None).await.unwrap();
     };
     play(0..2).await;
-    let ruling = ledger.rule(&ghost("it reads the others' files")).await.unwrap();
+    let ruling = ledger.add_ruling(&ghost("it reads the others' files")).await.unwrap();
     play(2..4).await;
-    // The last one before the ruling is lifted goes, and comes again when it is lifted.
-    ledger.withdraw(0, &[key(0, 0, 3)], "w1 lies", Time(60)).await.unwrap();
+    // The last match before the lift is revoked, and appended again after the lift.
+    ledger.revoke_matches(0, &[key(0, 0, 3)], "w1 lies", Timestamp(60)).await.unwrap();
     assert_eq!(ledger.forfeits(0).await.unwrap(), [(key(0, 0, 2), Entrant(4))]);
-    let lifted = Lifted { reason: "it does not".to_owned(), by: "Ada".to_owned(), at: Time(61) };
-    ledger.lift(ruling, &lifted).await.unwrap();
+    let lifted = RulingLift { reason: "it does not".to_owned(), by: "Ada".to_owned(), at: Timestamp(61) };
+    ledger.lift_ruling(ruling, &lifted).await.unwrap();
     play(3..5).await;
     assert_eq!(ledger.forfeits(0).await.unwrap(), [(key(0, 0, 2), Entrant(4))]);
-    // The last one of all goes before a ruling: what comes in its place ended after it.
-    ledger.withdraw(0, &[key(0, 0, 4)], "w1 lies", Time(62)).await.unwrap();
-    ledger.rule(&ghost("it does after all")).await.unwrap();
+    // The last match is revoked before a ruling: its replacement ends after the ruling.
+    ledger.revoke_matches(0, &[key(0, 0, 4)], "w1 lies", Timestamp(62)).await.unwrap();
+    ledger.add_ruling(&ghost("it does after all")).await.unwrap();
     play(4..5).await;
     assert_eq!(ledger.forfeits(0).await.unwrap(), [2, 4].map(|n| (key(0, 0, n), Entrant(4))));
     is_whole(&*ledger).await;

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use agon_core::record::{FaultRecord, Header};
+use agon_core::record::{FaultRecord, RecordHeader};
 use agon_core::{Outcome, Seat};
-use agon_engine::film::json::LogLine;
-use agon_engine::log::{Entry, GameLog};
-use agon_host::intake::Refusal;
-use agon_host::intake::loading::last_place;
+use agon_engine::film::json::BotOutputLine;
+use agon_engine::turn_log::{TurnLog, TurnLogEntry};
+use agon_host::bot_source::BotRejection;
+use agon_host::bot_source::load_check::last_place;
 
-use super::told::count;
+use super::result::count;
 
 /// How many kinds of fault of the trial are told.
 const FAULTS_SHOWN: usize = 8;
@@ -18,7 +18,7 @@ const FAULTS_SHOWN: usize = 8;
 pub(super) struct PrintLog {
     own: Seat,
     turn: u32,
-    pub(super) games: Vec<Vec<LogLine>>,
+    pub(super) games: Vec<Vec<BotOutputLine>>,
 }
 
 impl PrintLog {
@@ -29,30 +29,30 @@ impl PrintLog {
 
     fn add(&mut self, turn: u32, seat: Seat, text: &str) {
         if let Some(game) = self.games.last_mut().filter(|_| seat == self.own && !text.is_empty()) {
-            game.push(LogLine { turn, seat, text: text.to_owned() });
+            game.push(BotOutputLine { turn, seat, text: text.to_owned() });
         }
     }
 }
 
-impl GameLog for PrintLog {
-    fn begins(&mut self, _: u32, _: &Header) -> io::Result<()> {
+impl TurnLog for PrintLog {
+    fn begin_game(&mut self, _: u32, _: &RecordHeader) -> io::Result<()> {
         self.turn = 0;
         self.games.push(Vec::new());
         Ok(())
     }
 
-    fn printed(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
+    fn output(&mut self, seat: Seat, printed: &str) -> io::Result<()> {
         self.add(self.turn, seat, printed);
         Ok(())
     }
 
-    fn answered(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+    fn answer(&mut self, entry: &TurnLogEntry<'_>) -> io::Result<()> {
         self.turn = entry.turn;
-        self.add(entry.turn, entry.seat, entry.printed);
+        self.add(entry.turn, entry.seat, entry.output);
         Ok(())
     }
 
-    fn over(&mut self, _: &Outcome) -> io::Result<()> {
+    fn end_game(&mut self, _: &Outcome) -> io::Result<()> {
         Ok(())
     }
 }
@@ -61,31 +61,31 @@ impl GameLog for PrintLog {
 #[derive(Default)]
 pub(super) struct Faults {
     pub(super) all: u64,
-    kinds: Vec<(String, u64, Refusal)>,
+    kinds: Vec<(String, u64, BotRejection)>,
 }
 
 impl Faults {
     pub(super) fn add(&mut self, game: u32, fault: &FaultRecord) {
         self.all += 1;
         let (turn, report) = (fault.turn, &fault.report);
-        let says = report.says.lines().last().unwrap_or_default();
+        let says = report.message.lines().last().unwrap_or_default();
         let kind = format!("{}: {says}", report.fault);
         if let Some((_, times, _)) = self.kinds.iter_mut().find(|(known, ..)| *known == kind) {
             *times += 1;
             return;
         }
-        let mut refusal = Refusal::new(format!("{kind} (game {game}, turn {turn})"), "");
-        if let Some((file, line)) = last_place(&report.says) {
-            refusal = Refusal { file: file.map(str::to_owned), line, ..refusal };
+        let mut refusal = BotRejection::new(format!("{kind} (game {game}, turn {turn})"), "");
+        if let Some((file, line)) = last_place(&report.message) {
+            refusal = BotRejection { file: file.map(str::to_owned), line, ..refusal };
         } else {
             refusal.trace.clone_from(&report.stderr);
         }
         self.kinds.push((kind, 1, refusal));
     }
 
-    pub(super) fn told(self, game: &str) -> Vec<Refusal> {
+    pub(super) fn told(self, game: &str) -> Vec<BotRejection> {
         let more = self.kinds.len().saturating_sub(FAULTS_SHOWN);
-        let mut told: Vec<Refusal> = Vec::new();
+        let mut told: Vec<BotRejection> = Vec::new();
         for (_, times, mut refusal) in self.kinds.into_iter().take(FAULTS_SHOWN) {
             if times > 1 {
                 let what = refusal.what.trim_end_matches(')');
@@ -95,7 +95,7 @@ impl Faults {
             told.push(refusal);
         }
         if more > 0 {
-            told.push(Refusal::new(format!("and {more} more kinds of fault"), ""));
+            told.push(BotRejection::new(format!("and {more} more kinds of fault"), ""));
         }
         told
     }

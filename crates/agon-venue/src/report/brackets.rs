@@ -1,18 +1,18 @@
 //! An elimination as it went: its stages from the plan, its scores from the ledger.
 
 use agon_core::GameInfo;
-use agon_league::format::{Field, Past, Plan, Stage, Verdict};
-use agon_league::{Entrant, Fixed, MatchKey};
+use agon_league::format::{MatchVerdict, PhaseField, PhaseHistory, PhaseSchedule, Stage};
+use agon_league::{Entrant, FixedPoint, MatchKey};
 use agon_report::bracket::{Bracket, Round, Side, Tie};
 use agon_report::data::GameList;
 use agon_store::{Ledger, MatchFilter};
 use futures_util::StreamExt as _;
 
-use crate::failure::Failure;
+use crate::error::Failure;
 
 /// What the stages that were begun are called; nothing where there is only one.
-pub fn stage_names(plan: &dyn Plan, stages: &[Vec<Verdict>], begun: u32) -> Vec<String> {
-    if begun <= 1 && !plan.looks_back() {
+pub fn stage_names(plan: &dyn PhaseSchedule, stages: &[Vec<MatchVerdict>], begun: u32) -> Vec<String> {
+    if begun <= 1 && !plan.depends_on_results() {
         return Vec::new();
     }
     (0..begun)
@@ -20,16 +20,16 @@ pub fn stage_names(plan: &dyn Plan, stages: &[Vec<Verdict>], begun: u32) -> Vec<
         .collect()
 }
 
-fn stage(plan: &dyn Plan, stages: &[Vec<Verdict>], number: u32) -> Option<Box<dyn Stage>> {
+fn stage(plan: &dyn PhaseSchedule, stages: &[Vec<MatchVerdict>], number: u32) -> Option<Box<dyn Stage>> {
     let known = stages.len().min(number as usize);
-    plan.stage(number, &Past { stages: &stages[..known], ..Past::default() })
+    plan.stage(number, &PhaseHistory { stages: &stages[..known], ..PhaseHistory::default() })
 }
 
 /// A tie in the making: sums stay whole numbers until all are in.
 struct Open {
     seats: [Entrant; 2],
-    points: [Fixed; 2],
-    second: [Fixed; 2],
+    points: [FixedPoint; 2],
+    second: [FixedPoint; 2],
     /// Who has lost it by being disqualified.
     forfeited: [bool; 2],
     extra: u32,
@@ -44,9 +44,9 @@ pub async fn bracket(
     ledger: &dyn Ledger,
     info: &GameInfo,
     phase: u32,
-    plan: &dyn Plan,
-    field: &Field,
-    stages: &[Vec<Verdict>],
+    plan: &dyn PhaseSchedule,
+    field: &PhaseField,
+    stages: &[Vec<MatchVerdict>],
     games: &GameList,
 ) -> Result<Bracket, Failure> {
     let mut rounds: Vec<(String, Vec<Open>)> = Vec::new();
@@ -67,7 +67,7 @@ pub async fn bracket(
         let mut matches = ledger.matches(phase, filter);
         while let Some(one) = matches.next().await {
             let one = one?.result;
-            add(ties, one.key, &Verdict::of(info, &one));
+            add(ties, one.key, &MatchVerdict::of(info, &one));
         }
         for tie in ties.iter_mut() {
             for (side, lost) in tie.seats.iter().zip(&mut tie.forfeited) {
@@ -90,14 +90,21 @@ pub async fn bracket(
 }
 
 /// The ties of a stage, in its order, the better seeded first in each.
-fn join(ties: &mut Vec<Open>, stage: &dyn Stage, field: &Field, number: u32, is_extra: bool, finished: bool) {
+fn join(
+    ties: &mut Vec<Open>,
+    stage: &dyn Stage,
+    field: &PhaseField,
+    number: u32,
+    is_extra: bool,
+    finished: bool,
+) {
     let seed = |one: Entrant| field.entrants.iter().position(|known| *known == one);
     let fixtures = (0..stage.len()).filter_map(|at| stage.fixture(at));
     for fixture in fixtures {
         let [a, b] = fixture.seats[..] else { continue };
         let seats = if seed(a) <= seed(b) { [a, b] } else { [b, a] };
         let at = ties.iter().position(|tie| tie.seats == seats).unwrap_or_else(|| {
-            let zero = [Fixed::ZERO; 2];
+            let zero = [FixedPoint::ZERO; 2];
             ties.push(Open {
                 seats,
                 points: zero,
@@ -119,7 +126,7 @@ fn join(ties: &mut Vec<Open>, stage: &dyn Stage, field: &Field, number: u32, is_
     }
 }
 
-fn add(ties: &mut [Open], key: MatchKey, verdict: &Verdict) {
+fn add(ties: &mut [Open], key: MatchKey, verdict: &MatchVerdict) {
     let Some(tie) = ties.iter_mut().find(|tie| tie.seats.iter().all(|one| verdict.seats.contains(one)))
     else {
         return;
@@ -128,20 +135,20 @@ fn add(ties: &mut [Open], key: MatchKey, verdict: &Verdict) {
     for (seat, entrant) in verdict.seats.iter().enumerate() {
         let side = usize::from(*entrant != tie.seats[0]);
         tie.points[side] += verdict.points.get(seat).copied().unwrap_or_default();
-        tie.second[side] += verdict.second.get(seat).copied().unwrap_or_default();
+        tie.second[side] += verdict.tie_break.get(seat).copied().unwrap_or_default();
     }
 }
 
 fn closed(tie: &Open, games: &GameList) -> Tie {
     let side = |at: usize| Side {
         entrant: tie.seats[at],
-        points: tie.points[at].real(),
-        second: tie.second[at].real(),
+        points: tie.points[at].to_f64(),
+        second: tie.second[at].to_f64(),
     };
     // Still equal after all extra pairs: the better seeded goes on.
     let worth = |side: usize| (!tie.forfeited[side], tie.points[side], tie.second[side]);
     let second_is_better = worth(1) > worth(0);
-    let shown = games.shown.iter().filter(|game| game.page && tie.stages.contains(&game.key.stage));
+    let shown = games.shown.iter().filter(|game| game.has_page && tie.stages.contains(&game.key.stage));
     let own =
         shown.filter(|game| tie.seats.iter().all(|one| game.seats.iter().any(|seat| seat.entrant == *one)));
     Tie {

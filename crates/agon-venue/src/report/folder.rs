@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-use crate::failure::Failure;
+use crate::error::Failure;
 
 /// Says that a folder was written by `agon report`, and which files are its own.
 const MARKER: &str = ".agon-report";
@@ -15,7 +15,7 @@ const HEAD: &str = "agon report 1";
 const HINT: &str = "is there room, and may you write there?";
 
 /// A report in the making.
-pub struct Folder {
+pub struct ReportWriter {
     path: PathBuf,
     draft: PathBuf,
     /// Paths in it, with `/` between their parts.
@@ -26,7 +26,7 @@ pub struct Folder {
     shared: bool,
 }
 
-impl Folder {
+impl ReportWriter {
     /// Looks whether a report may go there. What begins with one of `others` may be there already.
     pub fn begin(path: &Path, others: &[&str]) -> Result<Self, Failure> {
         let path = std::path::absolute(path)?;
@@ -107,7 +107,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ReportWriter {
     /// A draft that was never finished, or the report it has replaced.
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.draft);

@@ -1,25 +1,25 @@
 //! A competition as static pages that open from disk.
 
 pub mod brackets;
-pub mod choose;
+pub mod collect;
 mod folder;
-pub mod gather;
+pub mod select_games;
 
 use std::path::Path;
 
-use crate::competing::Sitting;
-use crate::failure::{BROKE, Failure};
+use crate::competition::LoadedCompetition;
+use crate::error::{BROKE, Failure};
 use agon_core::record::read;
-use agon_engine::film::json::{Extras, to_json};
+use agon_engine::film::json::{FilmExtras, to_json};
 use agon_league::Entrant;
 use agon_report::data::{GameLine, PhaseReport};
 use agon_report::html::Viewer;
-use agon_report::pages::{self, Beside};
+use agon_report::pages::{self, AdjacentGames};
 use agon_report::{Report, STYLE, STYLE_FILE};
 use agon_store::Ledger;
-use folder::Folder;
+use folder::ReportWriter;
 
-pub use choose::Wanted;
+pub use select_games::GameSelection;
 
 /// What was written.
 pub struct Written {
@@ -33,19 +33,19 @@ pub struct Written {
 
 /// Everything, all games included, into a folder in which the ledger may lie too.
 pub async fn beside_ledger(
-    sitting: &Sitting,
+    sitting: &LoadedCompetition,
     ledger: &dyn Ledger,
     folder: &Path,
 ) -> Result<Written, Failure> {
     let others = sitting.place.ledger.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    write_from(sitting, ledger, folder, Wanted::All, &[&others]).await
+    write_from(sitting, ledger, folder, GameSelection::All, &[&others]).await
 }
 
 /// Writes a report. What begins with one of `others` may lie in the folder before, and stays.
 pub async fn write(
-    sitting: &Sitting,
+    sitting: &LoadedCompetition,
     path: &Path,
-    wanted: Wanted,
+    wanted: GameSelection,
     others: &[&str],
 ) -> Result<Written, Failure> {
     write_from(sitting, &sitting.ledger_to_read().await?, path, wanted, others).await
@@ -53,20 +53,20 @@ pub async fn write(
 
 /// The same, from a ledger that was opened.
 pub async fn write_from(
-    sitting: &Sitting,
+    sitting: &LoadedCompetition,
     ledger: &dyn Ledger,
     path: &Path,
-    wanted: Wanted,
+    wanted: GameSelection,
     others: &[&str],
 ) -> Result<Written, Failure> {
-    let mut folder = Folder::begin(path, others)?;
-    let report = gather::report(sitting, ledger, wanted).await?;
+    let mut folder = ReportWriter::begin(path, others)?;
+    let report = collect::report(sitting, ledger, wanted).await?;
     folder.add(STYLE_FILE, STYLE.as_bytes())?;
     for name in [agon_web::SCRIPT, agon_web::STYLE] {
         folder.add(name, &agon_web::asset(name).unwrap_or_default())?;
     }
     folder.add("summary.html", pages::summary(&report).as_bytes())?;
-    for phase in report.phases.iter().filter(|phase| phase.is_begun()) {
+    for phase in report.phases.iter().filter(|phase| phase.has_started()) {
         folder.add(&phase.file(), pages::phase(&report, phase).as_bytes())?;
     }
     for number in 0..report.entrants.len() as u32 {
@@ -80,16 +80,16 @@ pub async fn write_from(
 
 /// A page for each chosen game, one at a time: a film may be large.
 async fn game_pages(
-    sitting: &Sitting,
+    sitting: &LoadedCompetition,
     ledger: &dyn Ledger,
     report: &Report,
-    folder: &mut Folder,
+    folder: &mut ReportWriter,
 ) -> Result<usize, Failure> {
     let mut count = 0;
     for phase in &report.phases {
-        let chosen: Vec<&GameLine> = phase.games.shown.iter().filter(|game| game.page).collect();
+        let chosen: Vec<&GameLine> = phase.games.shown.iter().filter(|game| game.has_page).collect();
         for (at, game) in chosen.iter().enumerate() {
-            let beside = Beside {
+            let beside = AdjacentGames {
                 before: at.checked_sub(1).map(|before| chosen[before]),
                 after: chosen.get(at + 1).copied(),
             };
@@ -102,12 +102,12 @@ async fn game_pages(
 }
 
 async fn game_page(
-    sitting: &Sitting,
+    sitting: &LoadedCompetition,
     ledger: &dyn Ledger,
     report: &Report,
     phase: &PhaseReport,
     game: &GameLine,
-    beside: Beside<'_>,
+    beside: AdjacentGames<'_>,
 ) -> Result<String, Failure> {
     let broke = |error: &dyn std::fmt::Display| {
         let hint = "the ledger is not what was written; go on from a backup";
@@ -123,12 +123,12 @@ async fn game_page(
     let film = sitting.table.film(record, &sitting.assets).map_err(|error| broke(&error))?;
     let by =
         |seat: &agon_report::data::SeatLine| report.entrants.get(seat.entrant.index())?.contributor.clone();
-    let extras = Extras {
+    let extras = FilmExtras {
         contributors: game.seats.iter().map(by).collect(),
-        logs: Vec::new(),
+        bot_output: Vec::new(),
         hide_seed: report.seed.is_none(),
     };
     let film = to_json(sitting.table.info(), film.as_ref(), &extras);
     let viewer = Viewer { script: agon_web::SCRIPT, style: agon_web::STYLE };
-    Ok(pages::game(report, phase, game, beside, viewer, &agon_web::mount(&film)))
+    Ok(pages::game(report, phase, game, beside, viewer, &agon_web::viewer_html(&film)))
 }

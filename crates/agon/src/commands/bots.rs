@@ -8,8 +8,8 @@ use crate::output;
 
 /// Lists them.
 pub fn run(args: &Bots) -> Result<(), Failure> {
-    let table = agon_engine::table(&args.game)?;
-    let bots = table.bots();
+    let table = agon_engine::any_game(&args.game)?;
+    let bots = table.house_bots();
     if args.json {
         return output::print_json("bots", json!({"game": args.game, "bots": bots}));
     }
@@ -17,7 +17,7 @@ pub fn run(args: &Bots) -> Result<(), Failure> {
     let rows = bots.iter().map(|bot| {
         let mut row = vec![format!("house:{}", bot.name)];
         row.extend(roles.then(|| bot.roles.join(", ")));
-        row.push(bot.thinks.to_owned());
+        row.push(bot.strategy.to_owned());
         row
     });
     let titles: &[&str] = if roles { &["Bot", "Plays", "How it thinks"] } else { &["Bot", "How it thinks"] };

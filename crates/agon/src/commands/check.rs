@@ -1,15 +1,15 @@
 //! `agon check GAME BOT`: would this bot be accepted?
 
 use agon_venue::Failure;
-use agon_venue::check::{CheckOrder, check};
-use agon_venue::failure::NO;
+use agon_venue::check::{CheckRequest, check};
+use agon_venue::error::NO;
 
 use crate::cli::Check;
 use crate::{output, setup};
 
 /// Checks a bot.
 pub fn run(args: &Check) -> Result<(), Failure> {
-    let order = CheckOrder {
+    let order = CheckRequest {
         game: &args.game,
         bot: &args.bot,
         settings: &args.setup.settings,

@@ -3,42 +3,42 @@
 use std::ops::ControlFlow;
 
 use agon_core::record::Record;
-use agon_core::{FaultReport, Seat, Times};
-use agon_engine::table::{PlayError, Table, seat_hash};
-use agon_engine::{Film, Request, Retold, Seating};
-use agon_host::dialogue::through;
-use agon_venue::failure::{Failure, NO};
+use agon_core::{AnswerTimes, FaultReport, Seat};
+use agon_engine::any_game::{AnyGame, PlayError, bot_hash};
+use agon_engine::{Film, PlayerSpec, ReaskedRequest, RecordedRequest};
+use agon_host::interactive::through;
+use agon_venue::error::{Failure, NO};
 use serde_json::{Value as Json, json};
 
 use super::pdb;
-use crate::cli::{Debug, Sandbox};
-use crate::logs::{fault_text, one_line, quoted, times_text};
+use crate::cli::{Debug, SandboxMode};
+use crate::logs::{fault_text, indent, one_line, times_text};
 use crate::pretty::pretty;
-use crate::{files, output, setup};
+use crate::{atomic_file, output, setup};
 
 /// What is looked into: one seat of one game, and the bot that is to sit there again.
-pub struct Case<'a> {
+pub struct DebugSession<'a> {
     pub args: &'a Debug,
-    pub table: Box<dyn Table>,
+    pub table: Box<dyn AnyGame>,
     /// Of the game, and before it of the games of its match.
     pub films: Vec<Box<dyn Film>>,
     /// The first of them, counted from 0 in the file.
     pub first: usize,
     pub seat: Seat,
-    pub bot: Seating,
+    pub bot: PlayerSpec,
     /// Whether the bot is another one than recorded.
     changed: bool,
     /// Of the game itself.
-    pub requests: Vec<Request>,
+    pub requests: Vec<RecordedRequest>,
 }
 
 /// What was asked again, kept for showing.
-struct Answered {
+struct ReaskedAnswer {
     /// Counted from 1 in the file.
     game: usize,
-    request: Request,
+    request: RecordedRequest,
     now: Result<String, FaultReport>,
-    times: Times,
+    times: AnswerTimes,
     printed: String,
     same: bool,
 }
@@ -49,12 +49,12 @@ pub fn run(args: &Debug) -> Result<(), Failure> {
     if args.pdb { pdb::run(&case) } else { compare(&case) }
 }
 
-fn understand(args: &Debug) -> Result<Case<'_>, Failure> {
-    let mut records = files::read(&args.record)?;
+fn understand(args: &Debug) -> Result<DebugSession<'_>, Failure> {
+    let mut records = atomic_file::read(&args.record)?;
     let index = choose(args, records.len())?;
-    let table = agon_engine::table(&records[index].header.game)?;
+    let table = agon_engine::any_game(&records[index].header.game)?;
     let (_, assets) = setup::settings(table.info(), &args.settings)?;
-    let games = table.games_before(&records, index);
+    let games = table.games_to_replay(&records, index);
     let (first, records): (_, Vec<Record>) = (games.start, records.drain(games).collect());
     let films = (first + 1..)
         .zip(records)
@@ -78,7 +78,7 @@ fn understand(args: &Debug) -> Result<Case<'_>, Failure> {
     let requests = film.requests(seat);
     check_turn(args.turn, film.len() - 1, seat, &requests)?;
     let (bot, changed) = bot(args, table.as_ref(), film.record(), seat)?;
-    Ok(Case { args, table, films, first, seat, bot, changed, requests })
+    Ok(DebugSession { args, table, films, first, seat, bot, changed, requests })
 }
 
 /// Which game of the file, counted from 0.
@@ -98,7 +98,12 @@ fn choose(args: &Debug, count: usize) -> Result<usize, Failure> {
     }
 }
 
-fn check_turn(turn: Option<u32>, turns: usize, seat: Seat, requests: &[Request]) -> Result<(), Failure> {
+fn check_turn(
+    turn: Option<u32>,
+    turns: usize,
+    seat: Seat,
+    requests: &[RecordedRequest],
+) -> Result<(), Failure> {
     let (Some(first), Some(last)) = (requests.first(), requests.last()) else {
         let what = format!("seat {seat} was never asked in this game");
         return Err(Failure::wrong_use(what, "choose another seat"));
@@ -123,33 +128,38 @@ fn check_turn(turn: Option<u32>, turns: usize, seat: Seat, requests: &[Request])
 }
 
 /// The bot that sits there again, and whether it is another one than recorded.
-fn bot(args: &Debug, table: &dyn Table, record: &Record, seat: Seat) -> Result<(Seating, bool), Failure> {
+fn bot(
+    args: &Debug,
+    table: &dyn AnyGame,
+    record: &Record,
+    seat: Seat,
+) -> Result<(PlayerSpec, bool), Failure> {
     let then = &record.header.seats[seat.index()];
     let spec = args.bot.as_deref().unwrap_or(&then.bot);
-    let sandbox = if args.pdb { Sandbox::Off } else { args.sandbox };
+    let sandbox = if args.pdb { SandboxMode::Off } else { args.sandbox };
     let bot = setup::seating(&record.header.game, spec, sandbox).map_err(|mut failure| {
         if args.bot.is_none() {
             failure.message += "\nhint: paths in a record are seen from the folder it was played in; go there, or give --bot BOT";
         }
         failure
     })?;
-    if bot == Seating::Human {
+    if bot == PlayerSpec::Human {
         return Err(Failure::wrong_use(
             format!("seat {seat} was played by a person, who cannot be asked the same again"),
             "choose another seat, or give --bot BOT to see what a bot would have answered",
         ));
     }
     // A record may come from a stranger, and what it names is about to be run.
-    if sandbox == Sandbox::Off && args.bot.is_none() && is_command(&bot) {
+    if sandbox == SandboxMode::Off && args.bot.is_none() && is_command(&bot) {
         return Err(Failure::wrong_use(
             format!("--sandbox off: the record names a command: {}", one_line(spec)),
             "if you trust it, give it yourself: --bot COMMAND",
         ));
     }
-    let mut seats = vec![Seating::Human; record.header.seats.len()];
+    let mut seats = vec![PlayerSpec::Human; record.header.seats.len()];
     seats[seat.index()] = bot.clone();
     table.check_seats(&seats).map_err(PlayError::from)?;
-    let changed = seat_hash(table.info(), &bot) != then.hash;
+    let changed = bot_hash(table.info(), &bot) != then.hash;
     if changed && args.bot.is_none() {
         output::note(&format!("note: {} has changed since the game was recorded", one_line(spec)));
     }
@@ -157,24 +167,25 @@ fn bot(args: &Debug, table: &dyn Table, record: &Record, seat: Seat) -> Result<(
 }
 
 /// A program other than a Python bot.
-fn is_command(bot: &Seating) -> bool {
-    matches!(bot, Seating::Program(one) if through(&one.program, "debugging").is_none())
+fn is_command(bot: &PlayerSpec) -> bool {
+    matches!(bot, PlayerSpec::Program(one) if through(&one.program, "debugging").is_none())
 }
 
-fn compare(case: &Case<'_>) -> Result<(), Failure> {
+fn compare(case: &DebugSession<'_>) -> Result<(), Failure> {
     let records: Vec<Record> = case.films.iter().map(|film| film.record().clone()).collect();
     let (_, assets) = setup::settings(case.table.info(), &case.args.settings)?;
     let last_game = records.len() - 1;
-    let (mut asked, mut first_difference, mut at_turn) = (0usize, None::<Answered>, None::<Answered>);
+    let (mut asked, mut first_difference, mut at_turn) =
+        (0usize, None::<ReaskedAnswer>, None::<ReaskedAnswer>);
     case.table
-        .ask_again(&records, case.seat, &case.bot, &assets, &mut |retold| {
+        .reask(&records, case.seat, &case.bot, &assets, &mut |retold| {
             asked += 1;
             let here = retold.game == last_game && Some(retold.request.turn) == case.args.turn;
             if here {
-                at_turn = Some(Answered::new(case.first, retold));
+                at_turn = Some(ReaskedAnswer::new(case.first, retold));
             }
-            if first_difference.is_none() && !retold.same() {
-                first_difference = Some(Answered::new(case.first, retold));
+            if first_difference.is_none() && !retold.is_same() {
+                first_difference = Some(ReaskedAnswer::new(case.first, retold));
             }
             // With a turn to go to, a difference on the way is no reason to stop.
             let stop = here || (case.args.turn.is_none() && first_difference.is_some());
@@ -198,7 +209,7 @@ pub fn differs(game: usize, turn: u32, hint: bool) -> Failure {
     Failure { code: NO, message }
 }
 
-impl Case<'_> {
+impl DebugSession<'_> {
     /// The game's number in the file, from 1.
     pub fn number(&self) -> usize {
         self.first + self.films.len()
@@ -218,7 +229,7 @@ impl Case<'_> {
         format!("{}, game {game} of {file}, seat {}: {name} ({spec})\n", self.table.info().title, self.seat)
     }
 
-    fn text(&self, asked: usize, first: Option<&Answered>, at_turn: Option<&Answered>) -> String {
+    fn text(&self, asked: usize, first: Option<&ReaskedAnswer>, at_turn: Option<&ReaskedAnswer>) -> String {
         let mut text = self.title();
         if let Some(one) = at_turn {
             text += &self.what_it_saw(&one.request);
@@ -247,10 +258,10 @@ impl Case<'_> {
     }
 
     /// A turn's heading and what the bot was shown in it.
-    pub fn what_it_saw(&self, request: &Request) -> String {
+    pub fn what_it_saw(&self, request: &RecordedRequest) -> String {
         let Some(film) = self.film() else { return String::new() };
-        let seen = film.seen(request.turn, self.seat);
-        let lines = seen.lines.filter(|_| matches!(&self.bot, Seating::Program(one) if !one.json_lines));
+        let seen = film.observation(request.turn, self.seat);
+        let lines = seen.text.filter(|_| matches!(&self.bot, PlayerSpec::Program(one) if !one.json_lines));
         let turns = film.len() - 1;
         let heading = format!(
             "\nturn {} of {turns}, {}, at most {}\n",
@@ -259,17 +270,17 @@ impl Case<'_> {
             output::time(request.limit)
         );
         match lines {
-            Some(lines) => format!("{heading}it reads:\n{}", quoted(&lines)),
+            Some(lines) => format!("{heading}it reads:\n{}", indent(&lines)),
             None => format!("{heading}it sees:\n{}\n", pretty(&seen.json)),
         }
     }
 
-    fn json(&self, asked: usize, first: Option<&Answered>, at_turn: Option<&Answered>) -> Json {
+    fn json(&self, asked: usize, first: Option<&ReaskedAnswer>, at_turn: Option<&ReaskedAnswer>) -> Json {
         let record = self.film().map(Film::record);
         let name = record.and_then(|r| r.header.seats.get(self.seat.index())).map(|who| who.name.as_str());
-        let observation = |one: &Answered| {
+        let observation = |one: &ReaskedAnswer| {
             let film = self.films.get(one.game.checked_sub(self.first + 1)?)?;
-            serde_json::from_str::<Json>(&film.seen(one.request.turn, self.seat).json).ok()
+            serde_json::from_str::<Json>(&film.observation(one.request.turn, self.seat).json).ok()
         };
         json!({
             "record": self.args.record,
@@ -287,15 +298,15 @@ impl Case<'_> {
     }
 }
 
-impl Answered {
-    fn new(first: usize, retold: &Retold<'_>) -> Self {
+impl ReaskedAnswer {
+    fn new(first: usize, retold: &ReaskedRequest<'_>) -> Self {
         Self {
             game: first + retold.game + 1,
             request: retold.request.clone(),
-            now: retold.now.clone(),
+            now: retold.answer.clone(),
             times: retold.times,
-            printed: retold.printed.clone(),
-            same: retold.same(),
+            printed: retold.output.clone(),
+            same: retold.is_same(),
         }
     }
 
@@ -303,13 +314,13 @@ impl Answered {
         let mut text = reply_text("recorded", &self.request.recorded, self.request.times, false);
         text += &reply_text(now_title(self.same), &self.now, self.times, self.printed.is_empty());
         if self.same
-            && self.request.recorded.as_ref().err().map(|f| &f.says)
-                != self.now.as_ref().err().map(|f| &f.says)
+            && self.request.recorded.as_ref().err().map(|f| &f.message)
+                != self.now.as_ref().err().map(|f| &f.message)
         {
             text += "(the same fault in other words)\n";
         }
         if !self.printed.is_empty() {
-            text += &format!("printed\n{}", quoted(&self.printed));
+            text += &format!("printed\n{}", indent(&self.printed));
         }
         text
     }
@@ -334,7 +345,12 @@ pub const fn now_title(same: bool) -> &'static str {
 }
 
 /// An answer or a fault, with its times.
-pub fn reply_text(title: &str, reply: &Result<String, FaultReport>, times: Times, with_log: bool) -> String {
+pub fn reply_text(
+    title: &str,
+    reply: &Result<String, FaultReport>,
+    times: AnswerTimes,
+    with_log: bool,
+) -> String {
     let came = match reply {
         Ok(answer) => answer.clone(),
         Err(report) => report.fault.to_string(),
@@ -346,7 +362,7 @@ pub fn reply_text(title: &str, reply: &Result<String, FaultReport>, times: Times
     text
 }
 
-fn reply_json(reply: &Result<String, FaultReport>, times: Times) -> Json {
+fn reply_json(reply: &Result<String, FaultReport>, times: AnswerTimes) -> Json {
     let time_us = json!({
         "charged": output::micros(times.charged()),
         "wall": output::micros(times.wall),

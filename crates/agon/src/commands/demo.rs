@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_host::intake::PrivateFolder;
-use agon_runner::tables;
-use agon_server::{App, Config, Server};
-use agon_store::office::{Page, Shown, State};
-use agon_venue::failure::{BROKE, Failure, NO};
-use agon_venue::{Sitting, sheets, starter};
+use agon_host::bot_source::ScratchDir;
+use agon_runner::phase_results;
+use agon_server::{AppState, Config, Server};
+use agon_store::site_db::{CompetitionFilter, CompetitionState, PageRequest};
+use agon_venue::error::{BROKE, Failure, NO};
+use agon_venue::{LoadedCompetition, starter, table_formats};
 use serde_json::json;
 
 use super::serve;
@@ -31,7 +31,7 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
     let data = if let Some(data) = &args.data {
         data.clone()
     } else {
-        private = PrivateFolder::new("agon-demo")?;
+        private = ScratchDir::new("agon-demo")?;
         private.path().to_owned()
     };
     let mut config = Config::new(data.join("server"));
@@ -53,8 +53,11 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     let (app, url) = (server.app().clone(), server.url());
     let invitation = server.invitation().map(str::to_owned);
     for one in competitions(&app).await? {
-        if one.state == State::Closed {
-            app.office.set_state(&one.id, &[State::Closed], State::Running, None).await.map_err(broke)?;
+        if one.state == CompetitionState::Closed {
+            app.office
+                .set_state(&one.id, &[CompetitionState::Closed], CompetitionState::Running, None)
+                .await
+                .map_err(broke)?;
         }
     }
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -64,7 +67,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
     output::note("playing five small competitions, about a minute in all ...");
     let played = tokio::select! {
         played = all_over(&app) => played,
-        () = agon_server::asked_to_stop() => Err(Failure { code: NO, message: String::new() }),
+        () = agon_server::wait_for_stop_signal() => Err(Failure { code: NO, message: String::new() }),
     };
     let told = match played {
         Ok(()) => tables(&files, args).await,
@@ -76,7 +79,7 @@ async fn play_and_show(args: &Demo, config: Config) -> Result<(), Failure> {
             output::note(&format!("To look at the organiser's desk too, become the organiser: {link}"));
         }
         output::note("CTRL-C ends it.");
-        agon_server::asked_to_stop().await;
+        agon_server::wait_for_stop_signal().await;
     }
     let _ = stop.send(());
     serving.await.map_err(broke)?.map_err(serve::failure)?;
@@ -87,30 +90,30 @@ fn broke(error: impl std::fmt::Display) -> Failure {
     Failure { code: BROKE, message: error.to_string() }
 }
 
-async fn competitions(app: &App) -> Result<Vec<agon_store::office::Competition>, Failure> {
-    let page = Page { after: None, limit: 100 };
-    Ok(app.office.competitions(Shown::All, page).await.map_err(broke)?.items)
+async fn competitions(app: &AppState) -> Result<Vec<agon_store::site_db::HostedCompetition>, Failure> {
+    let page = PageRequest { after: None, limit: 100 };
+    Ok(app.office.competitions(CompetitionFilter::All, page).await.map_err(broke)?.items)
 }
 
 /// Waits until nothing is left to play. Says so of each that is over.
-async fn all_over(app: &App) -> Result<(), Failure> {
+async fn all_over(app: &AppState) -> Result<(), Failure> {
     let (begun, mut told) = (Instant::now(), Vec::new());
     loop {
         let all = competitions(app).await?;
         for one in &all {
             match one.state {
-                State::Failed => {
+                CompetitionState::Failed => {
                     let words = one.message.as_deref().unwrap_or("no words");
                     return Err(broke(format!("{}: {words}", one.name)));
                 }
-                State::Over if !told.contains(&one.id) => {
+                CompetitionState::Finished if !told.contains(&one.id) => {
                     told.push(one.id.clone());
                     output::note(&format!("{}: over after {:.0} s", one.name, begun.elapsed().as_secs_f64()));
                 }
                 _ => {}
             }
         }
-        if all.iter().all(|one| one.state == State::Over) {
+        if all.iter().all(|one| one.state == CompetitionState::Finished) {
             return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -121,15 +124,16 @@ async fn all_over(app: &App) -> Result<(), Failure> {
 async fn tables(files: &[PathBuf], args: &Demo) -> Result<(), Failure> {
     let mut list = Vec::new();
     for file in files {
-        let sitting = Sitting::read(file)?;
+        let sitting = LoadedCompetition::read(file)?;
         let ledger = sitting.ledger_to_read().await?;
         let last = sitting.competition.phases.len() as u32 - 1;
         let info = sitting.table.info();
-        let standings = tables::standings_of(&ledger, &sitting.competition, info, last).await?;
+        let standings = phase_results::phase_standings(&ledger, &sitting.competition, info, last).await?;
         if args.json {
             list.push(standings.json());
         } else {
-            let text = sheets::render(&standings, sheets::Format::Text, true, output::table_width());
+            let text =
+                table_formats::render(&standings, table_formats::Format::Text, true, output::table_width());
             output::print(&format!("\n{text}"))?;
         }
     }

@@ -5,8 +5,8 @@ use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
-use agon_grid::probe::{self, Finding};
-use agon_venue::failure::{Failure, NO};
+use agon_grid::probe::{self, ProbeResult};
+use agon_venue::error::{Failure, NO};
 use serde_json::json;
 
 use crate::cli::Doctor;
@@ -65,8 +65,8 @@ fn sandbox() -> Vec<Check> {
     }
 }
 
-impl From<Finding> for Check {
-    fn from(finding: Finding) -> Self {
+impl From<ProbeResult> for Check {
+    fn from(finding: ProbeResult) -> Self {
         let health = match finding.health {
             probe::Health::Good => Health::Good,
             probe::Health::Note => Health::Note,
@@ -79,7 +79,7 @@ impl From<Finding> for Check {
 /// The NATS server that was named: everything that coordinator and workers need is tried.
 fn nats(args: &Doctor) -> Result<Vec<Check>, Failure> {
     let Some(options) = args.nats.options("coordinator")? else { return Ok(Vec::new()) };
-    let findings = grid::with_runtime(|runtime| Ok(runtime.block_on(probe::nats(&options))))?;
+    let findings = grid::with_runtime(|runtime| Ok(runtime.block_on(probe::probe_server(&options))))?;
     Ok(findings.into_iter().map(Check::from).collect())
 }
 
@@ -210,8 +210,11 @@ fn colour() -> Check {
 
 fn games() -> Check {
     let infos = agon_games::infos();
-    let bots: usize =
-        infos.iter().filter_map(|info| agon_engine::table(info.id).ok()).map(|t| t.bots().len()).sum();
+    let bots: usize = infos
+        .iter()
+        .filter_map(|info| agon_engine::any_game(info.id).ok())
+        .map(|t| t.house_bots().len())
+        .sum();
     let found = format!("{} games, {bots} house bots", infos.len());
     Check { name: "games".into(), health: Health::Good, found, hint: "".into() }
 }

@@ -5,21 +5,21 @@ use std::path::Path;
 
 use agon_store::{Ledger, PhaseState, archive};
 use agon_venue::Failure;
-use agon_venue::Sitting;
-use agon_venue::competing::export;
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::export;
 use tokio::runtime::Runtime;
 
 use crate::cli;
-use crate::competing;
+use crate::competition;
 use crate::output;
 
 /// Writes them.
 pub fn run(args: &cli::Export) -> Result<(), Failure> {
-    let sitting = Sitting::read(&args.file)?;
-    let runtime = competing::runtime()?;
+    let sitting = LoadedCompetition::read(&args.file)?;
+    let runtime = competition::runtime()?;
     let ledger = runtime.block_on(sitting.ledger_to_read_at(&args.kept.place()))?;
     if let Some(path) = &args.archive {
-        let moved = runtime.block_on(archive::write(&*ledger, path))?;
+        let moved = runtime.block_on(archive::export(&*ledger, path))?;
         let size = match moved.bytes {
             small @ ..1_048_576 => format!("{} KiB", small.div_ceil(1 << 10)),
             large => format!("{:.1} MiB", large as f64 / f64::from(1 << 20)),
@@ -34,7 +34,12 @@ pub fn run(args: &cli::Export) -> Result<(), Failure> {
     }
 }
 
-fn files(sitting: &Sitting, runtime: &Runtime, ledger: &dyn Ledger, named: &Path) -> Result<(), Failure> {
+fn files(
+    sitting: &LoadedCompetition,
+    runtime: &Runtime,
+    ledger: &dyn Ledger,
+    named: &Path,
+) -> Result<(), Failure> {
     fs::create_dir_all(named)
         .map_err(|e| Failure::io("make", named, &e, "is there room, and may you write there?"))?;
     let folder = named.canonicalize()?;

@@ -1,6 +1,6 @@
 //! `agon games [GAME]`: what can be played.
 
-use agon_core::settings::Default as Fallback;
+use agon_core::settings::SettingDefault as Fallback;
 use agon_core::{Fault, GameInfo};
 use agon_venue::Failure;
 use serde_json::json;
@@ -12,13 +12,18 @@ use crate::output;
 pub fn run(args: &Games) -> Result<(), Failure> {
     match &args.game {
         Some(id) => {
-            let info = agon_engine::table(id)?.info();
+            let info = agon_engine::any_game(id)?.info();
             if args.json { output::print_json("game", json!(info)) } else { output::print(&describe(info)) }
         }
         None if args.json => output::print_json("games", json!({"games": agon_games::infos()})),
         None => {
             let rows = agon_games::infos().into_iter().map(|info| {
-                vec![info.id.to_owned(), info.seats.words(), info.clock.to_owned(), info.summary.to_owned()]
+                vec![
+                    info.id.to_owned(),
+                    info.seats.describe(),
+                    info.clock.to_owned(),
+                    info.summary.to_owned(),
+                ]
             });
             output::print(&output::table(&["Game", "Seats", "Clock", "What it is"], rows.collect()))
         }
@@ -33,7 +38,7 @@ fn describe(info: &GameInfo) -> String {
         info.id,
         info.rules_version,
         info.summary,
-        info.seats.words(),
+        info.seats.describe(),
         roles.join(", "),
         info.clock,
         info.score.name,
@@ -45,7 +50,7 @@ fn describe(info: &GameInfo) -> String {
     }
     text.push_str("\nA fault costs\n");
     for fault in Fault::ALL {
-        text.push_str(&format!("  {}: {}\n", fault, info.cost(fault).words()));
+        text.push_str(&format!("  {}: {}\n", fault, info.penalty(fault).describe()));
     }
     let rows = info.settings.iter().map(|spec| {
         let fallback = match spec.default {

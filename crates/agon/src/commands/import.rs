@@ -2,27 +2,27 @@
 
 use agon_store::archive;
 use agon_venue::Failure;
-use agon_venue::competing::Where;
+use agon_venue::competition::LedgerLocation;
 use serde_json::json;
 
 use crate::cli;
-use crate::competing;
+use crate::competition;
 use crate::output;
 
 /// Makes it.
 pub fn run(args: &cli::Import) -> Result<(), Failure> {
-    let runtime = competing::runtime()?;
+    let runtime = competition::runtime()?;
     let stem = args.archive.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let (moved, ledger, next) = match args.kept.place() {
-        Where::File => {
+        LedgerLocation::File => {
             let ledger = args.to.clone().unwrap_or_else(|| args.archive.with_extension("ledger"));
-            let moved = runtime.block_on(archive::into_file(&args.archive, &ledger))?;
+            let moved = runtime.block_on(archive::import_to_file(&args.archive, &ledger))?;
             let file = agon_venue::manifest::quoted(&ledger.with_extension("toml").display().to_string());
             (moved, ledger.display().to_string(), format!("agon run {file} goes on with it"))
         }
-        Where::Database(url) => {
+        LedgerLocation::Database(url) => {
             let name = args.name.clone().unwrap_or(stem);
-            let moved = runtime.block_on(archive::into_database(&args.archive, &url, &name))?;
+            let moved = runtime.block_on(archive::import_to_database(&args.archive, &url, &name))?;
             let next = format!("agon run {name}.toml --database URL goes on with it");
             (moved, name, next)
         }

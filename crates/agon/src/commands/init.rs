@@ -2,19 +2,19 @@
 
 use std::fs;
 
-use agon_league::competition::own;
+use agon_league::config::preset;
 use agon_venue::Failure;
 use agon_venue::manifest::quoted;
 use serde_json::json;
 
+use crate::atomic_file::AtomicFile;
 use crate::cli::Init;
-use crate::files::WholeFile;
 use crate::output;
 
 /// Writes it, and says what comes next.
 pub fn run(args: &Init) -> Result<(), Failure> {
-    let info = agon_engine::table(&args.game)?.info();
-    let Some(text) = own(info.id) else {
+    let info = agon_engine::any_game(&args.game)?.info();
+    let Some(text) = preset(info.id) else {
         let hint = "docs/competition-file.md says how to write one";
         return Err(Failure::wrong_use(format!("{} has no competition of its own", info.title), hint));
     };
@@ -24,7 +24,7 @@ pub fn run(args: &Init) -> Result<(), Failure> {
         return Err(Failure::wrong_use(what, "name another file, or remove it first"));
     }
     let file = quoted(&shown);
-    WholeFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;
+    AtomicFile::write(&args.file, "the competition", text.replace("FILE", &file).as_bytes())?;
     let next = [
         (format!("agon run {file}"), "play it; stop it at any time, and run it again to go on"),
         (format!("agon table {file}"), "the table so far"),

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod bot_timings;
 pub mod bots;
 pub mod check;
 pub mod compare;
@@ -22,7 +23,6 @@ pub mod show;
 pub mod submit;
 pub mod table;
 pub mod trial;
-mod tried;
 pub mod update;
 pub mod worker;
 pub mod workers;

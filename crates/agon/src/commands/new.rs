@@ -8,7 +8,7 @@ use std::process::Command;
 use agon_host::Program;
 use agon_venue::Failure;
 use agon_venue::manifest::quoted;
-use agon_venue::starter::{self, Names, Starter};
+use agon_venue::starter::{self, Starter, TemplateNames};
 use serde_json::json;
 
 use crate::cli::New;
@@ -16,10 +16,10 @@ use crate::output;
 
 /// Writes it, builds it if it can, and says what comes next.
 pub fn run(args: &New) -> Result<(), Failure> {
-    let info = agon_engine::table(&args.game)?.info();
+    let info = agon_engine::any_game(&args.game)?.info();
     let language = starter::language(&args.lang)?;
     let folder = whole_path(&args.folder)?;
-    let names = Names::of(&folder.file_name().unwrap_or_default().to_string_lossy());
+    let names = TemplateNames::of(&folder.file_name().unwrap_or_default().to_string_lossy());
     let starter = Starter::new(info, language, &names);
     write(&folder, &starter)?;
     let built = match language.build {

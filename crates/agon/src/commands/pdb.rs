@@ -1,20 +1,20 @@
 //! `agon debug ... --pdb`: a Python bot in this terminal, stopped in its own function at the turn in question.
 
-use agon_core::{FaultReport, Lifetime};
-use agon_engine::again::bot_seed;
-use agon_engine::{Request, Seating};
-use agon_host::dialogue::{Dialogue, Told, through};
-use agon_venue::failure::{BROKE, Failure};
+use agon_core::{BotLifetime, FaultReport};
+use agon_engine::debug_replay::bot_seed;
+use agon_engine::{PlayerSpec, RecordedRequest};
+use agon_host::interactive::{InteractiveBot, InteractiveReply, through};
+use agon_venue::error::{BROKE, Failure};
 
-use super::debug::{Case, differs, now_title};
+use super::debug::{DebugSession, differs, now_title};
 use crate::logs::fault_text;
 use crate::output;
 
 /// Plays up to the turn, lets the author look around, and compares the answer.
-pub fn run(case: &Case<'_>) -> Result<(), Failure> {
+pub fn run(case: &DebugSession<'_>) -> Result<(), Failure> {
     let Some(target) = target(case) else { return Ok(()) };
     let program = match &case.bot {
-        Seating::Program(one) => through(&one.program, "debugging"),
+        PlayerSpec::Program(one) => through(&one.program, "debugging"),
         _ => None,
     };
     let Some(program) = program else {
@@ -31,29 +31,33 @@ pub fn run(case: &Case<'_>) -> Result<(), Failure> {
         message: format!("{}: {}\nhint: what it printed is above", case.bot.spec(), what.replace('\n', "; ")),
     };
     let seed = bot_seed(first.record(), case.seat);
-    let mut talk = Dialogue::in_terminal(&program, seed).map_err(|e| broke(e.to_string()))?;
+    let mut talk = InteractiveBot::in_terminal(&program, seed).map_err(|e| broke(e.to_string()))?;
     let told = play_up_to(case, target, &mut talk).map_err(broke)?;
     drop(talk);
     let now = match told {
-        Told::Quit => return output::print("left the debugger before the bot had answered\n"),
-        Told::Answer(text) => film.judge(target.turn, case.seat, &text),
-        Told::Fault(fault, says) => Err(FaultReport::new(fault, says)),
+        InteractiveReply::Quit => return output::print("left the debugger before the bot had answered\n"),
+        InteractiveReply::Answer(text) => film.judge_answer(target.turn, case.seat, &text),
+        InteractiveReply::Fault(fault, says) => Err(FaultReport::new(fault, says)),
     };
     report(case, target, &now)
 }
 
 /// The turn that was asked for, else the first that went wrong, else the first.
-fn target<'c>(case: &'c Case<'_>) -> Option<&'c Request> {
-    let wanted = |request: &&Request| Some(request.turn) == case.args.turn;
+fn target<'c>(case: &'c DebugSession<'_>) -> Option<&'c RecordedRequest> {
+    let wanted = |request: &&RecordedRequest| Some(request.turn) == case.args.turn;
     let requests = case.requests.iter();
     let wrong = case.requests.iter().find(|request| request.recorded.is_err());
     requests.clone().find(wanted).or(wrong).or(requests.clone().next())
 }
 
 /// Tells the bot everything it was told before the turn, then stops it there.
-fn play_up_to(case: &Case<'_>, target: &Request, talk: &mut Dialogue) -> Result<Told, String> {
+fn play_up_to(
+    case: &DebugSession<'_>,
+    target: &RecordedRequest,
+    talk: &mut InteractiveBot,
+) -> Result<InteractiveReply, String> {
     // Where nothing is kept from one call to the next, the others need not be made.
-    let alone = case.table.info().lifetime == Lifetime::Call;
+    let alone = case.table.info().lifetime == BotLifetime::Call;
     if let Some(first) = case.films.first() {
         talk.hello(&first.hello(case.seat))?;
     }
@@ -66,19 +70,23 @@ fn play_up_to(case: &Case<'_>, target: &Request, talk: &mut Dialogue) -> Result<
                 talk.say("break")?;
             }
             if here || !alone {
-                let seen = film.seen(request.turn, case.seat).json;
+                let seen = film.observation(request.turn, case.seat).json;
                 let told = talk.turn(request.name, request.limit, &seen)?;
-                if here || told == Told::Quit {
+                if here || told == InteractiveReply::Quit {
                     return Ok(told);
                 }
             }
         }
         talk.end()?;
     }
-    Ok(Told::Quit)
+    Ok(InteractiveReply::Quit)
 }
 
-fn report(case: &Case<'_>, target: &Request, now: &Result<String, FaultReport>) -> Result<(), Failure> {
+fn report(
+    case: &DebugSession<'_>,
+    target: &RecordedRequest,
+    now: &Result<String, FaultReport>,
+) -> Result<(), Failure> {
     let same = match (&target.recorded, now) {
         (Ok(then), Ok(now)) => then == now,
         (Err(then), Err(now)) => then.fault == now.fault,

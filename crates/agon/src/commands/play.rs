@@ -1,20 +1,19 @@
 //! `agon play GAME BOT BOT...`: plays games and sums them up.
 
 use agon_core::record::{Digest, Record, Recorder, read_all};
-use agon_core::{Assets, Eye, Fault, GameInfo, Lifetime, Seat, Settings};
-use agon_engine::log::{GameLog, MakeLog};
-use agon_engine::referee::{Played, Room};
-use agon_engine::table::{Plan, Table, seat_names};
-use agon_engine::{Event, Reporter, Seating, Series, Summary, stats};
-use agon_host::python::Stateless;
+use agon_core::{Assets, BotLifetime, Fault, GameInfo, Seat, Settings, Viewpoint};
+use agon_engine::any_game::{AnyGame, MatchSetup, seat_names};
+use agon_engine::referee::{GameHooks, PlayedGame};
+use agon_engine::turn_log::{MakeTurnLog, TurnLog};
+use agon_engine::{GameEvent, PlayerSpec, Reporter, Series, Summary, stats};
 use agon_venue::Failure;
-use agon_venue::neighbours;
+use agon_venue::isolation;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
-use crate::cli::{Forget, Play, Switch};
+use crate::atomic_file::{AtomicFile, digest_of};
+use crate::cli::{OnOff, Play};
 use crate::console::Terminal;
-use crate::files::{WholeFile, digest_of};
 use crate::logs::Logs;
 use crate::watch::{self, paint};
 use crate::{output, setup};
@@ -27,10 +26,10 @@ const FAULTS_SHOWN: usize = 8;
 /// What was asked for, understood and checked.
 struct Order<'a> {
     args: &'a Play,
-    table: Box<dyn Table>,
+    table: Box<dyn AnyGame>,
     settings: Settings,
     assets: Assets,
-    seats: Vec<Seating>,
+    seats: Vec<PlayerSpec>,
     seed: u64,
     jobs: usize,
 }
@@ -41,13 +40,13 @@ pub fn run(args: &Play) -> Result<(), Failure> {
     let mut tally = Tally::new(&order)?;
     let logs = args.logs.as_deref().map(|folder| Logs::into(folder, order.table.info(), &order.seats));
     let logs = logs.transpose()?;
-    if order.seats.contains(&Seating::Human) {
+    if order.seats.contains(&PlayerSpec::Human) {
         play_with_human(&order, &mut tally, logs.as_ref())?;
     } else {
         let progress = progress(args);
         let make_log = logs.as_ref().map(|logs| |first| logs.log(first));
         let series = Series {
-            table: order.table.as_ref(),
+            game: order.table.as_ref(),
             settings: &order.settings,
             seed: order.seed,
             games: args.games,
@@ -56,8 +55,8 @@ pub fn run(args: &Play) -> Result<(), Failure> {
             assets: &order.assets,
             record: tally.keeps_records(),
             jobs: order.jobs,
-            pin: order.args.pin == Switch::On,
-            log: make_log.as_ref().map(|make| make as &MakeLog<'_>),
+            pin: order.args.pin == OnOff::On,
+            make_log: make_log.as_ref().map(|make| make as &MakeTurnLog<'_>),
         };
         series.play(|played| {
             progress.inc(1);
@@ -69,7 +68,7 @@ pub fn run(args: &Play) -> Result<(), Failure> {
 }
 
 fn understand(args: &Play) -> Result<Order<'_>, Failure> {
-    let table = agon_engine::table(&args.game)?;
+    let table = agon_engine::any_game(&args.game)?;
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(table.info(), &args.setup.settings)?;
     let mut seats = args
@@ -77,10 +76,9 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
         .iter()
         .map(|bot| setup::seating(&args.game, bot, args.sandbox))
         .collect::<Result<Vec<_>, _>>()?;
-    forget(&mut seats, args.stateless);
-    neighbours::keep_apart(&mut seats)?;
-    table.check_seats(&seats).map_err(agon_engine::table::PlayError::from)?;
-    table.check(&settings, seats.len(), &assets)?;
+    isolation::hide_other_bots(&mut seats)?;
+    table.check_seats(&seats).map_err(agon_engine::any_game::PlayError::from)?;
+    table.check_settings(&settings, seats.len(), &assets)?;
     setup::furnish(&args.game, &mut seats, &settings, &assets)?;
     if args.games == 0 || args.match_games == Some(0) {
         return Err(Failure::wrong_use(
@@ -88,28 +86,14 @@ fn understand(args: &Play) -> Result<Order<'_>, Failure> {
             "leave them out to play one game",
         ));
     }
-    if args.match_games.is_some() && table.info().lifetime != Lifetime::Match {
+    if args.match_games.is_some() && table.info().lifetime != BotLifetime::Match {
         let what = format!("--match-games: {} is not played in matches", args.game);
         return Err(Failure::wrong_use(what, "leave it out; only connect-five's bots live for a match"));
     }
     let jobs = setup::jobs(args.jobs)?;
-    let plan = Plan { settings: &settings, seed, seats: &seats, assets: &assets };
+    let plan = MatchSetup { settings: &settings, seed, seats: &seats, assets: &assets };
     setup::try_load(table.as_ref(), &plan)?;
     Ok(Order { args, table, settings, assets, seats, seed, jobs })
-}
-
-/// Tells Python bots how they are made to forget.
-pub fn forget(seats: &mut [Seating], how: Forget) {
-    let how = match how {
-        Forget::Strict => Stateless::Strict,
-        Forget::Fresh => Stateless::Fresh,
-        Forget::Audited => Stateless::Audited,
-    };
-    for seat in seats {
-        if let Seating::Program(program) = seat {
-            agon_host::python::forget(&mut program.program, how);
-        }
-    }
 }
 
 fn progress(args: &Play) -> ProgressBar {
@@ -127,11 +111,11 @@ fn play_with_human(order: &Order<'_>, tally: &mut Tally, logs: Option<&Logs>) ->
         colour: bool,
     }
     impl Reporter for ShowEnd {
-        fn event(&mut self, event: &Event<'_>) {
-            if let Event::Over { scene, outcome, .. } = event {
+        fn event(&mut self, event: &GameEvent<'_>) {
+            if let GameEvent::Over { view: scene, outcome, .. } = event {
                 output::note(&format!(
                     "\n{}\n{}",
-                    paint::ansi(&scene.picture(Eye::All), self.colour),
+                    paint::ansi(&scene.picture(Viewpoint::All), self.colour),
                     outcome.ended
                 ));
             }
@@ -141,14 +125,18 @@ fn play_with_human(order: &Order<'_>, tally: &mut Tally, logs: Option<&Logs>) ->
     let (mut console, mut show_end) = (Terminal { colour }, ShowEnd { colour });
     let mut recorder = Recorder::new();
     let mut log = logs.map(|logs| logs.log(0));
-    let mut room = Room {
+    let mut room = GameHooks {
         reporter: Some(&mut show_end),
         console: Some(&mut console),
         recorder: Some(&mut recorder),
-        log: log.as_mut().map(|log| &mut **log as &mut dyn GameLog),
+        log: log.as_mut().map(|log| &mut **log as &mut dyn TurnLog),
     };
-    let plan =
-        Plan { settings: &order.settings, seed: order.seed, seats: &order.seats, assets: &order.assets };
+    let plan = MatchSetup {
+        settings: &order.settings,
+        seed: order.seed,
+        seats: &order.seats,
+        assets: &order.assets,
+    };
     let mut result = Ok(());
     order.table.play(&plan, 0..order.args.games, &mut room, &mut |played| {
         if result.is_ok() {
@@ -168,7 +156,7 @@ struct Tally {
     ended: String,
     faults: Vec<String>,
     watched: Vec<Record>,
-    file: Option<WholeFile>,
+    file: Option<AtomicFile>,
     keep: bool,
     watch: bool,
     json: bool,
@@ -177,7 +165,7 @@ struct Tally {
 impl Tally {
     fn new(order: &Order<'_>) -> Result<Self, Failure> {
         let args = order.args;
-        let file = args.record.as_deref().map(|path| WholeFile::create(path, "the record")).transpose()?;
+        let file = args.record.as_deref().map(|path| AtomicFile::create(path, "the record")).transpose()?;
         Ok(Self {
             names: seat_names(&order.seats),
             summary: Summary::default(),
@@ -197,14 +185,14 @@ impl Tally {
         self.keep
     }
 
-    fn add(&mut self, played: Played) -> Result<(), Failure> {
+    fn add(&mut self, played: PlayedGame) -> Result<(), Failure> {
         self.summary.push(&played);
         for fault in &played.faults {
             if self.faults.len() < FAULTS_SHOWN {
                 let name = &self.names[fault.seat.index()];
                 let (game, turn, report) = (played.index + 1, fault.turn, &fault.report);
                 self.faults
-                    .push(format!("game {game}, turn {turn}, {name}: {}: {}", report.fault, report.says));
+                    .push(format!("game {game}, turn {turn}, {name}: {}: {}", report.fault, report.message));
             }
         }
         if self.json {
@@ -242,7 +230,7 @@ impl Tally {
             let films: Result<Vec<_>, _> =
                 self.watched.drain(..).map(|record| order.table.film(record, &order.assets)).collect();
             let films =
-                films.map_err(|e| Failure { code: agon_venue::failure::BROKE, message: e.to_string() })?;
+                films.map_err(|e| Failure { code: agon_venue::error::BROKE, message: e.to_string() })?;
             watch::watch(order.table.info(), &films, order.args.every)?;
         }
         output::print(&self.text(order))
@@ -324,7 +312,7 @@ fn wins(wins: f64, games: u64) -> String {
     if games == 1 {
         format!("{wins:.2}").trim_end_matches(".00").to_owned()
     } else {
-        output::per_cent(stats::share(wins, games))
+        output::per_cent(stats::share_estimate(wins, games))
     }
 }
 
@@ -357,7 +345,7 @@ fn summary_json(order: &Order<'_>, names: &[String], summary: &Summary) -> Json 
             "role": info.role(seat).name,
             "score": s.score.estimate(),
             "wins": s.wins,
-            "win_share": stats::share(s.wins, summary.games),
+            "win_share": stats::share_estimate(s.wins, summary.games),
             "stats": stats,
             "faults": faults,
             "answers": s.answers,

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use agon_core::Seat;
 use agon_engine::Film;
-use agon_engine::again::bot_seed;
+use agon_engine::debug_replay::bot_seed;
 use agon_host::Program;
-use agon_host::dialogue::Dialogue;
-use agon_venue::failure::{BROKE, Failure};
+use agon_host::interactive::InteractiveBot;
+use agon_venue::error::{BROKE, Failure};
 use serde_json::{Value as Json, json};
 
 use crate::logs::one_line;
@@ -18,9 +18,9 @@ use crate::output;
 /// So many lines are printed.
 const HOTTEST: usize = 10;
 /// Lines are sampled over so much thinking, by feeding the games more than once: a few samples would say nothing...
-const ENOUGH: Duration = Duration::from_secs(1);
+const MIN_SAMPLED_TIME: Duration = Duration::from_secs(1);
 /// ...but no longer than this.
-const PATIENCE: Duration = Duration::from_secs(20);
+const SAMPLING_TIMEOUT: Duration = Duration::from_secs(20);
 /// A result that is larger is not one of ours.
 const MOST_PIECES: usize = 10_000;
 
@@ -56,7 +56,7 @@ pub fn take(
     let (functions, _) = feed(program, films, seat, "functions", 1).map_err(broke)?;
     let stats =
         functions["stats"].as_str().and_then(from_hex).ok_or_else(|| broke("no result".to_owned()))?;
-    let rounds = ENOUGH.as_secs_f64() / cpu.as_secs_f64().max(1e-9);
+    let rounds = MIN_SAMPLED_TIME.as_secs_f64() / cpu.as_secs_f64().max(1e-9);
     let (lines, rounds) = feed(program, films, seat, "lines", rounds.ceil() as usize).map_err(broke)?;
     Ok(Profile { stats, lines: hottest(&lines, rounds) })
 }
@@ -72,9 +72,9 @@ fn feed(
     let Some(first) = films.first() else { return Ok((Json::Null, 1.0)) };
     let seed = bot_seed(first.record(), seat);
     let environment = [("AGON_SEED", seed.to_string()), ("AGON_PROFILE", way.to_owned())];
-    let mut talk = Dialogue::apart(program, &environment).map_err(|e| e.to_string())?;
+    let mut talk = InteractiveBot::apart(program, &environment).map_err(|e| e.to_string())?;
     talk.hello(&first.hello(seat))?;
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + SAMPLING_TIMEOUT;
     let games: Vec<_> = films.iter().map(|film| (film, film.requests(seat))).collect();
     let mut played = 0u32;
     for (film, requests) in games.iter().cycle().take(films.len() * rounds.max(1)) {
@@ -84,7 +84,7 @@ fn feed(
         played += 1;
         talk.start(played, bot_seed(film.record(), seat))?;
         for request in requests {
-            talk.turn(request.name, request.limit, &film.seen(request.turn, seat).json)?;
+            talk.turn(request.name, request.limit, &film.observation(request.turn, seat).json)?;
         }
         talk.end()?;
     }

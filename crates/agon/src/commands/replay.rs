@@ -5,17 +5,17 @@ use std::path::Path;
 use agon_core::record::{Digest, Record};
 use agon_core::{GameInfo, Seat};
 use agon_engine::Film;
-use agon_engine::film::json::Extras;
+use agon_engine::film::json::FilmExtras;
 use agon_venue::Failure;
 use serde_json::{Value as Json, json};
 
+use crate::atomic_file::{self, AtomicFile, digest_of};
 use crate::cli::Replay;
-use crate::files::{self, WholeFile, digest_of};
 use crate::{output, setup, watch};
 
 /// Replays.
 pub fn run(args: &Replay) -> Result<(), Failure> {
-    let records = files::read(&args.record)?;
+    let records = atomic_file::read(&args.record)?;
     let digests: Vec<Digest> = records.iter().map(|record| record.digest).collect();
     let count = records.len();
     let chosen: Vec<(usize, Record)> = match args.game {
@@ -29,7 +29,7 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
     // A file may hold games of several kinds; frames of one are watched together.
     let mut films = Vec::new();
     for (i, record) in chosen {
-        let table = agon_engine::table(&record.header.game)?;
+        let table = agon_engine::any_game(&record.header.game)?;
         let (_, assets) = setup::settings(table.info(), &args.settings)?;
         let film = table.film(record, &assets).map_err(|e| Failure::replay(&args.record, i + 1, &e))?;
         films.push((i + 1, table.info(), film));
@@ -80,8 +80,8 @@ fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Resul
         let what = format!("--html: the file holds {} games", films.len());
         return Err(Failure::wrong_use(what, "choose one with --game K"));
     };
-    let film = agon_engine::film::json::to_json(info, film.as_ref(), &Extras::default());
-    WholeFile::write(path, "the page", agon_web::page(&film).as_bytes())?;
+    let film = agon_engine::film::json::to_json(info, film.as_ref(), &FilmExtras::default());
+    AtomicFile::write(path, "the page", agon_web::replay_page(&film).as_bytes())?;
     output::print(&format!("page: {}\n", path.display()))
 }
 
@@ -110,7 +110,7 @@ fn game_json(number: usize, film: &dyn Film, frames: bool) -> Json {
         .times
         .iter()
         .map(|times| {
-            let of = |pick: fn(&agon_core::Times) -> std::time::Duration| {
+            let of = |pick: fn(&agon_core::AnswerTimes) -> std::time::Duration| {
                 times.iter().map(|t| output::micros(pick(t))).collect::<Vec<_>>()
             };
             json!({"wall_us": of(|t| t.wall), "cpu_us": of(|t| t.cpu), "wait_us": of(|t| t.wait)})

@@ -1,10 +1,10 @@
 //! `agon report FILE DIR`: a competition as static pages that open from disk.
 
-use agon_venue::report::{self, Wanted};
-use agon_venue::{Failure, Sitting};
+use agon_venue::report::{self, GameSelection};
+use agon_venue::{Failure, LoadedCompetition};
 use serde_json::json;
 
-use crate::{cli, competing, output};
+use crate::{cli, competition, output};
 
 /// Which games have a page when nobody says: at most so many of each phase.
 const GAMES: usize = 12;
@@ -12,17 +12,17 @@ const GAMES: usize = 12;
 /// Writes it.
 pub fn run(args: &cli::Report) -> Result<(), Failure> {
     let wanted = match args.games.as_deref() {
-        None => Wanted::Some(GAMES),
-        Some("all") => Wanted::All,
-        Some(number) => Wanted::Some(number.parse().map_err(|_| {
+        None => GameSelection::Some(GAMES),
+        Some("all") => GameSelection::All,
+        Some(number) => GameSelection::Some(number.parse().map_err(|_| {
             Failure::wrong_use(
                 format!("--games: {number:?} is no number"),
                 "how many of each phase, or `all`",
             )
         })?),
     };
-    let sitting = Sitting::read(&args.file)?;
-    let written = competing::runtime()?.block_on(async {
+    let sitting = LoadedCompetition::read(&args.file)?;
+    let written = competition::runtime()?.block_on(async {
         let ledger = sitting.ledger_to_read_at(&args.kept.place()).await?;
         report::write_from(&sitting, &*ledger, &args.folder, wanted, &[]).await
     })?;

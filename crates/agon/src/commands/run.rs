@@ -3,18 +3,18 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use agon_grid::access::Role;
-use agon_host::intake::players;
-use agon_runner::{Boards, Ended, Executor, Local};
-use agon_venue::competing::Where;
-use agon_venue::competing::play::{self, Means};
-use agon_venue::failure::{Failure, NO};
-use agon_venue::{Sitting, report};
+use agon_grid::permissions::Role;
+use agon_host::bot_source::players_yml;
+use agon_runner::{ActiveMatches, Executor, LocalExecutor, RunOutcome};
+use agon_venue::competition::LedgerLocation;
+use agon_venue::competition::run::{self, RunContext};
+use agon_venue::error::{Failure, NO};
+use agon_venue::{LoadedCompetition, report};
 
-use crate::cli::{self, Switch};
-use crate::competing::{self, line, signals};
-use crate::grid::company::Company;
-use crate::grid::{self, fleet};
+use crate::cli::{self, OnOff};
+use crate::competition::{self, progress, signals};
+use crate::grid::worker_monitor::WorkerMonitor;
+use crate::grid::{self, coordinator};
 use crate::{output, setup};
 use tokio::runtime::Runtime;
 
@@ -24,9 +24,9 @@ const STOPPING: &str =
 /// Runs it: on this machine, or by workers.
 pub fn run(args: &cli::Run) -> Result<(), Failure> {
     match args.fleet.nats.options("coordinator")? {
-        None => go(args, &competing::runtime()?, None),
+        None => go(args, &competition::runtime()?, None),
         Some(nats) => {
-            let options = fleet::options(args)?;
+            let options = coordinator::options(args)?;
             grid::with_runtime(|runtime| {
                 let link = grid::connect(runtime, &nats, Role::Coordinator)?;
                 go(args, runtime, Some((link, options)))
@@ -35,36 +35,40 @@ pub fn run(args: &cli::Run) -> Result<(), Failure> {
     }
 }
 
-fn go(args: &cli::Run, runtime: &Runtime, fleet: Option<fleet::Led>) -> Result<(), Failure> {
+fn go(
+    args: &cli::Run,
+    runtime: &Runtime,
+    fleet: Option<coordinator::CoordinatorSetup>,
+) -> Result<(), Failure> {
     let sitting = match &args.base {
-        None if players::is_list(&args.file) => {
+        None if players_yml::is_list(&args.file) => {
             let hint = format!("say where its bots are: agon run {} --base DIR", args.file.display());
             return Err(Failure::wrong_use("a players.yml is run with --base", hint));
         }
-        None => Sitting::read(&args.file)?,
-        Some(base) => Sitting::of_players(&args.file, base)?,
+        None => LoadedCompetition::read(&args.file)?,
+        Some(base) => LoadedCompetition::of_players(&args.file, base)?,
     };
     let place = args.kept.place();
     if args.fresh || (args.base.is_some() && is_over(&sitting, &place, runtime)?) {
         put_aside(&sitting, &place, runtime)?;
     }
     let ended = carry_out(&sitting, &place, runtime, args, fleet)?;
-    if let (Ended::Over, Some(_)) = (&ended, &args.base) {
+    if let (RunOutcome::Finished, Some(_)) = (&ended, &args.base) {
         return results(&sitting, &place, runtime, args.json);
     }
     if args.json {
         return stopped(ended, "");
     }
     let mut file = agon_venue::manifest::quoted(&sitting.place.named);
-    if place != Where::File {
+    if place != LedgerLocation::File {
         file += " --database URL";
     }
     let next = match ended {
-        Ended::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
-        Ended::Waiting(_) => {
+        RunOutcome::Stopped => return stopped(ended, &format!("stopped; go on with: agon run {file}")),
+        RunOutcome::Waiting(_) => {
             format!("agon table {file} shows the table, agon export {file} DIR writes the history")
         }
-        Ended::Over => {
+        RunOutcome::Finished => {
             format!("agon table {file} shows the table, agon report {file} DIR writes pages about it")
         }
     };
@@ -73,7 +77,12 @@ fn go(args: &cli::Run, runtime: &Runtime, fleet: Option<fleet::Led>) -> Result<(
 }
 
 /// The pages of a competition from a `players.yml`, where its document has them: all games can be watched.
-fn results(sitting: &Sitting, place: &Where, runtime: &Runtime, quiet: bool) -> Result<(), Failure> {
+fn results(
+    sitting: &LoadedCompetition,
+    place: &LedgerLocation,
+    runtime: &Runtime,
+    quiet: bool,
+) -> Result<(), Failure> {
     let written = runtime.block_on(async {
         let ledger = sitting.ledger_to_read_at(place).await?;
         report::beside_ledger(sitting, &*ledger, &sitting.place.folder.join("results")).await
@@ -89,7 +98,7 @@ fn results(sitting: &Sitting, place: &Where, runtime: &Runtime, quiet: bool) -> 
 }
 
 /// Whether everything was played.
-fn is_over(sitting: &Sitting, place: &Where, runtime: &Runtime) -> Result<bool, Failure> {
+fn is_over(sitting: &LoadedCompetition, place: &LedgerLocation, runtime: &Runtime) -> Result<bool, Failure> {
     if !runtime.block_on(sitting.is_begun_at(place))? {
         return Ok(false);
     }
@@ -99,32 +108,33 @@ fn is_over(sitting: &Sitting, place: &Where, runtime: &Runtime) -> Result<bool, 
 
 /// Plays until it is over, waits or is stopped.
 fn carry_out(
-    sitting: &Sitting,
-    place: &Where,
+    sitting: &LoadedCompetition,
+    place: &LedgerLocation,
     runtime: &Runtime,
     args: &cli::Run,
-    fleet: Option<fleet::Led>,
-) -> Result<Ended, Failure> {
+    fleet: Option<coordinator::CoordinatorSetup>,
+) -> Result<RunOutcome, Failure> {
     let ledger = runtime.block_on(sitting.ledger_at(place))?;
     let stop = signals::listen(STOPPING)?;
     let ended = {
-        let play = |executor: &dyn Executor, company: Option<Company>| {
-            let mut listener = line::listener(&sitting.competition, sitting.table.info(), args.json, company);
-            let means = Means { runtime, executor, stop: &stop, boards: Boards::default() };
-            play::carry_out(sitting, &*ledger, means, &mut *listener, &mut output::note)
+        let play = |executor: &dyn Executor, company: Option<WorkerMonitor>| {
+            let mut listener =
+                progress::listener(&sitting.competition, sitting.table.info(), args.json, company);
+            let means = RunContext { runtime, executor, stop: &stop, boards: ActiveMatches::default() };
+            run::run_competition(sitting, &*ledger, means, &mut *listener, &mut output::note)
         };
         match fleet {
-            None => play(&Local { jobs: setup::jobs(args.jobs)?, pin: args.pin == Switch::On }, None),
-            Some(led) => fleet::play(sitting, runtime, &*ledger, led, play),
+            None => play(&LocalExecutor { jobs: setup::jobs(args.jobs)?, pin: args.pin == OnOff::On }, None),
+            Some(led) => coordinator::play(sitting, runtime, &*ledger, led, play),
         }
     }?;
     runtime.block_on(ledger.disconnect())?;
     Ok(ended)
 }
 
-fn stopped(ended: Ended, words: &str) -> Result<(), Failure> {
+fn stopped(ended: RunOutcome, words: &str) -> Result<(), Failure> {
     match ended {
-        Ended::Stopped => {
+        RunOutcome::Stopped => {
             if !words.is_empty() {
                 output::note(words);
             }
@@ -135,8 +145,8 @@ fn stopped(ended: Ended, words: &str) -> Result<(), Failure> {
 }
 
 /// Moves an old ledger out of the way: nothing that was played is lost.
-fn put_aside(sitting: &Sitting, place: &Where, runtime: &Runtime) -> Result<(), Failure> {
-    let Where::Database(url) = place else { return move_away(&sitting.place.ledger) };
+fn put_aside(sitting: &LoadedCompetition, place: &LedgerLocation, runtime: &Runtime) -> Result<(), Failure> {
+    let LedgerLocation::Database(url) = place else { return move_away(&sitting.place.ledger) };
     if let Some(name) = runtime.block_on(sitting.put_aside_in(url))? {
         output::note(&format!("the old ledger is now called {name}"));
     }

@@ -1,10 +1,10 @@
 //! `agon serve`: a place on the web for competitions.
 
 use agon_server::{Config, StartError};
-use agon_venue::competing::Where;
-use agon_venue::failure::{BROKE, Failure};
+use agon_venue::competition::LedgerLocation;
+use agon_venue::error::{BROKE, Failure};
 
-use crate::serving::cli::{Serve, SignUp};
+use crate::server_client::cli::{Serve, SignUp};
 use crate::setup;
 
 /// Serves until it is asked to stop.
@@ -20,7 +20,9 @@ fn config(args: &Serve) -> Result<Config, Failure> {
             (Some(path), _) if !path.is_empty() => {
                 config.database = Some(path.trim_start_matches("//").into());
             }
-            (None, Some(("postgres" | "postgresql", _))) => config.ledgers = Where::Database(url.clone()),
+            (None, Some(("postgres" | "postgresql", _))) => {
+                config.ledgers = LedgerLocation::Database(url.clone());
+            }
             _ => {
                 // There may be a password in it: it is not said again.
                 let hint = "write postgres://USER@HOST/NAME for the ledgers, or sqlite:PATH for accounts and submissions";

@@ -8,16 +8,16 @@ use crate::{output, setup};
 
 /// Shows it.
 pub fn run(args: &Show) -> Result<(), Failure> {
-    let table = agon_engine::table(&args.game)?;
+    let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref().or(Some("0")))?;
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
     let seats = args.seats.unwrap_or(info.seats.min);
     if !info.seats.allows(seats) {
-        let what = format!("--seats: {} is played by {}, not by {seats}", info.id, info.seats.words());
+        let what = format!("--seats: {} is played by {}, not by {seats}", info.id, info.seats.describe());
         return Err(Failure::wrong_use(what, format!("--seats {}", info.seats.min)));
     }
-    let shown = table.show(&settings, seats, seed, &assets)?;
+    let shown = table.start_position(&settings, seats, seed, &assets)?;
     if args.json {
         let content = json!({
             "game": info.id, "seed": seed.to_string(), "seats": seats, "settings": settings, "frame": shown.frame,

@@ -3,16 +3,16 @@
 use std::thread;
 use std::time::Duration;
 
-use agon_host::intake::Refusal;
+use agon_host::bot_source::BotRejection;
 use agon_venue::Failure;
-use agon_venue::check::{Checked, Outcome, Step};
-use agon_venue::failure::{BROKE, NO};
+use agon_venue::check::{CheckResult, StepOutcome, StepResult};
+use agon_venue::error::{BROKE, NO};
 use serde_json::Value as Json;
 
 use crate::output;
-use crate::serving::cli::Submit;
-use crate::serving::client::{Client, Form, tame};
-use crate::serving::files;
+use crate::server_client::cli::Submit;
+use crate::server_client::client::{Client, Form, tame};
+use crate::server_client::files;
 
 const SERVER: &str = "http://127.0.0.1:8080";
 /// How often it is asked for the answer.
@@ -28,7 +28,7 @@ pub fn run(args: &Submit) -> Result<(), Failure> {
         output::note("note: over http anybody on the way can read your token; use https where there is one");
     }
     let client = Client::new(&server, token);
-    let (file, content) = files::packed(&args.path)?;
+    let (file, content) = files::zip_bot(&args.path)?;
     let bot = match (&args.bot, &args.version_of) {
         (Some(bot), _) => Some(*bot),
         (None, Some(name)) => Some(by_name(&client, &competition, name)?),
@@ -134,33 +134,33 @@ fn by_name(client: &Client, competition: &str, name: &str) -> Result<i64, Failur
 }
 
 /// The report, as `agon check` has it.
-fn checked(submission: &Json) -> Option<Checked> {
+fn checked(submission: &Json) -> Option<CheckResult> {
     let report = submission.get("report").filter(|report| !report.is_null())?;
     let text = |value: &Json| tame(value.as_str().unwrap_or_default());
-    let finding = |one: &Json| Refusal {
+    let finding = |one: &Json| BotRejection {
         what: text(&one["what"]),
         file: one["file"].as_str().map(tame),
         line: one["line"].as_u64().map(|line| line as u32),
         hint: text(&one["hint"]),
         trace: text(&one["trace"]),
-        ..Refusal::default()
+        ..BotRejection::default()
     };
     let findings = |list: &Json| list.as_array().into_iter().flatten().map(finding).collect::<Vec<_>>();
-    let step = |one: &Json| Step {
+    let step = |one: &Json| StepResult {
         name: ["found", "source", "loads", "plays"]
             .into_iter()
             .find(|name| one["name"] == *name)
             .unwrap_or("check"),
         outcome: match one["outcome"].as_str() {
-            Some("yes") => Outcome::Yes,
-            Some("no") => Outcome::No,
-            _ => Outcome::Skipped,
+            Some("yes") => StepOutcome::Yes,
+            Some("no") => StepOutcome::No,
+            _ => StepOutcome::Skipped,
         },
         says: text(&one["says"]),
         bad: findings(&one["bad"]),
         advice: findings(&one["advice"]),
     };
-    Some(Checked {
+    Some(CheckResult {
         game: String::new(),
         bot: String::new(),
         accepted: report["accepted"] == true,

@@ -1,18 +1,18 @@
 //! `agon table FILE`: the tables of a competition as they stand.
 
-use agon_runner::tables;
+use agon_runner::phase_results;
 use agon_store::PhaseState;
 use agon_venue::Failure;
-use agon_venue::Sitting;
-use agon_venue::sheets;
+use agon_venue::LoadedCompetition;
+use agon_venue::table_formats;
 
 use crate::cli;
-use crate::{competing, output};
+use crate::{competition, output};
 
 /// Prints them.
 pub fn run(args: &cli::Table) -> Result<(), Failure> {
-    let sitting = Sitting::read(&args.file)?;
-    let runtime = competing::runtime()?;
+    let sitting = LoadedCompetition::read(&args.file)?;
+    let runtime = competition::runtime()?;
     let ledger = runtime.block_on(sitting.ledger_to_read_at(&args.kept.place()))?;
     let phases = runtime.block_on(ledger.phases())?;
     let begun = phases.iter().rposition(|phase| phase.state > PhaseState::Waiting).unwrap_or(0);
@@ -28,7 +28,8 @@ pub fn run(args: &cli::Table) -> Result<(), Failure> {
             return Err(Failure::wrong_use(what, hint));
         }
     };
-    let standings = tables::standings_of(&*ledger, &sitting.competition, sitting.table.info(), number);
+    let standings =
+        phase_results::phase_standings(&*ledger, &sitting.competition, sitting.table.info(), number);
     let standings = runtime.block_on(standings)?;
-    output::print(&sheets::render(&standings, args.format, !args.no_times, output::table_width()))
+    output::print(&table_formats::render(&standings, args.format, !args.no_times, output::table_width()))
 }

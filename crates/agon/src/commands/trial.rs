@@ -3,28 +3,28 @@
 use std::time::Duration;
 
 use agon_core::record::{Recorder, read_all};
-use agon_core::{Assets, ClockRule, GameInfo, Lifetime, Seat, Settings};
-use agon_engine::Seating;
-use agon_engine::referee::Room;
-use agon_engine::table::{Plan, PlayError, Table, quiet_room, seat_names};
+use agon_core::{Assets, BotLifetime, ClockRule, GameInfo, Seat, Settings};
+use agon_engine::PlayerSpec;
+use agon_engine::any_game::{AnyGame, MatchSetup, PlayError, hooks_with_recorder, seat_names};
+use agon_engine::referee::GameHooks;
 use agon_host::Program;
-use agon_host::dialogue::through;
-use agon_venue::failure::{BROKE, Failure, NO};
+use agon_host::interactive::through;
+use agon_venue::error::{BROKE, Failure, NO};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
+use super::bot_timings::BotTimings;
 use super::play::faults;
 use super::profile::{self, Profile};
-use super::tried::Tried;
+use crate::atomic_file::AtomicFile;
 use crate::cli::Trial;
-use crate::files::WholeFile;
 use crate::logs::one_line;
 use crate::{output, setup};
 
 /// What was asked for, understood and checked.
 struct Order<'a> {
     args: &'a Trial,
-    table: Box<dyn Table>,
+    table: Box<dyn AnyGame>,
     settings: Settings,
     assets: Assets,
     seed: u64,
@@ -35,7 +35,7 @@ struct Order<'a> {
 
 /// One bot in one role, and who it plays with.
 struct Try {
-    seats: Vec<Seating>,
+    seats: Vec<PlayerSpec>,
     seat: Seat,
 }
 
@@ -44,7 +44,7 @@ pub fn run(args: &Trial) -> Result<(), Failure> {
     let order = understand(args)?;
     // What cannot be profiled, or where it cannot be written, is found before any game.
     let wanted = match args.profile.as_deref() {
-        Some(path) => Some((order.python()?, WholeFile::create(path, "the profile")?)),
+        Some(path) => Some((order.python()?, AtomicFile::create(path, "the profile")?)),
         None => None,
     };
     let progress = progress(&order);
@@ -83,7 +83,7 @@ pub fn run(args: &Trial) -> Result<(), Failure> {
 }
 
 fn understand(args: &Trial) -> Result<Order<'_>, Failure> {
-    let table = agon_engine::table(&args.game)?;
+    let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
@@ -99,13 +99,13 @@ fn understand(args: &Trial) -> Result<Order<'_>, Failure> {
         ));
     }
     if let Some(seats) = args.seats.filter(|seats| !info.seats.allows(*seats)) {
-        let what = format!("--seats: {} is played by {}, not by {seats}", info.id, info.seats.words());
+        let what = format!("--seats: {} is played by {}, not by {seats}", info.id, info.seats.describe());
         return Err(Failure::wrong_use(what, format!("--seats {}", info.seats.min)));
     }
     let mut tries = Vec::new();
     for spec in &args.bots {
         let bot = setup::seating(&args.game, spec, args.sandbox)?;
-        if bot == Seating::Human {
+        if bot == PlayerSpec::Human {
             return Err(Failure::wrong_use(
                 "a person cannot be timed",
                 "name a bot; `agon play` lets you play",
@@ -118,13 +118,13 @@ fn understand(args: &Trial) -> Result<Order<'_>, Failure> {
 }
 
 /// The bot at its seat, others around it: in each role it can play, for all we know.
-fn seats_for(args: &Trial, table: &dyn Table, bot: &Seating) -> Result<Vec<Try>, Failure> {
-    let (info, house) = (table.info(), table.bots());
+fn seats_for(args: &Trial, table: &dyn AnyGame, bot: &PlayerSpec) -> Result<Vec<Try>, Failure> {
+    let (info, house) = (table.info(), table.house_bots());
     let plays = |seat: &Seat| {
         let role = info.role(*seat).name;
         let can = |name: &str| house.iter().any(|one| one.name == name && one.roles.contains(&role));
         let wanted = args.role.as_deref().is_none_or(|wanted| wanted == role);
-        wanted && (args.role.is_some() || !matches!(bot, Seating::House(name) if !can(name)))
+        wanted && (args.role.is_some() || !matches!(bot, PlayerSpec::House(name) if !can(name)))
     };
     let mut tries = Vec::new();
     let mut places: Vec<Seat> = Seat::all(info.roles.len().max(1)).filter(plays).collect();
@@ -139,7 +139,7 @@ fn seats_for(args: &Trial, table: &dyn Table, bot: &Seating) -> Result<Vec<Try>,
             None => Ok(weakest(table, other)),
         });
         let seats = others.collect::<Result<Vec<_>, _>>()?;
-        if seats.contains(&Seating::Human) {
+        if seats.contains(&PlayerSpec::Human) {
             return Err(Failure::wrong_use("--opponent: a person is too slow for this", "name a bot"));
         }
         table.check_seats(&seats).map_err(PlayError::from)?;
@@ -148,14 +148,14 @@ fn seats_for(args: &Trial, table: &dyn Table, bot: &Seating) -> Result<Vec<Try>,
     Ok(tries)
 }
 
-fn weakest(table: &dyn Table, seat: Seat) -> Seating {
+fn weakest(table: &dyn AnyGame, seat: Seat) -> PlayerSpec {
     let role = table.info().role(seat).name;
-    let bots = table.bots();
+    let bots = table.house_bots();
     let name = bots.iter().find(|bot| bot.roles.contains(&role)).map_or("random", |bot| bot.name);
-    Seating::House(name.to_owned())
+    PlayerSpec::House(name.to_owned())
 }
 
-fn profiled(one: &Tried, program: &Program, mut file: WholeFile) -> Result<Profile, Failure> {
+fn profiled(one: &BotTimings, program: &Program, mut file: AtomicFile) -> Result<Profile, Failure> {
     let profile = profile::take(program, &one.films, one.seat, one.cpu)?;
     file.add(&profile.stats)?;
     file.finish()?;
@@ -184,7 +184,7 @@ impl Order<'_> {
         };
         let bot = &one.seats[one.seat.index()];
         let program = match bot {
-            Seating::Program(seat) => through(&seat.program, "profiling"),
+            PlayerSpec::Program(seat) => through(&seat.program, "profiling"),
             _ => None,
         };
         program.ok_or_else(|| {
@@ -199,19 +199,19 @@ impl Order<'_> {
     }
 
     /// Plays the games of one bot in one role, one at a time: timing two at once would time the machine.
-    fn play(&self, one: &Try, progress: &ProgressBar) -> Result<Tried, Failure> {
+    fn play(&self, one: &Try, progress: &ProgressBar) -> Result<BotTimings, Failure> {
         let name = seat_names(&one.seats).swap_remove(one.seat.index());
         progress.set_message(one_line(&name));
-        let mut tried = Tried::new(one.seats[one.seat.index()].spec(), name, one.seat);
+        let mut tried = BotTimings::new(one.seats[one.seat.index()].spec(), name, one.seat);
         let plan =
-            Plan { settings: &self.settings, seed: self.seed, seats: &one.seats, assets: &self.assets };
-        let is_match = self.info().lifetime == Lifetime::Match;
+            MatchSetup { settings: &self.settings, seed: self.seed, seats: &one.seats, assets: &self.assets };
+        let is_match = self.info().lifetime == BotLifetime::Match;
         // Games of a match are played in one go: its bots live as long as it does.
         let step = if is_match { self.args.games } else { 1 };
         let mut recorder = Recorder::new();
         for first in (0..self.args.games).step_by(step as usize) {
             let mut trouble = Ok(());
-            let mut room: Room<'_> = quiet_room(Some(&mut recorder));
+            let mut room: GameHooks<'_> = hooks_with_recorder(Some(&mut recorder));
             self.table.play(&plan, first..first + step, &mut room, &mut |played| {
                 progress.inc(1);
                 let bytes = played.record.map(|(bytes, _)| bytes).unwrap_or_default();
@@ -230,7 +230,7 @@ impl Order<'_> {
         Ok(tried)
     }
 
-    fn take(&self, tried: &mut Tried, bytes: &[u8]) -> Result<(), Failure> {
+    fn take(&self, tried: &mut BotTimings, bytes: &[u8]) -> Result<(), Failure> {
         let broke = |what: String| Failure { code: BROKE, message: what };
         for record in read_all(bytes).map_err(|e| broke(e.to_string()))? {
             let film = self.table.film(record, &self.assets).map_err(|e| broke(e.to_string()))?;
@@ -243,9 +243,10 @@ impl Order<'_> {
     }
 
     /// A program says nothing of its roles. One in which it gave no answer, while it did in another, is not its own.
-    fn without_roles_it_cannot_play(&self, tried: Vec<Tried>) -> Vec<Tried> {
-        let plays =
-            |spec: &str, tried: &[Tried]| tried.iter().any(|one| one.spec == spec && !one.moves.is_empty());
+    fn without_roles_it_cannot_play(&self, tried: Vec<BotTimings>) -> Vec<BotTimings> {
+        let plays = |spec: &str, tried: &[BotTimings]| {
+            tried.iter().any(|one| one.spec == spec && !one.moves.is_empty())
+        };
         let idle: Vec<bool> =
             tried.iter().map(|one| one.moves.is_empty() && plays(&one.spec, &tried)).collect();
         let mut kept = Vec::new();
@@ -265,7 +266,7 @@ impl Order<'_> {
         kept
     }
 
-    fn text(&self, tried: &[Tried], profile: Option<&Profile>) -> String {
+    fn text(&self, tried: &[BotTimings], profile: Option<&Profile>) -> String {
         let info = self.info();
         let games =
             if self.args.games == 1 { "1 game".to_owned() } else { format!("{} games", self.args.games) };
@@ -315,7 +316,7 @@ impl Order<'_> {
         }
     }
 
-    fn clock_used(&self, one: &Tried) -> f64 {
+    fn clock_used(&self, one: &BotTimings) -> f64 {
         one.longest.as_secs_f64() / self.limit().as_secs_f64().max(f64::MIN_POSITIVE)
     }
 
@@ -330,7 +331,7 @@ impl Order<'_> {
         }
     }
 
-    fn json(&self, tried: &[Tried], profile: Option<&Profile>) -> Json {
+    fn json(&self, tried: &[BotTimings], profile: Option<&Profile>) -> Json {
         let bots: Vec<Json> = tried.iter().map(|one| one.json(self.info(), self.clock_used(one))).collect();
         json!({
             "game": self.info().id,

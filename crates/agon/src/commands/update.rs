@@ -1,10 +1,10 @@
 //! `agon update FILE`: entrants that are git repositories, brought up to date.
 
-use agon_host::intake::Refusal;
-use agon_host::intake::git::{Repository, Updated};
-use agon_league::competition::{Bot, EntrantSpec};
-use agon_venue::competing::file;
-use agon_venue::failure::{Failure, NO};
+use agon_host::bot_source::BotRejection;
+use agon_host::bot_source::git::{FetchResult, Repository};
+use agon_league::config::{BotSource, EntrantSpec};
+use agon_venue::competition::file;
+use agon_venue::error::{Failure, NO};
 use serde_json::{Value as Json, json};
 
 use crate::cli::Update;
@@ -22,7 +22,7 @@ pub fn run(args: &Update) -> Result<(), Failure> {
     let mut entries: Vec<Json> = Vec::new();
     let (mut failed, mut new) = (0, 0);
     for entrant in &file.competition.entrants {
-        let Bot::Git { repository, branch, .. } = &entrant.bot else { continue };
+        let BotSource::Git { repository, branch, .. } = &entrant.bot else { continue };
         let repository = Repository::new(&file.folder, &entrant.name, repository, branch.as_deref());
         output::note(&format!("{}: {}", entrant.name, repository.address()));
         let updated = repository.update();
@@ -49,7 +49,7 @@ fn short(commit: &str) -> &str {
     commit.get(..SHORT).unwrap_or(commit)
 }
 
-fn in_words(name: &str, updated: &Result<Updated, Refusal>) -> String {
+fn in_words(name: &str, updated: &Result<FetchResult, BotRejection>) -> String {
     let updated = match updated {
         Ok(updated) => updated,
         Err(refusal) => {
@@ -92,10 +92,14 @@ fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
-fn as_json(entrant: &EntrantSpec, repository: &Repository, updated: &Result<Updated, Refusal>) -> Json {
+fn as_json(
+    entrant: &EntrantSpec,
+    repository: &Repository,
+    updated: &Result<FetchResult, BotRejection>,
+) -> Json {
     let branch = match &entrant.bot {
-        Bot::Git { branch, .. } => branch.as_deref(),
-        Bot::Given(_) => None,
+        BotSource::Git { branch, .. } => branch.as_deref(),
+        BotSource::Spec(_) => None,
     };
     let mut entry = json!({"name": entrant.name, "repository": repository.address(), "branch": branch});
     let more = match updated {

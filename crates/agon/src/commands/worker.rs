@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use agon_grid::access::Role;
+use agon_grid::permissions::Role;
 use agon_grid::subjects;
 use agon_grid::worker::{Worker, WorkerOptions};
-use agon_venue::failure::Failure;
+use agon_venue::error::Failure;
 
-use crate::cli::Switch;
-use crate::competing::signals;
+use crate::cli::OnOff;
+use crate::competition::signals;
 use crate::grid::{self, cli};
 use crate::{output, setup};
 
@@ -24,11 +24,11 @@ pub fn run(args: &cli::Worker) -> Result<(), Failure> {
     nats.name.clone_from(&name);
     let mut options = WorkerOptions::new(name.clone());
     options.cores = setup::jobs(args.jobs)? as u32;
-    options.pin = args.pin == Switch::On;
-    options.cache = args.cache.clone().unwrap_or(options.cache);
-    options.cache_bytes = args.cache_size;
-    options.allow_unguarded = args.allow_unguarded;
-    usable(&options.cache)?;
+    options.pin_cores = args.pin == OnOff::On;
+    options.cache_folder = args.cache.clone().unwrap_or(options.cache_folder);
+    options.max_cache_bytes = args.cache_size;
+    options.allow_unsandboxed = args.allow_unguarded;
+    usable(&options.cache_folder)?;
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Worker(&name))?;
         let stop = signals::listen(STOPPING)?;
@@ -43,12 +43,12 @@ pub fn run(args: &cli::Worker) -> Result<(), Failure> {
 /// What it is called.
 fn name(given: Option<&str>) -> Result<String, Failure> {
     match given {
-        Some(name) if subjects::is_name(name) => Ok(name.to_owned()),
+        Some(name) if subjects::is_valid_name(name) => Ok(name.to_owned()),
         Some(name) => Err(Failure::wrong_use(
             format!("--name: `{name}` cannot be a worker's name"),
-            format!("letters, digits, - and _, 48 at most: {}", subjects::name_of(name)),
+            format!("letters, digits, - and _, 48 at most: {}", subjects::sanitize_name(name)),
         )),
-        None => Ok(subjects::name_of(&rustix::system::uname().nodename().to_string_lossy())),
+        None => Ok(subjects::sanitize_name(&rustix::system::uname().nodename().to_string_lossy())),
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use agon_grid::Roster;
-use agon_grid::access::Role;
-use agon_grid::roster::{EVERY, Seen};
-use agon_grid::wire::{Done, Order};
-use agon_venue::failure::{BROKE, Failure, NO};
+use agon_grid::WorkerDirectory;
+use agon_grid::messages::{CommandReply, WorkerCommand};
+use agon_grid::permissions::Role;
+use agon_grid::worker_directory::{HEARTBEAT_INTERVAL, WorkerInfo};
+use agon_venue::error::{BROKE, Failure, NO};
 use serde_json::{Value as Json, json};
 use tokio::runtime::Runtime;
 
@@ -22,7 +22,7 @@ pub fn run(args: &cli::Workers) -> Result<(), Failure> {
     let nats = args.nats.needed("spectator")?;
     grid::with_runtime(|runtime| {
         let link = grid::connect(runtime, &nats, Role::Spectator)?;
-        let roster = runtime.block_on(Roster::listen(&link))?;
+        let roster = runtime.block_on(WorkerDirectory::listen(&link))?;
         if let Some(name) = &args.drain {
             return drain(runtime, &roster, name, wait, args.json);
         }
@@ -31,7 +31,7 @@ pub fn run(args: &cli::Workers) -> Result<(), Failure> {
     })
 }
 
-fn list(workers: &[Seen], json: bool) -> Result<(), Failure> {
+fn list(workers: &[WorkerInfo], json: bool) -> Result<(), Failure> {
     if json {
         return output::print_json(
             "workers",
@@ -44,14 +44,14 @@ fn list(workers: &[Seen], json: bool) -> Result<(), Failure> {
     }
     output::print(&table(workers))?;
     for one in workers {
-        for (cup, why) in &one.beat.refused {
-            output::note(&format!("{} is refused by {cup}: {why}", one.beat.worker));
+        for (cup, why) in &one.heartbeat.refused {
+            output::note(&format!("{} is refused by {cup}: {why}", one.heartbeat.worker));
         }
     }
     Ok(())
 }
 
-fn table(workers: &[Seen]) -> String {
+fn table(workers: &[WorkerInfo]) -> String {
     let titles = [
         "Name",
         "State",
@@ -65,36 +65,36 @@ fn table(workers: &[Seen]) -> String {
         ">Faults",
         ">Failed",
     ];
-    let row = |one: &Seen| {
-        let beat = &one.beat;
+    let row = |one: &WorkerInfo| {
+        let beat = &one.heartbeat;
         vec![
             beat.worker.clone(),
-            one.state.to_string(),
+            one.status.to_string(),
             beat.cores.to_string(),
             beat.busy.to_string(),
-            format!("{:.1}", beat.rate),
-            format!("{:.0} %", 100.0 * beat.used),
+            format!("{:.1}", beat.games_per_second),
+            format!("{:.0} %", 100.0 * beat.utilization),
             format!("{:.2}", beat.speed),
             beat.engine.clone(),
-            format!("{:.0} s ago", one.ago.as_secs_f64()),
+            format!("{:.0} s ago", one.age.as_secs_f64()),
             beat.faults.to_string(),
-            beat.failed.to_string(),
+            beat.failed_jobs.to_string(),
         ]
     };
     output::table(&titles, workers.iter().map(row).collect())
 }
 
-fn for_programs(one: &Seen) -> Json {
-    let beat = &one.beat;
+fn for_programs(one: &WorkerInfo) -> Json {
+    let beat = &one.heartbeat;
     json!({
-        "name": beat.worker, "session": beat.session, "state": one.state.word(), "cores": beat.cores, "busy": beat.busy,
-        "games": beat.games, "games_per_second": beat.rate, "used": beat.used, "speed": beat.speed,
-        "engine": beat.engine, "layers": beat.layers, "last_seen_ms": one.ago.as_millis() as u64, "since_ms": beat.since_ms,
-        "faults": beat.faults, "failed": beat.failed,
+        "name": beat.worker, "session": beat.session, "state": one.status.as_str(), "cores": beat.cores, "busy": beat.busy,
+        "games": beat.games, "games_per_second": beat.games_per_second, "used": beat.utilization, "speed": beat.speed,
+        "engine": beat.engine, "layers": beat.layers, "last_seen_ms": one.age.as_millis() as u64, "since_ms": beat.started_ms,
+        "faults": beat.faults, "failed": beat.failed_jobs,
         "refused": beat.refused.iter().map(|(cup, why)| json!({"competition": cup, "why": why})).collect::<Vec<_>>(),
-        "boards": beat.boards.iter().map(|board| json!({
-            "competition": board.cup, "board": board.board, "phase": board.key.0 + 1, "stage": board.key.1 + 1,
-            "match": board.key.2 + 1, "game": board.game + 1, "turn": board.turn, "for_ms": board.for_ms,
+        "boards": beat.live_games.iter().map(|board| json!({
+            "competition": board.competition_id, "board": board.slot, "phase": board.key.0 + 1, "stage": board.key.1 + 1,
+            "match": board.key.2 + 1, "game": board.game + 1, "turn": board.turn, "for_ms": board.elapsed_ms,
         })).collect::<Vec<_>>(),
     })
 }
@@ -102,14 +102,14 @@ fn for_programs(one: &Seen) -> Json {
 /// Has one of them leave; with `wait`, sees it go.
 fn drain(
     runtime: &Runtime,
-    roster: &Roster,
+    roster: &WorkerDirectory,
     name: &str,
     wait: Option<Duration>,
     json: bool,
 ) -> Result<(), Failure> {
-    match runtime.block_on(roster.order(name, &Order::Drain))? {
-        Done::Yes => {}
-        Done::No(why) => {
+    match runtime.block_on(roster.send_command(name, &WorkerCommand::Drain))? {
+        CommandReply::Yes => {}
+        CommandReply::No(why) => {
             let message = format!("worker {name} does not leave: {why}\nhint: `agon workers` says how it is");
             return Err(Failure { code: BROKE, message });
         }
@@ -142,17 +142,17 @@ fn drain(
 }
 
 /// Whether it is gone before `wait` is over: it said so, or was silent for two beats.
-fn gone(roster: &Roster, name: &str, begun: Instant, wait: Duration) -> bool {
+fn gone(roster: &WorkerDirectory, name: &str, begun: Instant, wait: Duration) -> bool {
     let mut seen = begun;
     loop {
         let there =
-            roster.workers().into_iter().filter(|one| one.beat.worker == name).map(|one| one.ago).min();
+            roster.workers().into_iter().filter(|one| one.heartbeat.worker == name).map(|one| one.age).min();
         match there {
             Some(ago) => seen = Instant::now().checked_sub(ago).unwrap_or(seen).max(seen),
             None if seen > begun => return true,
             None => {}
         }
-        if seen.elapsed() > 2 * EVERY + Duration::from_millis(500) {
+        if seen.elapsed() > 2 * HEARTBEAT_INTERVAL + Duration::from_millis(500) {
             return true;
         }
         if begun.elapsed() > wait {

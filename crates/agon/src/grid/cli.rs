@@ -4,11 +4,11 @@
 use std::env;
 use std::path::PathBuf;
 
-use agon_grid::{NatsOptions, link, subjects};
+use agon_grid::{NatsOptions, nats, subjects};
 use agon_venue::Failure;
 use clap::Args;
 
-use crate::cli::Switch;
+use crate::cli::OnOff;
 
 /// How to reach NATS: the same words for every command.
 #[derive(Args, Clone, Debug, Default)]
@@ -45,8 +45,9 @@ impl Nats {
             return Ok(None);
         };
         // Answers are heard below the user's own name: that is all it may hear.
-        let name =
-            link::user_of(&url).filter(|user| subjects::is_name(user)).unwrap_or_else(|| role.to_owned());
+        let name = nats::user_in_url(&url)
+            .filter(|user| subjects::is_valid_name(user))
+            .unwrap_or_else(|| role.to_owned());
         Ok(Some(NatsOptions {
             url,
             password_file: text("AGON_NATS_PASSWORD_FILE").map(PathBuf::from),
@@ -69,7 +70,7 @@ impl Nats {
 /// What `agon run` wants of workers.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "NATS")]
-pub struct Fleet {
+pub struct CoordinatorArgs {
     /// How to reach the workers; without it everything is played on this machine.
     #[command(flatten)]
     pub nats: Nats,
@@ -108,8 +109,8 @@ pub struct Worker {
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = size)]
     pub cache_size: u64,
     /// Whether each game stays on a core of its own, its bots with it
-    #[arg(long, value_enum, default_value_t = Switch::On)]
-    pub pin: Switch,
+    #[arg(long, value_enum, default_value_t = OnOff::On)]
+    pub pin: OnOff,
     /// Also play for competitions that run bots without the sandbox: only where you trust every bot and the organiser
     #[arg(long)]
     pub allow_unguarded: bool,

@@ -1,11 +1,11 @@
 //! One competition on many machines, from the terminal: the words of its commands, the connection to NATS, who is there while it is played.
 
 pub mod cli;
-pub mod company;
-pub mod fleet;
+pub mod coordinator;
+pub mod worker_monitor;
 
-use agon_grid::access::{self, Role};
-use agon_grid::{Link, NatsOptions};
+use agon_grid::permissions::{self, Role};
+use agon_grid::{NatsConnection, NatsOptions};
 use agon_venue::Failure;
 use tokio::runtime::{Builder, Runtime};
 
@@ -19,10 +19,10 @@ pub fn with_runtime<T>(doing: impl FnOnce(&Runtime) -> Result<T, Failure>) -> Re
 }
 
 /// Connects, and sees to it that this user may do what it came for.
-pub fn connect(runtime: &Runtime, options: &NatsOptions, role: Role<'_>) -> Result<Link, Failure> {
+pub fn connect(runtime: &Runtime, options: &NatsOptions, role: Role<'_>) -> Result<NatsConnection, Failure> {
     runtime.block_on(async {
-        let link = Link::connect(options).await?;
-        access::may(&link, role).await?;
+        let link = NatsConnection::connect(options).await?;
+        permissions::check(&link, role).await?;
         Ok(link)
     })
 }

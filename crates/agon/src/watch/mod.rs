@@ -6,7 +6,7 @@ mod screen;
 
 use std::io::{self, IsTerminal as _};
 
-use agon_core::{Eye, GameInfo};
+use agon_core::{GameInfo, Viewpoint};
 use agon_engine::Film;
 use agon_venue::Failure;
 
@@ -38,9 +38,10 @@ fn dump(info: &GameInfo, film: &dyn Film, number: usize, every: Option<usize>) -
             continue;
         }
         text += &format!("\n--- {}\n", caption(turn, last));
-        text += &paint::ansi(&film.picture(turn, Eye::All), colour);
+        text += &paint::ansi(&film.picture(turn, Viewpoint::All), colour);
         for fault in faults {
-            text += &format!("fault: seat {}: {}: {}\n", fault.seat, fault.report.fault, fault.report.says);
+            text +=
+                &format!("fault: seat {}: {}: {}\n", fault.seat, fault.report.fault, fault.report.message);
         }
     }
     text + &format!("\nended: {}\n\n", film.record().outcome.ended)

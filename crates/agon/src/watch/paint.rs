@@ -1,6 +1,6 @@
 //! Pictures in colour: as ANSI text, or as ratatui text.
 
-use agon_core::picture::{Ink, Picture, Span, Style};
+use agon_core::picture::{PaletteColor, Picture, Span, Style};
 use ratatui::style::{Color, Modifier, Style as TuiStyle};
 use ratatui::text::{Line, Span as TuiSpan, Text};
 
@@ -31,21 +31,21 @@ const SEATS: [Rgb; 20] = [
 
 type Rgb = (u8, u8, u8);
 
-fn rgb(ink: Ink) -> Option<Rgb> {
+fn rgb(ink: PaletteColor) -> Option<Rgb> {
     match ink {
-        Ink::Plain => None,
-        Ink::Seat(i) => Some(SEATS[i as usize % SEATS.len()]),
-        Ink::Faint => Some((130, 130, 130)),
-        Ink::Good => Some((90, 200, 100)),
-        Ink::Bad => Some((240, 80, 80)),
-        Ink::Accent => Some((250, 210, 80)),
+        PaletteColor::Plain => None,
+        PaletteColor::Seat(i) => Some(SEATS[i as usize % SEATS.len()]),
+        PaletteColor::Faint => Some((130, 130, 130)),
+        PaletteColor::Good => Some((90, 200, 100)),
+        PaletteColor::Bad => Some((240, 80, 80)),
+        PaletteColor::Accent => Some((250, 210, 80)),
     }
 }
 
 /// Letters and paper of a style. Letters on coloured paper are black or white, whichever is legible.
 pub fn colours(style: Style) -> (Option<Rgb>, Option<Rgb>) {
-    let paper = rgb(style.paper);
-    let ink = rgb(style.ink).or_else(|| {
+    let paper = rgb(style.background);
+    let ink = rgb(style.color).or_else(|| {
         let (r, g, b) = paper?;
         let light = 299 * u32::from(r) + 587 * u32::from(g) + 114 * u32::from(b) > 110_000;
         Some(if light { (0, 0, 0) } else { (255, 255, 255) })

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use agon_core::{Eye, GameInfo};
+use agon_core::{GameInfo, Viewpoint};
 use agon_engine::Film;
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
@@ -90,13 +90,13 @@ fn draw(frame: &mut Frame<'_>, info: &GameInfo, film: &dyn Film, films: usize, c
     let heading = format!("{}{number}: {}", info.title, title(film));
     frame.render_widget(Line::styled(heading, Style::default().add_modifier(Modifier::BOLD)), head);
 
-    let text = paint::text(&film.picture(controls.turn, Eye::All), output::colour());
+    let text = paint::text(&film.picture(controls.turn, Viewpoint::All), output::colour());
     controls.scroll = controls.scroll.min((text.height() as u16).saturating_sub(body.height));
     frame.render_widget(Paragraph::new(text).scroll((controls.scroll, 0)), body);
 
     let fault = film.faults(controls.turn).first().map(|f| {
         let name = film.record().header.seats.get(f.seat.index()).map_or("", |seat| seat.name.as_str());
-        format!("fault: {name}: {}: {}", f.report.fault, f.report.says)
+        format!("fault: {name}: {}: {}", f.report.fault, f.report.message)
     });
     frame.render_widget(Line::from(fault.unwrap_or_default()), faults);
 
@@ -118,8 +118,8 @@ fn draw(frame: &mut Frame<'_>, info: &GameInfo, film: &dyn Film, films: usize, c
 mod tests {
     use agon_core::record::{Recorder, read_all};
     use agon_core::{Assets, Seat, Settings};
-    use agon_engine::table::{Plan, quiet_room};
-    use agon_engine::{Seating, table};
+    use agon_engine::any_game::{MatchSetup, hooks_with_recorder};
+    use agon_engine::{PlayerSpec, any_game};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
@@ -127,19 +127,19 @@ mod tests {
 
     /// A film of the weakest bots.
     fn film(id: &str) -> (&'static GameInfo, Box<dyn Film>) {
-        let table = table(id).unwrap();
+        let table = any_game(id).unwrap();
         let info = table.info();
         let weakest = |seat: Seat| {
-            let bots = table.bots();
+            let bots = table.house_bots();
             let bot = bots.iter().find(|bot| bot.roles.contains(&info.role(seat).name)).unwrap();
-            Seating::House(bot.name.to_owned())
+            PlayerSpec::House(bot.name.to_owned())
         };
-        let seats: Vec<Seating> = Seat::all(info.seats.min).map(weakest).collect();
+        let seats: Vec<PlayerSpec> = Seat::all(info.seats.min).map(weakest).collect();
         let settings = Settings::defaults(info.settings);
-        let plan = Plan { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
+        let plan = MatchSetup { settings: &settings, seed: 7, seats: &seats, assets: &Assets::none() };
         let (mut recorder, mut file) = (Recorder::new(), Vec::new());
-        let mut keep = |played: agon_engine::Played| file = played.record.unwrap().0;
-        table.play(&plan, 0..1, &mut quiet_room(Some(&mut recorder)), &mut keep).unwrap();
+        let mut keep = |played: agon_engine::PlayedGame| file = played.record.unwrap().0;
+        table.play(&plan, 0..1, &mut hooks_with_recorder(Some(&mut recorder)), &mut keep).unwrap();
         let record = read_all(&file).unwrap().remove(0);
         (info, table.film(record, &Assets::none()).unwrap())
     }
@@ -164,7 +164,7 @@ mod tests {
             assert!(end.contains(&format!("turn {last} of {last}")), "{end}");
             assert!(end.contains("space play/pause"), "{end}");
             assert_ne!(end, screen(info, film.as_ref(), 0, 100, 45), "something happened");
-            let height = film.picture(last, Eye::All).lines.len();
+            let height = film.picture(last, Viewpoint::All).lines.len();
             assert!(height <= 41, "{}: {height} lines", info.id);
         }
     }

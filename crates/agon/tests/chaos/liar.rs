@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use agon_core::record::{Digest, Recorder};
-use agon_engine::table::{PlayError, seat_hash};
-use agon_engine::{Reporter, Seating};
-use agon_grid::worker::{Hands, Worker, WorkerOptions};
-use agon_grid::{Link, NatsOptions};
+use agon_engine::any_game::{PlayError, bot_hash};
+use agon_engine::{PlayerSpec, Reporter};
+use agon_grid::worker::{MatchBackend, Worker, WorkerOptions};
+use agon_grid::{NatsConnection, NatsOptions};
 use agon_league::{Entrant, MatchKey};
-use agon_runner::{Bout, Member, Stop};
-use agon_store::{FinishedMatch, KeptGame};
+use agon_runner::{LoadedEntrant, MatchRunner, StopFlag};
+use agon_store::{FinishedMatch, StoredGame};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -28,7 +28,7 @@ enum Lie {
 /// A liar at work, until it is dropped.
 pub struct Liar {
     pub name: String,
-    stop: Arc<Stop>,
+    stop: Arc<StopFlag>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -36,21 +36,21 @@ impl Liar {
     pub fn enter(url: &str, folder: &Path, chance: u64) -> Self {
         let lie = if chance.is_multiple_of(2) { Lie::Turned } else { Lie::Replaced };
         let name = format!("liar-{}-{:x}", format!("{lie:?}").to_lowercase(), chance >> 48);
-        let stop = Arc::new(Stop::new());
+        let stop = Arc::new(StopFlag::new());
         let options = NatsOptions { url: url.to_owned(), name: name.clone(), ..NatsOptions::default() };
         let mut work = WorkerOptions::new(name.clone());
         work.cores = 1;
-        work.cache = folder.join(&name);
-        work.hands = Arc::new(lie);
+        work.cache_folder = folder.join(&name);
+        work.backend = Arc::new(lie);
         let (until, told) = (Arc::clone(&stop), name.clone());
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
             let runtime = runtime.unwrap();
             // The server may be away just now.
             let link = loop {
-                match runtime.block_on(Link::connect(&options)) {
+                match runtime.block_on(NatsConnection::connect(&options)) {
                     Ok(link) => break link,
-                    Err(_) if !until.soon() => {}
+                    Err(_) if !until.is_requested() => {}
                     Err(_) => return,
                 }
             };
@@ -64,19 +64,19 @@ impl Liar {
 
 impl Drop for Liar {
     fn drop(&mut self) {
-        self.stop.ask();
+        self.stop.request();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-impl Hands for Lie {
+impl MatchBackend for Lie {
     fn play<'p>(
         &self,
-        bout: &Bout<'_>,
+        bout: &MatchRunner<'_>,
         key: MatchKey,
-        members: &[(Entrant, &Member)],
+        members: &[(Entrant, &LoadedEntrant)],
         seed: u64,
         recorder: &'p mut Recorder,
         reporter: Option<&'p mut (dyn Reporter + 'p)>,
@@ -98,13 +98,13 @@ impl Hands for Lie {
             }
             Self::Replaced => {
                 let (entrant, right) = members[0];
-                let wrong = Member { seating: Seating::House("random".to_owned()), ..right.clone() };
+                let wrong = LoadedEntrant { player: PlayerSpec::House("random".to_owned()), ..right.clone() };
                 let mut seats = members.to_vec();
                 seats[0] = (entrant, &wrong);
                 let mut finished = bout.play(key, &seats, seed, recorder, reporter)?;
-                let told = |who: &Member| {
-                    let hash = seat_hash(bout.table.info(), &who.seating);
-                    [format!("\"{}\"", who.seating.spec()), format!("\"{hash}\"")]
+                let told = |who: &LoadedEntrant| {
+                    let hash = bot_hash(bout.game.info(), &who.player);
+                    [format!("\"{}\"", who.player.spec()), format!("\"{hash}\"")]
                 };
                 let (wrong, right) = (told(&wrong), told(right));
                 for game in &mut finished.games {
@@ -130,7 +130,7 @@ fn turned(line: &str) -> Option<String> {
 }
 
 /// Writes a record anew, with changed lines and the checksums that belong to them. Lines that stay as they are stay so to the byte.
-fn forge(game: &mut KeptGame, change: impl Fn(&str) -> Option<String>) {
+fn forge(game: &mut StoredGame, change: impl Fn(&str) -> Option<String>) {
     let Some(record) = &mut game.record else { return };
     let length = zstd::zstd_safe::find_frame_compressed_size(record).unwrap();
     let lines = String::from_utf8(zstd::decode_all(&record[..length]).unwrap()).unwrap();

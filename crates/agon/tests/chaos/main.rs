@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use agon_core::random::QuickRng;
+use agon_core::random::FastRng;
 use cups::{CUPS, Cup};
 use theatre::{Theatre, WORKERS};
 
@@ -84,7 +84,7 @@ struct Broken {
 
 /// The whole story.
 struct Story {
-    rng: QuickRng,
+    rng: FastRng,
     begun: Instant,
     /// Kinds still to come before all of them come again.
     hat: Vec<Kind>,
@@ -95,7 +95,7 @@ struct Story {
 
 impl Story {
     fn new(seed: u64, events: u32) -> Self {
-        let (rng, begun) = (QuickRng::new(seed), Instant::now());
+        let (rng, begun) = (FastRng::new(seed), Instant::now());
         Self { rng, begun, hat: Vec::new(), broken: Vec::new(), happened: BTreeMap::new(), left: events }
     }
 

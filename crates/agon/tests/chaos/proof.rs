@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use agon_core::record::Digest;
 use agon_league::{Entrant, MatchKey};
-use agon_store::{Barred, Ledger, MatchFilter};
-use agon_venue::Sitting;
-use agon_venue::competing::Where;
+use agon_store::{BannedWorker, Ledger, MatchFilter};
+use agon_venue::LoadedCompetition;
+use agon_venue::competition::LedgerLocation;
 use futures_util::StreamExt as _;
 
 use crate::common;
@@ -37,7 +37,7 @@ pub fn alone(folder: &Path) -> Vec<(Cup, Came)> {
     let runs: Vec<_> = CUPS.iter().map(|cup| (*cup, start(*cup))).collect();
     let came = |(cup, mut run): (Cup, agon_rig::Program)| {
         let status = run.wait(Duration::from_mins(10)).unwrap();
-        assert!(status.success(), "{}", run.said());
+        assert!(status.success(), "{}", run.log_text());
         (cup, read(&home, cup, None).0)
     };
     runs.into_iter().map(came).collect()
@@ -97,10 +97,10 @@ impl Recovered {
 }
 
 /// Reads what a competition came to, from its file or a database, and who was barred.
-fn read(home: &Path, cup: Cup, database: Option<&str>) -> (Came, Vec<Barred>) {
+fn read(home: &Path, cup: Cup, database: Option<&str>) -> (Came, Vec<BannedWorker>) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let sitting = Sitting::read(&home.join(format!("{}.toml", cup.name()))).unwrap();
-    let place = database.map_or(Where::File, |url| Where::Database(url.to_owned()));
+    let sitting = LoadedCompetition::read(&home.join(format!("{}.toml", cup.name()))).unwrap();
+    let place = database.map_or(LedgerLocation::File, |url| LedgerLocation::Database(url.to_owned()));
     let phases = sitting.competition.phases.len() as u32;
     let tables = (1..=phases).map(|phase| table(home, cup, phase, database)).collect();
     runtime.block_on(async {
@@ -111,10 +111,10 @@ fn read(home: &Path, cup: Cup, database: Option<&str>) -> (Came, Vec<Barred>) {
             matches.extend(played(ledger.as_ref(), phase).await);
         }
         for entrant in 0..sitting.competition.entrants.len() as u32 {
-            let data = ledger.data_before(Entrant(entrant), phases - 1, u32::MAX).await.unwrap();
+            let data = ledger.data_folder_before(Entrant(entrant), phases - 1, u32::MAX).await.unwrap();
             kept.push(data.map(|(_, data)| data.hash.to_string()));
         }
-        (Came { tables, matches, kept }, ledger.barred().await.unwrap())
+        (Came { tables, matches, kept }, ledger.banned_workers().await.unwrap())
     })
 }
 
@@ -123,7 +123,7 @@ async fn played(ledger: &dyn Ledger, phase: u32) -> Vec<(MatchKey, Vec<Digest>)>
     let mut rows = ledger.matches(phase, MatchFilter::default());
     while let Some(one) = rows.next().await {
         let one = one.unwrap();
-        all.push((one.result.key, one.games));
+        all.push((one.result.key, one.game_digests));
     }
     all.sort_by_key(|(key, _)| *key);
     all

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agon_rig::{Database, Nats, Postgres, Program, Proxy, Script, Way};
+use agon_rig::{Database, Nats, Postgres, Program, ProgramConfig, Proxy, ProxyDirection};
 use tempfile::TempDir;
 
 use crate::cups::{self, Cup};
@@ -58,7 +58,7 @@ pub struct Theatre {
 impl Theatre {
     /// `None` where there is no Python to play with, or no servers.
     pub fn build() -> Option<Self> {
-        if agon_rig::missing() {
+        if agon_rig::skip_without_servers() {
             return None;
         }
         common::python()?;
@@ -123,7 +123,7 @@ impl Theatre {
         (&self.home, self.cup)
     }
 
-    fn script(&self, log: &str, words: &[&str]) -> Script {
+    fn script(&self, log: &str, words: &[&str]) -> ProgramConfig {
         script(&self.home, &self.folder.path().join(log), words)
     }
 
@@ -232,10 +232,10 @@ impl Theatre {
 
     fn spoil(&self, kind: Kind, wire: usize, chance: u64) -> String {
         let one = &self.wires[wire];
-        let way = if chance.is_multiple_of(2) { Way::Up } else { Way::Down };
+        let way = if chance.is_multiple_of(2) { ProxyDirection::Up } else { ProxyDirection::Down };
         match kind {
             Kind::NetworkCut => one.cut(),
-            Kind::NetworkSevered => one.sever(),
+            Kind::NetworkSevered => one.reset_connections(),
             Kind::NetworkSlow => {
                 one.slow(Duration::from_millis(20 + chance % 200), 20_000 + chance % 200_000);
             }
@@ -252,7 +252,7 @@ impl Theatre {
     fn fill(&mut self, worker: usize) {
         let cache = self.cache(worker);
         let Some(program) = &self.workers[worker] else { return };
-        let (seen, begun) = (program.sees(&cache), Instant::now());
+        let (seen, begun) = (program.path_inside(&cache), Instant::now());
         // The disk is there when the program is.
         let comm = || fs::read_to_string(format!("/proc/{}/comm", program.pid())).unwrap_or_default();
         while comm().trim() != "agon" && begun.elapsed() < agon_rig::WAIT_TIMEOUT {
@@ -275,9 +275,9 @@ impl Theatre {
                 }
             }
             Kind::NatsKilled => self.nats.again(),
-            Kind::PostgresKilled => self.postgres.again(),
+            Kind::PostgresKilled => self.postgres.restart(),
             Kind::NetworkCut | Kind::NetworkSevered | Kind::NetworkSlow | Kind::NetworkDeadOneWay => {
-                self.wires[whom].heal();
+                self.wires[whom].restore();
             }
             Kind::DiskFull => {
                 if let Some(filler) = self.fillers[whom].take() {
@@ -349,8 +349,8 @@ impl Theatre {
 }
 
 /// The program, with a log of its own.
-pub fn script(folder: &Path, log: &Path, words: &[&str]) -> Script {
-    let script = Script::new(env!("CARGO_BIN_EXE_agon"), words, folder, log);
+pub fn script(folder: &Path, log: &Path, words: &[&str]) -> ProgramConfig {
+    let script = ProgramConfig::new(env!("CARGO_BIN_EXE_agon"), words, folder, log);
     let script = script.with("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"));
     match common::python() {
         Some(python) => script.with("AGON_PYTHON", python),

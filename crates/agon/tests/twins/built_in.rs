@@ -3,10 +3,10 @@
 
 use agon_core::record::{Recorder, SeatRecord, read_all};
 use agon_core::{Assets, Bot, Settings};
-use agon_engine::built_in::BuiltIn;
 use agon_engine::film::header;
-use agon_engine::referee::{self, Chair, Room};
-use agon_games::Hosted;
+use agon_engine::house_player::HousePlayer;
+use agon_engine::referee::{self, GameHooks, SeatedPlayer};
+use agon_games::PlayableGame;
 use agon_games::colour_battle::{self, ColourBattle, Position, paint};
 use agon_games::connect_five::board::{COLUMNS, ROWS};
 use agon_games::connect_five::{self, Column, ConnectFive};
@@ -20,31 +20,32 @@ use serde_json::{Value as Json, json};
 pub type Make<G> = fn() -> Box<dyn Bot<G>>;
 
 /// The house bot of this name.
-pub fn house<G: Hosted>(name: &str) -> Make<G> {
+pub fn house<G: PlayableGame>(name: &str) -> Make<G> {
     G::bots().iter().find(|bot| bot.name == name).unwrap_or_else(|| panic!("no {name}")).make
 }
 
 /// Plays games of a series with built-in bots, as `agon play` does; what [`super::replayed`] tells of them.
-pub fn play<G: Hosted>(settings: &[&str], seed: u64, games: u32, bots: &[Make<G>]) -> Vec<Json> {
+pub fn play<G: PlayableGame>(settings: &[&str], seed: u64, games: u32, bots: &[Make<G>]) -> Vec<Json> {
     let pairs = settings.iter().map(|pair| pair.split_once('=').unwrap());
     let series = Settings::parse(G::info().settings, pairs).unwrap();
     let names: Vec<String> = (0..bots.len()).map(|i| format!("twin-{i}")).collect();
     let mut recorder = Recorder::new();
-    let mut room = Room { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
-    let mut chairs: Vec<Chair<G>> = Vec::new();
+    let mut room = GameHooks { reporter: None, console: None, recorder: Some(&mut recorder), log: None };
+    let mut chairs: Vec<SeatedPlayer<G>> = Vec::new();
     let mut told = Vec::new();
     for index in 0..games {
-        let (settings, seed) = G::in_series(&series, seed, index);
+        let (settings, seed) = G::series_game(&series, seed, index);
         let game = G::new(&settings, bots.len(), &Assets::none()).unwrap();
-        if chairs.is_empty() || G::info().lifetime != agon_core::Lifetime::Match {
-            chairs = bots.iter().map(|make| Chair::Bot(Box::new(BuiltIn::new(make())) as _)).collect();
+        if chairs.is_empty() || G::info().lifetime != agon_core::BotLifetime::Match {
+            chairs =
+                bots.iter().map(|make| SeatedPlayer::Bot(Box::new(HousePlayer::new(make())) as _)).collect();
         }
         let seat =
             |name: &String| SeatRecord { name: name.clone(), bot: "twin".into(), hash: "sha256:0".into() };
         let header = header::<G>(&settings, seed, names.iter().map(seat).collect());
         let played = referee::play(&game, index, &header, &names, &mut chairs, &mut room).unwrap();
         let record = read_all(&played.record.unwrap().0).unwrap().remove(0);
-        let film = agon_engine::table(G::info().id).unwrap().film(record, &Assets::none()).unwrap();
+        let film = agon_engine::any_game(G::info().id).unwrap().film(record, &Assets::none()).unwrap();
         let (first, deltas) = film.frames();
         let record = film.record();
         told.push(json!({
@@ -71,7 +72,7 @@ impl Bot<SolitudeScramble> for Wary {
 pub struct Taker;
 
 impl Bot<ColourBattle> for Taker {
-    fn answer(&mut self, seen: &colour_battle::Seen<'_>) -> colour_battle::Move {
+    fn answer(&mut self, seen: &colour_battle::Observation<'_>) -> colour_battle::Move {
         let mut order = colour_battle::Move::STEPS;
         order.rotate_left(seen.game_info.current_round as usize % 4);
         let ways = order.map(|step| (step, seen.position.after(step, seen.grid.side())));
@@ -89,7 +90,7 @@ impl Bot<ColourBattle> for Taker {
 pub struct Gatherer;
 
 impl Bot<ConnectFive> for Gatherer {
-    fn answer(&mut self, seen: &connect_five::Seen) -> Column {
+    fn answer(&mut self, seen: &connect_five::Observation) -> Column {
         let rows = seen.board.rows();
         let columns = (0..COLUMNS).map(|i| (4 + seen.played as usize + i) % COLUMNS);
         let mut best: Option<(u32, usize)> = None;

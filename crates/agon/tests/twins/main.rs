@@ -75,7 +75,12 @@ impl Twins {
     }
 
     /// Every table gives the games of the built-in bots.
-    fn are_alike<G: agon_games::Hosted>(&self, seeds: &[u64], built_in: &[Make<G>], tables: &[&[&str]]) {
+    fn are_alike<G: agon_games::PlayableGame>(
+        &self,
+        seeds: &[u64],
+        built_in: &[Make<G>],
+        tables: &[&[&str]],
+    ) {
         let settings: Vec<&str> = self.settings.iter().map(String::as_str).collect();
         for &seed in seeds {
             let expected = built_in::play::<G>(&settings, seed, self.games, built_in);

@@ -1,32 +1,32 @@
-// The texts of the games' pages.
+// Texts of the game pages.
 
-import { list, plural } from '../format';
+import { joinWithAnd, plural } from '../format';
 
 export const texts = {
   title: 'Games',
   what: 'the games',
   whatOne: 'the game',
-  none: 'There is no game.',
+  none: 'No games.',
   back: 'Games',
   seats: (min: number, max: number) => (min === max ? plural(min, 'bot') : `${min} to ${max} bots`),
-  facts: { seats: 'Seats', roles: 'Roles', clock: 'Clock', score: 'Score', faults: 'A fault costs' },
-  score: (name: string, better: 'higher' | 'lower') => `${name}, the ${better === 'higher' ? 'more' : 'fewer'} the better`,
-  roles: (roles: string[]) => list(roles),
+  facts: { seats: 'Seats', roles: 'Roles', clock: 'Clock', score: 'Score', faults: 'Fault penalty' },
+  score: (name: string, better: 'higher' | 'lower') => `${name}, ${better} is better`,
+  roles: (roles: string[]) => joinWithAnd(roles),
   competitions: 'Competitions of this game',
-  noCompetitions: 'There is none at present.',
+  noCompetitions: 'No competitions at the moment.',
   rules: 'Rules',
-  noRules: 'No rules are written down here.',
-  api: 'How a bot is asked',
-  starters: 'Start with a bot that already plays',
-  startersHint: 'A starter plays legally and not badly; its README says how to try it at home.',
+  noRules: 'No rules available.',
+  api: 'Bot API',
+  starters: 'Starter bots',
+  startersHint: 'A starter is a complete bot that plays legal moves. Its README explains how to run it on your machine.',
   starter: (language: string) => `${language} starter`,
   languages: { python: 'Python', rust: 'Rust', cpp: 'C++', java: 'Java', js: 'JavaScript' } as { [language: string]: string },
-  house: 'House bots, the weakest first',
+  house: 'House bots (weakest first)',
   bot: 'Bot',
-  thinks: 'How it thinks',
+  strategy: 'Strategy',
   settings: 'Settings',
   setting: 'Setting',
-  settingAbout: 'What it is',
+  settingAbout: 'Description',
   settingDefault: 'Default',
   contents: 'On this page',
 };

@@ -1,4 +1,4 @@
-// The texts of a replay's page.
+// Texts of the replay page.
 
 export const texts = {
   what: 'the game',
@@ -10,15 +10,15 @@ export const texts = {
   next: 'Next game',
   neighbours: 'Other games',
   void: (why: string) => `This match is void: ${why}`,
-  hidden: 'The boards of this phase are a secret until its end.',
-  hiddenHint: 'The replay is here after it.',
-  toGames: 'To all games of this phase',
+  hidden: 'Seeds of this phase are hidden until the competition ends.',
+  hiddenHint: 'The replay is available afterwards.',
+  toGames: 'All games of this phase',
   record: 'Record',
-  recordHint: 'Every answer and time, for `agon replay` and `agon debug`',
-  embed: 'Show it on another page',
-  embedHint: 'Paste this into the page. It shows the game and asks nobody else for anything.',
+  recordHint: 'All answers and times, for `agon replay` and `agon debug`',
+  embed: 'Embed this replay',
+  embedHint: 'Paste this HTML into your page. It loads data from this site only.',
   embedLabel: 'HTML to embed the replay',
-  whole: 'On its own page',
+  openPage: 'Open full page',
   finished: 'Played',
   result: 'Result',
   faults: (count: number) => `${count} ${count === 1 ? 'fault' : 'faults'}`,
@@ -26,6 +26,6 @@ export const texts = {
   role: 'Role',
   score: 'Score',
   rank: 'Place',
-  thought: 'Thought',
+  thinkingTime: 'Thinking time',
   faultsTitle: 'Faults',
 };

@@ -2,48 +2,48 @@
 
 mod planner;
 mod seekers;
-mod sight;
 mod simple;
+mod tile_value;
 
 use agon_core::HouseBot;
 
 use super::ColourBattle;
 
-/// All of them, in the order of the ladder.
+/// All house bots, weakest first.
 pub(super) const ALL: &[HouseBot<ColourBattle>] = &[
     HouseBot {
         name: "random",
-        thinks: "goes anywhere, at random",
+        strategy: "moves at random",
         roles: &[],
         make: || Box::new(simple::Random::new()),
     },
     HouseBot {
         name: "sweeper",
-        thinks: "sweeps the canvas row by row, whatever lies there",
+        strategy: "sweeps the canvas row by row and ignores the tiles",
         roles: &[],
         make: || Box::new(simple::Sweeper::new()),
     },
     HouseBot {
         name: "short-sighted",
-        thinks: "takes a tile beside it if it can, else goes straight on",
+        strategy: "takes an adjacent tile if it can, else keeps its direction",
         roles: &[],
         make: || Box::new(simple::ShortSighted::new()),
     },
     HouseBot {
         name: "seeker",
-        thinks: "walks to the nearest tile that its id can take",
+        strategy: "walks to the nearest tile that its id can take",
         roles: &[],
         make: || Box::new(seekers::Seeker::new()),
     },
     HouseBot {
         name: "drawn",
-        thinks: "goes where the pull of all tiles it can take is strongest, less where its takers are",
+        strategy: "goes towards the tiles it can take, near ones first, and avoids bots that can take its colour",
         roles: &[],
         make: || Box::new(seekers::Drawn::new()),
     },
     HouseBot {
         name: "planner",
-        thinks: "plans its next dozen moves through tiles that are likely to last",
+        strategy: "plans its next eight moves through tiles that are likely to keep its colour",
         roles: &[],
         make: || Box::new(planner::Planner::new()),
     },

@@ -1,32 +1,32 @@
-//! Bots that look one step far, or not at all.
+//! Bots that look at adjacent tiles only, or at none.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
-use super::super::{ColourBattle, Move, Seen};
-use super::sight::{Worth, neighbours, occupied, worth};
+use super::super::{ColourBattle, Move, Observation};
+use super::tile_value::{TileValue, neighbours, occupied, tile_value};
 
-/// Goes anywhere.
+/// Moves at random.
 pub(super) struct Random {
-    rng: QuickRng,
+    rng: FastRng,
 }
 
 impl Random {
     pub(super) const fn new() -> Self {
-        Self { rng: QuickRng::new(0) }
+        Self { rng: FastRng::new(0) }
     }
 }
 
 impl Bot<ColourBattle> for Random {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
+        self.rng = FastRng::new(seed);
     }
 
-    fn answer(&mut self, _: &Seen<'_>) -> Move {
+    fn answer(&mut self, _: &Observation<'_>) -> Move {
         self.rng.pick(&Move::STEPS).unwrap_or(Move::Stay)
     }
 }
 
-/// Sweeps the canvas row by row, up and down again.
+/// Sweeps the canvas row by row, up and down.
 pub(super) struct Sweeper {
     across: Move,
     along: Move,
@@ -44,7 +44,7 @@ impl Bot<ColourBattle> for Sweeper {
         self.along = if seed & 2 == 0 { Move::Up } else { Move::Down };
     }
 
-    fn answer(&mut self, seen: &Seen<'_>) -> Move {
+    fn answer(&mut self, seen: &Observation<'_>) -> Move {
         let blocked = |step| seen.position.after(step, seen.grid.side()) == seen.position;
         if !blocked(self.across) {
             return self.across;
@@ -57,25 +57,26 @@ impl Bot<ColourBattle> for Sweeper {
     }
 }
 
-/// Takes a tile beside it if it can, else wanders on.
+/// Takes an adjacent tile if it can, else keeps its direction.
 pub(super) struct ShortSighted {
-    rng: QuickRng,
+    rng: FastRng,
     heading: Move,
 }
 
 impl ShortSighted {
     pub(super) const fn new() -> Self {
-        Self { rng: QuickRng::new(0), heading: Move::Up }
+        Self { rng: FastRng::new(0), heading: Move::Up }
     }
 }
 
 impl Bot<ColourBattle> for ShortSighted {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
+        self.rng = FastRng::new(seed);
     }
 
-    fn answer(&mut self, seen: &Seen<'_>) -> Move {
-        let takes = |tile| worth(seen.grid.at(tile), seen.id) == Worth::Take && !occupied(seen, tile);
+    fn answer(&mut self, seen: &Observation<'_>) -> Move {
+        let takes =
+            |tile| tile_value(seen.grid.at(tile), seen.id) == TileValue::Take && !occupied(seen, tile);
         let good: Vec<Move> = neighbours(seen).filter(|(_, to)| takes(*to)).map(|(step, _)| step).collect();
         if let Some(step) = self.rng.pick(&good) {
             self.heading = step;

@@ -1,49 +1,49 @@
-//! What a bot can know about the special columns: how likely each pair of columns is the special one, together with
-//! how likely each p and q is, given everything seen so far in the match.
+//! Bayesian estimate of the special columns: the probability of each pair of columns and of each p and q, given
+//! everything seen so far in the match.
 
-use super::drift::{Drift, PARTS};
-use super::position::{Lines, Position, column_mask, column_of};
+use super::drift::{Drift, PROBABILITY_SCALE};
+use super::position::{OpenLines, Position, column_mask, column_of};
 use crate::connect_five::board::COLUMNS;
 
-/// p and q are weighed on a grid of so many steps.
-const STEPS: usize = 12;
-/// The points of the grid on the triangle p + q <= 1.
-const POINTS: usize = STEPS * (STEPS + 1) / 2;
-/// How many pairs of columns there are.
-const PAIRS: usize = COLUMNS * (COLUMNS - 1) / 2;
-/// Drift less likely than this many [`PARTS`] is left out of a search.
-const NEGLIGIBLE: i32 = 64;
-/// So many drops of the opponent are listened to: a wrong guess at how it chooses, repeated for ninety games, would
-/// outweigh what our own pieces prove.
-const LISTEN: u32 = 60;
+/// Number of grid steps for p and q.
+const GRID_STEPS: usize = 12;
+/// Number of grid points in the triangle p + q <= 1.
+const GRID_POINTS: usize = GRID_STEPS * (GRID_STEPS + 1) / 2;
+/// Number of pairs of columns.
+const COLUMN_PAIRS: usize = COLUMNS * (COLUMNS - 1) / 2;
+/// Minimum drift, in parts of [`PROBABILITY_SCALE`], that a search considers.
+const MIN_DRIFT: i32 = 64;
+/// Maximum number of opponent drops that are used. The model of the opponent's choices is only a guess; over ninety games its
+/// error would outweigh the evidence of the bot's own pieces.
+const MAX_OPPONENT_DROPS: u32 = 60;
 
-/// Weights over pairs of columns and over p and q.
-pub(super) struct Belief {
-    pairs: [(usize, usize); PAIRS],
-    odds: [(f32, f32); POINTS],
-    /// For each pair, for each point; they add up to 1.
-    weights: Vec<[f32; POINTS]>,
-    /// How many drops of the opponent have been weighed.
-    heard: u32,
+/// Probabilities of pairs of columns and of p and q.
+pub(super) struct DriftBelief {
+    pairs: [(usize, usize); COLUMN_PAIRS],
+    odds: [(f32, f32); GRID_POINTS],
+    /// Probability of each pair and grid point; the sum is 1.
+    weights: Vec<[f32; GRID_POINTS]>,
+    /// Number of opponent drops used so far.
+    opponent_drops: u32,
 }
 
-impl Belief {
-    /// Before anything is seen: all pairs alike, p and q uniform on the triangle.
+impl DriftBelief {
+    /// Initial estimate: all pairs equal, p and q uniform on the triangle.
     pub(super) fn new() -> Self {
-        let mut pairs = [(0, 0); PAIRS];
+        let mut pairs = [(0, 0); COLUMN_PAIRS];
         let all = (0..COLUMNS).flat_map(|a| (a + 1..COLUMNS).map(move |b| (a, b)));
         pairs.iter_mut().zip(all).for_each(|(pair, these)| *pair = these);
-        let mut odds = [(0.0, 0.0); POINTS];
-        let grid = (0..STEPS).flat_map(|i| (0..STEPS - i).map(move |j| (i, j)));
-        // The centre of gravity of each small triangle or square cut off by p + q <= 1 lies near a third.
-        let at = |i: usize| (i as f32 + 1.0 / 3.0) / STEPS as f32;
+        let mut odds = [(0.0, 0.0); GRID_POINTS];
+        let grid = (0..GRID_STEPS).flat_map(|i| (0..GRID_STEPS - i).map(move |j| (i, j)));
+        // The centroid of each grid cell cut by p + q <= 1 is near a third.
+        let at = |i: usize| (i as f32 + 1.0 / 3.0) / GRID_STEPS as f32;
         odds.iter_mut().zip(grid).for_each(|(point, (i, j))| *point = (at(i), at(j)));
-        let even = 1.0 / (PAIRS * POINTS) as f32;
-        Self { pairs, odds, weights: vec![[even; POINTS]; PAIRS], heard: 0 }
+        let even = 1.0 / (COLUMN_PAIRS * GRID_POINTS) as f32;
+        Self { pairs, odds, weights: vec![[even; GRID_POINTS]; COLUMN_PAIRS], opponent_drops: 0 }
     }
 
-    /// Weighs every possibility by how likely it makes what was seen: `likely(columns, p, q)`.
-    fn weigh(&mut self, likely: impl Fn((usize, usize), f32, f32) -> f32) {
+    /// Multiplies every probability by the likelihood of an observation, `likely(columns, p, q)`.
+    fn update(&mut self, likely: impl Fn((usize, usize), f32, f32) -> f32) {
         let mut total = 0.0;
         for (pair, weights) in self.pairs.iter().zip(&mut self.weights) {
             for ((p, q), weight) in self.odds.iter().zip(weights) {
@@ -54,34 +54,35 @@ impl Belief {
         if total > 0.0 {
             self.weights.iter_mut().flatten().for_each(|weight| *weight /= total);
         } else {
-            // Seen what cannot be: rather know nothing than something wrong.
+            // The observation is impossible under the model. Start over instead of keeping a wrong estimate.
             *self = Self::new();
         }
     }
 
-    /// A piece of ours was dropped into `named` of this position and landed in `landed`.
-    pub(super) fn own_drop(&mut self, before: Position, named: usize, landed: usize) {
+    /// Uses a drop of this bot into `named` that landed in `landed`.
+    pub(super) fn observe_own_drop(&mut self, before: Position, named: usize, landed: usize) {
         let open = before.open();
-        self.weigh(|pair, p, q| chance(open, pair, (p, q), named, landed));
+        self.update(|pair, p, q| landing_probability(open, pair, (p, q), named, landed));
     }
 
-    /// The opponent, to move in this position, got a piece into `landed`; which column it named is not known,
-    /// only how likely it would name each (`names`).
-    pub(super) fn other_drop(&mut self, before: Position, names: &[f32; COLUMNS], landed: usize) {
-        if self.heard >= LISTEN {
+    /// Uses a drop of the opponent that landed in `landed`. The named column is unknown; `names` is the probability of each.
+    pub(super) fn observe_opponent_drop(&mut self, before: Position, names: &[f32; COLUMNS], landed: usize) {
+        if self.opponent_drops >= MAX_OPPONENT_DROPS {
             return;
         }
-        self.heard += 1;
+        self.opponent_drops += 1;
         let open = before.open();
         let near = landed.saturating_sub(1)..(landed + 2).min(COLUMNS);
-        self.weigh(|pair, p, q| {
-            let likely = near.clone().map(|named| names[named] * chance(open, pair, (p, q), named, landed));
-            // The square root, since how an opponent chooses is only guessed at.
+        self.update(|pair, p, q| {
+            let likely = near
+                .clone()
+                .map(|named| names[named] * landing_probability(open, pair, (p, q), named, landed));
+            // The square root reduces the weight, because the opponent's choice is only a guess.
             likely.sum::<f32>().max(1e-6).sqrt()
         });
     }
 
-    /// How likely a piece dropped into each column drifts, as far as is known.
+    /// Expected drift of a piece dropped into each column.
     pub(super) fn drift(&self) -> Drift {
         let (mut left, mut right) = ([0.0; COLUMNS], [0.0; COLUMNS]);
         for (&(a, b), weights) in self.pairs.iter().zip(&self.weights) {
@@ -97,27 +98,33 @@ impl Belief {
         }
         let mut drift = Drift::default();
         for column in 0..COLUMNS {
-            // In coarse steps: a belief that hardly changes keeps the search's table useful.
-            let parts = |x: f32| ((x * 32.0 + 0.5) as i32) * (PARTS / 32);
+            // Coarse steps: small changes of the estimate should not invalidate the search's transposition table.
+            let parts = |x: f32| ((x * 32.0 + 0.5) as i32) * (PROBABILITY_SCALE / 32);
             let (l, r) = (parts(left[column]), parts(right[column]));
-            if l + r >= NEGLIGIBLE {
+            if l + r >= MIN_DRIFT {
                 (drift.left[column], drift.right[column]) = (l, r);
             }
         }
         drift
     }
 
-    /// How likely a column is special.
+    /// Probability that a column is special.
     #[cfg(test)]
-    pub(super) fn special(&self, column: usize) -> f32 {
+    pub(super) fn special_probability(&self, column: usize) -> f32 {
         let pairs = self.pairs.iter().zip(&self.weights);
         pairs.filter(|((a, b), _)| *a == column || *b == column).flat_map(|(_, w)| w).sum()
     }
 }
 
-/// How likely a piece dropped into `named` lands in `landed`, if these are the special columns.
+/// Probability that a piece dropped into `named` lands in `landed`, given the special columns.
 #[inline]
-fn chance(open: u64, pair: (usize, usize), (p, q): (f32, f32), named: usize, landed: usize) -> f32 {
+fn landing_probability(
+    open: u64,
+    pair: (usize, usize),
+    (p, q): (f32, f32),
+    named: usize,
+    landed: usize,
+) -> f32 {
     if open & column_mask(named) == 0 {
         return 0.0;
     }
@@ -138,18 +145,18 @@ fn chance(open: u64, pair: (usize, usize), (p, q): (f32, f32), named: usize, lan
     }
 }
 
-/// How likely a sensible player names each column: it wins, else blocks, else builds lines near the middle; now and
-/// then it does something else.
-pub(super) fn sensible(position: Position) -> [f32; COLUMNS] {
+/// Probability that a sensible player names each column. It wins, else blocks, else builds lines near the middle, and
+/// sometimes does something else.
+pub(super) fn likely_choices(position: Position) -> [f32; COLUMNS] {
     let open = position.open();
-    let mine = Lines::of(position.own, position.other);
-    let theirs = Lines::of(position.other, position.own);
-    let urgent = [mine.fifth & open, theirs.fifth & open].into_iter().find(|&set| set != 0);
+    let mine = OpenLines::of(position.own, position.other);
+    let theirs = OpenLines::of(position.other, position.own);
+    let winning_or_blocking_cell = [mine.fifth & open, theirs.fifth & open].into_iter().find(|&set| set != 0);
     let mut names = [0.0; COLUMNS];
     for column in position.columns() {
         let cell = position.open_in(column);
         let middle = 4.0 - (column as f32 - 4.0).abs();
-        names[column] = match urgent {
+        names[column] = match winning_or_blocking_cell {
             Some(cells) if cells & cell != 0 => 20.0,
             Some(_) => 0.3,
             None if theirs.fifth & cell << 1 & column_mask(column) != 0 => 0.3,
@@ -168,7 +175,7 @@ pub(super) fn sensible(position: Position) -> [f32; COLUMNS] {
     names
 }
 
-/// The column of the one cell that is new, if it is just one.
+/// Column of the new cell, if exactly one is new.
 pub(super) fn new_piece(before: u64, now: u64) -> Option<usize> {
     let new = now & !before;
     (new.is_power_of_two() && before & !now == 0).then(|| column_of(new))
@@ -176,39 +183,39 @@ pub(super) fn new_piece(before: u64, now: u64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use agon_core::QuickRng;
+    use agon_core::FastRng;
 
     use super::*;
 
     const EMPTY: Position = Position { own: 0, other: 0 };
 
     #[test]
-    fn two_drifts_say_it_all() {
-        let mut belief = Belief::new();
-        assert!((belief.special(3) - 2.0 / 9.0).abs() < 1e-3);
-        belief.own_drop(EMPTY, 3, 2);
-        assert!((belief.special(3) - 1.0).abs() < 1e-3);
-        belief.own_drop(EMPTY, 6, 7);
-        assert!((belief.special(6) - 1.0).abs() < 1e-3);
-        assert!(belief.special(0) < 1e-3);
+    fn two_drifts_identify_both_special_columns() {
+        let mut belief = DriftBelief::new();
+        assert!((belief.special_probability(3) - 2.0 / 9.0).abs() < 1e-3);
+        belief.observe_own_drop(EMPTY, 3, 2);
+        assert!((belief.special_probability(3) - 1.0).abs() < 1e-3);
+        belief.observe_own_drop(EMPTY, 6, 7);
+        assert!((belief.special_probability(6) - 1.0).abs() < 1e-3);
+        assert!(belief.special_probability(0) < 1e-3);
         let drift = belief.drift();
         assert!(drift.left[3] > 200 && drift.right[3] > 200 && drift.left[4] == 0);
     }
 
     #[test]
-    fn a_piece_that_stays_makes_its_column_less_suspect() {
-        let mut belief = Belief::new();
-        (0..3).for_each(|_| belief.own_drop(EMPTY, 4, 4));
-        assert!(belief.special(4) < 0.05 && belief.special(3) > 2.0 / 9.0);
+    fn piece_that_stays_makes_its_column_less_likely_special() {
+        let mut belief = DriftBelief::new();
+        (0..3).for_each(|_| belief.observe_own_drop(EMPTY, 4, 4));
+        assert!(belief.special_probability(4) < 0.05 && belief.special_probability(3) > 2.0 / 9.0);
     }
 
     #[test]
-    fn p_and_q_are_learnt() {
-        let mut belief = Belief::new();
-        let mut rng = QuickRng::new(1);
+    fn p_and_q_are_learnt_from_many_drops() {
+        let mut belief = DriftBelief::new();
+        let mut rng = FastRng::new(1);
         for _ in 0..300 {
             let x = rng.unit();
-            belief.own_drop(
+            belief.observe_own_drop(
                 EMPTY,
                 5,
                 if x < 0.6 {
@@ -225,12 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn an_opponent_that_blocks_beside_the_danger_gives_a_column_away() {
-        // Four of ours at the bottom of column 2: the opponent surely named it, yet its piece lies in column 3.
-        let mut belief = Belief::new();
+    fn opponent_block_beside_the_danger_makes_the_column_suspect() {
+        // Four own pieces at the bottom of column 2: the opponent surely named it, but its piece is in column 3.
+        let mut belief = DriftBelief::new();
         let before = Position { own: 0, other: 0b1111 << 14 };
-        let suspect = belief.special(2);
-        belief.other_drop(before, &sensible(before), 3);
-        assert!(belief.special(2) > suspect + 0.15, "{}", belief.special(2));
+        let suspect = belief.special_probability(2);
+        belief.observe_opponent_drop(before, &likely_choices(before), 3);
+        assert!(belief.special_probability(2) > suspect + 0.15, "{}", belief.special_probability(2));
     }
 }

@@ -1,47 +1,46 @@
-//! Monte Carlo tree search: plays thousands of games in its head, more of them where they go well. It takes every column
-//! for an ordinary one.
+//! Monte Carlo tree search that ignores drift.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
-use super::position::{Lines, MIDDLE_FIRST, Position, cells, column_of};
+use super::position::{MIDDLE_FIRST, OpenLines, Position, cells, column_of};
 use crate::connect_five::board::COLUMNS;
-use crate::connect_five::{Column, ConnectFive, Seen};
+use crate::connect_five::{Column, ConnectFive, Observation};
 
-/// How much a rarely tried move is given the benefit of the doubt.
-const DOUBT: f32 = 0.9;
+/// Exploration constant: weight of rarely tried moves.
+const EXPLORATION: f32 = 0.9;
 
 /// A position in the tree, reached by a move.
 #[derive(Clone, Copy)]
 struct Node {
     visits: u32,
-    /// Points for who moved into this node: 2 for a win, 1 for a draw.
+    /// Points of the player that moved into this node: 2 for a win, 1 for a draw.
     points: u32,
-    /// Its children stand together in the tree: where, how many.
+    /// Index of the first child and number of children; they are stored consecutively.
     children: (u32, u8),
     cell: u64,
 }
 
-/// Plays games in its head.
+/// Monte Carlo tree search.
 pub(super) struct Mcts {
     playouts: u32,
-    rng: QuickRng,
+    rng: FastRng,
     tree: Vec<Node>,
 }
 
 impl Mcts {
     pub(super) const fn new(playouts: u32) -> Self {
-        Self { playouts, rng: QuickRng::new(0), tree: Vec::new() }
+        Self { playouts, rng: FastRng::new(0), tree: Vec::new() }
     }
 
-    /// The child to look at next.
-    fn choose(&self, node: Node) -> usize {
+    /// Selects the child to explore next.
+    fn select_child(&self, node: Node) -> usize {
         let from = node.children.0 as usize;
-        let doubt = DOUBT * (node.visits as f32).sqrt();
+        let exploration = EXPLORATION * (node.visits as f32).sqrt();
         let mut best = (f32::MIN, from);
         for (i, child) in self.tree[from..from + usize::from(node.children.1)].iter().enumerate() {
             let seen = child.visits as f32;
             let mean = if child.visits == 0 { 0.6 } else { child.points as f32 / (2.0 * seen) };
-            let score = mean + doubt / (COLUMNS as f32 * (1.0 + seen));
+            let score = mean + exploration / (COLUMNS as f32 * (1.0 + seen));
             if score > best.0 {
                 best = (score, from + i);
             }
@@ -49,11 +48,11 @@ impl Mcts {
         best.1
     }
 
-    /// Adds the moves of a position to the tree: just the winning one, or just the blocking ones, if there are any.
+    /// Adds the moves of a position to the tree: only the winning ones, or only the blocking ones, if there are any.
     fn expand(&mut self, at: usize, position: Position) {
         let open = position.open();
-        let wins = Lines::of(position.own, position.other).fifth & open;
-        let dangers = Lines::of(position.other, position.own).fifth & open;
+        let wins = OpenLines::of(position.own, position.other).fifth & open;
+        let dangers = OpenLines::of(position.other, position.own).fifth & open;
         let moves = [wins, dangers, open].into_iter().find(|&set| set != 0).unwrap_or(0);
         self.tree[at].children = (self.tree.len() as u32, moves.count_ones() as u8);
         for column in MIDDLE_FIRST {
@@ -64,29 +63,30 @@ impl Mcts {
         }
     }
 
-    /// Plays on at random; both win when they can and block when they must. 2 if who is to move wins, 1 for a draw.
-    fn play_out(&mut self, mut position: Position) -> u32 {
+    /// Plays randomly to the end; both sides win if they can and block if they must. Returns 2 if the player to move wins, 1 for
+    /// a draw.
+    fn random_playout(&mut self, mut position: Position) -> u32 {
         let mut mine = true;
         loop {
             let open = position.open();
             if open == 0 {
                 return 1;
             }
-            if Lines::of(position.own, position.other).fifth & open != 0 {
+            if OpenLines::of(position.own, position.other).fifth & open != 0 {
                 return if mine { 2 } else { 0 };
             }
-            let dangers = Lines::of(position.other, position.own).fifth & open;
+            let dangers = OpenLines::of(position.other, position.own).fifth & open;
             if dangers & dangers.wrapping_sub(1) != 0 {
                 return if mine { 0 } else { 2 };
             }
-            let cell = if dangers == 0 { self.any(position) } else { dangers };
+            let cell = if dangers == 0 { self.random_open_cell(position) } else { dangers };
             position = position.after(cell);
             mine = !mine;
         }
     }
 
-    /// Any open cell of a position that has one.
-    fn any(&mut self, position: Position) -> u64 {
+    /// A random open cell. The position must have one.
+    fn random_open_cell(&mut self, position: Position) -> u64 {
         loop {
             let cell = position.open_in(self.rng.below(COLUMNS as u32) as usize);
             if cell != 0 {
@@ -95,12 +95,12 @@ impl Mcts {
         }
     }
 
-    /// One game in the head: down the tree, one step further, played out, and the result carried back up.
-    fn run(&mut self, root: Position) {
+    /// Runs one iteration: selection, expansion, random playout, and backpropagation of the result.
+    fn run_playout(&mut self, root: Position) {
         let (mut path, mut length) = ([0; 64], 1);
         let (mut position, mut at) = (root, 0);
         while self.tree[at].children.1 > 0 {
-            at = self.choose(self.tree[at]);
+            at = self.select_child(self.tree[at]);
             position = position.after(self.tree[at].cell);
             path[length & 63] = at;
             length += 1;
@@ -111,7 +111,7 @@ impl Mcts {
             if self.tree[at].visits > 0 || at == 0 {
                 self.expand(at, position);
             }
-            self.play_out(position)
+            self.random_playout(position)
         };
         for &at in path[..length.min(64)].iter().rev() {
             let node = &mut self.tree[at];
@@ -124,15 +124,15 @@ impl Mcts {
 
 impl Bot<ConnectFive> for Mcts {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
+        self.rng = FastRng::new(seed);
     }
 
-    fn answer(&mut self, seen: &Seen) -> Column {
-        let root = Position::seen(seen);
+    fn answer(&mut self, seen: &Observation) -> Column {
+        let root = Position::from_observation(seen);
         self.tree.clear();
         self.tree.push(Node { visits: 0, points: 0, children: (0, 0), cell: 0 });
         for _ in 0..self.playouts {
-            self.run(root);
+            self.run_playout(root);
         }
         let (from, count) = self.tree[0].children;
         let children = &self.tree[from as usize..from as usize + usize::from(count)];

@@ -1,13 +1,13 @@
-//! A position as the thinking bots see it: two sets of cells, and the lines that can still become five.
+//! Position for the searching bots: two masks of pieces, and the lines that can still become five.
 
-use crate::connect_five::Seen;
-use crate::connect_five::board::{ALL, BOTTOM, COLUMNS, DIRECTIONS, Mark, ROWS, has_five, height};
+use crate::connect_five::Observation;
+use crate::connect_five::board::{ALL_CELLS, BOTTOM_ROW, COLUMNS, DIRECTIONS, Mark, ROWS, has_five, height};
 
-/// The order in which columns are tried: the middle takes part in most lines.
+/// Order in which columns are tried: the middle is part of most lines.
 pub(super) const MIDDLE_FIRST: [usize; COLUMNS] = [4, 3, 5, 2, 6, 1, 7, 0, 8];
 
-/// The cells at odd heights (counted from 1): where the first player is the one to move in the end.
-const ODD: u64 = BOTTOM | BOTTOM << 2 | BOTTOM << 4 | BOTTOM << 6;
+/// Cells at odd heights (counted from 1), which the first player fills if all other columns are full.
+const ODD_ROWS: u64 = BOTTOM_ROW | BOTTOM_ROW << 2 | BOTTOM_ROW << 4 | BOTTOM_ROW << 6;
 
 /// The column of a cell.
 #[inline]
@@ -21,7 +21,7 @@ pub(super) const fn column_mask(column: usize) -> u64 {
     ((1 << ROWS) - 1) << (column * ROWS)
 }
 
-/// The cells in a set, one by one.
+/// Iterates over the cells of a mask.
 pub(super) fn cells(mut set: u64) -> impl Iterator<Item = u64> {
     std::iter::from_fn(move || {
         let cell = set & set.wrapping_neg();
@@ -30,7 +30,7 @@ pub(super) fn cells(mut set: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The pieces of who is to move and of the other.
+/// Pieces of the player to move and of the opponent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Position {
     pub(super) own: u64,
@@ -38,12 +38,12 @@ pub(super) struct Position {
 }
 
 impl Position {
-    /// What a bot to move sees.
-    pub(super) const fn seen(seen: &Seen) -> Self {
+    /// Position of an observation.
+    pub(super) const fn from_observation(seen: &Observation) -> Self {
         Self { own: seen.board.pieces(seen.player), other: seen.board.pieces(seen.player.other()) }
     }
 
-    /// The cells that hold a piece.
+    /// Mask of the occupied cells.
     #[inline]
     pub(super) const fn taken(self) -> u64 {
         self.own | self.other
@@ -53,11 +53,11 @@ impl Position {
     #[inline]
     pub(super) const fn open(self) -> u64 {
         let taken = self.taken();
-        // The bit above a full column is the next column's bottom, which is in the set anyway.
-        (taken << 1 | BOTTOM) & !taken & ALL
+        // The bit above a full column is the bottom of the next column, which is in the set anyway.
+        (taken << 1 | BOTTOM_ROW) & !taken & ALL_CELLS
     }
 
-    /// The lowest free cell of a column, or no cell.
+    /// The lowest free cell of a column; 0 if it is full.
     #[inline]
     pub(super) const fn open_in(self, column: usize) -> u64 {
         self.open() & column_mask(column)
@@ -68,45 +68,45 @@ impl Position {
         (0..COLUMNS).filter(move |&column| height(self.taken(), column) < ROWS)
     }
 
-    /// The position after the mover has taken this cell, seen by the other player.
+    /// Position after the player to move has taken this cell, from the opponent's view.
     #[inline]
     #[must_use]
     pub(super) const fn after(self, cell: u64) -> Self {
         Self { own: self.other, other: self.own | cell }
     }
 
-    /// Whether who just moved has won.
+    /// Whether the player that just moved has won.
     #[inline]
     pub(super) const fn is_lost(self) -> bool {
         has_five(self.other)
     }
 
-    /// The mark of who is to move.
+    /// Mark of the player to move.
     #[inline]
     pub(super) const fn mover(self) -> Mark {
         if self.taken().count_ones().is_multiple_of(2) { Mark::X } else { Mark::O }
     }
 }
 
-/// The lines one player can still make.
+/// Lines that one player can still complete.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Lines {
-    /// The cells that complete five.
+pub(super) struct OpenLines {
+    /// Cells that complete five.
     pub(super) fifth: u64,
-    /// The cells that turn three into four.
+    /// Cells that turn three into four.
     pub(super) fourth: u64,
-    /// How many lines hold two and nothing of the opponent.
+    /// Number of lines with two pieces and none of the opponent.
     pub(super) twos: u32,
-    /// How many hold three.
+    /// Number of lines with three pieces and none of the opponent.
     pub(super) threes: u32,
 }
 
-impl Lines {
-    /// Counts all 92 lines at once: bit by bit, the pieces in the line that starts at each cell.
+impl OpenLines {
+    /// Counts all 92 lines with bit-parallel addition: for each start cell, the number of pieces in its line.
     #[inline]
     pub(super) fn of(own: u64, other: u64) -> Self {
         let mut lines = Self::default();
-        let free = ALL & !other;
+        let free = ALL_CELLS & !other;
         for (step, starts) in DIRECTIONS {
             let pair = free & free >> step;
             let alive = pair & pair >> (2 * step) & free >> (4 * step) & starts;
@@ -135,17 +135,17 @@ impl Lines {
         lines
     }
 
-    /// What these lines are worth to the player of this mark. A cell that completes five is worth most at a
-    /// height where, once everything else is full, this player is the one to move.
+    /// Value of these lines for the player of this mark. A cell that completes five is worth most at a height that this player
+    /// fills when everything else is full.
     #[inline]
-    pub(super) const fn worth(&self, mark: Mark) -> i32 {
+    pub(super) const fn value_of(&self, mark: Mark) -> i32 {
         let lines = 6 * self.twos + 10 * self.threes;
         if self.fifth == 0 {
             return lines as i32;
         }
         let timely = match mark {
-            Mark::X => self.fifth & ODD,
-            Mark::O => self.fifth & !ODD,
+            Mark::X => self.fifth & ODD_ROWS,
+            Mark::O => self.fifth & !ODD_ROWS,
         };
         (lines + 20 * self.fifth.count_ones() + 50 * timely.count_ones()) as i32
     }
@@ -153,13 +153,13 @@ impl Lines {
 
 #[cfg(test)]
 mod tests {
-    use agon_core::QuickRng;
+    use agon_core::FastRng;
 
     use super::*;
 
-    /// The same by walking every line.
-    fn naive(own: u64, other: u64) -> Lines {
-        let mut lines = Lines::default();
+    /// Reference implementation that walks every line.
+    fn naive(own: u64, other: u64) -> OpenLines {
+        let mut lines = OpenLines::default();
         for column in 0..COLUMNS as i32 {
             for row in 0..ROWS as i32 {
                 for (right, up) in [(1, 0), (0, 1), (1, 1), (1, -1)] {
@@ -190,12 +190,12 @@ mod tests {
     }
 
     #[test]
-    fn lines_equal_a_walk_over_all_92() {
-        let mut rng = QuickRng::new(3);
+    fn open_lines_equal_a_walk_over_all_92_lines() {
+        let mut rng = FastRng::new(3);
         for _ in 0..5_000 {
-            let (a, b, c) = (rng.next_u64() & ALL, rng.next_u64(), rng.next_u64());
-            let (own, other) = (a & b, !a & c & rng.next_u64() & ALL);
-            let (quick, slow) = (Lines::of(own, other), naive(own, other));
+            let (a, b, c) = (rng.next_u64() & ALL_CELLS, rng.next_u64(), rng.next_u64());
+            let (own, other) = (a & b, !a & c & rng.next_u64() & ALL_CELLS);
+            let (quick, slow) = (OpenLines::of(own, other), naive(own, other));
             assert_eq!(
                 (quick.twos, quick.threes, quick.fourth, quick.fifth),
                 (slow.twos, slow.threes, slow.fourth, slow.fifth)
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn open_cells_are_the_lowest_free_ones() {
+    fn open_cells_are_the_lowest_free_cells() {
         let position = Position { own: column_mask(3), other: 0b11 << 28 };
         assert_eq!(position.open_in(3), 0);
         assert_eq!(position.open_in(4), 0b100 << 28);

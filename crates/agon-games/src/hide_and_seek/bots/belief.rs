@@ -1,125 +1,126 @@
-//! What a player believes about an enemy it does not see: how likely it is on each cell.
+//! Probability distribution over the cells of an invisible seeker.
 
 use std::cmp::Ordering;
 
 use super::super::cells::{CELLS, Cell, CellSet};
-use super::chart::Chart;
+use super::map_tables::MapTables;
 
-/// How much rather than stay a seeker is thought to come a step nearer (rather than go away, the same again),
-/// and how often it just walks about.
-const HOMING: f32 = 20.0;
-const ASTRAY: f32 = 0.1;
+/// Weight of a step towards the goal relative to staying (and of staying relative to a step away), and share of
+/// random steps.
+const APPROACH_WEIGHT: f32 = 20.0;
+const RANDOM_STEP_SHARE: f32 = 0.1;
 
-/// Probabilities by cell. Walls have none.
+/// Probability of each cell; 0 for walls.
 #[derive(Clone)]
-pub struct Belief {
-    chance: [f32; CELLS],
+pub struct SeekerBelief {
+    probability: [f32; CELLS],
 }
 
-impl Belief {
-    /// Certain.
-    pub fn at(cell: Cell) -> Self {
-        let mut chance = [0.0; CELLS];
-        chance[cell.index()] = 1.0;
-        Self { chance }
+impl SeekerBelief {
+    /// The seeker is certainly on this cell.
+    pub fn certain(cell: Cell) -> Self {
+        let mut probability = [0.0; CELLS];
+        probability[cell.index()] = 1.0;
+        Self { probability }
     }
 
-    /// Equally likely on all these cells.
-    pub fn over(cells: &CellSet) -> Self {
-        let mut chance = [0.0; CELLS];
+    /// All these cells have the same probability.
+    pub fn uniform(cells: &CellSet) -> Self {
+        let mut probability = [0.0; CELLS];
         let each = 1.0 / cells.len().max(1) as f32;
         for cell in cells.iter() {
-            chance[cell.index()] = each;
+            probability[cell.index()] = each;
         }
-        Self { chance }
+        Self { probability }
     }
 
-    /// The cells that are possible at all, each with its chance.
+    /// Cells with a positive probability.
     pub fn iter(&self) -> impl Iterator<Item = (Cell, f32)> + '_ {
-        let all = self.chance.iter().enumerate().filter(|(_, chance)| **chance > 0.0);
-        all.map(|(index, &chance)| (Cell::from_index(index), chance))
+        let all = self.probability.iter().enumerate().filter(|(_, probability)| **probability > 0.0);
+        all.map(|(index, &probability)| (Cell::from_index(index), probability))
     }
 
-    /// All chances together, added in eight lanes at once.
+    /// Sum of the probabilities, added in eight parallel lanes.
     #[inline]
     pub fn total(&self) -> f32 {
         let mut lanes = [0.0; 8];
-        for chunk in self.chance.chunks_exact(8) {
-            for (lane, chance) in lanes.iter_mut().zip(chunk) {
-                *lane += chance;
+        for chunk in self.probability.chunks_exact(8) {
+            for (lane, probability) in lanes.iter_mut().zip(chunk) {
+                *lane += probability;
             }
         }
         lanes.iter().sum()
     }
 
-    /// Takes all chance from this cell.
+    /// Sets a cell's probability to 0 and returns the old value.
     #[inline]
     pub fn take(&mut self, cell: Cell) -> f32 {
-        std::mem::take(&mut self.chance[cell.index()])
+        std::mem::take(&mut self.probability[cell.index()])
     }
 
-    /// Takes all chance from these cells and gives back what is left.
-    pub fn cut(&mut self, cells: &CellSet) -> f32 {
+    /// Sets the probability of these cells to 0 and returns the remaining sum.
+    pub fn remove_cells(&mut self, cells: &CellSet) -> f32 {
         for cell in cells.iter() {
             self.take(cell);
         }
         self.total()
     }
 
-    /// Everything so many times as likely.
+    /// All probabilities multiplied by a factor.
     #[must_use]
     pub fn scaled(&self, factor: f32) -> Self {
-        Self { chance: self.chance.map(|chance| chance * factor) }
+        Self { probability: self.probability.map(|probability| probability * factor) }
     }
 
-    /// The chances of both.
+    /// Sum of two distributions.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let mut total = self.clone();
-        for (a, b) in total.chance.iter_mut().zip(&other.chance) {
+        for (a, b) in total.probability.iter_mut().zip(&other.probability) {
             *a += b;
         }
         total
     }
 }
 
-/// A seeker's step, from each cell to its neighbours, when it more or less comes for one cell.
-pub struct Flow {
-    /// From, to, share.
-    ways: Vec<(u16, u16, f32)>,
+/// Transition probabilities of a seeker that approximately heads for one cell.
+pub struct SeekerFlow {
+    /// From cell, to cell, probability.
+    transitions: Vec<(u16, u16, f32)>,
 }
 
-impl Flow {
-    /// Of seekers that come for this cell.
-    pub fn towards(chart: &Chart, goal: Cell) -> Self {
-        let mut ways = Vec::with_capacity(CELLS * 4);
-        for &from in &chart.cells {
-            let near = chart.near(from);
-            let weight = |to: Cell| match chart.distance(to, goal).cmp(&chart.distance(from, goal)) {
-                Ordering::Less => HOMING,
+impl SeekerFlow {
+    /// Transitions of a seeker that heads for this cell.
+    pub fn towards(tables: &MapTables, goal: Cell) -> Self {
+        let mut transitions = Vec::with_capacity(CELLS * 4);
+        for &from in &tables.cells {
+            let near = tables.near(from);
+            let weight = |to: Cell| match tables.distance(to, goal).cmp(&tables.distance(from, goal)) {
+                Ordering::Less => APPROACH_WEIGHT,
                 Ordering::Equal => 1.0,
-                Ordering::Greater => 1.0 / HOMING,
+                Ordering::Greater => 1.0 / APPROACH_WEIGHT,
             };
             let total: f32 = near.iter().map(|&to| weight(to)).sum();
             for &to in near {
-                let share = (1.0 - ASTRAY) * weight(to) / total + ASTRAY / near.len() as f32;
-                ways.push((from.index() as u16, to.index() as u16, share));
+                let share =
+                    (1.0 - RANDOM_STEP_SHARE) * weight(to) / total + RANDOM_STEP_SHARE / near.len() as f32;
+                transitions.push((from.index() as u16, to.index() as u16, share));
             }
         }
-        Self { ways }
+        Self { transitions }
     }
 
-    /// The seeker's two steps between two moves of the hider.
-    pub fn two_steps(&self, belief: &Belief) -> Belief {
+    /// Distribution after the two steps that a seeker makes between two moves of the hider.
+    pub fn two_steps(&self, belief: &SeekerBelief) -> SeekerBelief {
         self.step(&self.step(belief))
     }
 
-    fn step(&self, belief: &Belief) -> Belief {
-        let mut chance = [0.0; CELLS];
-        for &(from, to, share) in &self.ways {
-            chance[usize::from(to)] += belief.chance[usize::from(from)] * share;
+    fn step(&self, belief: &SeekerBelief) -> SeekerBelief {
+        let mut probability = [0.0; CELLS];
+        for &(from, to, share) in &self.transitions {
+            probability[usize::from(to)] += belief.probability[usize::from(from)] * share;
         }
-        Belief { chance }
+        SeekerBelief { probability }
     }
 }
 
@@ -129,17 +130,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_belief_flows_and_loses_nothing() {
+    fn flow_towards_a_goal_keeps_the_total_probability() {
         let map = Map::generate(42);
-        let chart = Chart::new(&map);
-        let goal = chart.cells[0];
-        let flow = Flow::towards(&chart, goal);
-        let mut belief = Belief::over(map.empty());
+        let tables = MapTables::new(&map);
+        let goal = tables.cells[0];
+        let flow = SeekerFlow::towards(&tables, goal);
+        let mut belief = SeekerBelief::uniform(map.empty());
         for _ in 0..40 {
             belief = flow.two_steps(&belief);
         }
         assert!((belief.total() - 1.0).abs() < 1e-3);
         assert!(belief.iter().all(|(cell, _)| map.is_empty(cell)));
-        assert!(belief.take(goal) > 0.3, "most have come to the goal");
+        assert!(belief.take(goal) > 0.3, "the probability does not concentrate at the goal");
     }
 }

@@ -1,12 +1,12 @@
-//! Hiders that need no belief: random, still, running, lurking.
+//! Hiders without an estimate of the seeker's position: random, still, running, lurking.
 
 use agon_core::Bot;
 
 use super::super::cells::Cell;
 use super::super::{Answer, Direction, HideAndSeek, Observation};
-use super::chart::{Chart, Lazy};
-use super::known::Known;
-use super::seekers::towards;
+use super::map_knowledge::MapKnowledge;
+use super::map_tables::{MapTables, PerMap};
+use super::seekers::step_towards;
 use super::step;
 
 pub use super::seekers::Random;
@@ -21,9 +21,9 @@ impl Bot<HideAndSeek> for Still {
     }
 }
 
-/// Runs from where it last saw the seeker.
+/// Runs away from where it last saw the seeker.
 #[derive(Default)]
-pub struct Running(Lazy<Chart>);
+pub struct Running(PerMap<MapTables>);
 
 impl Bot<HideAndSeek> for Running {
     fn begin(&mut self, _: u64) {
@@ -31,15 +31,15 @@ impl Bot<HideAndSeek> for Running {
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
-        let chart = self.0.get(seen.game_map, Chart::new);
-        let goal = chart.cells.iter().copied().max_by_key(|&cell| chart.distance(seen.enemy_pos, cell));
-        step(seen.pos, goal.map_or(seen.pos, |goal| towards(chart, seen.pos, goal)))
+        let tables = self.0.get(seen.game_map, MapTables::new);
+        let goal = tables.cells.iter().copied().max_by_key(|&cell| tables.distance(seen.enemy_pos, cell));
+        step(seen.pos, goal.map_or(seen.pos, |goal| step_towards(tables, seen.pos, goal)))
     }
 }
 
-/// The perfect escape when seen, else a cell that few others see.
+/// Escapes optimally when seen, else goes to a cell that few others see.
 #[derive(Default)]
-pub struct Lurking(Lazy<Known>);
+pub struct Lurking(PerMap<MapKnowledge>);
 
 impl Bot<HideAndSeek> for Lurking {
     fn begin(&mut self, _: u64) {
@@ -47,23 +47,23 @@ impl Bot<HideAndSeek> for Lurking {
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
-        let Known { chart, pursuit } = self.0.get(seen.game_map, Known::new);
-        let exposure = |cell: Cell| chart.view(cell).len() as i32;
+        let MapKnowledge { tables, pursuit } = self.0.get(seen.game_map, MapKnowledge::new);
+        let exposure = |cell: Cell| tables.view(cell).len() as i32;
         let to = if seen.enemy_is_visible {
-            let view = chart.view(seen.enemy_pos);
+            let view = tables.view(seen.enemy_pos);
             let worth = |to: Cell| {
                 let hidden = if view.contains(to) { 0 } else { 6 };
                 (i32::from(pursuit.hider_moved(seen.enemy_pos, to)) + hidden, -exposure(to))
             };
-            chart.near(seen.pos).iter().copied().max_by_key(|&to| worth(to))
+            tables.near(seen.pos).iter().copied().max_by_key(|&to| worth(to))
         } else {
             let worth = |cell: Cell| {
-                i32::from(chart.distance(seen.enemy_pos, cell))
-                    - 4 * i32::from(chart.distance(seen.pos, cell))
+                i32::from(tables.distance(seen.enemy_pos, cell))
+                    - 4 * i32::from(tables.distance(seen.pos, cell))
                     - exposure(cell)
             };
-            let goal = chart.cells.iter().copied().max_by_key(|&cell| worth(cell));
-            goal.map(|goal| towards(chart, seen.pos, goal))
+            let goal = tables.cells.iter().copied().max_by_key(|&cell| worth(cell));
+            goal.map(|goal| step_towards(tables, seen.pos, goal))
         };
         step(seen.pos, to.unwrap_or(seen.pos))
     }

@@ -1,12 +1,12 @@
 //! The house bots: seekers and hiders, each from trivial to strong.
 
 mod belief;
-mod chart;
 mod hiders;
 mod hunting;
-mod known;
+mod map_knowledge;
+mod map_tables;
 mod pursuit;
-mod regard;
+mod seeker_model;
 mod seekers;
 mod shadow;
 mod tracking;
@@ -21,7 +21,7 @@ const fn seeker(
     thinks: &'static str,
     make: fn() -> Box<dyn Bot<HideAndSeek>>,
 ) -> HouseBot<HideAndSeek> {
-    HouseBot { name, thinks, roles: &["seeker"], make }
+    HouseBot { name, strategy: thinks, roles: &["seeker"], make }
 }
 
 const fn hider(
@@ -29,42 +29,44 @@ const fn hider(
     thinks: &'static str,
     make: fn() -> Box<dyn Bot<HideAndSeek>>,
 ) -> HouseBot<HideAndSeek> {
-    HouseBot { name, thinks, roles: &["hider"], make }
+    HouseBot { name, strategy: thinks, roles: &["hider"], make }
 }
 
 /// All house bots, weakest first, role by role.
 pub const ALL: &[HouseBot<HideAndSeek>] = &[
-    seeker("random-seeker", "takes any step", || Box::<seekers::Random>::default()),
-    seeker("roaming-seeker", "walks from one random cell to the next and never looks up", || {
+    seeker("random-seeker", "takes random steps", || Box::<seekers::Random>::default()),
+    seeker("roaming-seeker", "walks from one random cell to the next and ignores the hider", || {
         Box::<seekers::Roaming>::default()
     }),
-    seeker("chasing-seeker", "goes where it last saw the hider, roams when nobody is there", || {
+    seeker("chasing-seeker", "goes where it last saw the hider, then to random cells", || {
         Box::<seekers::Chasing>::default()
     }),
     seeker(
         "tracking-seeker",
-        "knows every cell where the hider can be and looks into the nearest first",
+        "tracks every cell where the hider can be and searches the nearest first",
         || Box::<tracking::Tracking>::default(),
     ),
     seeker(
         "hunting-seeker",
-        "searches where the hider can be, longest unseen first, and cannot be foreseen",
+        "searches the cells where the hider can be, longest unseen first, and is unpredictable",
         || Box::<hunting::Hunting>::default(),
     ),
-    hider("random-hider", "takes any step", || Box::<hiders::Random>::default()),
+    hider("random-hider", "takes random steps", || Box::<hiders::Random>::default()),
     hider("still-hider", "never moves", || Box::<hiders::Still>::default()),
     hider("running-hider", "runs to the cell furthest from where it last saw the seeker", || {
         Box::<hiders::Running>::default()
     }),
-    hider("lurking-hider", "when seen plays the perfect escape, else waits where few cells see it", || {
+    hider("lurking-hider", "escapes optimally when seen, else waits on a cell that few cells see", || {
         Box::<hiders::Lurking>::default()
     }),
-    hider("shadow-hider", "guesses where the seeker is and takes the way on which it lasts longest", || {
-        Box::<shadow::Shadow>::default()
-    }),
+    hider(
+        "shadow-hider",
+        "estimates where the seeker is and plans the path on which it survives longest",
+        || Box::<shadow::Shadow>::default(),
+    ),
 ];
 
-/// The answer that leads to a neighbouring cell.
+/// The answer that leads to an adjacent cell.
 fn step(from: Cell, to: Cell) -> Answer {
     Answer::Step(Direction::between(from, to).unwrap_or(Direction::Stay))
 }

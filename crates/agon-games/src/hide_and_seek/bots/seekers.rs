@@ -1,24 +1,24 @@
-//! Seekers that need no belief: random, roaming, chasing.
+//! Seekers without an estimate of the hider's position: random, roaming, chasing.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
 use super::super::cells::Cell;
 use super::super::{Answer, HideAndSeek, Observation};
-use super::chart::{Chart, Lazy};
+use super::map_tables::{MapTables, PerMap};
 use super::step;
 
-/// Takes any step.
-pub struct Random(QuickRng);
+/// Takes random steps.
+pub struct Random(FastRng);
 
 impl Default for Random {
     fn default() -> Self {
-        Self(QuickRng::new(0))
+        Self(FastRng::new(0))
     }
 }
 
 impl Bot<HideAndSeek> for Random {
     fn begin(&mut self, seed: u64) {
-        self.0 = QuickRng::new(seed);
+        self.0 = FastRng::new(seed);
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
@@ -28,74 +28,74 @@ impl Bot<HideAndSeek> for Random {
 }
 
 /// A walk from one random cell to the next.
-struct Roam {
-    rng: QuickRng,
+struct RandomWalk {
+    rng: FastRng,
     goal: Option<Cell>,
 }
 
-impl Default for Roam {
+impl Default for RandomWalk {
     fn default() -> Self {
-        Self { rng: QuickRng::new(0), goal: None }
+        Self { rng: FastRng::new(0), goal: None }
     }
 }
 
-impl Roam {
-    fn next(&mut self, chart: &Chart, pos: Cell) -> Cell {
-        if self.goal.is_none_or(|goal| goal == pos || !chart.map.is_empty(goal)) {
-            self.goal = self.rng.pick(&chart.cells);
+impl RandomWalk {
+    fn next(&mut self, tables: &MapTables, pos: Cell) -> Cell {
+        if self.goal.is_none_or(|goal| goal == pos || !tables.map.is_empty(goal)) {
+            self.goal = self.rng.pick(&tables.cells);
         }
-        towards(chart, pos, self.goal.unwrap_or(pos))
+        step_towards(tables, pos, self.goal.unwrap_or(pos))
     }
 }
 
-/// The first step of a shortest way.
-pub fn towards(chart: &Chart, pos: Cell, goal: Cell) -> Cell {
-    chart.near(pos).iter().copied().min_by_key(|&to| chart.distance(to, goal)).unwrap_or(pos)
+/// First step of a shortest path.
+pub fn step_towards(tables: &MapTables, pos: Cell, goal: Cell) -> Cell {
+    tables.near(pos).iter().copied().min_by_key(|&to| tables.distance(to, goal)).unwrap_or(pos)
 }
 
-/// Walks about and never looks up.
+/// Walks between random cells and ignores the hider.
 #[derive(Default)]
 pub struct Roaming {
-    chart: Lazy<Chart>,
-    roam: Roam,
+    tables: PerMap<MapTables>,
+    roam: RandomWalk,
 }
 
 impl Bot<HideAndSeek> for Roaming {
     fn begin(&mut self, seed: u64) {
-        *self = Self { roam: Roam { rng: QuickRng::new(seed), goal: None }, ..Self::default() };
+        *self = Self { roam: RandomWalk { rng: FastRng::new(seed), goal: None }, ..Self::default() };
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
-        let chart = self.chart.get(seen.game_map, Chart::new);
-        step(seen.pos, self.roam.next(chart, seen.pos))
+        let tables = self.tables.get(seen.game_map, MapTables::new);
+        step(seen.pos, self.roam.next(tables, seen.pos))
     }
 }
 
-/// Goes where it last saw the hider; roams when nobody is there.
+/// Goes where it last saw the hider, then to random cells.
 #[derive(Default)]
 pub struct Chasing {
-    chart: Lazy<Chart>,
-    roam: Roam,
-    /// The last known place that it has already found empty.
-    empty: Option<Cell>,
+    tables: PerMap<MapTables>,
+    roam: RandomWalk,
+    /// Last known position of the hider, if it has been searched already.
+    searched_in_vain: Option<Cell>,
 }
 
 impl Bot<HideAndSeek> for Chasing {
     fn begin(&mut self, seed: u64) {
-        *self = Self { roam: Roam { rng: QuickRng::new(seed), goal: None }, ..Self::default() };
+        *self = Self { roam: RandomWalk { rng: FastRng::new(seed), goal: None }, ..Self::default() };
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
-        let chart = self.chart.get(seen.game_map, Chart::new);
+        let tables = self.tables.get(seen.game_map, MapTables::new);
         if seen.enemy_is_visible {
-            self.empty = None;
+            self.searched_in_vain = None;
         } else if seen.pos == seen.enemy_pos {
-            self.empty = Some(seen.enemy_pos);
+            self.searched_in_vain = Some(seen.enemy_pos);
         }
-        let to = if self.empty == Some(seen.enemy_pos) {
-            self.roam.next(chart, seen.pos)
+        let to = if self.searched_in_vain == Some(seen.enemy_pos) {
+            self.roam.next(tables, seen.pos)
         } else {
-            towards(chart, seen.pos, seen.enemy_pos)
+            step_towards(tables, seen.pos, seen.enemy_pos)
         };
         step(seen.pos, to)
     }

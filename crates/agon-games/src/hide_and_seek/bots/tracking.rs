@@ -1,18 +1,18 @@
-//! A seeker that knows every cell where the hider can be.
+//! A seeker that tracks every cell where the hider can be.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
 use super::super::cells::{CELLS, Cell, CellSet};
 use super::super::{Answer, HideAndSeek, Observation};
-use super::chart::{Chart, Lazy};
-use super::seekers::towards;
+use super::map_tables::{MapTables, PerMap};
+use super::seekers::step_towards;
 use super::step;
 
-/// The shortest way when the hider is in sight, else the nearest cells where it can be.
+/// Takes the shortest path to a visible hider, else searches the nearest cells where it can be.
 #[derive(Default)]
 pub struct Tracking {
-    chart: Lazy<Chart>,
-    search: Search,
+    tables: PerMap<MapTables>,
+    search: HiderSearch,
 }
 
 impl Bot<HideAndSeek> for Tracking {
@@ -21,52 +21,52 @@ impl Bot<HideAndSeek> for Tracking {
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
-        let chart = self.chart.get(seen.game_map, Chart::new);
-        self.search.look(chart, seen);
-        step(seen.pos, self.search.next(chart, seen, &Habits::NEAREST_FIRST))
+        let tables = self.tables.get(seen.game_map, MapTables::new);
+        self.search.observe(tables, seen);
+        step(seen.pos, self.search.next(tables, seen, &SearchWeights::NEAREST_FIRST))
     }
 }
 
-/// What makes a cell worth a look.
-pub struct Habits {
-    /// For each step since it was last in view.
+/// Weights for choosing the next cell to search.
+pub struct SearchWeights {
+    /// Bonus for each step since the cell was last in view.
     age: i64,
-    /// Against each step on the way there.
-    far: i64,
-    /// Against each step between it and where the hider was last seen.
-    astray: i64,
-    /// Up to so much more or less, by chance.
-    whim: u32,
+    /// Penalty for each step of distance.
+    distance: i64,
+    /// Penalty for each step between the cell and the last known position of the hider.
+    from_last_seen: i64,
+    /// Maximum random bonus.
+    noise: u32,
 }
 
-impl Habits {
-    pub const NEAREST_FIRST: Self = Self { age: 1, far: 8, astray: 0, whim: 0 };
-    /// What works best, without whims.
-    pub const BEST: Self = Self { age: 2, far: 4, astray: 1, whim: 0 };
-    /// What works best, and cannot be foreseen.
-    pub const WHIMSICAL: Self = Self { whim: 16, ..Self::BEST };
+impl SearchWeights {
+    pub const NEAREST_FIRST: Self = Self { age: 1, distance: 8, from_last_seen: 0, noise: 0 };
+    /// Best weights found, without noise.
+    pub const BEST: Self = Self { age: 2, distance: 4, from_last_seen: 1, noise: 0 };
+    /// Best weights found, with noise that makes the seeker unpredictable.
+    pub const RANDOMIZED: Self = Self { noise: 16, ..Self::BEST };
 }
 
-/// A search that goes from one cell to the next where the hider can be.
+/// Search through the cells where the hider can be.
 #[derive(Clone)]
-pub struct Search {
+pub struct HiderSearch {
     possible: CellSet,
-    /// For each cell, the step at which it was last in view.
-    looked: Vec<u32>,
+    /// Step at which each cell was last in view.
+    last_viewed: Vec<u32>,
     goal: Option<Cell>,
-    rng: QuickRng,
+    rng: FastRng,
 }
 
-impl Default for Search {
+impl Default for HiderSearch {
     fn default() -> Self {
         Self::new(0)
     }
 }
 
-impl Search {
-    /// A search that knows nothing yet. The seed is for its whims.
+impl HiderSearch {
+    /// A new search. The seed is for the noise.
     pub fn new(seed: u64) -> Self {
-        Self { possible: CellSet::EMPTY, looked: vec![0; CELLS], goal: None, rng: QuickRng::new(seed) }
+        Self { possible: CellSet::EMPTY, last_viewed: vec![0; CELLS], goal: None, rng: FastRng::new(seed) }
     }
 
     /// All cells where the hider can be.
@@ -74,11 +74,11 @@ impl Search {
         &self.possible
     }
 
-    /// Takes in what is seen now.
-    pub fn look(&mut self, chart: &Chart, seen: &Observation<'_>) {
-        let view = chart.view(seen.pos);
+    /// Uses the current observation.
+    pub fn observe(&mut self, tables: &MapTables, seen: &Observation<'_>) {
+        let view = tables.view(seen.pos);
         for cell in view.iter() {
-            self.looked[cell.index()] = seen.step;
+            self.last_viewed[cell.index()] = seen.step;
         }
         if seen.enemy_is_visible {
             self.goal = Some(seen.enemy_pos);
@@ -88,28 +88,30 @@ impl Search {
         // The hider has moved at the end of each even step.
         let moved = match seen.step {
             1 => CellSet::one(seen.enemy_pos),
-            step if step % 2 == 1 => self.possible.grown(chart.map.empty()),
+            step if step % 2 == 1 => self.possible.grown(tables.map.empty()),
             _ => self.possible,
         };
         self.possible = moved.minus(view);
         if self.possible.is_empty() {
-            self.possible = chart.map.empty().minus(view);
+            self.possible = tables.map.empty().minus(view);
         }
     }
 
-    /// The next step of the search. A goal stands until the hider cannot be there: a search that changes
-    /// its mind at every step gets nowhere.
-    pub fn next(&mut self, chart: &Chart, seen: &Observation<'_>, habits: &Habits) -> Cell {
+    /// Next step of the search. The goal is kept until the hider cannot be there, because a search that changes its goal in every
+    /// step makes no progress.
+    pub fn next(&mut self, tables: &MapTables, seen: &Observation<'_>, weights: &SearchWeights) -> Cell {
         if self.goal.is_none_or(|goal| !self.possible.contains(goal)) {
-            let (rng, looked) = (&mut self.rng, &self.looked);
+            let (rng, last_viewed) = (&mut self.rng, &self.last_viewed);
             self.goal = self.possible.iter().max_by_key(|&cell| {
-                let age = seen.step.saturating_sub(looked[cell.index()]);
-                let far = chart.distance(seen.pos, cell);
-                let astray = chart.distance(seen.enemy_pos, cell);
-                habits.age * i64::from(age) - habits.far * i64::from(far) - habits.astray * i64::from(astray)
-                    + i64::from(rng.below(habits.whim + 1))
+                let age = seen.step.saturating_sub(last_viewed[cell.index()]);
+                let distance = tables.distance(seen.pos, cell);
+                let from_last_seen = tables.distance(seen.enemy_pos, cell);
+                weights.age * i64::from(age)
+                    - weights.distance * i64::from(distance)
+                    - weights.from_last_seen * i64::from(from_last_seen)
+                    + i64::from(rng.below(weights.noise + 1))
             });
         }
-        towards(chart, seen.pos, self.goal.unwrap_or(seen.pos))
+        step_towards(tables, seen.pos, self.goal.unwrap_or(seen.pos))
     }
 }

@@ -1,44 +1,43 @@
-//! The turn as a game of four: everybody answers everybody else's odds, the better a move the more often.
+//! The turn as a game of four players: a quantal response equilibrium, in which better moves are played more often.
 
 use std::sync::OnceLock;
 
-use agon_core::QuickRng;
+use agon_core::FastRng;
 
-use super::habits::draw;
-use super::reckon::{EVEN, Odds, expected};
+use super::expected_value::{EVEN_ODDS, Odds, expected};
+use super::fixed_strategies::draw;
 use crate::solitude_scramble::board::{Move, Side};
 use crate::solitude_scramble::state::{Observation, Scores};
 
-/// Plays the own share of the solution.
-pub(super) fn choose(seen: &Observation<'_>, rng: &mut QuickRng) -> Move {
+/// Draws a move from this side's part of the equilibrium.
+pub(super) fn choose(seen: &Observation<'_>, rng: &mut FastRng) -> Move {
     let odds = solution(seen.deal.scores());
     draw(odds[seen.deal.side(seen.seat) as usize], rng)
 }
 
-/// The solution for these scores, by side. Solved when first needed; who sits where does not matter.
+/// Equilibrium for these scores, by side. Solved at first use; it does not depend on the seats.
 pub(super) fn solution(scores: Scores) -> &'static [Odds; 4] {
     static SOLVED: [OnceLock<[Odds; 4]>; 7776] = [const { OnceLock::new() }; 7776];
     let index = scores.0.iter().fold(0, |index, &score| index * 6 + (usize::from(score).wrapping_sub(1)) % 6);
     SOLVED[index].get_or_init(|| solve(scores))
 }
 
-/// How sharply a better move is preferred at the end of the search: odds in proportion to expected points to
-/// the power of 2^SHARPNESS.
+/// Preference for better moves: odds are proportional to expected points to the power of 2^SHARPNESS.
 const SHARPNESS: u32 = 3;
-/// At most so many steps at each sharpness.
-const STEPS: u32 = 600;
-/// How far a step goes towards the best answers: further, and neighbours swing to and fro.
-const STEP: f64 = 0.08;
-const CLOSE: f64 = 1e-6;
+/// Maximum number of steps for each sharpness.
+const MAX_STEPS: u32 = 600;
+/// Step size towards the best responses. Larger steps oscillate.
+const STEP_SIZE: f64 = 0.08;
+const MIN_CHANGE: f64 = 1e-6;
 
-/// A quantal response equilibrium: odds of a move in proportion to a power of its expected points, for all four
-/// at once. Starts from even odds and sharpens step by step, so that equal sides stay equal. Powers are
-/// squarings only: the same bits on every machine.
+/// Solves a quantal response equilibrium: the odds of a move are proportional to a power of its expected points, for all four
+/// sides at once. It starts from even odds and increases the sharpness step by step, so that symmetric sides stay equal. Powers
+/// are computed by squaring only, so that results are bit-identical on every machine.
 fn solve(scores: Scores) -> [Odds; 4] {
-    let mut odds = [EVEN; 4];
+    let mut odds = [EVEN_ODDS; 4];
     for sharpness in 0..=SHARPNESS {
-        for _ in 0..STEPS {
-            if step(scores, &mut odds, sharpness) < CLOSE {
+        for _ in 0..MAX_STEPS {
+            if step(scores, &mut odds, sharpness) < MIN_CHANGE {
                 break;
             }
         }
@@ -46,12 +45,12 @@ fn solve(scores: Scores) -> [Odds; 4] {
     odds
 }
 
-/// Moves all odds a little towards what answers them; returns the largest change.
+/// Moves all odds a step towards the best responses. Returns the largest change.
 fn step(scores: Scores, odds: &mut [Odds; 4], sharpness: u32) -> f64 {
     let wanted = Side::ALL.map(|side| response(expected(scores, side, odds), sharpness));
     let mut largest: f64 = 0.0;
     for (p, wanted) in odds.iter_mut().flatten().zip(wanted.iter().flatten()) {
-        let change = STEP * (wanted - *p);
+        let change = STEP_SIZE * (wanted - *p);
         *p += change;
         largest = largest.max(change.abs());
     }
@@ -70,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_solution_answers_itself() {
+    fn solution_is_a_fixed_point_of_the_response() {
         let mut worst: f64 = 0.0;
         for code in (0..7776).step_by(11) {
             let scores = Scores([1, 6, 36, 216, 1296].map(|n| (code / n % 6) as u8 + 1));
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn on_an_even_board_all_sides_do_the_same_and_the_centre_is_shunned() {
+    fn equal_scores_give_symmetric_odds_and_a_rare_centre() {
         let odds = solve(Scores([3; 5]));
         assert!(
             odds.iter()

@@ -1,20 +1,20 @@
-//! The house bots, weakest first. Like every bot of this game they are stateless: an answer depends on what is
-//! seen (and on the bot's seed), never on an earlier call.
+//! The house bots, weakest first. Like all bots of this game they are stateless: an answer depends on the observation and the
+//! bot's seed, never on an earlier call.
 
-use agon_core::{Bot, House, HouseBot, QuickRng};
+use agon_core::{Bot, FastRng, HouseBot, HouseBots};
 
 use super::SolitudeScramble;
 use super::board::Move;
 use super::state::Observation;
 
 mod equilibrium;
-mod habits;
-mod readers;
-mod reckon;
+mod expected_value;
+mod fixed_strategies;
+mod opponent_model;
 
-use habits::Habit;
+use fixed_strategies::FixedStrategy;
 
-/// A bot that is a function of what it sees and of its own seed.
+/// A bot that is a function of the observation and its seed.
 struct Stateless<F> {
     seed: u64,
     think: F,
@@ -22,92 +22,102 @@ struct Stateless<F> {
 
 impl<F> Bot<SolitudeScramble> for Stateless<F>
 where
-    F: Fn(&Observation<'_>, &mut QuickRng) -> Move + Send,
+    F: Fn(&Observation<'_>, &mut FastRng) -> Move + Send,
 {
     fn begin(&mut self, seed: u64) {
         self.seed = seed;
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Move {
-        // A fresh generator for each turn: nothing is carried over from call to call.
-        (self.think)(seen, &mut QuickRng::new(self.seed ^ u64::from(seen.turn())))
+        // A new generator for each turn: no state is kept between calls.
+        (self.think)(seen, &mut FastRng::new(self.seed ^ u64::from(seen.turn())))
     }
 }
 
 fn boxed<F>(think: F) -> Box<dyn Bot<SolitudeScramble>>
 where
-    F: Fn(&Observation<'_>, &mut QuickRng) -> Move + Send + 'static,
+    F: Fn(&Observation<'_>, &mut FastRng) -> Move + Send + 'static,
 {
     Box::new(Stateless { seed: 0, think })
 }
 
-fn of_habit(habit: Habit) -> Box<dyn Bot<SolitudeScramble>> {
-    boxed(move |seen, rng| habit.choose(seen.deal.scores(), seen.deal.side(seen.seat), rng))
+fn from_strategy(strategy: FixedStrategy) -> Box<dyn Bot<SolitudeScramble>> {
+    boxed(move |seen, rng| strategy.choose(seen.deal.scores(), seen.deal.side(seen.seat), rng))
 }
 
-/// In the order measured at tables of four different ones. `left` and `right` mirror each other, but those who
-/// break ties LEFT before RIGHT (cautious, greedy, all who read the history) stand on the corner of their neighbour's RIGHT more
-/// often, so `right` meets more company. Equilibrium is fair to everybody and so exploits nobody.
+/// House bots in the order measured in games of four different bots. `left` and `right` are symmetric, but bots that prefer LEFT
+/// in ties (cautious, greedy, all that use the history) more often choose the corner that is their neighbour's RIGHT, so `right`
+/// collides more often. The equilibrium does not exploit any opponent.
 static BOTS: &[HouseBot<SolitudeScramble>] = &[
     HouseBot {
         name: "random",
-        thinks: "any of the three moves",
+        strategy: "chooses one of the three moves at random",
         roles: &[],
-        make: || of_habit(Habit::Random),
+        make: || from_strategy(FixedStrategy::Random),
     },
     HouseBot {
         name: "centre",
-        thinks: "always goes to the CENTER",
+        strategy: "always goes to the CENTER",
         roles: &[],
-        make: || of_habit(Habit::Centre),
+        make: || from_strategy(FixedStrategy::Centre),
     },
     HouseBot {
         name: "second-best",
-        thinks: "leaves the best platform to the greedy and takes the next",
+        strategy: "takes the second best platform and leaves the best to greedy bots",
         roles: &[],
-        make: || of_habit(Habit::SecondBest),
+        make: || from_strategy(FixedStrategy::SecondBest),
     },
-    HouseBot { name: "right", thinks: "always goes RIGHT", roles: &[], make: || of_habit(Habit::Right) },
-    HouseBot { name: "left", thinks: "always goes LEFT", roles: &[], make: || of_habit(Habit::Left) },
+    HouseBot {
+        name: "right",
+        strategy: "always goes RIGHT",
+        roles: &[],
+        make: || from_strategy(FixedStrategy::Right),
+    },
+    HouseBot {
+        name: "left",
+        strategy: "always goes LEFT",
+        roles: &[],
+        make: || from_strategy(FixedStrategy::Left),
+    },
     HouseBot {
         name: "equilibrium",
-        thinks: "solves the turn as a game of four and plays its share of the mixed solution",
+        strategy: "plays its part of the mixed equilibrium of the turn",
         roles: &[],
         make: || boxed(equilibrium::choose),
     },
     HouseBot {
         name: "greedy",
-        thinks: "goes where most points are, as if it were alone on the board",
+        strategy: "goes to the platform with the most points and ignores the other bots",
         roles: &[],
-        make: || of_habit(Habit::Greedy),
+        make: || from_strategy(FixedStrategy::Greedy),
     },
     HouseBot {
         name: "cautious",
-        thinks: "expects the others to move at random and takes the best odds",
+        strategy: "assumes that the others move at random and maximises its expected points",
         roles: &[],
-        make: || of_habit(Habit::Cautious),
+        make: || from_strategy(FixedStrategy::Cautious),
     },
     HouseBot {
         name: "counter",
-        thinks: "takes each opponent's past moves for its odds and goes where they seldom went",
+        strategy: "predicts each opponent from the frequency of its past moves",
         roles: &[],
-        make: || boxed(|seen, _| readers::choose_by_counting(seen)),
+        make: || boxed(|seen, _| opponent_model::choose_by_counting(seen)),
     },
     HouseBot {
         name: "profiler",
-        thinks: "guesses from the history what kind of bot each opponent is, and answers the mixture best",
+        strategy: "estimates from the history which strategy each opponent plays and maximises its expected points",
         roles: &[],
-        make: || boxed(|seen, _| readers::choose(seen, 2)),
+        make: || boxed(|seen, _| opponent_model::choose(seen, 2)),
     },
     HouseBot {
         name: "mastermind",
-        thinks: "reads the others like a profiler, knows how profilers read, and rarely gives way",
+        strategy: "like profiler, also models opponents that are profilers, and rarely gives way",
         roles: &[],
-        make: || boxed(|seen, _| readers::choose(seen, 3)),
+        make: || boxed(|seen, _| opponent_model::choose(seen, 3)),
     },
 ];
 
-impl House for SolitudeScramble {
+impl HouseBots for SolitudeScramble {
     fn bots() -> &'static [HouseBot<Self>] {
         BOTS
     }

@@ -12,7 +12,7 @@ impl Canvas {
         Self { width, cells: vec![(' ', Style::default()); width * height] }
     }
 
-    /// Writes text from column `x` of line `y`; what does not fit is cut off.
+    /// Writes text from column `x` of line `y` and cuts it at the edge.
     pub fn write(&mut self, x: usize, y: usize, text: &str, style: Style) {
         let Some(line) = self.cells.chunks_exact_mut(self.width.max(1)).nth(y) else { return };
         for (cell, c) in line.iter_mut().skip(x).zip(text.chars()) {
@@ -20,12 +20,12 @@ impl Canvas {
         }
     }
 
-    /// Writes text around column `x` of line `y`.
+    /// Writes text centred at column `x` of line `y`.
     pub fn center(&mut self, x: usize, y: usize, text: &str, style: Style) {
         self.write(x.saturating_sub(text.chars().count() / 2), y, text, style);
     }
 
-    /// Adds its lines to a picture.
+    /// Appends the lines to a picture.
     pub fn draw(&self, picture: &mut Picture) {
         for line in self.cells.chunks_exact(self.width.max(1)) {
             picture.line();

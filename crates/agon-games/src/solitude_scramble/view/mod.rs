@@ -1,6 +1,6 @@
-//! How a match looks: frames for graphical viewers, pictures for terminals.
+//! Display of a match: frames for graphical viewers, pictures for terminals.
 
-use agon_core::{Eye, Ink, Picture, Seat, Style, View};
+use agon_core::{PaletteColor, Picture, Seat, Style, View, Viewpoint};
 use serde_json::{Value as Json, json};
 
 use super::SolitudeScramble;
@@ -13,7 +13,7 @@ mod canvas;
 use canvas::Canvas;
 
 impl View for SolitudeScramble {
-    const STANDING: &'static str = "points";
+    const CHART_LABEL: &'static str = "points";
 
     fn frame(&self, state: &State) -> Json {
         let over = self.is_over(state);
@@ -26,27 +26,27 @@ impl View for SolitudeScramble {
             "totals": state.totals(),
             "alone": count(state, |turn, seat| turn.awards[seat.index()] > 0),
             "collisions": count(state, Turn::collided),
-            "forfeits": count(state, |turn, seat| turn.went(seat).is_none()),
+            "forfeits": count(state, |turn, seat| turn.platform_of(seat).is_none()),
         })
     }
 
-    fn published(&self, state: &State, names: &[String]) -> Option<String> {
+    fn published_json(&self, state: &State, names: &[String]) -> Option<String> {
         Some(history_json(state, names))
     }
 
-    fn standing(&self, state: &State) -> Vec<f64> {
+    fn chart_values(&self, state: &State) -> Vec<f64> {
         state.totals().iter().map(|&total| f64::from(total)).collect()
     }
 
-    fn picture(&self, state: &State, eye: Eye, names: &[String]) -> Picture {
+    fn picture(&self, state: &State, viewpoint: Viewpoint, names: &[String]) -> Picture {
         let names = four_names(names);
         let mut picture = Picture::new();
         self.draw_title(&mut picture, state, &names);
         picture.line();
         self.draw_boards(&mut picture, state, &names);
         picture.line();
-        draw_table(&mut picture, state, eye, &names);
-        if let Eye::Seat(seat) = eye
+        draw_table(&mut picture, state, viewpoint, &names);
+        if let Viewpoint::Seat(seat) = viewpoint
             && !self.is_over(state)
         {
             picture.line();
@@ -61,7 +61,7 @@ fn deal_json(deal: &Deal) -> Json {
 }
 
 fn turn_json(turn: &Turn) -> Json {
-    let went: Vec<Option<Platform>> = Seat::all(SEATS).map(|seat| turn.went(seat)).collect();
+    let went: Vec<Option<Platform>> = Seat::all(SEATS).map(|seat| turn.platform_of(seat)).collect();
     let collided: Vec<Platform> =
         Platform::ALL.into_iter().filter(|&platform| turn.visitors(platform).count() > 1).collect();
     json!({
@@ -79,18 +79,18 @@ fn count(state: &State, is: impl Fn(&Turn, Seat) -> bool) -> Vec<usize> {
     Seat::all(SEATS).map(|seat| state.history().iter().filter(|turn| is(turn, seat)).count()).collect()
 }
 
-/// What stands for a seat on the board: too many names would have to fit on one platform.
+/// Letter of a seat on the board, because several names would not fit on one platform.
 fn letter(seat: Seat) -> char {
     char::from(b'A' + seat.0 % SEATS as u8)
 }
 
-/// As much of a name as there is room for, on one line whatever is in it.
-fn short(name: &str, most: usize) -> String {
-    name.chars().take(most).map(|c| if c.is_control() { '?' } else { c }).collect()
+/// Shortens a name and replaces control characters.
+fn truncate_name(name: &str, max_chars: usize) -> String {
+    name.chars().take(max_chars).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
-const FAINT: Style = Style::ink(Ink::Faint);
-const STRONG: Style = Style::ink(Ink::Plain).bold();
+const FAINT: Style = Style::color(PaletteColor::Faint);
+const STRONG: Style = Style::color(PaletteColor::Plain).bold();
 
 impl SolitudeScramble {
     fn draw_title(&self, picture: &mut Picture, state: &State, names: &[String; SEATS]) {
@@ -99,16 +99,16 @@ impl SolitudeScramble {
             let best = state.totals().iter().max().copied().unwrap_or(0);
             let mut winners = Seat::all(SEATS).filter(|seat| state.totals()[seat.index()] == best);
             let who = match (winners.next(), winners.count()) {
-                (Some(seat), 0) => short(&names[seat.index()], NAME_ON_BOARD),
+                (Some(seat), 0) => truncate_name(&names[seat.index()], MAX_BOARD_NAME_CHARS),
                 (_, others) => format!("{} share the first place", others + 1),
             };
-            picture.text(format!("   over after {} turns: {who} with {best} points", self.turns()));
+            picture.text(format!("   finished after {} turns: {who} with {best} points", self.turns()));
         } else {
             picture.text(format!("   turn {} of {}", state.history().len() + 1, self.turns()));
         }
     }
 
-    /// On the left the last turn as it was revealed, on the right the one to be played.
+    /// Draws the last turn on the left and the turn to be played on the right.
     fn draw_boards(&self, picture: &mut Picture, state: &State, names: &[String; SEATS]) {
         let mut canvas = Canvas::new(2 * BOARD_WIDTH + GAP, BOARD_HEIGHT + 1);
         let mut x = 0;
@@ -119,7 +119,7 @@ impl SolitudeScramble {
         }
         if !self.is_over(state) {
             let number = state.history().len() + 1;
-            canvas.write(x + 2, 0, &format!("turn {number}: everybody chooses"), STRONG);
+            canvas.write(x + 2, 0, &format!("turn {number}: all bots choose"), STRONG);
             draw_board(&mut canvas, x, state.deal(), None, names);
         }
         canvas.draw(picture);
@@ -129,11 +129,11 @@ impl SolitudeScramble {
 const BOARD_WIDTH: usize = 47;
 const BOARD_HEIGHT: usize = 12;
 const GAP: usize = 4;
-/// The columns and rows of the three-by-three places, seen from the board's corner (row 0 is the heading).
+/// Columns and rows of the three by three places, relative to the corner of the board (row 0 is the heading).
 const COLUMNS: [usize; 3] = [7, 23, 39];
 const ROWS: [usize; 3] = [1, 6, 11];
 
-/// The lines of the seed document's board, without what stands on it.
+/// Lines of the empty board, as in the rule document.
 const LINES: [&str; BOARD_HEIGHT] = [
     "       ------------------------------",
     "",
@@ -162,8 +162,8 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
         };
         let (at, seat) = (x + COLUMNS[column], deal.seat_on(side));
         canvas.center(at, ROWS[row], &format!(" {} ", side.name()), Style::default());
-        let name = short(&names[seat.index()], NAME_ON_BOARD);
-        let who = Style::ink(Ink::Seat(seat.0));
+        let name = truncate_name(&names[seat.index()], MAX_BOARD_NAME_CHARS);
+        let who = Style::color(PaletteColor::Seat(seat.0));
         canvas.center(at, ROWS[row] + 1, &format!("{} {name}", letter(seat)), who);
     }
     for platform in Platform::ALL {
@@ -176,7 +176,7 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
         };
         let at = x + COLUMNS[column];
         let label = format!(" ({} {}) ", platform.name(), deal.scores().of(platform));
-        canvas.center(at, ROWS[row], &label, Style::ink(Ink::Accent).bold());
+        canvas.center(at, ROWS[row], &label, Style::color(PaletteColor::Accent).bold());
         if let Some(turn) = turn {
             let (text, style) = visitors(turn, platform);
             canvas.center(at, ROWS[row] + 1, &text, style);
@@ -184,56 +184,58 @@ fn draw_board(canvas: &mut Canvas, x: usize, deal: &Deal, turn: Option<&Turn>, n
     }
 }
 
-const NAME_ON_BOARD: usize = 12;
+const MAX_BOARD_NAME_CHARS: usize = 12;
 
-/// `B +5` for who came alone, `A x C` for those who met, nothing for an empty platform.
+/// `B +5` for a lone bot, `A x C` for a collision, nothing for an empty platform.
 fn visitors(turn: &Turn, platform: Platform) -> (String, Style) {
     let seats: Vec<Seat> = turn.visitors(platform).collect();
     match seats.as_slice() {
         [] => (String::new(), FAINT),
         [alone] => {
             let text = format!("{} +{}", letter(*alone), turn.awards[alone.index()]);
-            (text, Style::ink(Ink::Seat(alone.0)).bold())
+            (text, Style::color(PaletteColor::Seat(alone.0)).bold())
         }
         met => {
             let letters: Vec<String> = met.iter().map(|seat| letter(*seat).to_string()).collect();
-            (letters.join(" x "), Style::ink(Ink::Bad))
+            (letters.join(" x "), Style::color(PaletteColor::Bad))
         }
     }
 }
 
-/// One row for each seat: total, last move, points turn by turn.
-fn draw_table(picture: &mut Picture, state: &State, eye: Eye, names: &[String; SEATS]) {
+/// Draws one row for each seat: total, last move, points turn by turn.
+fn draw_table(picture: &mut Picture, state: &State, viewpoint: Viewpoint, names: &[String; SEATS]) {
     let header = format!("  {:<24}{:>6}  {:<18}{}", "bot", "total", "last turn", "points turn by turn");
     picture.line().put(header, FAINT);
     for seat in Seat::all(SEATS) {
-        let name = short(&names[seat.index()], 16);
-        let you = if eye == Eye::Seat(seat) { "(you)" } else { "" };
+        let name = truncate_name(&names[seat.index()], 16);
+        let you = if viewpoint == Viewpoint::Seat(seat) { "(you)" } else { "" };
         let who = format!("  {} {name:<16} {you:<5}", letter(seat));
-        picture.line().put(who, Style::ink(Ink::Seat(seat.0)));
+        picture.line().put(who, Style::color(PaletteColor::Seat(seat.0)));
         picture.put(format!("{:>6}  ", state.totals()[seat.index()]), STRONG);
         let (text, ink) = state.history().last().map_or_else(Default::default, |turn| last_move(turn, seat));
-        picture.put(format!("{text:<18}"), Style::ink(ink));
-        picture.text(strip(state, seat));
+        picture.put(format!("{text:<18}"), Style::color(ink));
+        picture.text(points_strip(state, seat));
     }
-    picture.line().put("  a digit: points alone   x: met somebody   -: forfeit", FAINT);
+    picture.line().put("  digit: points   x: collision   -: forfeit", FAINT);
 }
 
-fn last_move(turn: &Turn, seat: Seat) -> (String, Ink) {
+fn last_move(turn: &Turn, seat: Seat) -> (String, PaletteColor) {
     let name = move_name(turn.moves[seat.index()]);
-    match turn.went(seat) {
-        None => (format!("{name:<6} forfeit"), Ink::Bad),
-        Some(platform) if turn.collided(seat) => (format!("{name:<6} {} x", platform.name()), Ink::Bad),
+    match turn.platform_of(seat) {
+        None => (format!("{name:<6} forfeit"), PaletteColor::Bad),
+        Some(platform) if turn.collided(seat) => {
+            (format!("{name:<6} {} x", platform.name()), PaletteColor::Bad)
+        }
         Some(platform) => {
-            (format!("{name:<6} {} +{}", platform.name(), turn.awards[seat.index()]), Ink::Good)
+            (format!("{name:<6} {} +{}", platform.name(), turn.awards[seat.index()]), PaletteColor::Good)
         }
     }
 }
 
 /// The last turns of a seat, one character each.
-fn strip(state: &State, seat: Seat) -> String {
-    const LONGEST: usize = 40;
-    let recent = &state.history()[state.history().len().saturating_sub(LONGEST)..];
+fn points_strip(state: &State, seat: Seat) -> String {
+    const MAX_STRIP_TURNS: usize = 40;
+    let recent = &state.history()[state.history().len().saturating_sub(MAX_STRIP_TURNS)..];
     let mut strip = String::from(if recent.len() < state.history().len() { "..." } else { "" });
     strip.extend(recent.iter().map(|turn| match turn.awards[seat.index()] {
         0 if turn.collided(seat) => 'x',

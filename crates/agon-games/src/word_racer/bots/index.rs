@@ -1,32 +1,32 @@
-//! Which words fit a pattern: for each length, place and letter the set of words with that letter there.
+//! Index of words by pattern: for each length, place and letter, the set of words with that letter there.
 
-use agon_core::QuickRng;
+use agon_core::FastRng;
 
 use crate::word_racer::WordList;
 use crate::word_racer::board::SIDE;
 
-/// An index of a word list by pattern, made once for a list and shared.
-pub(in crate::word_racer) struct Index {
-    groups: Vec<Group>,
-    /// How often each letter stands in the words, in parts of all letters; all lengths count the same.
+/// Index of a word list by pattern, built once per list and shared.
+pub(in crate::word_racer) struct WordIndex {
+    groups: Vec<WordsOfLength>,
+    /// Relative frequency of each letter in the words; all word lengths have the same weight.
     pub(super) frequency: [f32; 26],
 }
 
 /// The words of one length.
 #[derive(Default)]
-struct Group {
+struct WordsOfLength {
     words: Vec<[u8; SIDE]>,
-    /// Machine words of a set of these words.
+    /// Number of machine words in a set of these words.
     blocks: usize,
-    /// The set of words with letter `c` at place `p` begins at `(p * 26 + c) * blocks`.
+    /// The set of words with letter `c` at place `p` starts at `(p * 26 + c) * blocks`.
     sets: Vec<u64>,
 }
 
-impl Index {
-    /// Sorts the words of a list by length, place and letter.
+impl WordIndex {
+    /// Builds the index of a list.
     pub(in crate::word_racer) fn new(list: &WordList) -> Self {
-        let mut groups: Vec<Group> = (0..=SIDE).map(|_| Group::default()).collect();
-        list.each(|word| {
+        let mut groups: Vec<WordsOfLength> = (0..=SIDE).map(|_| WordsOfLength::default()).collect();
+        list.for_each_word(|word| {
             let mut codes = [0; SIDE];
             for (code, &letter) in codes.iter_mut().zip(word) {
                 *code = letter;
@@ -48,8 +48,8 @@ impl Index {
         Self { groups, frequency }
     }
 
-    /// Draws up to `wanted` words that fit a pattern (codes past `Z` fit every letter), more or less evenly.
-    pub(super) fn draw(&self, pattern: &[u8], wanted: usize, rng: &mut QuickRng, out: &mut Vec<[u8; SIDE]>) {
+    /// Draws up to `wanted` words that match a pattern (codes above `Z` match every letter), approximately uniformly.
+    pub(super) fn draw(&self, pattern: &[u8], wanted: usize, rng: &mut FastRng, out: &mut Vec<[u8; SIDE]>) {
         out.clear();
         let Some(group) = self.groups.get(pattern.len()).filter(|group| group.blocks > 0) else { return };
         let sets: Vec<&[u64]> = pattern
@@ -64,7 +64,7 @@ impl Index {
             out.extend((0..wanted).filter_map(|_| rng.pick(&group.words)));
             return;
         }
-        // From a random block on, around once.
+        // Start at a random block and go around once.
         let from = rng.below(group.blocks as u32) as usize;
         for block in (from..group.blocks).chain(0..from) {
             let mut fits = sets.iter().fold(u64::MAX, |fits, set| fits & set[block]);
@@ -79,7 +79,7 @@ impl Index {
     }
 }
 
-fn frequency(groups: &[Group]) -> [f32; 26] {
+fn frequency(groups: &[WordsOfLength]) -> [f32; 26] {
     let mut frequency = [0.0f32; 26];
     for (length, group) in groups.iter().enumerate() {
         let weight = 1.0 / (length * group.words.len()).max(1) as f32;

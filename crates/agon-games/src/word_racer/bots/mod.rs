@@ -6,57 +6,57 @@ mod planner;
 mod potential;
 mod simple;
 
-pub(super) use index::Index;
+pub(super) use index::WordIndex;
 
-use agon_core::{House, HouseBot};
+use agon_core::{HouseBot, HouseBots};
 
-use self::planner::{Planner, Style};
+use self::planner::{Planner, PlannerConfig};
 use super::WordRacer;
 
-impl House for WordRacer {
+impl HouseBots for WordRacer {
     fn bots() -> &'static [HouseBot<Self>] {
         const ALL: &[HouseBot<WordRacer>] = &[
             HouseBot {
                 name: "random",
-                thinks: "calls any letter and writes letters anywhere",
+                strategy: "calls random letters and writes them on random cells",
                 roles: &[],
                 make: || Box::new(simple::Random::default()),
             },
             HouseBot {
                 name: "filler",
-                thinks: "calls common letters in turn and fills its board from the top left",
+                strategy: "calls common letters in turn and fills its board from the top left",
                 roles: &[],
                 make: || Box::new(simple::Filler),
             },
             HouseBot {
                 name: "z-racer",
-                thinks: "always calls Z, puts it out of the way, writes other letters where they give points",
+                strategy: "always calls Z and writes it on the last free cell; writes other letters where they give points",
                 roles: &[],
                 make: || Box::new(simple::ZRacer),
             },
             HouseBot {
                 name: "rows",
-                thinks: "looks for words in rows that want two letters at most, takes the best step",
+                strategy: "completes words in rows that miss at most two letters, one step ahead",
                 roles: &[],
                 make: || Box::new(potential::Potential::new(false)),
             },
             HouseBot {
                 name: "crossword",
-                thinks: "the same in rows and columns at once, so that words cross",
+                strategy: "like rows, but in rows and columns, so that words cross",
                 roles: &[],
                 make: || Box::new(potential::Potential::new(true)),
             },
             HouseBot {
                 name: "planner",
-                thinks: "plans the whole board within its calls and bends the plan to each letter",
+                strategy: "plans the whole board with its own calls and adapts the plan to each letter of the opponent",
                 roles: &[],
-                make: || Box::new(Planner::new(Style::PLANNER)),
+                make: || Box::new(Planner::new(PlannerConfig::PLANNER)),
             },
             HouseBot {
                 name: "strategist",
-                thinks: "plans the whole board with letters that help the other least, rarest first",
+                strategy: "like planner, but calls rare letters first, which help the opponent least",
                 roles: &[],
-                make: || Box::new(Planner::new(Style::STRATEGIST)),
+                make: || Box::new(Planner::new(PlannerConfig::STRATEGIST)),
             },
         ];
         ALL

@@ -1,32 +1,31 @@
-//! A plan: what the board is to look like in the end, as far as it matters.
+//! A plan: the intended final board.
 //!
-//! The letters that are written stay; the other cells hold a wished letter or nothing. A wish costs a call of
-//! one's own unless the other player is expected to call that letter. Wishes within the calls that are left
-//! are safe, whatever the other calls. Plans are improved by small random changes that are kept when they do
-//! not make the plan much worse (simulated annealing).
+//! Written letters stay. Each other cell holds a wished letter or nothing. A wish costs one of the bot's own calls, unless the
+//! opponent is expected to call that letter. Wishes within the remaining calls are safe, whatever the opponent calls. Simulated
+//! annealing improves plans by small random changes.
 
-use agon_core::QuickRng;
+use agon_core::FastRng;
 
-use super::index::Index;
+use super::index::WordIndex;
 use crate::word_racer::board::{Board, CELLS, EMPTY, LINES, Line, SIDE, cell_of};
 use crate::word_racer::{WordList, line_points};
 
-/// What a plan may cost and what letters are expected from the other.
+/// Cost model of a plan, and the letters expected from the opponent.
 #[derive(Clone)]
-pub(super) struct Terms {
-    /// Own calls left.
+pub(super) struct PlanCosts {
+    /// Number of own calls left.
     pub(super) calls: f32,
-    /// How many of each letter the other is expected to call.
+    /// Expected number of opponent calls of each letter.
     pub(super) expected: [f32; 26],
-    /// How many of them are relied on.
+    /// Number of those calls that the plan relies on.
     pub(super) supply: [f32; 26],
-    /// What calling each letter gives to the other, in points.
+    /// Points that calling each letter gives to the opponent.
     pub(super) gift: [f32; 26],
-    /// What each wish costs that no own call is left for, in points.
+    /// Cost in points of each wish without an own call left for it.
     pub(super) excess: f32,
 }
 
-/// A board with wishes.
+/// A board with wished letters.
 #[derive(Clone)]
 pub(super) struct Plan {
     cells: [u8; CELLS],
@@ -36,14 +35,14 @@ pub(super) struct Plan {
     wishes: [u8; 26],
 }
 
-/// Words drawn for a line at a time.
-const DRAWN: usize = 24;
+/// Number of words drawn for a line at a time.
+const WORDS_PER_DRAW: usize = 24;
 
-/// The cells of a change and what they held before.
+/// Changed cells with their previous content.
 type Undo = Vec<(usize, u8)>;
 
 impl Plan {
-    /// Without wishes.
+    /// A plan without wishes.
     pub(super) fn new(words: &WordList, board: &Board) -> Self {
         let mut plan = Self {
             cells: *board.codes(),
@@ -58,12 +57,12 @@ impl Plan {
         plan
     }
 
-    /// The letter wished for a cell, [`EMPTY`] for none and for a written cell.
+    /// Wished letter of a cell; [`EMPTY`] for none or for a written cell.
     pub(super) const fn wish(&self, cell: usize) -> u8 {
         if self.written[cell] { EMPTY } else { self.cells[cell] }
     }
 
-    /// Writes a letter for good.
+    /// Writes a letter permanently.
     pub(super) fn write(&mut self, words: &WordList, cell: usize, code: u8) {
         self.set(words, cell, code);
         if !self.written[cell] {
@@ -72,7 +71,7 @@ impl Plan {
         }
     }
 
-    /// Whether the plan is for this board.
+    /// Whether the plan belongs to this board.
     pub(super) fn is_for(&self, board: &Board) -> bool {
         board
             .codes()
@@ -82,13 +81,13 @@ impl Plan {
             .all(|((&code, cell), written)| if written { code == cell } else { code == EMPTY })
     }
 
-    /// What the plan is worth.
-    pub(super) fn value(&self, terms: &Terms) -> f32 {
-        value(self.points, &self.wishes, terms)
+    /// Value of the plan.
+    pub(super) fn value(&self, costs: &PlanCosts) -> f32 {
+        value(self.points, &self.wishes, costs)
     }
 
-    /// What letters of the other may add: for each letter the best it can do in a cell without a wish, or the
-    /// call it saves, times how many of it are expected.
+    /// Expected gain from the opponent's letters: for each letter, its best use in a cell without a wish, or the call it saves,
+    /// times its expected number.
     pub(super) fn upside(&self, words: &WordList, expected: &[f32; 26], call: f32) -> f32 {
         let mut most = [0.0f32; 26];
         for (most, wished) in most.iter_mut().zip(self.wishes) {
@@ -148,53 +147,52 @@ impl Plan {
     }
 }
 
-/// Points, less what the calls for the wishes give to the other, less the wishes that must go unfulfilled.
-fn value(points: i32, wishes: &[u8; 26], terms: &Terms) -> f32 {
+/// Points minus the value of the calls to the opponent, minus the cost of wishes without a call.
+fn value(points: i32, wishes: &[u8; 26], costs: &PlanCosts) -> f32 {
     let (mut calls, mut gifts) = (0.0, 0.0);
-    for ((&wished, supply), gift) in wishes.iter().zip(&terms.supply).zip(&terms.gift) {
+    for ((&wished, supply), gift) in wishes.iter().zip(&costs.supply).zip(&costs.gift) {
         let own = (f32::from(wished) - supply).max(0.0);
         calls += own;
         gifts += own * gift;
     }
-    points as f32 - gifts - terms.excess * (calls - terms.calls).max(0.0)
+    points as f32 - gifts - costs.excess * (calls - costs.calls).max(0.0)
 }
 
-/// About `exp(-loss)`, from sums and products alone: the library's `exp` is not the same on every machine.
-fn chance(loss: f32) -> f64 {
+/// Approximates `exp(-loss)` with sums and products, because the library's `exp` differs between machines.
+fn acceptance_probability(loss: f32) -> f64 {
     let x = f64::from(loss);
     1.0 / (1.0 + x * (1.0 + x / 2.0 * (1.0 + x / 3.0 * (1.0 + x / 4.0 * (1.0 + x / 5.0)))))
 }
 
-/// Improves plans.
+/// Simulated annealing of plans.
 pub(super) struct Search<'a> {
     words: &'a WordList,
-    index: &'a Index,
-    terms: &'a Terms,
-    rng: &'a mut QuickRng,
+    index: &'a WordIndex,
+    costs: &'a PlanCosts,
+    rng: &'a mut FastRng,
     drawn: Vec<[u8; SIDE]>,
     undo: Undo,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(words: &'a WordList, terms: &'a Terms, rng: &'a mut QuickRng) -> Self {
-        Self { words, index: words.index(), terms, rng, drawn: Vec::new(), undo: Vec::new() }
+    pub(super) fn new(words: &'a WordList, costs: &'a PlanCosts, rng: &'a mut FastRng) -> Self {
+        Self { words, index: words.index(), costs, rng, drawn: Vec::new(), undo: Vec::new() }
     }
 
-    /// Anneals a plan for so many steps, from this temperature (in points) down to nearly none; the best plan
-    /// on the way is kept.
-    pub(super) fn anneal(&mut self, plan: &mut Plan, steps: u32, hot: f32, lines: &[usize]) {
-        let mut value = plan.value(self.terms);
+    /// Anneals a plan for this number of steps, from this temperature (in points) down to almost zero. The best plan found is kept.
+    pub(super) fn anneal(&mut self, plan: &mut Plan, steps: u32, start_temperature: f32, lines: &[usize]) {
+        let mut value = plan.value(self.costs);
         let (mut best, mut best_value) = (plan.clone(), value);
         for step in 0..steps {
-            let temperature = hot * (1.0 - step as f32 / steps as f32) + 0.05;
+            let temperature = start_temperature * (1.0 - step as f32 / steps as f32) + 0.05;
             self.undo.clear();
             match self.rng.below(8) {
                 0..=3 => self.set_word(plan, lines),
                 4..=6 => self.set_letter(plan, lines, temperature),
                 _ => self.drop_word(plan, lines),
             }
-            let new = plan.value(self.terms);
-            if new >= value || self.rng.unit() < chance((value - new) / temperature) {
+            let new = plan.value(self.costs);
+            if new >= value || self.rng.unit() < acceptance_probability((value - new) / temperature) {
                 value = new;
                 if value > best_value {
                     best_value = value;
@@ -215,7 +213,7 @@ impl<'a> Search<'a> {
         plan.set(self.words, cell, code);
     }
 
-    /// Writes the best of a few words that fit into some part of a line.
+    /// Writes the best of some words that fit into a random part of a line.
     fn set_word(&mut self, plan: &mut Plan, lines: &[usize]) {
         let Some(line) = self.rng.pick(lines) else { return };
         let length = [3, 4, 5, 6, 6, 7, 7, 7][self.rng.below(8) as usize];
@@ -223,13 +221,13 @@ impl<'a> Search<'a> {
         let mut pattern = [EMPTY; SIDE];
         for (i, code) in pattern.iter_mut().enumerate().take(length) {
             let cell = cell_of(line, start + i);
-            // Half of the crossing wishes are kept, so that words meet.
+            // Keep half of the crossing wishes, so that words cross.
             if plan.written[cell] || (plan.cells[cell] != EMPTY && self.rng.below(2) == 0) {
                 *code = plan.cells[cell];
             }
         }
         let mut drawn = std::mem::take(&mut self.drawn);
-        self.index.draw(&pattern[..length], DRAWN, self.rng, &mut drawn);
+        self.index.draw(&pattern[..length], WORDS_PER_DRAW, self.rng, &mut drawn);
         if let Some(word) = self.best_word(plan, line, start, length, &drawn) {
             for (i, &code) in word[..length].iter().enumerate() {
                 self.put(plan, cell_of(line, start + i), code);
@@ -246,7 +244,7 @@ impl<'a> Search<'a> {
         length: usize,
         drawn: &[[u8; SIDE]],
     ) -> Option<[u8; SIDE]> {
-        // Points of the crossing lines by place and letter, worked out when first asked for.
+        // Points of the crossing lines by place and letter, computed on demand.
         let mut crossing = [[u8::MAX; 27]; SIDE];
         let mut codes = plan.codes(line);
         let mut best: Option<(f32, [u8; SIDE])> = None;
@@ -270,7 +268,7 @@ impl<'a> Search<'a> {
                 points += i32::from(*known);
             }
             points += line_points(self.words, codes) as i32;
-            let value = value(points, &wishes, self.terms);
+            let value = value(points, &wishes, self.costs);
             if best.is_none_or(|(most, _)| value > most) {
                 best = Some((value, *word));
             }
@@ -300,9 +298,9 @@ impl<'a> Search<'a> {
             column[cell / SIDE] = code;
             let points = line_points(self.words, row) + line_points(self.words, column);
             let wished = plan.wishes.get(usize::from(code)).copied().unwrap_or(0);
-            let supply = self.terms.supply.get(usize::from(code)).copied().unwrap_or(9.0);
-            // A letter the other will call anyway is cheaper; a little noise finds other ways.
-            let call = self.terms.gift.get(usize::from(code)).map_or(0.0, |gift| gift.max(0.5));
+            let supply = self.costs.supply.get(usize::from(code)).copied().unwrap_or(9.0);
+            // A letter that the opponent will call anyway is cheaper. Noise finds alternatives.
+            let call = self.costs.gift.get(usize::from(code)).map_or(0.0, |gift| gift.max(0.5));
             let price = if f32::from(wished) + 1.0 > supply { call } else { 0.0 };
             let noise = self.rng.unit() as f32 * (temperature + 0.5);
             let value = points as f32 - price + noise;
@@ -313,7 +311,7 @@ impl<'a> Search<'a> {
         self.put(plan, cell, best.1);
     }
 
-    /// Takes the wishes of some part of a line away.
+    /// Removes the wishes of a random part of a line.
     fn drop_word(&mut self, plan: &mut Plan, lines: &[usize]) {
         let Some(line) = self.rng.pick(lines) else { return };
         let length = 1 + self.rng.below(4) as usize;
@@ -325,7 +323,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes all wishes away that give no points.
+    /// Removes all wishes that give no points.
     fn prune(&mut self, plan: &mut Plan) {
         for cell in 0..CELLS {
             let code = plan.wish(cell);
@@ -346,10 +344,10 @@ mod tests {
     use crate::word_racer::{Letter, board_points};
 
     #[test]
-    fn points_and_wishes_stay_in_step_while_a_plan_is_changed() {
+    fn points_and_wishes_stay_consistent_during_annealing() {
         let words = WordList::built_in();
-        let terms =
-            Terms { calls: 24.0, expected: [0.5; 26], supply: [0.1; 26], gift: [0.2; 26], excess: 5.0 };
+        let costs =
+            PlanCosts { calls: 24.0, expected: [0.5; 26], supply: [0.1; 26], gift: [0.2; 26], excess: 5.0 };
         let mut board = Board::EMPTY;
         for (position, letter) in [(24, 'E'), (3, 'Q'), (40, 'S')] {
             board.put(position, Letter::read(letter).unwrap());
@@ -357,7 +355,7 @@ mod tests {
         let mut plan = Plan::new(&words, &board);
         let lines: Vec<usize> = (0..LINES).collect();
         for seed in 0..5 {
-            Search::new(&words, &terms, &mut QuickRng::new(seed)).anneal(&mut plan, 300, 2.0, &lines);
+            Search::new(&words, &costs, &mut FastRng::new(seed)).anneal(&mut plan, 300, 2.0, &lines);
             assert!(plan.is_for(&board));
             let mut wishes = [0; 26];
             let mut whole = board;
@@ -369,7 +367,7 @@ mod tests {
             }
             assert_eq!(plan.wishes, wishes);
             assert_eq!(plan.points, board_points(&words, &whole) as i32);
-            assert!(plan.points > 20, "a plan is worth something: {}", plan.points);
+            assert!(plan.points > 20, "the plan has only {} points", plan.points);
         }
     }
 }

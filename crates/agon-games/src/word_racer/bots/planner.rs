@@ -1,92 +1,91 @@
-//! Bots that keep a [`Plan`] for the whole board and bend it to what the other one calls.
+//! Bots that keep a [`Plan`] for the whole board and adapt it to the opponent's calls.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
-use super::plan::{Plan, Search, Terms};
+use super::plan::{Plan, PlanCosts, Search};
 use super::simple::answer;
 use crate::word_racer::board::{CELLS, LINES, SIDE};
 use crate::word_racer::{Answer, Letter, Observation, TURNS, WordRacer};
 
-/// How much a planner thinks and what it expects.
+/// Search effort and assumptions of a planner.
 #[derive(Clone, Copy)]
-pub(super) struct Style {
-    /// Steps for the first plan.
-    pub(super) first: u32,
-    /// Steps for each call later on.
-    pub(super) call: u32,
-    /// Cells looked at closely for a letter of the other's.
-    pub(super) cells: usize,
-    /// Steps for each of them.
-    pub(super) place: u32,
-    /// What part of the letters expected from the other is relied on.
+pub(super) struct PlannerConfig {
+    /// Annealing steps for the first plan.
+    pub(super) first_plan_steps: u32,
+    /// Annealing steps before each later call.
+    pub(super) call_steps: u32,
+    /// Number of candidate cells for a letter of the opponent.
+    pub(super) candidate_cells: usize,
+    /// Annealing steps for each candidate cell.
+    pub(super) place_steps: u32,
+    /// Share of the expected opponent calls that the plan relies on.
     pub(super) trust: f32,
-    /// What each wish costs that no own call is left for, in points.
+    /// Cost in points of each wish without an own call left for it.
     pub(super) excess: f32,
-    /// What calling a letter of average frequency gives to the other, in points.
+    /// Points that calling a letter of average frequency gives to the opponent.
     pub(super) gift: f32,
-    /// What part of the points counts that letters of the other may add to the plan.
+    /// Weight of the points that the opponent's letters may add to the plan.
     pub(super) upside: f32,
-    /// With fewer own calls left than this, wishes that cannot be called cost [`STRICT`].
-    pub(super) strict: usize,
+    /// With fewer own calls left than this, wishes without a call cost [`STRICT_EXCESS`].
+    pub(super) strict_below_calls: usize,
 }
 
-impl Style {
-    /// Wants safe points and does not mind what its calls do for the other.
+impl PlannerConfig {
+    /// Prefers safe points and ignores what its calls give to the opponent.
     pub(super) const PLANNER: Self = Self {
-        first: 2000,
-        call: 200,
-        cells: 8,
-        place: 30,
+        first_plan_steps: 2000,
+        call_steps: 200,
+        candidate_cells: 8,
+        place_steps: 30,
         trust: 0.2,
         excess: 5.0,
         gift: 0.0,
         upside: 0.0,
-        strict: 0,
+        strict_below_calls: 0,
     };
 
-    /// Would rather call letters the other has little use for, and at first wishes for more than it can call
-    /// itself. Measured in games against random calls, a letter was worth to the one who got it about 1.9
-    /// points times its frequency (1 for an average letter).
+    /// Prefers letters that are of little use to the opponent, and at first wishes for more letters than it can call. Measured against
+    /// random calls, a letter was worth about 1.9 points times its frequency (1 for an average letter) to its receiver.
     pub(super) const STRATEGIST: Self = Self {
-        first: 3000,
-        call: 400,
-        cells: 16,
-        place: 40,
+        first_plan_steps: 3000,
+        call_steps: 400,
+        candidate_cells: 16,
+        place_steps: 40,
         trust: 0.0,
         excess: 1.1,
         gift: 2.1,
         upside: 0.2,
-        strict: 15,
+        strict_below_calls: 15,
     };
 }
 
-/// What a wish costs near the end that no own call is left for, in points: about what its letter would add.
-const STRICT: f32 = 4.0;
+/// Cost in points of a wish without an own call near the end: about the points its letter would add.
+const STRICT_EXCESS: f32 = 4.0;
 
-/// What an own call is worth that the other makes unnecessary, in points.
-const SAVED: f32 = 2.0;
+/// Value in points of an own call that an opponent call saves.
+const SAVED_CALL_VALUE: f32 = 2.0;
 
-/// As many calls by the frequency of letters are assumed to precede the other's own.
-const PRIOR: f32 = 12.0;
+/// Number of virtual opponent calls with average letter frequencies, as a prior.
+const PRIOR_CALLS: f32 = 12.0;
 
 const ALL_LINES: [usize; LINES] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13];
 
-/// Keeps a plan.
+/// Keeps a plan for the whole board.
 pub(super) struct Planner {
-    style: Style,
-    rng: QuickRng,
+    config: PlannerConfig,
+    rng: FastRng,
     plan: Option<Plan>,
 }
 
 impl Planner {
-    pub(super) const fn new(style: Style) -> Self {
-        Self { style, rng: QuickRng::new(0), plan: None }
+    pub(super) const fn new(config: PlannerConfig) -> Self {
+        Self { config, rng: FastRng::new(0), plan: None }
     }
 
-    /// Own calls left (the one at hand included) and what the other is expected to call.
-    fn terms(&self, seen: &Observation<'_>) -> Terms {
+    /// Own calls left (including the current one) and expected calls of the opponent.
+    fn costs(&self, seen: &Observation<'_>) -> PlanCosts {
         let left = TURNS.saturating_sub(seen.places.len() + usize::from(seen.letter.is_some()));
-        // Whether it calls now or places now, the next call is its own.
+        // Whether it calls or places now, the next call is its own.
         let own = left.div_ceil(2);
         let others = (left - own) as f32;
         let mut calls = [0.0f32; 26];
@@ -97,70 +96,82 @@ impl Planner {
         let frequency = &seen.words.index().frequency;
         let mut expected = [0.0; 26];
         for ((expected, called), usual) in expected.iter_mut().zip(calls).zip(frequency) {
-            *expected = others * (called + PRIOR * usual) / (total + PRIOR);
+            *expected = others * (called + PRIOR_CALLS * usual) / (total + PRIOR_CALLS);
         }
-        Terms {
+        PlanCosts {
             calls: own as f32,
             expected,
-            supply: expected.map(|expected| self.style.trust * expected),
-            gift: frequency.map(|usual| self.style.gift * usual * 26.0),
-            excess: if own < self.style.strict { STRICT } else { self.style.excess },
+            supply: expected.map(|expected| self.config.trust * expected),
+            gift: frequency.map(|usual| self.config.gift * usual * 26.0),
+            excess: if own < self.config.strict_below_calls { STRICT_EXCESS } else { self.config.excess },
         }
     }
 
-    fn anneal(&mut self, seen: &Observation<'_>, terms: &Terms, plan: &mut Plan, how: (u32, f32, &[usize])) {
-        let (steps, hot, lines) = how;
-        Search::new(seen.words, terms, &mut self.rng).anneal(plan, steps, hot, lines);
+    fn anneal(
+        &mut self,
+        seen: &Observation<'_>,
+        costs: &PlanCosts,
+        plan: &mut Plan,
+        how: (u32, f32, &[usize]),
+    ) {
+        let (steps, start_temperature, lines) = how;
+        Search::new(seen.words, costs, &mut self.rng).anneal(plan, steps, start_temperature, lines);
     }
 
-    /// The plan so far, improved before a call; a new one at the start.
-    fn current_plan(&mut self, seen: &Observation<'_>, terms: &Terms) -> Plan {
+    /// The plan so far, improved before a call; a new plan at the start.
+    fn current_plan(&mut self, seen: &Observation<'_>, costs: &PlanCosts) -> Plan {
         let known = self.plan.take().filter(|plan| plan.is_for(seen.board));
-        let (steps, hot) = match (&known, seen.letter) {
-            (None, _) => (self.style.first, 3.0),
-            (Some(_), None) => (self.style.call, 1.0),
+        let (steps, start_temperature) = match (&known, seen.letter) {
+            (None, _) => (self.config.first_plan_steps, 3.0),
+            (Some(_), None) => (self.config.call_steps, 1.0),
             (Some(_), Some(_)) => (0, 1.0),
         };
         let mut plan = known.unwrap_or_else(|| Plan::new(seen.words, seen.board));
         if steps > 0 {
-            self.anneal(seen, terms, &mut plan, (steps, hot, &ALL_LINES));
+            self.anneal(seen, costs, &mut plan, (steps, start_temperature, &ALL_LINES));
         }
         plan
     }
 
-    /// What a plan is worth with what may be added to it.
-    fn worth(&self, seen: &Observation<'_>, plan: &Plan, terms: &Terms) -> f32 {
-        let value = plan.value(terms);
-        if self.style.upside == 0.0 {
+    /// Value of a plan, including what may be added to it.
+    fn plan_value(&self, seen: &Observation<'_>, plan: &Plan, costs: &PlanCosts) -> f32 {
+        let value = plan.value(costs);
+        if self.config.upside == 0.0 {
             return value;
         }
-        value + self.style.upside * plan.upside(seen.words, &terms.expected, SAVED)
+        value + self.config.upside * plan.upside(seen.words, &costs.expected, SAVED_CALL_VALUE)
     }
 
-    /// Where a letter goes, and the plan after it: the best cells at first sight are looked at closely.
-    fn place(&mut self, seen: &Observation<'_>, plan: &Plan, terms: &Terms, letter: Letter) -> (usize, Plan) {
+    /// Best cell for a letter, and the plan after it. The most promising cells are examined by annealing.
+    fn place(
+        &mut self,
+        seen: &Observation<'_>,
+        plan: &Plan,
+        costs: &PlanCosts,
+        letter: Letter,
+    ) -> (usize, Plan) {
         let mut cells: Vec<(f32, usize, Plan)> = seen
             .board
             .free()
             .map(|cell| {
                 let mut next = plan.clone();
                 next.write(seen.words, cell, letter.code());
-                // A hair of chance between equals.
-                (next.value(terms) + self.rng.unit() as f32 * 0.01, cell, next)
+                // Small noise decides ties.
+                (next.value(costs) + self.rng.unit() as f32 * 0.01, cell, next)
             })
             .collect();
         cells.sort_by(|a, b| b.0.total_cmp(&a.0));
-        cells.truncate(self.style.cells);
-        for (worth, cell, next) in &mut cells {
+        cells.truncate(self.config.candidate_cells);
+        for (plan_value, cell, next) in &mut cells {
             let lines = [*cell / SIDE, SIDE + *cell % SIDE];
-            self.anneal(seen, terms, next, (self.style.place, 1.0, &lines));
-            *worth = self.worth(seen, next, terms);
+            self.anneal(seen, costs, next, (self.config.place_steps, 1.0, &lines));
+            *plan_value = self.plan_value(seen, next, costs);
         }
         let best = cells.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
         best.map_or_else(|| (0, plan.clone()), |(_, cell, next)| (cell, next))
     }
 
-    /// Which wish to call for: the rarest letter, which helps the other least and seldom comes from it.
+    /// Wish to call next: the rarest letter, which helps the opponent least and which the opponent rarely calls.
     fn wish(seen: &Observation<'_>, plan: &Plan) -> Option<(Letter, usize)> {
         let frequency = &seen.words.index().frequency;
         (0..CELLS)
@@ -168,7 +179,7 @@ impl Planner {
             .min_by(|a, b| frequency[a.0.index()].total_cmp(&frequency[b.0.index()]))
     }
 
-    /// The letter that is in fewest words.
+    /// The letter in the fewest words.
     fn rarest(seen: &Observation<'_>) -> Letter {
         let frequency = &seen.words.index().frequency;
         let rarest = Letter::all().min_by(|a, b| frequency[a.index()].total_cmp(&frequency[b.index()]));
@@ -178,13 +189,13 @@ impl Planner {
 
 impl Bot<WordRacer> for Planner {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
+        self.rng = FastRng::new(seed);
         self.plan = None;
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
-        let terms = self.terms(seen);
-        let mut plan = self.current_plan(seen, &terms);
+        let costs = self.costs(seen);
+        let mut plan = self.current_plan(seen, &costs);
         let (letter, cell) = match (seen.letter, Self::wish(seen, &plan)) {
             (None, Some((letter, cell))) => {
                 plan.write(seen.words, cell, letter.code());
@@ -192,7 +203,7 @@ impl Bot<WordRacer> for Planner {
             }
             (called, _) => {
                 let letter = called.unwrap_or_else(|| Self::rarest(seen));
-                let (cell, next) = self.place(seen, &plan, &terms, letter);
+                let (cell, next) = self.place(seen, &plan, &costs, letter);
                 plan = next;
                 (letter, cell)
             }

@@ -1,8 +1,8 @@
-//! Bots that look at each line for itself: how many words still fit, and how many letters they want.
+//! Bots that evaluate each line separately: the words that still fit, and their missing letters.
 
 use std::collections::HashMap;
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
 use super::simple::answer;
 use crate::word_racer::board::{EMPTY, Line, SIDE};
@@ -10,29 +10,29 @@ use crate::word_racer::scoring::POINTS;
 use crate::word_racer::words::Prefix;
 use crate::word_racer::{Answer, Letter, Observation, WordList, WordRacer};
 
-/// Words that want more letters than this are not counted on.
-const MISSING: usize = 2;
+/// Maximum number of missing letters of a word that is considered.
+const MAX_MISSING: usize = 2;
 
-/// What a word is worth by the number of letters it still wants, in parts of its points.
-const HOPE: [f32; MISSING + 1] = [1.0, 0.45, 0.12];
+/// Weight of a word's points by its number of missing letters.
+const COMPLETION_WEIGHTS: [f32; MAX_MISSING + 1] = [1.0, 0.45, 0.12];
 
 /// Greedy on the potential of rows, or of rows and columns.
 pub(super) struct Potential {
     columns: bool,
-    rng: QuickRng,
-    known: HashMap<Line, f32>,
+    rng: FastRng,
+    cache: HashMap<Line, f32>,
 }
 
 impl Potential {
     pub(super) fn new(columns: bool) -> Self {
-        Self { columns, rng: QuickRng::new(0), known: HashMap::new() }
+        Self { columns, rng: FastRng::new(0), cache: HashMap::new() }
     }
 
-    fn of_line(&mut self, words: &WordList, line: Line) -> f32 {
-        *self.known.entry(line).or_insert_with(|| potential(words, line))
+    fn line_potential(&mut self, words: &WordList, line: Line) -> f32 {
+        *self.cache.entry(line).or_insert_with(|| potential(words, line))
     }
 
-    /// By how much the board's potential grows with this letter in this cell.
+    /// Increase of the board's potential by this letter in this cell.
     fn gain(&mut self, seen: &Observation<'_>, cell: usize, letter: Letter) -> f32 {
         let (row, column) = (cell / SIDE, cell % SIDE);
         let mut total = 0.0;
@@ -43,7 +43,7 @@ impl Potential {
             let before = seen.board.line(line);
             let mut after = before;
             after[index] = letter.code();
-            total += self.of_line(seen.words, after) - self.of_line(seen.words, before);
+            total += self.line_potential(seen.words, after) - self.line_potential(seen.words, before);
         }
         total
     }
@@ -51,7 +51,7 @@ impl Potential {
 
 impl Bot<WordRacer> for Potential {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
+        self.rng = FastRng::new(seed);
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
@@ -59,7 +59,7 @@ impl Bot<WordRacer> for Potential {
         let mut best = (f32::MIN, Letter::A, 0);
         for letter in Letter::all().filter(|&letter| seen.letter.is_none_or(|called| called == letter)) {
             for &cell in &free {
-                // A hair of chance between equals.
+                // Small noise decides ties.
                 let gain = self.gain(seen, cell, letter) + self.rng.unit() as f32 * 1e-3;
                 if gain > best.0 {
                     best = (gain, letter, cell);
@@ -70,7 +70,7 @@ impl Bot<WordRacer> for Potential {
     }
 }
 
-/// The best set of non-overlapping words that are there or may come, each worth its points times hope.
+/// Best set of non-overlapping words that are complete or may be completed, each with its weighted points.
 fn potential(words: &WordList, line: Line) -> f32 {
     let mut best = [0.0f32; SIDE + 1];
     for start in (0..SIDE).rev() {
@@ -80,25 +80,27 @@ fn potential(words: &WordList, line: Line) -> f32 {
         let mut missing = 0;
         for end in start + 1..=SIDE {
             missing += usize::from(line[end - 1] == EMPTY);
-            if fits[end] == 0 || missing > MISSING {
+            if fits[end] == 0 || missing > MAX_MISSING {
                 continue;
             }
-            // Many words to choose from are easier to complete than one.
+            // Many matching words are easier to complete than one.
             let choice = if missing == 0 { 1.0 } else { 1.0 + 0.17 * log2(fits[end]) };
-            most = most.max(f32::from(POINTS[end - start]) * (HOPE[missing] * choice).min(1.0) + best[end]);
+            most = most.max(
+                f32::from(POINTS[end - start]) * (COMPLETION_WEIGHTS[missing] * choice).min(1.0) + best[end],
+            );
         }
         best[start] = most;
     }
     best[0]
 }
 
-/// The logarithm to base 2, straight between powers: the library's is not the same on every machine.
+/// Piecewise linear logarithm to base 2, because the library's differs between machines.
 fn log2(n: u32) -> f32 {
     let whole = n.max(1).ilog2();
     whole as f32 + n as f32 / (1u32 << whole) as f32 - 1.0
 }
 
-/// Counts by their end the words that go on from a prefix, fit the line and want few letters.
+/// Counts, by their end, the words that extend a prefix, fit the line and miss few letters.
 fn count(
     words: &WordList,
     line: Line,
@@ -115,7 +117,7 @@ fn count(
         if let Some(longer) = words.follow(prefix, code) {
             count(words, line, longer, place + 1, missing, fits);
         }
-    } else if missing < MISSING {
+    } else if missing < MAX_MISSING {
         for code in 0..EMPTY {
             if let Some(longer) = words.follow(prefix, code) {
                 count(words, line, longer, place + 1, missing + 1, fits);

@@ -1,11 +1,11 @@
-//! Bots that hardly think: any cell, the next cell, or what gives points right now.
+//! Simple bots: a random cell, the next cell, or the cell with the most immediate points.
 
-use agon_core::{Bot, QuickRng};
+use agon_core::{Bot, FastRng};
 
 use crate::word_racer::board::{Board, SIDE};
 use crate::word_racer::{Answer, Letter, Observation, WordList, WordRacer, line_points};
 
-/// Writes a letter where a bot wants it: the answer to either request.
+/// The answer that writes a letter at a position, for either request.
 pub(super) const fn answer(seen: &Observation<'_>, letter: Letter, position: usize) -> Answer {
     let position = position as u32;
     match seen.letter {
@@ -14,18 +14,18 @@ pub(super) const fn answer(seen: &Observation<'_>, letter: Letter, position: usi
     }
 }
 
-/// Any letter, anywhere.
-pub(super) struct Random(QuickRng);
+/// Random letters on random cells.
+pub(super) struct Random(FastRng);
 
 impl Default for Random {
     fn default() -> Self {
-        Self(QuickRng::new(0))
+        Self(FastRng::new(0))
     }
 }
 
 impl Bot<WordRacer> for Random {
     fn begin(&mut self, seed: u64) {
-        self.0 = QuickRng::new(seed);
+        self.0 = FastRng::new(seed);
     }
 
     fn answer(&mut self, seen: &Observation<'_>) -> Answer {
@@ -36,7 +36,7 @@ impl Bot<WordRacer> for Random {
     }
 }
 
-/// Common letters in turn, each into the next free cell.
+/// Common letters in turn, each on the next free cell.
 pub(super) struct Filler;
 
 impl Bot<WordRacer> for Filler {
@@ -47,7 +47,7 @@ impl Bot<WordRacer> for Filler {
     }
 }
 
-/// Always calls Z, puts it out of the way, and hopes that the other calls something useful.
+/// Always calls Z and writes it on the last free cell, and uses the opponent's letters where they give points.
 pub(super) struct ZRacer;
 
 impl Bot<WordRacer> for ZRacer {
@@ -58,7 +58,7 @@ impl Bot<WordRacer> for ZRacer {
         let position = if letter == z {
             from_the_top.last()
         } else {
-            // The first of the best: letters gather at the top, where they meet each other.
+            // The first of the best cells: letters gather at the top, where they form words.
             let mut best = None;
             for cell in from_the_top {
                 let gain = gain(seen.words, seen.board, cell, letter);
@@ -72,7 +72,7 @@ impl Bot<WordRacer> for ZRacer {
     }
 }
 
-/// The points a letter gives at once, here.
+/// Immediate points of a letter in this cell.
 fn gain(words: &WordList, board: &Board, cell: usize, letter: Letter) -> i32 {
     [cell / SIDE, SIDE + cell % SIDE]
         .into_iter()

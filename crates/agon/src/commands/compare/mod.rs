@@ -1,7 +1,7 @@
 //! `agon compare GAME NEW OLD`: is NEW better than OLD? Plays pairs of games until it knows. The test itself is
 //! `agon_league::compare`.
 
-mod cast;
+mod lineup;
 mod pairs;
 mod report;
 
@@ -9,18 +9,18 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use agon_core::{Assets, Lifetime, Settings};
-use agon_engine::table::{Table, seat_hash};
-use agon_league::compare::{Answer, Question};
-use agon_venue::failure::{Failure, NO};
+use agon_core::{Assets, BotLifetime, Settings};
+use agon_engine::any_game::{AnyGame, bot_hash};
+use agon_league::sprt::{TestParams, TestVerdict};
+use agon_venue::error::{Failure, NO};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use crate::cli::{Compare, Switch};
+use crate::cli::{Compare, OnOff};
 use crate::{output, setup};
-use cast::Cast;
+use lineup::CompareLineup;
 use pairs::Stopped;
-use report::{Live, Tally};
+use report::{CompareProgress, CompareResult};
 
 /// Yes from so much Elo on, where they meet.
 const ELO_1: f64 = 10.0;
@@ -28,16 +28,16 @@ const ELO_1: f64 = 10.0;
 const ELO_1_PAIRED: f64 = 35.0;
 
 /// What was asked for, understood and checked.
-pub struct Order<'a> {
+pub struct CompareJob<'a> {
     args: &'a Compare,
-    table: Box<dyn Table>,
+    table: Box<dyn AnyGame>,
     settings: Settings,
     assets: Assets,
     seed: u64,
     jobs: usize,
     pin: bool,
-    question: Question,
-    cast: Cast,
+    question: TestParams,
+    cast: CompareLineup,
     /// Games of one side of a pair: more than one where bots live for a match.
     match_games: u32,
     /// The most pairs that are played.
@@ -48,17 +48,17 @@ pub struct Order<'a> {
 pub fn run(args: &Compare) -> Result<(), Failure> {
     let order = understand(args)?;
     let interrupted = on_interrupt()?;
-    let mut tally = Tally::new(&order);
-    let mut live = Live::new(&order);
-    let mut answer = Answer::NotYet;
+    let mut tally = CompareResult::new(&order);
+    let mut live = CompareProgress::new(&order);
+    let mut answer = TestVerdict::NotYet;
     let taken = std::cell::RefCell::new((&mut tally, &mut live, &mut answer));
     order.play::<Failure>(
         &interrupted,
         |pair| {
             let (tally, live, answer) = &mut *taken.borrow_mut();
             tally.add(pair);
-            **answer = order.question.answer(tally.llr());
-            if **answer != Answer::NotYet {
+            **answer = order.question.verdict(tally.llr());
+            if **answer != TestVerdict::NotYet {
                 return Ok(ControlFlow::Break(()));
             }
             live.show(tally)?;
@@ -81,9 +81,9 @@ pub fn run(args: &Compare) -> Result<(), Failure> {
         },
     )?;
     match answer {
-        Answer::Yes => Ok(()),
+        TestVerdict::Yes => Ok(()),
         // Told on stdout already.
-        Answer::No | Answer::NotYet => Err(Failure { code: NO, message: String::new() }),
+        TestVerdict::No | TestVerdict::NotYet => Err(Failure { code: NO, message: String::new() }),
     }
 }
 
@@ -95,20 +95,20 @@ fn on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(pressed)
 }
 
-fn understand(args: &Compare) -> Result<Order<'_>, Failure> {
-    let table = agon_engine::table(&args.game)?;
+fn understand(args: &Compare) -> Result<CompareJob<'_>, Failure> {
+    let table = agon_engine::any_game(&args.game)?;
     let info = table.info();
     let seed = setup::seed(args.setup.seed.as_deref())?;
     let (settings, assets) = setup::settings(info, &args.setup.settings)?;
-    let usual = if cast::is_duel(args, info) { ELO_1 } else { ELO_1_PAIRED };
+    let usual = if lineup::is_duel(args, info) { ELO_1 } else { ELO_1_PAIRED };
     let elo1 = args.elo1.unwrap_or(usual);
-    let question = Question { elo0: args.elo0, elo1, alpha: args.alpha, beta: args.beta };
-    question.check().map_err(|error| {
+    let question = TestParams { elo0: args.elo0, elo1, alpha: args.alpha, beta: args.beta };
+    question.validate().map_err(|error| {
         let hint = format!("without them it is --elo0 0 --elo1 {usual} --alpha 0.05 --beta 0.05");
         Failure::wrong_use(error, hint)
     })?;
     let match_games = args.match_games.unwrap_or(1);
-    if args.match_games.is_some() && info.lifetime != Lifetime::Match {
+    if args.match_games.is_some() && info.lifetime != BotLifetime::Match {
         let what = format!("--match-games: {} is not played in matches", args.game);
         return Err(Failure::wrong_use(what, "leave it out; only connect-five's bots live for a match"));
     }
@@ -119,9 +119,9 @@ fn understand(args: &Compare) -> Result<Order<'_>, Failure> {
         return Err(Failure::wrong_use(what, "leave it out to play up to 20000"));
     }
     let mut jobs = setup::jobs(args.jobs)?.min(pairs as usize);
-    let cast = Cast::new(args, table.as_ref(), &settings, &assets)?;
+    let cast = CompareLineup::new(args, table.as_ref(), &settings, &assets)?;
     cast.try_load(table.as_ref(), &settings, &assets)?;
-    if seat_hash(info, &cast.bots[0]) == seat_hash(info, &cast.bots[1]) {
+    if bot_hash(info, &cast.bots[0]) == bot_hash(info, &cast.bots[1]) {
         let [new, old] = cast.names();
         output::note(&format!("note: {new} and {old} are the same bot"));
     }
@@ -131,6 +131,6 @@ fn understand(args: &Compare) -> Result<Order<'_>, Failure> {
             output::note("note: one game at a time: these bots keep something from match to match");
         }
     }
-    let pin = args.pin == Switch::On;
-    Ok(Order { args, table, settings, assets, seed, jobs, pin, question, cast, match_games, pairs })
+    let pin = args.pin == OnOff::On;
+    Ok(CompareJob { args, table, settings, assets, seed, jobs, pin, question, cast, match_games, pairs })
 }

@@ -8,13 +8,13 @@ use std::thread;
 use std::time::Duration;
 
 use agon_core::random::match_seed;
-use agon_core::{Better, Lifetime, Seat};
-use agon_engine::Seating;
-use agon_engine::referee::Played;
-use agon_engine::table::{Plan, PlayError, quiet_room};
+use agon_core::{BotLifetime, ScoreDirection, Seat};
+use agon_engine::PlayerSpec;
+use agon_engine::any_game::{MatchSetup, PlayError, hooks_with_recorder};
+use agon_engine::referee::PlayedGame;
 
-use super::Order;
-use super::cast::Side;
+use super::CompareJob;
+use super::lineup::PairGame;
 
 /// How often somebody looks whether CTRL-C was pressed.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -45,7 +45,7 @@ pub enum Stopped {
     Interrupted,
 }
 
-impl Order<'_> {
+impl CompareJob<'_> {
     /// Plays pairs until `each` has enough of them. `end` is called when that is clear, while the last games may still be
     /// played that nobody needs any more.
     pub fn play<E: From<PlayError>>(
@@ -106,7 +106,7 @@ impl Order<'_> {
 
     /// A core for each thread; none if they are not to be pinned.
     fn cores(&self) -> Vec<usize> {
-        let programs = self.cast.bots.iter().any(|bot| matches!(bot, Seating::Program(_)));
+        let programs = self.cast.bots.iter().any(|bot| matches!(bot, PlayerSpec::Program(_)));
         let cores = if self.pin && programs { agon_host::pinning::cores() } else { Vec::new() };
         if self.jobs <= cores.len() { cores } else { Vec::new() }
     }
@@ -120,11 +120,12 @@ impl Order<'_> {
     }
 
     /// One game or match of a pair.
-    fn side(&self, number: u32, side: &Side, pair: &mut Pair) -> Result<(), PlayError> {
+    fn side(&self, number: u32, side: &PairGame, pair: &mut Pair) -> Result<(), PlayError> {
         let seed = match_seed(self.seed, number);
-        let plan = Plan { settings: &self.settings, seed, seats: &side.seats, assets: &self.assets };
+        let plan = MatchSetup { settings: &self.settings, seed, seats: &side.seats, assets: &self.assets };
         let mut played = Vec::new();
-        self.table.play(&plan, 0..self.match_games, &mut quiet_room(None), &mut |one| played.push(one))?;
+        self.table
+            .play(&plan, 0..self.match_games, &mut hooks_with_recorder(None), &mut |one| played.push(one))?;
         for (who, seat) in [side.new, side.old].into_iter().enumerate() {
             if let Some(seat) = seat {
                 self.count(&played, seat, who, pair);
@@ -133,19 +134,19 @@ impl Order<'_> {
         Ok(())
     }
 
-    fn count(&self, played: &[Played], seat: Seat, who: usize, pair: &mut Pair) {
+    fn count(&self, played: &[PlayedGame], seat: Seat, who: usize, pair: &mut Pair) {
         let info = self.table.info();
-        if info.role(seat).better == Better::Lower {
+        if info.role(seat).better == ScoreDirection::Lower {
             pair.sign = -1.0;
         }
-        let won = |one: &Played| one.outcome.win_share(seat);
+        let won = |one: &PlayedGame| one.outcome.win_share(seat);
         let mut shares: Vec<f64> = played.iter().map(won).collect();
         // A match that a fault has ended: the games that were not played are lost too, or won.
         let lost_by = played.last().and_then(|one| one.outcome.match_lost_by);
         let rest = if lost_by == Some(seat) { 0.0 } else { 1.0 };
         shares.resize(self.match_games as usize, rest);
         pair.half_points[who] += shares.iter().map(|share| (2.0 * share).round() as usize).sum::<usize>();
-        pair.scores[who] += if info.lifetime == Lifetime::Match {
+        pair.scores[who] += if info.lifetime == BotLifetime::Match {
             shares.iter().sum::<f64>() / shares.len() as f64
         } else {
             played.iter().map(|one| one.outcome.seats[seat.index()].score).sum()
@@ -158,7 +159,7 @@ impl Order<'_> {
             if let (Some(fault), None) = (fault, &pair.first_fault[who]) {
                 let (turn, report) = (fault.turn, &fault.report);
                 pair.first_fault[who] =
-                    Some(format!("seed {}, turn {turn}: {}: {}", one.seed, report.fault, report.says));
+                    Some(format!("seed {}, turn {turn}: {}: {}", one.seed, report.fault, report.message));
             }
         }
     }

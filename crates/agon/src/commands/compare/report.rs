@@ -4,14 +4,16 @@ use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
 use agon_core::Fault;
-use agon_engine::table::seat_hash;
-use agon_league::compare::{Answer, Duel, Guess, Paired, Question, Standing};
+use agon_engine::any_game::bot_hash;
+use agon_league::sprt::{
+    IntervalEstimate, PairedDifferenceTest, SwappedPairsTest, TestParams, TestStatus, TestVerdict,
+};
 use agon_venue::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
-use super::Order;
-use super::cast::Way;
+use super::CompareJob;
+use super::lineup::CompareMode;
 use super::pairs::{Pair, Stopped};
 use crate::commands::play::faults;
 use crate::logs::one_line;
@@ -21,13 +23,13 @@ use crate::output;
 const REDRAW: Duration = Duration::from_millis(100);
 
 enum Test {
-    Duel(Duel),
-    Paired(Paired),
+    Duel(SwappedPairsTest),
+    Paired(PairedDifferenceTest),
 }
 
 /// The pairs so far.
-pub struct Tally<'o> {
-    order: &'o Order<'o>,
+pub struct CompareResult<'o> {
+    order: &'o CompareJob<'o>,
     test: Test,
     pairs: u32,
     scores: [f64; 2],
@@ -36,11 +38,11 @@ pub struct Tally<'o> {
     first_fault: [Option<String>; 2],
 }
 
-impl<'o> Tally<'o> {
-    pub fn new(order: &'o Order<'o>) -> Self {
+impl<'o> CompareResult<'o> {
+    pub fn new(order: &'o CompareJob<'o>) -> Self {
         let test = match order.cast.way {
-            Way::Duel => Test::Duel(Duel::new(order.match_games)),
-            Way::Paired { .. } => Test::Paired(Paired::default()),
+            CompareMode::Duel => Test::Duel(SwappedPairsTest::new(order.match_games)),
+            CompareMode::Paired { .. } => Test::Paired(PairedDifferenceTest::default()),
         };
         Self {
             order,
@@ -74,14 +76,14 @@ impl<'o> Tally<'o> {
         }
     }
 
-    fn standing(&self) -> Standing {
+    fn standing(&self) -> TestStatus {
         match &self.test {
-            Test::Duel(duel) => duel.standing(&self.order.question),
-            Test::Paired(paired) => paired.standing(&self.order.question),
+            Test::Duel(duel) => duel.status(&self.order.question),
+            Test::Paired(paired) => paired.status(&self.order.question),
         }
     }
 
-    fn elo(&self) -> Guess {
+    fn elo(&self) -> IntervalEstimate {
         match &self.test {
             Test::Duel(duel) => duel.elo(),
             Test::Paired(paired) => paired.elo(),
@@ -105,8 +107,8 @@ impl<'o> Tally<'o> {
     }
 
     /// Games that are still to come, about, if things go on as they are.
-    fn rest(&self, standing: &Standing) -> Option<f64> {
-        standing.rest.map(|rest| (rest * self.games_of_a_pair() as f64).ceil())
+    fn rest(&self, standing: &TestStatus) -> Option<f64> {
+        standing.remaining_pairs.map(|rest| (rest * self.games_of_a_pair() as f64).ceil())
     }
 
     /// One line on where it stands.
@@ -147,18 +149,20 @@ impl<'o> Tally<'o> {
         text
     }
 
-    fn words(&self, standing: &Standing, stopped: Stopped) -> String {
+    fn words(&self, standing: &TestStatus, stopped: Stopped) -> String {
         let [new, old] = self.order.cast.names();
         let (elo, question) = (self.elo(), &self.order.question);
-        match standing.answer {
-            Answer::Yes if question.elo0 >= 0.0 => format!("yes: {new} is better than {old}"),
-            Answer::Yes => format!("yes: {new} is not worse than {old} by {} Elo or more", -question.elo0),
-            Answer::No if elo.high < 0.0 => format!("no: {new} is worse than {old}"),
-            Answer::No if question.elo1 > 0.0 => {
+        match standing.verdict {
+            TestVerdict::Yes if question.elo0 >= 0.0 => format!("yes: {new} is better than {old}"),
+            TestVerdict::Yes => {
+                format!("yes: {new} is not worse than {old} by {} Elo or more", -question.elo0)
+            }
+            TestVerdict::No if elo.high < 0.0 => format!("no: {new} is worse than {old}"),
+            TestVerdict::No if question.elo1 > 0.0 => {
                 format!("no: {new} is not better than {old} by {} Elo or more", question.elo1)
             }
-            Answer::No => format!("no: {new} is worse than {old} by more than {} Elo", -question.elo1),
-            Answer::NotYet => {
+            TestVerdict::No => format!("no: {new} is worse than {old} by more than {} Elo", -question.elo1),
+            TestVerdict::NotYet => {
                 let why = match stopped {
                     Stopped::Interrupted => "stopped by CTRL-C",
                     Stopped::Limit | Stopped::Decided => "the games are used up",
@@ -172,7 +176,7 @@ impl<'o> Tally<'o> {
         }
     }
 
-    fn figures(&self, standing: &Standing) -> Vec<(&'static str, String)> {
+    fn figures(&self, standing: &TestStatus) -> Vec<(&'static str, String)> {
         let order = self.order;
         let info = order.table.info();
         let question = &order.question;
@@ -193,7 +197,7 @@ impl<'o> Tally<'o> {
                 let unit = unit.trim_end();
                 let less = if self.sign < 0.0 { ", fewer is better" } else { "" };
                 let [new, old] = self.scores.map(|sum| sum / f64::from(self.pairs.max(1)));
-                let Guess { best, low, high } = paired.difference();
+                let IntervalEstimate { best, low, high } = paired.difference();
                 let [better, same, worse] = paired.counts();
                 put(self.elo_name(), elo_words(paired.elo()));
                 put(score.name, format!("{new:.decimals$} and {old:.decimals$}{unit} on average{less}"));
@@ -205,11 +209,11 @@ impl<'o> Tally<'o> {
                 put("field", order.cast.field().join(", "));
             }
         }
-        put("better at all", format!("{:.1} % likely", 100.0 * standing.superior));
+        put("better at all", format!("{:.1} % likely", 100.0 * standing.superiority));
         put("games", format!("{} in {} pairs on the same seeds", self.games(), self.pairs));
         put("LLR", format!("{} (no at {low:.2}, yes at {high:.2})", hundredths(standing.llr)));
         let [alpha, beta] = [question.alpha, question.beta].map(|share| tidy(100.0 * share));
-        let Question { elo0, elo1, .. } = question;
+        let TestParams { elo0, elo1, .. } = question;
         put(
             "asked",
             format!(
@@ -223,10 +227,10 @@ impl<'o> Tally<'o> {
 
     fn standing_json(&self) -> serde_json::Map<String, Json> {
         let standing = self.standing();
-        let guess = |guess: Guess| json!({"mean": real(guess.best), "low": real(guess.low), "high": real(guess.high)});
+        let guess = |guess: IntervalEstimate| json!({"mean": real(guess.best), "low": real(guess.low), "high": real(guess.high)});
         let mut fields = serde_json::Map::new();
         let mut put = |name: &str, value: Json| _ = fields.insert(name.to_owned(), value);
-        put("answer", json!(standing.answer));
+        put("answer", json!(standing.verdict));
         put("pairs", json!(self.pairs));
         put("games", json!(self.games()));
         put("llr", real(standing.llr));
@@ -242,7 +246,7 @@ impl<'o> Tally<'o> {
                 put("counts", json!({"better": better, "same": same, "worse": worse}));
             }
         }
-        put("superior", real(standing.superior));
+        put("superior", real(standing.superiority));
         put("rest_games", json!(self.rest(&standing)));
         fields
     }
@@ -265,15 +269,15 @@ impl<'o> Tally<'o> {
                 .collect();
             json!({
                 "bot": seating.spec(),
-                "hash": seat_hash(order.table.info(), seating),
+                "hash": bot_hash(order.table.info(), seating),
                 "score": real(self.scores[who] / f64::from(self.pairs.max(1))),
                 "faults": faults,
                 "first_fault": self.first_fault[who],
             })
         };
         let (way, seats) = match order.cast.way {
-            Way::Duel => ("duel", 2),
-            Way::Paired { seats, .. } => ("paired", seats),
+            CompareMode::Duel => ("duel", 2),
+            CompareMode::Paired { seats, .. } => ("paired", seats),
         };
         let mut result = json!({
             "event": "result",
@@ -308,15 +312,15 @@ impl<'o> Tally<'o> {
 }
 
 /// Shows where it stands while it goes on: a line that changes on a terminal, lines now and then elsewhere.
-pub struct Live {
+pub struct CompareProgress {
     bar: ProgressBar,
     json: bool,
     terminal: bool,
     drawn: Instant,
 }
 
-impl Live {
-    pub fn new(order: &Order<'_>) -> Self {
+impl CompareProgress {
+    pub fn new(order: &CompareJob<'_>) -> Self {
         let terminal = stderr().is_terminal();
         let bar =
             if terminal && !order.args.json { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
@@ -325,7 +329,7 @@ impl Live {
         Self { bar, json: order.args.json, terminal, drawn: Instant::now() }
     }
 
-    pub fn show(&mut self, tally: &Tally<'_>) -> Result<(), Failure> {
+    pub fn show(&mut self, tally: &CompareResult<'_>) -> Result<(), Failure> {
         // 10, 20, ... 90, 100, 200: by count and not by the clock, so that the same run says the same.
         let step = 10u32.pow(tally.pairs.max(1).ilog10());
         let due = tally.pairs >= 10 && tally.pairs.is_multiple_of(step);
@@ -350,7 +354,7 @@ impl Live {
 }
 
 /// `+12.3 (95 %: -1.0 to +25.6)`.
-fn elo_words(elo: Guess) -> String {
+fn elo_words(elo: IntervalEstimate) -> String {
     format!("{} (95 %: {} to {})", signed(elo.best), signed(elo.low), signed(elo.high))
 }
 

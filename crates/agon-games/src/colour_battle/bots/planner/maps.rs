@@ -1,78 +1,80 @@
-//! What the planner knows about every tile.
+//! Values of all tiles for the planner.
 
-use super::super::super::{MAX_SIDE, Move, Seen, TILES_PER_BOT};
-use super::super::sight::{Worth, worth};
-use super::{Skills, USUAL_SKILL, rivals, rounds_left};
+use super::super::super::{MAX_SIDE, Move, Observation, TILES_PER_BOT};
+use super::super::tile_value::{TileValue, tile_value};
+use super::{PaintRates, USUAL_PAINT_RATE, rivals, rounds_left};
 
-/// What is left of the danger from a bot with each tile of distance. It reaches far: of all that can be seen
-/// when a tile is painted, takers within some ten moves say most about its end.
+/// Decay of a bot's danger with each tile of distance. The range is large: bots within about ten moves that can take the
+/// colour are the best predictor of a tile's loss.
 const DANGER_DECAY: f32 = 0.85;
 
-/// What is left of the promise of a tile with each tile of distance.
+/// Decay of a paintable tile's attraction with each tile of distance.
 pub(super) const SUPPLY_DECAY: f32 = 0.8;
 
-/// How much danger counts against a tile's value.
-const DANGER: f32 = 1.8;
+/// Weight of danger in a tile's value.
+const DANGER_WEIGHT: f32 = 1.8;
 
-/// The danger from a bot that wipes one's colour, against one that takes it: it has little reason to come.
+/// Danger of a bot that wipes this bot's colour, relative to one that takes it. It has little reason to come.
 const WIPER_DANGER: f32 = 0.05;
 
-/// From so many rounds before the end there is less and less time for danger to come true.
+/// Number of last rounds in which danger counts less and less.
 const LAST_ROUNDS: f32 = 80.0;
 
-/// What a tile that takes two visits promises, against one that takes one.
+/// Attraction of a tile that takes two visits, relative to one that takes one.
 pub(super) const WIPE_SHARE: f32 = 0.4;
 
-/// No number of visits makes this tile one's own.
+/// Marks a tile that no number of visits can take.
 pub(super) const NEVER: u8 = u8::MAX;
 
-/// One figure for each tile.
+/// One value for each tile.
 #[derive(Default)]
-pub(super) struct Maps {
-    /// What it is worth to own: 1 on average.
+pub(super) struct TileMaps {
+    /// Value of owning the tile, 1 on average.
     pub value: Vec<f32>,
-    /// How many visits make it one's own.
+    /// Number of visits that take the tile.
     pub visits: Vec<u8>,
-    /// How much there is to paint around it.
+    /// Amount of paintable tiles around it.
     pub supply: Vec<f32>,
-    /// How many other bots are expected on it after the next round.
+    /// Expected number of other bots on it after the next round.
     pub clash: Vec<f32>,
-    /// A uniform map, spread like danger.
-    even: Vec<f32>,
+    /// Danger if bots were spread uniformly.
+    uniform_danger: Vec<f32>,
     scratch: Vec<f32>,
 }
 
-impl Maps {
-    pub(super) fn draw(&mut self, seen: &Seen<'_>, skills: &Skills) {
+impl TileMaps {
+    pub(super) fn update(&mut self, seen: &Observation<'_>, paint_rates: &PaintRates) {
         let (side, count) = (seen.grid.side(), seen.grid.tiles().len());
-        if self.even.len() != count {
-            self.even = vec![1.0; count];
-            spread(&mut self.even, &mut self.scratch, side.into(), DANGER_DECAY);
+        if self.uniform_danger.len() != count {
+            self.uniform_danger = vec![1.0; count];
+            spread(&mut self.uniform_danger, &mut self.scratch, side.into(), DANGER_DECAY);
         }
         for map in [&mut self.value, &mut self.clash] {
             map.clear();
             map.resize(count, 0.0);
         }
         for (id, position) in rivals(seen) {
-            let menace = match worth(seen.id, id) {
-                Worth::Take => 1.0,
-                Worth::Wipe => WIPER_DANGER,
-                Worth::Nothing => 0.0,
+            let threat = match tile_value(seen.id, id) {
+                TileValue::Take => 1.0,
+                TileValue::Wipe => WIPER_DANGER,
+                TileValue::Nothing => 0.0,
             };
-            self.value[position.cell(side)] += menace * skills.of(id);
+            self.value[position.cell(side)] += threat * paint_rates.rate_of(id);
         }
         spread(&mut self.value, &mut self.scratch, side.into(), DANGER_DECAY);
-        // The value is 1 where the danger is that of ordinary bots, evenly spread, a third of them takers.
-        let usual = USUAL_SKILL / 3.0 / TILES_PER_BOT as f32;
-        let danger = DANGER * (rounds_left(seen) as f32 / LAST_ROUNDS).min(1.0);
+        // The value is 1 for the danger of average bots, uniformly spread, a third of which can take the colour.
+        let usual = USUAL_PAINT_RATE / 3.0 / TILES_PER_BOT as f32;
+        let danger = DANGER_WEIGHT * (rounds_left(seen) as f32 / LAST_ROUNDS).min(1.0);
         self.visits.clear();
         self.supply.clear();
-        for ((value, even), &floor) in self.value.iter_mut().zip(&self.even).zip(seen.grid.tiles()) {
-            *value = (1.0 + danger) / (1.0 + danger * *value / (even * usual));
-            let (visits, share) = match worth(floor, seen.id) {
-                Worth::Take => (1, 1.0),
-                Worth::Wipe => (2, WIPE_SHARE),
-                Worth::Nothing => (NEVER, 0.0),
+        for ((value, uniform_danger), &floor) in
+            self.value.iter_mut().zip(&self.uniform_danger).zip(seen.grid.tiles())
+        {
+            *value = (1.0 + danger) / (1.0 + danger * *value / (uniform_danger * usual));
+            let (visits, share) = match tile_value(floor, seen.id) {
+                TileValue::Take => (1, 1.0),
+                TileValue::Wipe => (2, WIPE_SHARE),
+                TileValue::Nothing => (NEVER, 0.0),
             };
             self.visits.push(visits);
             self.supply.push(*value * share);
@@ -81,18 +83,18 @@ impl Maps {
         self.expect_clashes(seen);
     }
 
-    /// Others go where they can paint, as far as one can tell.
-    fn expect_clashes(&mut self, seen: &Seen<'_>) {
+    /// Estimates clashes. It assumes that other bots go where they can paint.
+    fn expect_clashes(&mut self, seen: &Observation<'_>) {
         let side = seen.grid.side();
         for (id, position) in rivals(seen) {
             let chances = Move::ALL.map(|step| {
                 let to = position.after(step, side);
-                let wish = match worth(seen.grid.at(to), id) {
-                    Worth::Take => 1.0,
-                    Worth::Wipe => 0.3,
-                    Worth::Nothing => 0.15,
+                let weight = match tile_value(seen.grid.at(to), id) {
+                    TileValue::Take => 1.0,
+                    TileValue::Wipe => 0.3,
+                    TileValue::Nothing => 0.15,
                 };
-                if to == position { 0.3 * wish } else { wish }
+                if to == position { 0.3 * weight } else { weight }
             });
             let total: f32 = chances.iter().sum();
             for (step, chance) in Move::ALL.into_iter().zip(chances) {
@@ -102,8 +104,8 @@ impl Maps {
     }
 }
 
-/// Lets every tile have a share of all others: `decay` to the power of their distance. Adding, multiplying and
-/// nothing else, so that the result is the same on every machine.
+/// Adds to every tile the values of all others, weighted by `decay` to the power of their distance. Uses only additions and
+/// multiplications, so that the result is the same on every machine.
 fn spread(map: &mut [f32], scratch: &mut Vec<f32>, side: usize, decay: f32) {
     scratch.clear();
     scratch.resize(map.len(), 0.0);

@@ -1,88 +1,92 @@
-//! The strongest house bot: plans its next moves through the tiles that are worth most.
+//! The strongest house bot: plans its next moves through the most valuable tiles.
 //!
-//! A tile is worth more the longer it is likely to last, and what ends it is above all that bots which can take
-//! its colour are near ([`maps`]). Plans are found by a beam search over the next moves ([`beam`]); beyond
-//! them counts how much there is to paint around the place they lead to. Bots that think alike want the same
-//! tiles: a little chance in the choice keeps them from standing in each other's way for long.
+//! A tile is worth more the longer it is likely to keep the colour. Nearby bots that can take the colour reduce its value
+//! ([`maps`]). A beam search over the next moves finds plans ([`beam`]); beyond them, the paintable tiles around the end of the
+//! plan count. Equal bots want the same tiles, so a random bonus keeps them from blocking each other for long.
 
 mod beam;
 mod maps;
 
-use agon_core::{Bot, MAX_SEATS, QuickRng};
+use agon_core::{Bot, FastRng, MAX_SEATS};
 
-use super::super::{ColourBattle, Move, Position, Seen};
+use super::super::{ColourBattle, Move, Observation, Position};
 use beam::Beam;
-use maps::Maps;
+use maps::TileMaps;
 
-/// The share of its moves with which an ordinary bot paints a tile.
-const USUAL_SKILL: f32 = 0.7;
+/// Share of moves in which an average bot paints a tile.
+const USUAL_PAINT_RATE: f32 = 0.7;
 
-/// Plans ahead.
+/// Plans its next moves.
 pub(super) struct Planner {
-    rng: QuickRng,
-    skills: Skills,
-    maps: Maps,
+    rng: FastRng,
+    paint_rates: PaintRates,
+    maps: TileMaps,
     beam: Beam,
 }
 
 impl Planner {
     pub(super) fn new() -> Self {
-        Self { rng: QuickRng::new(0), skills: Skills::new(), maps: Maps::default(), beam: Beam::default() }
+        Self {
+            rng: FastRng::new(0),
+            paint_rates: PaintRates::new(),
+            maps: TileMaps::default(),
+            beam: Beam::default(),
+        }
     }
 }
 
 impl Bot<ColourBattle> for Planner {
     fn begin(&mut self, seed: u64) {
-        self.rng = QuickRng::new(seed);
-        self.skills = Skills::new();
+        self.rng = FastRng::new(seed);
+        self.paint_rates = PaintRates::new();
     }
 
-    fn answer(&mut self, seen: &Seen<'_>) -> Move {
-        self.skills.learn(seen);
-        self.maps.draw(seen, &self.skills);
+    fn answer(&mut self, seen: &Observation<'_>) -> Move {
+        self.paint_rates.observe(seen);
+        self.maps.update(seen, &self.paint_rates);
         self.beam.search(seen, &self.maps, &mut self.rng)
     }
 }
 
-/// How often each bot paints a tile, from watching it.
-struct Skills {
+/// Observed share of moves in which each bot paints a tile.
+struct PaintRates {
     rates: [f32; MAX_SEATS + 1],
     before: Vec<u8>,
 }
 
-impl Skills {
-    /// What is assumed before anything is seen, and how much a round counts.
-    const FIRST: f32 = USUAL_SKILL;
-    const LEARN: f32 = 0.02;
+impl PaintRates {
+    /// Initial rate, and weight of each round.
+    const INITIAL_RATE: f32 = USUAL_PAINT_RATE;
+    const LEARNING_RATE: f32 = 0.02;
 
     const fn new() -> Self {
-        Self { rates: [Self::FIRST; MAX_SEATS + 1], before: Vec::new() }
+        Self { rates: [Self::INITIAL_RATE; MAX_SEATS + 1], before: Vec::new() }
     }
 
-    fn learn(&mut self, seen: &Seen<'_>) {
+    fn observe(&mut self, seen: &Observation<'_>) {
         let tiles = seen.grid.tiles();
         if self.before.len() == tiles.len() {
             for bot in seen.enemies {
                 let cell = bot.position.cell(seen.grid.side());
                 let painted = tiles[cell] == bot.id && self.before[cell] != bot.id;
                 let rate = &mut self.rates[usize::from(bot.id) % (MAX_SEATS + 1)];
-                *rate += Self::LEARN * (f32::from(u8::from(painted)) - *rate);
+                *rate += Self::LEARNING_RATE * (f32::from(u8::from(painted)) - *rate);
             }
         }
         self.before.clear();
         self.before.extend_from_slice(tiles);
     }
 
-    fn of(&self, id: u8) -> f32 {
+    fn rate_of(&self, id: u8) -> f32 {
         self.rates[usize::from(id) % (MAX_SEATS + 1)]
     }
 }
 
-fn rounds_left(seen: &Seen<'_>) -> u32 {
+fn rounds_left(seen: &Observation<'_>) -> u32 {
     (seen.game_info.number_of_rounds + 1).saturating_sub(seen.game_info.current_round)
 }
 
-fn rivals<'s>(seen: &Seen<'s>) -> impl Iterator<Item = (u8, Position)> + use<'s> {
+fn rivals<'s>(seen: &Observation<'s>) -> impl Iterator<Item = (u8, Position)> + use<'s> {
     let own = seen.id;
     seen.enemies.iter().filter(move |bot| bot.id != own).map(|bot| (bot.id, bot.position))
 }

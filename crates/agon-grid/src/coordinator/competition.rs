@@ -1,0 +1,137 @@
+//! A competition on the grid, and its requirements for workers.
+
+use agon_core::record::Digest;
+use agon_host::sandbox::REQUIRED;
+use agon_league::config::{BotSource, SandboxRule};
+use agon_venue::LoadedCompetition;
+
+use crate::messages::{Announcement, JoinRequest, PROTOCOL, new_session};
+use crate::{GridError, subjects};
+
+/// Number of commitment digits in an id. Enough to keep ids unique.
+const COMMITMENT_DIGITS: usize = 16;
+
+/// Grid id of a competition: a slug of its name, and the start of the commitment to its secret seed.
+pub fn grid_competition_id(name: &str, commitment: Digest) -> String {
+    let digits = commitment.hex();
+    let slug: String = name
+        .to_lowercase()
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+        .chars()
+        .take(30)
+        .collect();
+    let slug = slug.trim_matches('-');
+    subjects::sanitize_name(&format!(
+        "{}-{}",
+        if slug.is_empty() { "cup" } else { slug },
+        &digits[..COMMITMENT_DIGITS]
+    ))
+}
+
+/// A competition as announced to workers.
+#[derive(Clone, Debug)]
+pub struct GridCompetition {
+    /// Grid id.
+    pub id: String,
+    /// Display name.
+    pub name: String,
+    /// Required Agon version.
+    pub engine: String,
+    /// Changes when the coordinator restarts.
+    pub session: String,
+    /// Game id.
+    pub game: &'static str,
+    /// Required rules version of the game.
+    pub rules: u32,
+    /// Required sandbox layers.
+    pub layers: Vec<&'static str>,
+}
+
+impl GridCompetition {
+    /// For a competition with this commitment and Agon version.
+    pub fn new(loaded: &LoadedCompetition, commitment: Digest, engine: &str) -> Result<Self, GridError> {
+        let competition = &loaded.competition;
+        let is_program = |bot: &BotSource| !matches!(bot, BotSource::Spec(bot) if bot.starts_with("house:"));
+        let sandboxed = competition.sandbox == SandboxRule::Required
+            && competition.entrants.iter().any(|one| is_program(&one.bot));
+        let layers = if sandboxed { REQUIRED.iter().map(|kind| kind.name()).collect() } else { Vec::new() };
+        Ok(Self {
+            id: grid_competition_id(&competition.name, commitment),
+            name: competition.name.clone(),
+            engine: engine.to_owned(),
+            session: new_session()?,
+            game: competition.game,
+            rules: loaded.table.info().rules_version,
+            layers,
+        })
+    }
+
+    /// The message that announces the competition.
+    pub fn announcement(&self) -> Announcement {
+        Announcement {
+            protocol: PROTOCOL,
+            competition_id: self.id.clone(),
+            name: self.name.clone(),
+            session: self.session.clone(),
+            game: self.game.to_owned(),
+        }
+    }
+
+    /// Reason why a worker does not meet the requirements, with a hint.
+    pub fn requirement_error(&self, request: &JoinRequest) -> Option<String> {
+        let required = &self.engine;
+        if request.protocol != PROTOCOL || request.engine != *required {
+            return Some(format!(
+                "{} requires Agon {required}; this worker is Agon {} (protocol {}, wanted {PROTOCOL})\n\
+                 hint: install Agon {required} on this machine",
+                self.name, request.engine, request.protocol
+            ));
+        }
+        match request.rules.get(self.game) {
+            Some(rules) if *rules == self.rules => {}
+            known => {
+                let known = known
+                    .map_or_else(|| "does not know the game".to_owned(), |one| format!("has version {one}"));
+                return Some(format!(
+                    "{} requires version {} of the rules of {}; this worker {known}\n\
+                     hint: install the Agon version of the coordinator",
+                    self.name, self.rules, self.game
+                ));
+            }
+        }
+        let missing: Vec<&str> = self
+            .layers
+            .iter()
+            .copied()
+            .filter(|layer| !request.layers.iter().any(|one| one == layer))
+            .collect();
+        if missing.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "{} requires the sandbox layers {}; this machine lacks {}\n\
+             hint: run `agon doctor` on this machine for instructions",
+            self.name,
+            self.layers.join(", "),
+            missing.join(", ")
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grid_competition_id_is_a_valid_subject_name() {
+        let digest = Digest([0xab; 32]);
+        assert_eq!(grid_competition_id("Spring: Cup, 2026!", digest), "spring-cup-2026-abababababababab");
+        for name in ["", "é", &"long name ".repeat(20)] {
+            assert!(subjects::is_valid_name(&grid_competition_id(name, digest)), "{name}");
+        }
+        assert_ne!(grid_competition_id("a", digest), grid_competition_id("a", Digest([0xac; 32])));
+    }
+}

@@ -1,0 +1,374 @@
+//! Receives messages of workers during a run: join requests, reports, job errors and heartbeats.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use async_nats::connection::State;
+use async_nats::{Message, Subject, Subscriber};
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use tokio::runtime::Handle;
+
+use super::CoordinatorOptions;
+use super::chunks::{AssembleResult, ReportAssembler};
+use super::competition::GridCompetition;
+use super::validate::{self, SeatBots};
+use super::workers::WorkerRegistry;
+use crate::messages::{
+    Heartbeat, JobError, JobReport, JoinRequest, JoinResponse, PROTOCOL, ReportAck, ReportChunk, decode,
+    encode,
+};
+use crate::{GridError, NatsConnection, permissions, subjects};
+
+/// Interval of announcements.
+const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(2);
+/// Time for the last owner of a worker name to send a heartbeat, before another session may take the name. Shorter than the request
+/// timeout.
+const NAME_CLAIM_TIMEOUT: Duration = Duration::from_millis(4500);
+
+/// Callback that receives messages for the user.
+pub type MessageSink = Box<dyn Fn(&str) + Send + Sync>;
+
+/// Sends the reply to a request.
+#[derive(Clone)]
+pub struct ReplyHandle {
+    link: NatsConnection,
+    runtime: Handle,
+    subject: Option<Subject>,
+}
+
+impl ReplyHandle {
+    /// Sends the reply. If it is lost, the requester asks again.
+    pub fn send<T: Serialize>(self, reply: &T) {
+        let (Some(subject), Ok(bytes)) = (self.subject, encode(reply)) else { return };
+        let client = self.link.client().clone();
+        self.runtime.spawn(async move { client.publish(subject, Bytes::from(bytes)).await });
+    }
+}
+
+/// Event for the stage being played.
+pub enum StageEvent {
+    /// Report of a worker. With the bots at the seats of each match, or the reason why the report is inconsistent.
+    Report(String, Box<JobReport>, Result<Vec<SeatBots>, String>, ReplyHandle),
+    /// A worker could not play a job.
+    JobError(String, JobError, ReplyHandle),
+    /// The commit or revocation with this number is in the ledger.
+    Stored(u64),
+    /// A job was published, with its stream sequence.
+    Published(String, u64),
+    /// A job could not be published, with the error.
+    PublishFailed(String, String),
+    /// State of the queue, `None` if it does not exist.
+    QueueState(Option<super::job_queue::QueueCounts>),
+    /// These jobs are no longer in the queue.
+    LostJobs(Vec<String>),
+    /// A match of this worker was replayed, under this number; with the violation of the rules, if any.
+    Replayed(String, u64, Option<String>),
+    /// Wakes the stage up.
+    Wake,
+}
+
+/// State shared by listeners and stages.
+pub struct CoordinatorContext {
+    /// NATS connection.
+    pub link: NatsConnection,
+    /// Runtime for tasks.
+    pub runtime: Handle,
+    /// The competition.
+    pub competition: GridCompetition,
+    /// Lease of a job.
+    pub lease: Duration,
+    /// The user is told about a lost NATS connection after this time.
+    pub disconnect_notice_after: Duration,
+    /// Speed of this machine, if clocks are scaled.
+    pub speed: Option<f64>,
+    /// Events for the stage.
+    pub events: Sender<StageEvent>,
+    workers: Mutex<WorkerRegistry>,
+    message_sink: Mutex<Option<MessageSink>>,
+}
+
+impl CoordinatorContext {
+    /// For a competition, with its registry of workers.
+    pub fn new(
+        (link, runtime): (NatsConnection, Handle),
+        competition: GridCompetition,
+        options: &CoordinatorOptions,
+        speed: Option<f64>,
+        events: Sender<StageEvent>,
+        workers: WorkerRegistry,
+    ) -> Self {
+        let (workers, message_sink) = (Mutex::new(workers), Mutex::new(None));
+        let (lease, disconnect_notice_after) = (options.lease, options.disconnect_notice_after);
+        Self {
+            link,
+            runtime,
+            competition,
+            lease,
+            disconnect_notice_after,
+            speed,
+            events,
+            workers,
+            message_sink,
+        }
+    }
+
+    /// Registry of workers.
+    pub fn workers(&self) -> MutexGuard<'_, WorkerRegistry> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets the callback for user messages.
+    pub fn set_message_sink(&self, sink: MessageSink) {
+        *self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) = Some(sink);
+    }
+
+    /// Whether NATS is connected.
+    pub fn is_connected(&self) -> bool {
+        self.link.client().connection_state() == State::Connected
+    }
+
+    /// Sends a message to the user.
+    pub fn notify(&self, message: &str) {
+        if let Some(sink) = &*self.message_sink.lock().unwrap_or_else(PoisonError::into_inner) {
+            sink(message);
+        }
+    }
+
+    fn reply_handle(&self, message: &Message) -> ReplyHandle {
+        ReplyHandle { link: self.link.clone(), runtime: self.runtime.clone(), subject: message.reply.clone() }
+    }
+
+    /// Publishes a message without waiting for a reply.
+    pub fn publish<T: Serialize>(&self, subject: String, what: &T) {
+        let Ok(bytes) = encode(what) else { return };
+        let client = self.link.client().clone();
+        self.runtime.spawn(async move { client.publish(subject, Bytes::from(bytes)).await });
+    }
+}
+
+/// Name of the worker that sent a message. NATS permissions protect the subject.
+fn sender_name(message: &Message) -> Option<&str> {
+    message.subject.as_str().strip_prefix("agon.up.")?.split('.').next()
+}
+
+/// Starts the listeners. All subscriptions are active on the server when this returns.
+pub async fn start_listeners(
+    context: &Arc<CoordinatorContext>,
+) -> Result<Vec<tokio::task::JoinHandle<()>>, GridError> {
+    let (client, competition_id) = (context.link.client(), &context.competition.id);
+    let subscribe = async |subject: String| -> Result<Subscriber, GridError> {
+        client
+            .subscribe(subject)
+            .await
+            .map_err(|error| context.link.jetstream_error("subscribe to worker messages", &error))
+    };
+    let join_requests = subscribe(subjects::join("*", competition_id)).await?;
+    let reports = subscribe(subjects::report("*", competition_id)).await?;
+    let job_errors = subscribe(subjects::job_error("*", competition_id)).await?;
+    let heartbeats = subscribe(subjects::ALL_HEARTBEATS.to_owned()).await?;
+    permissions::round_trip(&context.link).await?;
+    Ok(vec![
+        tokio::spawn(listen_join_requests(Arc::clone(context), join_requests)),
+        tokio::spawn(listen_reports(Arc::clone(context), reports)),
+        tokio::spawn(listen_job_errors(Arc::clone(context), job_errors)),
+        tokio::spawn(listen_heartbeats(Arc::clone(context), heartbeats)),
+        tokio::spawn(announce_loop(Arc::clone(context))),
+    ])
+}
+
+/// Announces the competition, and tells the user about a lost connection.
+async fn announce_loop(context: Arc<CoordinatorContext>) {
+    let Ok(bytes) = encode(&context.competition.announcement()).map(Bytes::from) else { return };
+    let (mut disconnected_since, mut notified): (Option<Instant>, bool) = (None, false);
+    loop {
+        if context.is_connected() {
+            let _ = context.link.client().publish(subjects::ANNOUNCEMENTS, bytes.clone()).await;
+            if std::mem::take(&mut notified) {
+                context.notify("reconnected to NATS");
+            }
+            disconnected_since = None;
+        } else {
+            let since = *disconnected_since.get_or_insert_with(Instant::now);
+            if !notified && since.elapsed() >= context.disconnect_notice_after {
+                notified = true;
+                let url = context.link.url();
+                context.notify(&format!(
+                    "no connection to the NATS server at {url} for {} s; waiting for it",
+                    context.disconnect_notice_after.as_secs()
+                ));
+            }
+        }
+        tokio::time::sleep(ANNOUNCE_INTERVAL).await;
+    }
+}
+
+async fn listen_heartbeats(context: Arc<CoordinatorContext>, mut heartbeats: Subscriber) {
+    while let Some(message) = heartbeats.next().await {
+        if let Ok(heartbeat) = decode::<Heartbeat>(&message.payload)
+            && sender_name(&message) == Some(heartbeat.worker.as_str())
+        {
+            context.workers().record_heartbeat(heartbeat);
+        }
+    }
+}
+
+async fn listen_join_requests(context: Arc<CoordinatorContext>, mut join_requests: Subscriber) {
+    while let Some(message) = join_requests.next().await {
+        let reply = context.reply_handle(&message);
+        match decode::<JoinRequest>(&message.payload) {
+            Ok(request) if sender_name(&message) == Some(request.worker.as_str()) => {
+                // Admission waits if the name is in use, so it must not block the other requests.
+                tokio::spawn(admit_worker(Arc::clone(&context), request, reply));
+            }
+            Ok(_) => {
+                reply.send(&JoinResponse::Refused { why: "this name belongs to another worker".to_owned() });
+            }
+            Err(error) => reply.send(&JoinResponse::Refused { why: error.to_string() }),
+        }
+    }
+}
+
+/// Replies to a join request.
+async fn admit_worker(context: Arc<CoordinatorContext>, request: JoinRequest, reply: ReplyHandle) {
+    let why = match context.competition.requirement_error(&request) {
+        Some(why) => Some(why),
+        None => worker_rejection(&context, &request).await,
+    };
+    let name = &request.worker;
+    if let Some(why) = why {
+        context.notify(&format!("worker {name} refused: {}", why.lines().next().unwrap_or_default()));
+        return reply.send(&JoinResponse::Refused { why });
+    }
+    let known = context.workers().get(name).is_some_and(|one| one.session == request.session);
+    context.workers().admit(&request);
+    if !known {
+        let cores = if request.cores == 1 { "1 core".to_owned() } else { format!("{} cores", request.cores) };
+        context.notify(&format!("worker {name} joined with {cores}"));
+    }
+    let _ = context.events.send(StageEvent::Wake);
+    let speed = context.workers().get(name).map_or(1.0, |one| one.speed);
+    reply.send(&JoinResponse::Accepted {
+        consumer: context.competition.id.clone(),
+        lease_ms: context.lease.as_millis() as u64,
+        clock_scale: context.speed.map(|own| own / speed),
+    });
+}
+
+/// Reason to reject a worker that meets the requirements.
+async fn worker_rejection(context: &CoordinatorContext, request: &JoinRequest) -> Option<String> {
+    let name = &request.worker;
+    if !subjects::is_valid_name(name) {
+        return Some(
+            "a worker name has letters, digits, `-` and `_`, at most 48\nhint: use another --name".to_owned(),
+        );
+    }
+    if let Some(why) = context.workers().ban_reason(name) {
+        return Some(format!(
+            "worker {name} is banned: {why}\nhint: find out what is wrong with this machine; \
+             its matches no longer count in {}",
+            context.competition.name
+        ));
+    }
+    // The name is in use by another session. Its owner keeps it if it sends another heartbeat.
+    let asked_at = Instant::now();
+    loop {
+        let last_heard = {
+            let workers = context.workers();
+            workers
+                .get(name)
+                .filter(|one| one.session != request.session && !one.leaving)
+                .map(|one| one.last_heard)
+        };
+        let last_heard = last_heard?;
+        if last_heard > asked_at {
+            return Some(format!("a worker named {name} is already connected\nhint: use another --name"));
+        }
+        if last_heard.elapsed() >= NAME_CLAIM_TIMEOUT || asked_at.elapsed() >= NAME_CLAIM_TIMEOUT {
+            return None;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+async fn listen_reports(context: Arc<CoordinatorContext>, mut reports: Subscriber) {
+    let mut assembler = ReportAssembler::default();
+    while let Some(message) = reports.next().await {
+        let reply = context.reply_handle(&message);
+        let Some(worker) = sender_name(&message).map(str::to_owned) else { continue };
+        let refuse = |reply: ReplyHandle, why: String| reply.send(&ReportAck::Refused { why });
+        let chunk = match decode::<ReportChunk>(&message.payload) {
+            Ok(chunk) if chunk.protocol == PROTOCOL => chunk,
+            Ok(chunk) => {
+                refuse(
+                    reply,
+                    format!("protocol {} is not supported; this coordinator uses {PROTOCOL}", chunk.protocol),
+                );
+                continue;
+            }
+            Err(error) => {
+                refuse(reply, error.to_string());
+                continue;
+            }
+        };
+        context.workers().mark_heard(&worker);
+        match assembler.add(&worker, chunk) {
+            AssembleResult::Incomplete => reply.send(&ReportAck::NextChunk),
+            AssembleResult::Resend => reply.send(&ReportAck::Resend),
+            AssembleResult::Invalid(what) => refuse(reply, format!("invalid report: {what}")),
+            AssembleResult::Complete(bytes) => {
+                // Decoding long games takes time and must not block the listener.
+                let context = Arc::clone(&context);
+                tokio::task::spawn_blocking(move || handle_report(&context, worker, bytes, reply));
+            }
+        }
+    }
+}
+
+/// Decodes a report and passes it to the stage, if the worker is registered.
+fn handle_report(context: &CoordinatorContext, worker: String, bytes: Vec<u8>, reply: ReplyHandle) {
+    let report = match decode::<JobReport>(&bytes) {
+        Ok(report) if report.worker == worker && report.protocol == PROTOCOL => report,
+        Ok(_) => {
+            return reply
+                .send(&ReportAck::Refused { why: "this report belongs to another worker".to_owned() });
+        }
+        Err(error) => return reply.send(&ReportAck::Refused { why: error.to_string() }),
+    };
+    drop(bytes);
+    {
+        let workers = context.workers();
+        if let Some(why) = workers.ban_reason(&worker) {
+            return reply.send(&ReportAck::Refused { why: why.to_owned() });
+        }
+        if workers.get(&worker).is_none_or(|one| one.session != report.session) {
+            return reply.send(&ReportAck::Resend);
+        }
+    }
+    let seat_bots =
+        report.matches.iter().map(|one| validate::check_consistency(one, context.competition.game)).collect();
+    let _ = context.events.send(StageEvent::Report(worker, Box::new(report), seat_bots, reply));
+}
+
+async fn listen_job_errors(context: Arc<CoordinatorContext>, mut job_errors: Subscriber) {
+    while let Some(message) = job_errors.next().await {
+        let reply = context.reply_handle(&message);
+        match decode::<JobError>(&message.payload) {
+            Ok(job_error) if sender_name(&message) == Some(job_error.worker.as_str()) => {
+                let worker = job_error.worker.clone();
+                context.workers().mark_heard(&worker);
+                if context.workers().get(&worker).is_none() {
+                    reply.send(&ReportAck::Resend);
+                } else {
+                    let _ = context.events.send(StageEvent::JobError(worker, job_error, reply));
+                }
+            }
+            Ok(_) => {
+                reply.send(&ReportAck::Refused { why: "this name belongs to another worker".to_owned() });
+            }
+            Err(error) => reply.send(&ReportAck::Refused { why: error.to_string() }),
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Handles reports: validates them, passes matches to the ledger, and acknowledges them once they are stored.
+
+use std::time::Duration;
+
+use agon_runner::ExecutorEvent;
+
+use super::{JobPurpose, PendingCommit, StageCoordinator};
+use crate::coordinator::Revocation;
+use crate::coordinator::cross_check::CrossCheckOutcome;
+use crate::coordinator::listener::{ReplyHandle, StageEvent};
+use crate::coordinator::validate::{self, SeatBots};
+use crate::coordinator::workers::StrikeOutcome;
+use crate::messages::match_report::MatchReport;
+use crate::messages::{JobMatch, JobReport, ReportAck, WorkerCommand};
+use crate::subjects;
+
+/// Number of earlier matches of a worker that are checked after a strike.
+const EARLIER_MATCHES_CHECKED: usize = 8;
+
+impl StageCoordinator<'_> {
+    /// Handles a report.
+    pub(super) fn handle_report(
+        &mut self,
+        worker: &str,
+        report: JobReport,
+        seat_bots: Result<Vec<SeatBots>, String>,
+        reply: ReplyHandle,
+    ) {
+        if let Some(why) = self.context().workers().ban_reason(worker).map(str::to_owned) {
+            return reply.send(&ReportAck::Refused { why });
+        }
+        self.count_finished_job();
+        let seat_bots = match seat_bots {
+            Ok(seat_bots) => seat_bots,
+            Err(why) => return self.reject_report(worker, &why, reply),
+        };
+        let job = self.take_job(&report.job);
+        if report.phase_spec != self.phase_files.phase_spec {
+            // Report of an earlier phase.
+            return reply.send(&ReportAck::Stored);
+        }
+        self.batch_sizer.observe(report.matches.len(), Duration::from_micros(report.duration_us));
+        let purpose = job.as_ref().map(|published| published.purpose);
+        let outcome = match purpose {
+            Some(JobPurpose::Check) => {
+                self.handle_check_results(worker, &report.matches, &seat_bots).map(|()| Vec::new())
+            }
+            _ => self.new_matches(&report, &seat_bots),
+        };
+        match outcome {
+            Ok(new_matches) => self.store(worker, new_matches, report.matches, reply),
+            Err(why) => self.reject_report(worker, &why, reply),
+        }
+        if let Some(published) = &job {
+            self.republish_missing(published);
+        }
+    }
+
+    /// Matches of a report that are still missing, as requested. An error if a match is not the requested one.
+    fn new_matches(&mut self, report: &JobReport, seat_bots: &[SeatBots]) -> Result<Vec<JobMatch>, String> {
+        let mut new_matches: Vec<JobMatch> = Vec::new();
+        for (played, seat_bots) in report.matches.iter().zip(seat_bots) {
+            let key = played.result.key;
+            let Some(fixture) = self.queue.fixture(key.number) else { continue };
+            if (key.phase, key.stage) != (self.phase_context.phase, self.stage) {
+                continue;
+            }
+            let job_match = match self.requested.get(&key.number) {
+                // In another job the bots may have had other data.
+                Some((_, job)) if self.queue.in_order() && *job != report.job => continue,
+                Some((job_match, _)) => job_match.clone(),
+                None => self.job_match(key.number, &fixture),
+            };
+            validate::check_against_job(played, seat_bots, &job_match, &self.phase_files.entrants)?;
+            if new_matches.iter().all(|one| one.number != key.number) {
+                new_matches.push(job_match);
+            }
+        }
+        // Matches of a job from before a restart of the coordinator may still be in the queue.
+        new_matches.retain(|one| {
+            self.requested.contains_key(&one.number) || self.queue.remove(one.number).is_some()
+        });
+        Ok(new_matches)
+    }
+
+    /// Sends matches to the run to be stored.
+    fn store(
+        &mut self,
+        worker: &str,
+        new_matches: Vec<JobMatch>,
+        played: Vec<MatchReport>,
+        reply: ReplyHandle,
+    ) {
+        if new_matches.is_empty() {
+            // The worker may repeat a report because the commit is slow.
+            let token = played.iter().find_map(|one| self.committing.get(&one.result.key.number));
+            match token.and_then(|token| self.pending_commits.get_mut(token)) {
+                Some(commit) => commit.replies.push(reply),
+                None => reply.send(&ReportAck::Stored),
+            }
+            return;
+        }
+        let token = self.coordinator.next_number();
+        let is_watched = self.context().workers().is_watched(worker);
+        let (mut matches, mut data) = (Vec::with_capacity(new_matches.len()), Vec::new());
+        for one in played {
+            let number = one.result.key.number;
+            let Some(job_match) = new_matches.iter().find(|one| one.number == number) else { continue };
+            if self.committing.insert(number, token).is_some() {
+                continue;
+            }
+            self.requested.remove(&number);
+            let finished = one.into_finished_match(worker);
+            let digest = finished.digest().0;
+            if self.checks.is_selected(finished.result.key) || is_watched {
+                self.checks.start(job_match.clone(), worker, digest);
+                self.replay(worker, &finished);
+            }
+            self.played_by_worker.entry(worker.to_owned()).or_default().push((number, digest));
+            if self.queue.in_order() {
+                data.extend(finished.data.iter().map(|one| (one.entrant.0, one.bytes.clone())));
+            }
+            matches.push(finished);
+        }
+        let commit = PendingCommit { replies: vec![reply], matches: new_matches, data };
+        self.pending_commits.insert(token, commit);
+        let events = self.context().events.clone();
+        let on_stored = Box::new(move || drop(events.send(StageEvent::Stored(token))));
+        self.receiver_gone |=
+            self.run_events.send(ExecutorEvent::Played { matches, on_stored: Some(on_stored) }).is_err();
+    }
+
+    /// The ledger has stored a commit or executed a revocation.
+    pub(super) fn handle_stored(&mut self, token: u64) {
+        self.coordinator.state().revocations.remove(&token);
+        let Some(commit) = self.pending_commits.remove(&token) else { return };
+        for reply in commit.replies {
+            reply.send(&ReportAck::Stored);
+        }
+        if let Some(bot_data) = &mut self.bot_data {
+            for one in &commit.matches {
+                let data = commit.data.iter().filter(|(entrant, _)| one.seats.contains(entrant)).cloned();
+                if let Err(error) = bot_data.match_stored(self.phase_context, &one.seats, data.collect()) {
+                    self.receiver_gone |= self.run_events.send(ExecutorEvent::Failed(error.into())).is_err();
+                }
+            }
+        }
+        for one in &commit.matches {
+            self.committing.remove(&one.number);
+            self.queue.mark_finished(one.number);
+        }
+    }
+
+    /// Handles results of cross-checks.
+    fn handle_check_results(
+        &mut self,
+        worker: &str,
+        matches: &[MatchReport],
+        seat_bots: &[SeatBots],
+    ) -> Result<(), String> {
+        for (played, seat_bots) in matches.iter().zip(seat_bots) {
+            let number = played.result.key.number;
+            let Some(fixture) = self.queue.fixture(number) else { continue };
+            validate::check_against_job(
+                played,
+                seat_bots,
+                &self.job_match(number, &fixture),
+                &self.phase_files.entrants,
+            )?;
+            let finished = played.clone().into_finished_match(worker);
+            match self.checks.add_result(number, worker, finished.digest().0) {
+                CrossCheckOutcome::Ignored => {}
+                CrossCheckOutcome::Agreed => self.coordinator.state().stats.checked += 1,
+                CrossCheckOutcome::NeedsThird => {
+                    self.coordinator.state().stats.disagreed += 1;
+                    self.replay(worker, &finished);
+                    self.replay_stored(number);
+                }
+                CrossCheckOutcome::Outvoted { worker, is_stored } => {
+                    self.handle_outvoted(&worker, finished, is_stored);
+                }
+                CrossCheckOutcome::AllDiffer(workers) => self.report_dispute(number, workers),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a worker a strike. All its matches are checked from now on, and some earlier ones.
+    pub(super) fn strike(&mut self, worker: &str, why: &str) {
+        let strike = self.context().workers().strike(worker, why);
+        self.context().notify(&format!("worker {worker} returned a wrong result: {why}"));
+        match strike {
+            StrikeOutcome::Banned(why) => self.ban(worker, &why),
+            StrikeOutcome::Watched if self.queue.in_order() => {}
+            StrikeOutcome::Watched => {
+                let earlier = self.played_by_worker.get(worker).cloned().unwrap_or_default();
+                let every = (earlier.len() / EARLIER_MATCHES_CHECKED).max(1);
+                for (number, digest) in earlier.into_iter().step_by(every) {
+                    if let Some(fixture) = self.queue.fixture(number) {
+                        self.checks.start(self.job_match(number, &fixture), worker, digest);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Rejects an impossible report and bans the worker.
+    fn reject_report(&mut self, worker: &str, why: &str, reply: ReplyHandle) {
+        reply.send(&ReportAck::Refused { why: why.to_owned() });
+        self.ban(worker, why);
+    }
+
+    /// Bans a worker.
+    pub(super) fn ban(&mut self, worker: &str, why: &str) {
+        if !self.context().workers().ban(worker, why) {
+            return;
+        }
+        self.checks.drop_worker(worker);
+        self.coordinator.state().stats.banned += 1;
+        let (competition_id, why) = (self.context().competition.id.clone(), why.to_owned());
+        self.context()
+            .publish(subjects::command(worker), &WorkerCommand::Leave { competition_id, why: why.clone() });
+        self.revoke(Revocation::Ban { worker: worker.to_owned(), why });
+    }
+}

@@ -1,0 +1,233 @@
+//! A bot as a `.zip`: unpacked into a private folder, or refused with the entry's name.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read as _};
+use std::path::Path;
+
+use zip::read::{ZipFile, ZipReadOptions};
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use super::archive_paths::{self, ArchivePath, UsedPaths};
+use super::scratch_dir::show_to_all;
+use super::{BotRejection, ScratchDir};
+
+/// The largest archive, packed.
+pub const PACKED: u64 = 8 << 20;
+/// The most an archive may hold, unpacked.
+pub const UNPACKED: u64 = 32 << 20;
+/// The most entries, folders and litter included.
+pub const ENTRIES: usize = 1000;
+
+/// The kinds of file a Unix mode can say.
+const KIND: u32 = 0o170_000;
+const KIND_FILE: u32 = 0o100_000;
+const KIND_FOLDER: u32 = 0o040_000;
+const KIND_LINK: u32 = 0o120_000;
+
+/// Unpacks an archive into a private folder that has its name.
+pub fn unpack(path: &Path) -> Result<ScratchDir, BotRejection> {
+    let shown = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(PACKED + 1).read_to_end(&mut bytes));
+    read.map_err(|error| BotRejection::io("read it", path, &error))?;
+    if bytes.len() as u64 > PACKED {
+        let what = format!("the archive is larger than {} MiB", PACKED >> 20);
+        return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
+    }
+    let stem = path.file_stem().map_or_else(|| "bot".into(), |stem| stem.to_string_lossy().into_owned());
+    let broke =
+        |error: io::Error| BotRejection::new(format!("cannot unpack it: {error}"), "is there room for it?");
+    let folder = ScratchDir::new(plain(&stem)).map_err(broke)?;
+    unpack_into(&bytes, folder.path(), &shown)?;
+    show_to_all(folder.path()).map_err(broke)?;
+    Ok(folder)
+}
+
+/// A stem that can be a folder's name.
+fn plain(stem: &str) -> &str {
+    if stem.is_empty() || stem == "." || stem == ".." { "bot" } else { stem }
+}
+
+/// Unpacks an archive's bytes into an empty folder. `shown` is what the archive is called.
+pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRejection> {
+    let broken = |error: &ZipError| {
+        let hint = "pack it anew, as an ordinary .zip without a password";
+        BotRejection::new(format!("the archive is broken: {}", words(error)), hint).in_file(shown)
+    };
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
+    if archive.len() > ENTRIES {
+        let what = format!("the archive has more than {ENTRIES} entries");
+        return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
+    }
+    if archive.has_duplicate_names() {
+        let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
+        let name = name_twice(bytes.get(start..).unwrap_or_default()).unwrap_or_else(|| shown.to_owned());
+        return Err(BotRejection::new("is there twice", "pack each file once").in_file(name));
+    }
+    let (mut taken, mut left) = (UsedPaths::default(), UNPACKED);
+    for index in 0..archive.len() {
+        let Some((text, name, declared)) = head(&mut archive, index)? else { continue };
+        taken.take(&name)?;
+        let path = name.parts.iter().fold(folder.to_owned(), |path, part| path.join(part));
+        let broke = |error: io::Error| {
+            BotRejection::new(format!("cannot unpack it: {error}"), "is there room for it?").in_file(&text)
+        };
+        if name.is_folder {
+            fs::create_dir_all(path).map_err(broke)?;
+            continue;
+        }
+        let content =
+            content(&mut archive, index, declared, left).map_err(|refusal| refusal.in_file(&text))?;
+        left -= declared;
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).and_then(|()| fs::write(&path, content)).map_err(broke)?;
+    }
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
+        return Err(BotRejection::new("the archive is empty", "put the bot's files into it").in_file(shown));
+    }
+    Ok(())
+}
+
+/// A file of a bot that came file by file.
+#[derive(Clone, Debug)]
+pub struct UploadedFile {
+    /// What it is called, as its sender says: folders with `/` between them.
+    pub name: String,
+    /// Where its content lies.
+    pub at: std::path::PathBuf,
+}
+
+/// Moves files that came one by one into an empty folder, by the same rules as those of an archive.
+pub fn write_files(files: &[UploadedFile], folder: &Path) -> Result<(), BotRejection> {
+    if files.len() > ENTRIES {
+        return Err(BotRejection::new(
+            format!("more than {ENTRIES} files"),
+            "leave out what the bot does not need",
+        ));
+    }
+    let mut taken = UsedPaths::default();
+    let mut whole = Vec::new();
+    for file in files.iter().filter(|file| !archive_paths::is_junk(&file.name)) {
+        let name = archive_paths::read(&file.name)?;
+        if name.is_folder {
+            return Err(BotRejection::new("is no file", "send files only").in_file(&file.name));
+        }
+        taken.take(&name)?;
+        whole.push((file, name));
+    }
+    if whole.is_empty() {
+        return Err(BotRejection::new("there is no file", "send the bot's files"));
+    }
+    for (file, name) in whole {
+        let path = name.parts.iter().fold(folder.to_owned(), |path, part| path.join(part));
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).and_then(|()| fs::rename(&file.at, &path)).map_err(|error| {
+            BotRejection::new(format!("cannot be kept: {error}"), "is there room for it?").in_file(&file.name)
+        })?;
+    }
+    Ok(())
+}
+
+/// The first name that an archive's directory lists twice. The library keeps only the last entry of a name.
+fn name_twice(mut directory: &[u8]) -> Option<String> {
+    const HEADER: usize = 46;
+    let mut seen = HashSet::new();
+    while directory.starts_with(b"PK\x01\x02") && directory.len() >= HEADER {
+        let length = |at: usize| usize::from(u16::from_le_bytes([directory[at], directory[at + 1]]));
+        let (name, more) = (length(28), length(30) + length(32));
+        let text = directory.get(HEADER..HEADER + name)?;
+        if !seen.insert(text) {
+            return Some(String::from_utf8_lossy(text).into_owned());
+        }
+        directory = directory.get(HEADER + name + more..)?;
+    }
+    None
+}
+
+type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+/// An entry's name and the size it says it has. `None` for what nobody means.
+fn head(archive: &mut Archive<'_>, index: usize) -> Result<Option<(String, ArchivePath, u64)>, BotRejection> {
+    let entry = archive.by_index_raw(index).map_err(|error| {
+        BotRejection::new(format!("is damaged: {}", words(&error)), "pack it anew")
+            .in_file(format!("entry {}", index + 1))
+    })?;
+    let raw = String::from_utf8_lossy(entry.name_raw()).into_owned();
+    let text = entry.name().map(std::borrow::Cow::into_owned).map_err(|error| {
+        let what = format!("the name cannot be read: {}", words(&error));
+        BotRejection::new(what, "give it a plain name").in_file(&raw)
+    })?;
+    if archive_paths::is_junk(&text) {
+        return Ok(None);
+    }
+    // A NUL in the bytes counts, whatever became of it in the text.
+    let name = archive_paths::read(if raw.chars().any(char::is_control) { &raw } else { &text })?;
+    check_kind(&entry, name.is_folder)
+        .map_err(|(what, hint)| BotRejection::new(what, hint).in_file(&text))?;
+    Ok(Some((text, name, entry.size())))
+}
+
+/// What an entry holds. What an archive says of itself may be a lie: never more is read than there is room for.
+fn content(
+    archive: &mut Archive<'_>,
+    index: usize,
+    declared: u64,
+    left: u64,
+) -> Result<Vec<u8>, BotRejection> {
+    let too_much = || {
+        let what = format!("with it, the archive unpacks to more than {} MiB", UNPACKED >> 20);
+        BotRejection::new(what, "leave out what the bot does not need")
+    };
+    let damaged = |why: String| BotRejection::new(format!("is damaged: {why}"), "pack it anew");
+    if declared > left {
+        return Err(too_much());
+    }
+    // The name in front of an entry must be the one in the list at the end: else two programs see two archives.
+    let options = ZipReadOptions::new().enforce_header_consistency(true);
+    let entry = archive.by_index_with_options(index, options).map_err(|e| damaged(words(&e)))?;
+    let mut content = Vec::new();
+    let read = entry.take(declared + 1).read_to_end(&mut content);
+    // More than it says comes before a checksum that cannot be right.
+    if content.len() as u64 > declared {
+        return Err(damaged(format!("holds more than the {declared} bytes it says")));
+    }
+    read.map_err(|e| damaged(e.to_string()))?;
+    if (content.len() as u64) < declared {
+        return Err(damaged(format!("holds {} bytes, not the {declared} it says", content.len())));
+    }
+    Ok(content)
+}
+
+/// Only plain files and folders, packed in a way everybody can read.
+fn check_kind(entry: &ZipFile<'_, Cursor<&[u8]>>, is_folder: bool) -> Result<(), (String, &'static str)> {
+    if entry.encrypted() {
+        return Err(("is encrypted".to_owned(), "pack it without a password"));
+    }
+    let kind = entry.external_attributes() >> 16 & KIND;
+    let kind = if kind == 0 { entry.unix_mode().unwrap_or(0) & KIND } else { kind };
+    let expected = if is_folder { KIND_FOLDER } else { KIND_FILE };
+    if kind == KIND_LINK || entry.is_symlink() {
+        return Err(("is a link".to_owned(), "put the file itself into the archive"));
+    }
+    if kind != 0 && kind != expected {
+        return Err(("is neither a file nor a folder".to_owned(), "only files and folders can be packed"));
+    }
+    match entry.compression() {
+        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(()),
+        other => {
+            let what = format!("is packed by a method that is not read here ({other})");
+            Err((what, "pack it with the usual method, deflate"))
+        }
+    }
+}
+
+/// A library's words, without its own beginning.
+fn words(error: &ZipError) -> String {
+    match error {
+        ZipError::InvalidArchive(what) => what.to_string(),
+        ZipError::UnsupportedArchive(what) => (*what).to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,227 @@
+//! A Python bot that is asked line by line and without a clock, by whoever wants to look inside it: a debugger in the
+//! author's terminal, a profiler behind the sandbox. What it is told is what [`crate::lines`] tells it.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use agon_core::{Fault, Game};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::pipe::{PipeFlags, pipe_with};
+use serde_json::Value as Json;
+
+use crate::json_lines_player::{HelloInfo, PlayerOptions};
+use crate::message::{self, Hello, Limits, Message, PROTOCOL, SimpleMessage};
+use crate::process::{AnswerError, BotConnection as _, LineProcess, shown, shown_words};
+use crate::program::Program;
+
+/// So long is waited for an answer. Nobody is in a hurry here, but nothing waits for ever.
+const REPLY_TIMEOUT: Duration = Duration::from_hours(1);
+
+/// So many lines of its log are shown when it ends.
+const LAST_WORDS: usize = 3;
+
+/// The same bot, played by another module of the package: `agon_bot.debugging` for `agon_bot`. `None` for a program that
+/// is not a Python bot.
+pub fn through(program: &Program, module: &str) -> Option<Program> {
+    let mut other = program.clone();
+    let at = other.words.windows(2).position(|words| words == ["-m", "agon_bot"])?;
+    other.words[at + 1] = format!("agon_bot.{module}");
+    Some(other)
+}
+
+/// The first line a bot is told.
+pub fn hello<G: Game>(told: &HelloInfo, seed: u64) -> String {
+    let (info, conditions) = (G::info(), PlayerOptions::of::<G>());
+    let (clock, clock_ms) = message::clock(&told.clock);
+    let ms = |time: Duration| time.as_millis() as u64;
+    let (start_ms, end_ms, bye_ms) = (ms(conditions.start), ms(conditions.end), ms(conditions.bye));
+    let mut line = Vec::new();
+    SimpleMessage::Hello(Hello {
+        id: 1,
+        protocol: PROTOCOL,
+        game: info.id,
+        rules: info.rules_version,
+        seat: told.seat.0,
+        seats: told.seats,
+        role: info.role(told.seat).name,
+        names: told.names.as_deref(),
+        settings: &told.settings,
+        seed: seed.to_string(),
+        limits: Limits { clock, clock_ms, start_ms, end_ms, bye_ms },
+    })
+    .write(&mut line);
+    String::from_utf8(line).unwrap_or_default()
+}
+
+/// What came back for a turn.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum InteractiveReply {
+    /// An answer as text, still to be judged.
+    Answer(String),
+    /// The bot failed, in its own words.
+    Fault(Fault, String),
+    /// Whoever sat at the debugger ended it.
+    Quit,
+}
+
+/// A conversation with a bot: one line there, one line back.
+pub struct InteractiveBot {
+    with: With,
+    last_id: u64,
+}
+
+enum With {
+    Terminal(InTerminal),
+    Sandbox(LineProcess),
+}
+
+impl InteractiveBot {
+    /// Starts a bot in this terminal: its standard streams are ours, and so is what it may do.
+    pub fn in_terminal(program: &Program, seed: u64) -> io::Result<Self> {
+        Ok(Self { with: With::Terminal(InTerminal::start(program, seed)?), last_id: 0 })
+    }
+
+    /// Starts a bot where its program says: behind the sandbox, if it is to be guarded.
+    pub fn apart(program: &Program, environment: &[(&str, String)]) -> io::Result<Self> {
+        Ok(Self { with: With::Sandbox(LineProcess::start(program, environment, false)?), last_id: 0 })
+    }
+
+    /// Sends the first line, as [`hello`] writes it. The error says why the bot cannot be loaded.
+    pub fn hello(&mut self, line: &str) -> Result<(), String> {
+        self.last_id = 1;
+        let reply = self.exchange(line.as_bytes())?;
+        match message::read(&reply) {
+            Ok(answered) => answered.error.map_or(Ok(()), |error| Err(shown_words(&error.to_string()))),
+            Err(what) => Err(format!("{what}: {}", shown(&reply))),
+        }
+    }
+
+    /// A game begins.
+    pub fn start(&mut self, number: u32, seed: u64) -> Result<(), String> {
+        let id = self.id();
+        self.send(&SimpleMessage::Start { id, number, seed: seed.to_string() }).map(drop)
+    }
+
+    /// The game is over.
+    pub fn end(&mut self) -> Result<(), String> {
+        let id = self.id();
+        self.send(&SimpleMessage::End { id }).map(drop)
+    }
+
+    /// Asks for an answer. `observation` is JSON as it stands in the protocol.
+    pub fn turn(
+        &mut self,
+        request: &str,
+        limit: Duration,
+        observation: &str,
+    ) -> Result<InteractiveReply, String> {
+        let (id, limit_ms) = (self.id(), limit.as_millis());
+        let line = format!(
+            r#"{{"type":"turn","id":{id},"request":"{request}","limit_ms":{limit_ms},"observation":{observation}}}"#
+        );
+        let reply = self.exchange(format!("{line}\n").as_bytes())?;
+        if serde_json::from_slice::<Json>(&reply).is_ok_and(|reply| reply["quit"] == Json::Bool(true)) {
+            return Ok(InteractiveReply::Quit);
+        }
+        let answered = message::read(&reply).map_err(|what| format!("{what}: {}", shown(&reply)))?;
+        Ok(match answered.fault {
+            Some(fault) => InteractiveReply::Fault(fault, shown_words(&answered.says.unwrap_or_default())),
+            None => match message::text_of(answered.answer) {
+                Ok(text) => InteractiveReply::Answer(text),
+                Err(what) => InteractiveReply::Fault(Fault::Garbled, what),
+            },
+        })
+    }
+
+    /// Says something that is no part of the protocol, to a module that knows it.
+    pub fn say(&mut self, kind: &str) -> Result<Json, String> {
+        let id = self.id();
+        let reply = self.exchange(format!("{{\"type\":\"{kind}\",\"id\":{id}}}\n").as_bytes())?;
+        serde_json::from_slice(&reply).map_err(|_| format!("not a JSON object: {}", shown(&reply)))
+    }
+
+    fn id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    fn send(&mut self, message: &Message<'_, ()>) -> Result<Vec<u8>, String> {
+        let mut line = Vec::new();
+        message.write(&mut line);
+        self.exchange(&line)
+    }
+
+    fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, String> {
+        match &mut self.with {
+            With::Terminal(bot) => bot.exchange(line),
+            With::Sandbox(bot) => {
+                bot.ask(line, 1, REPLY_TIMEOUT);
+                let came = bot.wait().1.and_then(|()| bot.line());
+                came.map_err(|trouble| {
+                    let words = match trouble {
+                        AnswerError::Late => format!("no answer within {REPLY_TIMEOUT:?}"),
+                        AnswerError::Ended(how) => how,
+                        AnswerError::TooLong(line) => format!("a line longer than 64 KiB: {line}"),
+                        AnswerError::Unasked(line) => format!("wrote without being asked: {line}"),
+                    };
+                    let log = bot.log();
+                    let last: Vec<&str> = log.lines().rev().take(LAST_WORDS).collect();
+                    last.into_iter().rev().fold(words, |words, line| format!("{words}\n{line}"))
+                })
+            }
+        }
+    }
+}
+
+/// A bot whose standard streams are this terminal's; the protocol runs on two pipes of its own.
+struct InTerminal {
+    child: Child,
+    to: Option<File>,
+    from: BufReader<File>,
+}
+
+impl InTerminal {
+    fn start(program: &Program, seed: u64) -> io::Result<Self> {
+        let path = program.locate().map_err(|error| io::Error::new(io::ErrorKind::NotFound, error.what))?;
+        let (its_in, to) = pipe()?;
+        let (from, its_out) = pipe()?;
+        for end in [&its_in, &its_out] {
+            fcntl_setfd(end, FdFlags::empty())?;
+        }
+        let child = Command::new(std::path::absolute(path)?)
+            .args(program.words.get(1..).unwrap_or_default())
+            .current_dir(&program.folder)
+            .envs(program.environment.iter().map(|(name, value)| (name, value)))
+            .env("AGON_SEED", seed.to_string())
+            .env("AGON_IN", its_in.as_raw_fd().to_string())
+            .env("AGON_OUT", its_out.as_raw_fd().to_string())
+            .spawn()?;
+        Ok(Self { child, to: Some(to.into()), from: BufReader::new(from.into()) })
+    }
+
+    fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, String> {
+        let mut reply = Vec::new();
+        // That it reads no more shows in its answer.
+        let _ = self.to.as_mut().map(|to| to.write_all(line));
+        match self.from.read_until(b'\n', &mut reply) {
+            Ok(count) if count > 0 => Ok(reply),
+            _ => Err("it ended".to_owned()),
+        }
+    }
+}
+
+impl Drop for InTerminal {
+    /// It ends when nothing more comes.
+    fn drop(&mut self) {
+        self.to = None;
+        let _ = self.child.wait();
+    }
+}
+
+/// A pipe: what is read from, what is written to.
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(pipe_with(PipeFlags::CLOEXEC)?)
+}

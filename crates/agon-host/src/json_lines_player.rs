@@ -1,0 +1,510 @@
+//! A program as a player, by the JSON-lines protocol of `docs/protocol.md`.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use agon_core::random::series_seed;
+use agon_core::{
+    AnswerTimes, BotLifetime, ClockRule, Fault, FaultReport, Game, Player, Response, Seat,
+    SettingDefault as Preset, Settings,
+};
+use serde_json::{Map, Value as Json};
+
+use crate::connection::AnswerError;
+use crate::message::{self, BotMessage, Hello, Limits, Message, PROTOCOL, SimpleMessage};
+use crate::process::{shown, shown_words};
+use crate::program::Program;
+use crate::running_bot::RunningBot;
+
+/// What a bot is told about the game it is going to play.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HelloInfo {
+    /// Where it sits.
+    pub seat: Seat,
+    /// How many sit there.
+    pub seats: usize,
+    /// Everybody's name in seat order, in games that show names.
+    pub names: Option<Vec<String>>,
+    /// The settings that are no secret.
+    pub settings: Map<String, Json>,
+    /// The clock.
+    pub clock: ClockRule,
+}
+
+impl HelloInfo {
+    /// What the bot at this seat is told. Settings that are drawn when nobody sets them are left out, set or not: they
+    /// are what a bot has to find out.
+    pub fn new<G: Game>(game: &G, settings: &Settings, seat: Seat, names: &[String]) -> Self {
+        let info = G::info();
+        let drawn = |name: &str| {
+            info.settings.iter().any(|spec| spec.name == name && matches!(spec.default, Preset::Drawn(_)))
+        };
+        let settings = settings
+            .iter()
+            .filter(|(name, _)| !drawn(name))
+            .map(|(name, value)| (name.to_owned(), serde_json::json!(value)))
+            .collect();
+        let names = info.names_shown.then(|| names.to_vec());
+        Self { seat, seats: game.seats(), names, settings, clock: game.clock() }
+    }
+}
+
+/// Under which conditions a program plays.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent conditions, each said by name")]
+pub struct PlayerOptions {
+    /// How long it may take from its start until it has answered `hello` and the first `start`.
+    pub start: Duration,
+    /// How long it may take to answer `end` and each further `start`.
+    pub end: Duration,
+    /// How long it may live on after `bye`.
+    pub bye: Duration,
+    /// Whether its start counts as part of its first answer.
+    pub start_is_charged: bool,
+    /// Whether it is held still whenever it is not asked.
+    pub hold: bool,
+    /// Whether every answer is given by a process of its own, so that nothing is kept from one to the next.
+    pub stateless: bool,
+    /// Whether one that was stopped is started again for the next request: a bot that keeps nothing has lost nothing.
+    pub restarts: bool,
+}
+
+impl PlayerOptions {
+    /// The usual ones for a game.
+    pub fn of<G: Game>() -> Self {
+        let lifetime = G::info().lifetime;
+        // Only who plays on after a game has something to learn from it.
+        let [end, bye] = match lifetime {
+            BotLifetime::Match => [10, 60],
+            BotLifetime::Game | BotLifetime::Call => [1, 1],
+        };
+        Self {
+            start: Duration::from_secs(10),
+            end: Duration::from_secs(end),
+            bye: Duration::from_secs(bye),
+            start_is_charged: G::start_counts(),
+            hold: true,
+            stateless: lifetime == BotLifetime::Call,
+            restarts: lifetime == BotLifetime::Call,
+        }
+    }
+}
+
+/// A program at a seat.
+pub struct JsonLinesPlayer<G: Game> {
+    program: Program,
+    told: HelloInfo,
+    conditions: PlayerOptions,
+    life: ProcessState,
+    seed: u64,
+    games: u32,
+    /// Whether it was told that this game begins.
+    begun: bool,
+    calls: u32,
+    last_id: u64,
+    /// What it still has to answer before its turn: the ids of `hello`, `start`, `end`.
+    owed: VecDeque<u64>,
+    /// It was not ready in time and catches up on the clock of its turn.
+    behind: bool,
+    asked: PendingRequest,
+    /// What a process printed that is no longer there.
+    printed: String,
+    text: Vec<u8>,
+    game: std::marker::PhantomData<fn(G)>,
+}
+
+enum ProcessState {
+    NotStarted,
+    Running(RunningBot),
+    /// Not running any more. `for_good`: it never came up, and is not tried again.
+    Gone {
+        why: Fault,
+        for_good: bool,
+    },
+}
+
+enum PendingRequest {
+    Nothing,
+    Turn(u64),
+    /// Something is wrong already.
+    Fault(Box<FaultReport>),
+}
+
+impl<G: Game> JsonLinesPlayer<G> {
+    /// A player that starts this program when its first game begins.
+    pub fn new(program: Program, told: HelloInfo, conditions: PlayerOptions) -> Self {
+        Self {
+            program,
+            told,
+            conditions,
+            life: ProcessState::NotStarted,
+            seed: 0,
+            games: 0,
+            begun: false,
+            calls: 0,
+            last_id: 0,
+            owed: VecDeque::new(),
+            behind: false,
+            asked: PendingRequest::Nothing,
+            printed: String::new(),
+            text: Vec::new(),
+            game: std::marker::PhantomData,
+        }
+    }
+
+    /// The number of its process, while there is one.
+    pub fn process_id(&self) -> Option<u32> {
+        match &self.life {
+            ProcessState::Running(process) => Some(process.id()),
+            _ => None,
+        }
+    }
+
+    fn id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// Starts the program if it is not running, and tells it that a game begins. Does not wait.
+    fn start(&mut self) -> Result<(), Box<FaultReport>> {
+        let seed = series_seed(self.seed, self.calls);
+        self.begun = true;
+        self.text.clear();
+        let mut limit = self.conditions.end;
+        if !matches!(self.life, ProcessState::Running(_)) {
+            let environment = [("AGON_SEED", seed.to_string()), ("AGON_GAME", G::info().id.to_owned())];
+            let role = G::info().role(self.told.seat).name;
+            match RunningBot::start(&self.program, &environment, self.conditions.hold, role) {
+                Ok(running) => self.life = ProcessState::Running(running),
+                Err(error) => {
+                    self.life = ProcessState::Gone { why: Fault::Crash, for_good: true };
+                    return Err(crash(format!("could not be started: {error}")).into());
+                }
+            }
+            self.owed.clear();
+            self.behind = false;
+            self.last_id = 0;
+            limit = self.conditions.start;
+            self.write_hello(seed);
+        }
+        let id = self.id();
+        self.owed.push_back(id);
+        let start = SimpleMessage::Start { id, number: self.games, seed: seed.to_string() };
+        start.write(&mut self.text);
+        if let ProcessState::Running(process) = &mut self.life {
+            if G::info().lifetime == BotLifetime::Game {
+                process.mark_game_start();
+            }
+            process.ask(&self.text, self.owed.len(), limit);
+        }
+        Ok(())
+    }
+
+    /// Starts it; trouble is the answer to the next request.
+    fn start_or_note(&mut self) {
+        if let Err(report) = self.start() {
+            self.asked = PendingRequest::Fault(report);
+        }
+    }
+
+    fn write_hello(&mut self, seed: u64) {
+        let id = self.id();
+        self.owed.push_back(id);
+        let info = G::info();
+        let (clock, clock_ms) = message::clock(&self.told.clock);
+        let ms = |time: Duration| time.as_millis() as u64;
+        let limits = Limits {
+            clock,
+            clock_ms,
+            start_ms: ms(self.conditions.start),
+            end_ms: ms(self.conditions.end),
+            bye_ms: ms(self.conditions.bye),
+        };
+        let hello = Hello {
+            id,
+            protocol: PROTOCOL,
+            game: info.id,
+            rules: info.rules_version,
+            seat: self.told.seat.0,
+            seats: self.told.seats,
+            role: info.role(self.told.seat).name,
+            names: self.told.names.as_deref(),
+            settings: &self.told.settings,
+            seed: seed.to_string(),
+            limits,
+        };
+        SimpleMessage::Hello(hello).write(&mut self.text);
+    }
+
+    /// Waits until it has answered everything but turns. Says whether it has; what is wrong otherwise.
+    fn settle(&mut self) -> Result<(), Box<FaultReport>> {
+        let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+        if self.owed.is_empty() || self.behind {
+            return Ok(());
+        }
+        let starting = self.owed.front() == Some(&1);
+        match process.wait().1 {
+            Ok(()) => self.read_owed(starting),
+            Err(AnswerError::Late) if starting => {
+                let says = format!("not ready within {:?} of its start", self.conditions.start);
+                Err(self.stop(Fault::Timeout, says, true).into())
+            }
+            Err(AnswerError::Late) => {
+                self.behind = true;
+                Ok(())
+            }
+            Err(trouble) => Err(self.stop_for(trouble, starting).into()),
+        }
+    }
+
+    /// Reads the answers to everything but turns.
+    fn read_owed(&mut self, starting: bool) -> Result<(), Box<FaultReport>> {
+        while let Some(wanted) = self.owed.pop_front() {
+            let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+            let line = match process.line() {
+                Ok(line) => line,
+                Err(trouble) => return Err(self.stop_for(trouble, starting).into()),
+            };
+            let trouble = match message::read(&line) {
+                Ok(BotMessage { ended: Some(how), .. }) => {
+                    return Err(self.stop(Fault::Crash, shown_words(&how), starting).into());
+                }
+                Ok(BotMessage { id, error: Some(error), .. }) if id == wanted => {
+                    return Err(self.stop(Fault::Crash, shown_words(&error.to_string()), true).into());
+                }
+                Ok(answered) if answered.id == wanted => continue,
+                Ok(answered) => format!("answered {} when {wanted} was asked: {}", answered.id, shown(&line)),
+                Err(what) => format!("{what}: {}", shown(&line)),
+            };
+            return Err(self.stop(Fault::Garbled, trouble, starting).into());
+        }
+        self.behind = false;
+        Ok(())
+    }
+
+    fn stop_for(&mut self, trouble: AnswerError, for_good: bool) -> FaultReport {
+        match trouble {
+            AnswerError::Late => self.stop(Fault::Timeout, "no answer within the limit", for_good),
+            AnswerError::Ended(how) => self.stop(Fault::Crash, how, for_good),
+            AnswerError::TooLong(line) => {
+                self.stop(Fault::Garbled, format!("a line longer than 64 KiB: {line}"), for_good)
+            }
+            AnswerError::Unasked(line) => {
+                self.stop(Fault::Garbled, format!("wrote without being asked: {line}"), for_good)
+            }
+        }
+    }
+
+    /// Kills the process and says why.
+    fn stop(&mut self, why: Fault, says: impl Into<String>, for_good: bool) -> FaultReport {
+        let says = says.into();
+        match std::mem::replace(&mut self.life, ProcessState::Gone { why, for_good }) {
+            ProcessState::Running(mut process) => process.report(why, &says),
+            _ => FaultReport::new(why, says),
+        }
+    }
+
+    /// Everything up to the request itself: a process that runs and is in step.
+    fn get_ready(&mut self) -> Result<(), Box<FaultReport>> {
+        if self.conditions.restarts
+            && let ProcessState::Gone { for_good: false, .. } = self.life
+        {
+            self.life = ProcessState::NotStarted;
+            self.begun = false;
+        }
+        if let ProcessState::Gone { why, .. } = self.life {
+            return Err(crash(format!("not running any more after a {why} earlier in the game")).into());
+        }
+        if !self.begun {
+            self.start()?;
+        }
+        if !self.conditions.start_is_charged {
+            self.settle()?;
+        }
+        let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+        if self.owed.is_empty()
+            && !process.tells_strays()
+            && let Some(line) = process.unsolicited_output()
+        {
+            return Err(self.stop_for(AnswerError::Unasked(line), false).into());
+        }
+        Ok(())
+    }
+
+    /// Fetches the answer to a turn.
+    fn fetch(&mut self, id: u64) -> Response<G::Answer> {
+        let ProcessState::Running(process) = &mut self.life else {
+            return fault(crash("not running").into());
+        };
+        let (times, came) = process.wait();
+        let reply = match came {
+            Err(trouble) => Err(self.stop_for(trouble, false).into()),
+            Ok(()) => self.read_owed(false).and_then(|()| self.read_answer(id)),
+        };
+        Response { reply, times }
+    }
+
+    fn read_answer(&mut self, id: u64) -> Result<G::Answer, Box<FaultReport>> {
+        let ProcessState::Running(process) = &mut self.life else {
+            return Err(crash("not running").into());
+        };
+        let line = match process.line() {
+            Ok(line) => line,
+            Err(trouble) => return Err(self.stop_for(trouble, false).into()),
+        };
+        // A line that cannot be read is taken for the answer it should have been: the bot is still in step. One with
+        // another id is not.
+        let answered = match message::read(&line) {
+            Ok(BotMessage { ended: Some(how), .. }) => {
+                return Err(self.stop(Fault::Crash, shown_words(&how), false).into());
+            }
+            Ok(answered) if answered.id == id => answered,
+            Ok(answered) => {
+                let says = format!("answered {} when {id} was asked: {}", answered.id, shown(&line));
+                return Err(self.stop(Fault::Garbled, says, false).into());
+            }
+            Err(what) => {
+                return Err(process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into());
+            }
+        };
+        if let Some(fault) = answered.fault {
+            return Err(process.report(fault, &shown_words(&answered.says.unwrap_or_default())).into());
+        }
+        message::text_of(answered.answer)
+            .and_then(|text| G::read_answer(&text))
+            .map_err(|what| process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into())
+    }
+}
+
+impl<G: Game> Player<G> for JsonLinesPlayer<G> {
+    fn begin(&mut self, seed: u64) {
+        self.seed = seed;
+        self.calls = 0;
+        self.games += 1;
+        self.begun = false;
+        if let ProcessState::Gone { for_good: false, .. } = self.life {
+            self.life = ProcessState::NotStarted;
+        }
+        self.asked = PendingRequest::Nothing;
+        // A start that counts begins with the first request.
+        if !self.conditions.start_is_charged && !matches!(self.life, ProcessState::Gone { .. }) {
+            self.start_or_note();
+        }
+    }
+
+    fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {
+        // What was wrong when the game began is the answer to its first request.
+        if matches!(self.asked, PendingRequest::Fault(_)) {
+            return;
+        }
+        if let Err(report) = self.get_ready() {
+            self.asked = PendingRequest::Fault(report);
+            return;
+        }
+        let id = self.id();
+        let request = G::info().requests.get(G::request_of(seen)).map_or("move", |request| request.name);
+        let limit_ms = limit.as_millis() as u64;
+        self.text.clear();
+        if let ProcessState::Running(process) = &mut self.life {
+            let first = self.calls == 0;
+            let packed =
+                process.reads_packed() && message::pack_turn::<G>(id, limit_ms, seen, first, &mut self.text);
+            if !packed {
+                self.text.clear();
+                Message::Turn { id, request, limit_ms, observation: seen }.write(&mut self.text);
+            }
+            process.ask(&self.text, self.owed.len() + 1, limit);
+        }
+        self.asked = PendingRequest::Turn(id);
+    }
+
+    fn answer(&mut self) -> Response<G::Answer> {
+        let response = match std::mem::replace(&mut self.asked, PendingRequest::Nothing) {
+            PendingRequest::Turn(id) => self.fetch(id),
+            PendingRequest::Fault(report) => fault(report),
+            PendingRequest::Nothing => fault(crash("was not asked").into()),
+        };
+        self.calls += 1;
+        if self.conditions.stateless && !matches!(self.life, ProcessState::Gone { for_good: true, .. }) {
+            if let ProcessState::Running(process) = &mut self.life {
+                self.printed += &process.printed();
+            }
+            // Killed now, and a new one is on its way for the next call.
+            self.life = ProcessState::NotStarted;
+            self.start_or_note();
+        }
+        response
+    }
+
+    fn wait_until_ready(&mut self) {
+        if matches!(self.asked, PendingRequest::Nothing)
+            && !self.conditions.start_is_charged
+            && let Err(report) = self.get_ready()
+        {
+            self.asked = PendingRequest::Fault(report);
+        }
+    }
+
+    fn take_output(&mut self) -> String {
+        let mut printed = std::mem::take(&mut self.printed);
+        if let ProcessState::Running(process) = &mut self.life {
+            printed += &process.printed();
+        }
+        printed
+    }
+
+    fn game_over(&mut self) {
+        if self.conditions.stateless {
+            self.life = ProcessState::NotStarted;
+            return;
+        }
+        let id = self.id();
+        let ProcessState::Running(process) = &mut self.life else { return };
+        if process.unsolicited_output().is_some() || !self.owed.is_empty() {
+            // Out of step at the very end: no game is lost by it, the next one begins with a new process.
+            self.life = ProcessState::NotStarted;
+            return;
+        }
+        self.owed.push_back(id);
+        self.text.clear();
+        SimpleMessage::End { id }.write(&mut self.text);
+        process.ask(&self.text, 1, self.conditions.end);
+        if self.settle().is_err() {
+            self.life = ProcessState::NotStarted;
+        }
+    }
+
+    fn match_over(&mut self) {
+        if let ProcessState::Running(process) = std::mem::replace(&mut self.life, ProcessState::NotStarted) {
+            self.text.clear();
+            SimpleMessage::Bye.write(&mut self.text);
+            if self.owed.is_empty() && !self.behind && G::info().lifetime != BotLifetime::Match {
+                process.release(Some((&self.text, self.conditions.bye)));
+            } else {
+                process.part(&self.text, self.conditions.bye);
+            }
+        }
+    }
+}
+
+impl<G: Game> Drop for JsonLinesPlayer<G> {
+    /// A bot that can play on elsewhere is not ended with the game.
+    fn drop(&mut self) {
+        let in_step = self.owed.is_empty() && !self.behind && matches!(self.asked, PendingRequest::Nothing);
+        if in_step
+            && G::info().lifetime != BotLifetime::Match
+            && let ProcessState::Running(running) =
+                std::mem::replace(&mut self.life, ProcessState::NotStarted)
+        {
+            running.release(None);
+        }
+    }
+}
+
+fn fault<A>(report: Box<FaultReport>) -> Response<A> {
+    Response { reply: Err(report), times: AnswerTimes::default() }
+}
+
+fn crash(says: impl Into<String>) -> FaultReport {
+    FaultReport::new(Fault::Crash, says)
+}

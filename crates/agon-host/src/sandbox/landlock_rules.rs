@@ -1,0 +1,144 @@
+//! Landlock: the kernel's own list of which files a process may touch, and whom it may signal.
+
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, RestrictionStatus, Ruleset,
+    RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope,
+};
+
+use super::hidden_paths;
+use super::launcher_protocol::{SandboxPlan, StepContext as _, StepError};
+use super::layer::LayerKind;
+use super::policy::Policy;
+
+/// The newest Landlock whose rules were tried here.
+const NEWEST: ABI = ABI::V6;
+
+/// Devices every program expects.
+pub(super) const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
+
+/// What is allowed below a path.
+pub(super) struct Rule {
+    pub path: PathBuf,
+    pub access: BitFlags<AccessFs>,
+    /// It was found in a folder, and may be gone.
+    pub listed: bool,
+}
+
+impl Rule {
+    pub(super) fn new(path: impl Into<PathBuf>, access: impl Into<BitFlags<AccessFs>>) -> Self {
+        Self { path: path.into(), access: access.into(), listed: false }
+    }
+}
+
+/// Restricts this process to the files of its policy, for good.
+pub(super) fn restrict(policy: &Policy, plan: &SandboxPlan) -> Result<(), StepError> {
+    let mut rules = ruleset(plan)?;
+    for rule in allowed(policy)? {
+        if !rule.is_gone() {
+            rules = allow(rules, &rule)?;
+        }
+    }
+    if plan.mode.is_some() && Path::new(PROC).join("self").exists() {
+        rules = allow(rules, &Rule::new(PROC, looking()))?;
+    }
+    let status = rules.restrict_self().step("landlock")?;
+    holds(&status)
+}
+
+/// The same rules as numbers, for a process that enters them by itself: kinds of access that are closed unless allowed
+/// (files, network, scopes), and what is allowed below each path.
+pub(super) fn as_numbers(policy: &Policy, plan: &SandboxPlan) -> Result<serde_json::Value, StepError> {
+    let abi = ABI::from(i32::from(plan.landlock)).min(NEWEST);
+    let known = AccessFs::from_all(abi);
+    let mut rules = Vec::new();
+    for rule in allowed(policy)?.into_iter().filter(|rule| !rule.is_gone()) {
+        let access = reachable(&rule)? & known;
+        rules.push(serde_json::json!([rule.path, access.bits()]));
+    }
+    let network = if plan.has(LayerKind::LandlockNetwork) { AccessNet::from_all(abi).bits() } else { 0 };
+    let scopes = if plan.has(LayerKind::LandlockScopes) { Scope::from_all(abi).bits() } else { 0 };
+    // Whether there is a /proc inside is seen only from there.
+    let proc = plan.mode.is_some().then(|| (PROC, looking().bits()));
+    Ok(serde_json::json!({
+        "files": known.bits(), "network": network, "scopes": scopes, "rules": rules, "proc": proc,
+    }))
+}
+
+const PROC: &str = "/proc";
+
+fn looking() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile | AccessFs::ReadDir
+}
+
+fn allowed(policy: &Policy) -> Result<Vec<Rule>, StepError> {
+    let read = looking();
+    let mut rules = Vec::new();
+    rules.extend(policy.executable.iter().map(|path| Rule::new(path, read | AccessFs::Execute)));
+    rules.push(Rule::new(&policy.program, AccessFs::ReadFile | AccessFs::Execute));
+    rules.extend(policy.readable.iter().map(|path| Rule::new(path, read)));
+    rules.extend(policy.writable.iter().map(|writable| Rule::new(&writable.path, writing())));
+    rules.push(Rule::new(DEVICES[0], AccessFs::ReadFile | AccessFs::WriteFile));
+    rules.extend(DEVICES[1..].iter().map(|device| Rule::new(device, AccessFs::ReadFile)));
+    hidden_paths::without(&policy.hidden, rules)
+}
+
+impl Rule {
+    fn is_gone(&self) -> bool {
+        self.listed && self.path.symlink_metadata().is_err()
+    }
+}
+
+/// Everything a bot does in its own folder. No links, sockets, pipes or devices, and nothing to run.
+fn writing() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile
+        | AccessFs::ReadDir
+        | AccessFs::WriteFile
+        | AccessFs::Truncate
+        | AccessFs::MakeReg
+        | AccessFs::MakeDir
+        | AccessFs::RemoveFile
+        | AccessFs::RemoveDir
+        | AccessFs::Refer
+}
+
+/// An empty set of rules for everything this kernel can refuse and the plan asks for.
+fn ruleset(plan: &SandboxPlan) -> Result<RulesetCreated, StepError> {
+    let mut rules = Ruleset::default().handle_access(AccessFs::from_all(NEWEST)).step("landlock")?;
+    if plan.has(LayerKind::LandlockNetwork) {
+        rules = rules.handle_access(AccessNet::from_all(NEWEST)).step("landlock")?;
+    }
+    if plan.has(LayerKind::LandlockScopes) {
+        rules = rules.scope(Scope::from_all(NEWEST)).step("landlock")?;
+    }
+    rules.create().step("landlock")
+}
+
+/// Restricts this process to no file at all, and no signal to anybody. For probing.
+pub(super) fn restrict_all(plan: &SandboxPlan) -> Result<(), StepError> {
+    holds(&ruleset(plan)?.restrict_self().step("landlock")?)
+}
+
+fn holds(status: &RestrictionStatus) -> Result<(), StepError> {
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return Err(StepError::new("landlock", "the kernel did not take the rules"));
+    }
+    Ok(())
+}
+
+/// What of a rule makes sense for what is there.
+fn reachable(rule: &Rule) -> Result<BitFlags<AccessFs>, StepError> {
+    let metadata = rule.path.metadata().map_err(|error| StepError::new(unreachable(&rule.path), error))?;
+    Ok(if metadata.is_dir() { rule.access } else { rule.access & AccessFs::from_file(NEWEST) })
+}
+
+fn unreachable(path: &Path) -> String {
+    format!("the bot's user cannot reach {}", path.display())
+}
+
+fn allow(rules: RulesetCreated, rule: &Rule) -> Result<RulesetCreated, StepError> {
+    let access = reachable(rule)?;
+    let beneath = PathFd::new(&rule.path).map_err(|error| StepError::new(unreachable(&rule.path), error))?;
+    rules.add_rule(PathBeneath::new(beneath, access)).step("landlock")
+}

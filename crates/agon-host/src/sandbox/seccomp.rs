@@ -1,0 +1,247 @@
+//! The system calls a bot may make.
+//!
+//! Two filters. The first allows what is listed and answers `ENOSYS` to everything else, so that libraries fall back to what
+//! they did before a call existed, and calls that this page does not know stay closed. The second answers `EPERM` to what a bot
+//! might try on purpose, so that its author reads "not permitted" and not "not implemented".
+
+use std::collections::BTreeMap;
+
+use rustix::process::Pid;
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter,
+};
+
+use super::launcher_protocol::{SandboxPlan, StepContext as _, StepError};
+use super::layer::LayerKind;
+use super::syscall_lists::{ALLOWED, ALLOWED_ARCH, REFUSED, REFUSED_ARCH};
+
+/// What decides about the filters, besides the lists below.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeccompOptions {
+    /// The bot may start processes and threads.
+    pub may_fork: bool,
+    /// Another layer keeps signals inside. Without one, the bot can only signal itself.
+    pub signals_stay_inside: bool,
+    /// Landlock knows about truncation.
+    pub truncate_is_guarded: bool,
+}
+
+impl SeccompOptions {
+    pub(super) fn of(plan: &SandboxPlan, processes: u32) -> Self {
+        Self {
+            may_fork: processes > 1,
+            signals_stay_inside: plan.signals_stay_inside(),
+            truncate_is_guarded: plan.mode.is_some() || (plan.has(LayerKind::Landlock) && plan.landlock >= 3),
+        }
+    }
+}
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Puts both filters on this process, for good. `own` is the process's id as it sees it itself.
+pub(super) fn restrict(wishes: SeccompOptions, own: Pid) -> Result<(), StepError> {
+    let own = own.as_raw_nonzero().get().unsigned_abs();
+    programs(wishes, own)?.iter().try_for_each(|program| apply_filter(program).step("seccomp"))
+}
+
+/// Stands in filters for the id of a process that is not there yet. Larger than any.
+pub(super) const OWN: u32 = 0x4F57_4E21;
+
+/// Both filters as bytes, in the order in which they are put on; [`OWN`] is to be replaced in them.
+pub(super) fn as_bytes(wishes: SeccompOptions) -> Result<[Vec<u8>; 2], StepError> {
+    let bytes = |program: &BpfProgram| {
+        let code = program.iter().flat_map(|instruction| {
+            let [low, high] = instruction.code.to_ne_bytes();
+            let [a, b, c, d] = instruction.k.to_ne_bytes();
+            [low, high, instruction.jt, instruction.jf, a, b, c, d]
+        });
+        code.collect()
+    };
+    Ok(programs(wishes, OWN)?.each_ref().map(bytes))
+}
+
+/// Of two filters that both refuse, the answer of the one added last counts.
+fn programs(wishes: SeccompOptions, own: u32) -> Result<[BpfProgram; 2], StepError> {
+    let arch = TargetArch::try_from(std::env::consts::ARCH).step("seccomp")?;
+    let program =
+        |rules: Rules, otherwise: SeccompAction, matched: SeccompAction| -> Result<BpfProgram, StepError> {
+            let filter = SeccompFilter::new(rules, otherwise, matched, arch).step("seccomp")?;
+            filter.try_into().step("seccomp")
+        };
+    let errno = |number: i32| SeccompAction::Errno(number.unsigned_abs());
+    let listed = program(allowed(wishes)?, errno(libc::ENOSYS), SeccompAction::Allow)?;
+    let refused = program(refused(wishes, own)?, SeccompAction::Allow, errno(libc::EPERM))?;
+    Ok([listed, refused])
+}
+
+/// One condition on the low 32 bits of an argument, which is all the kernel reads of an `int`.
+fn low(argument: u8, op: SeccompCmpOp, value: u64) -> Result<SeccompRule, StepError> {
+    let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value).step("seccomp")?;
+    SeccompRule::new(vec![condition]).step("seccomp")
+}
+
+fn any_of(argument: u8, values: &[u64]) -> Result<Vec<SeccompRule>, StepError> {
+    values.iter().map(|&value| low(argument, SeccompCmpOp::Eq, value)).collect()
+}
+
+/// One rule that matches whatever is none of `values`.
+fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, StepError> {
+    let differs = |&value| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value);
+    let conditions = values.iter().map(differs).collect::<Result<_, _>>().step("seccomp")?;
+    SeccompRule::new(conditions).step("seccomp")
+}
+
+/// What a bot may call.
+fn allowed(wishes: SeccompOptions) -> Result<Rules, StepError> {
+    let mut rules: Rules = ALLOWED.iter().map(|&call| (call, Vec::new())).collect();
+    rules.extend(ALLOWED_ARCH.iter().map(|&call| (call, Vec::new())));
+    rules.insert(libc::SYS_prlimit64, Vec::new());
+    rules.insert(libc::SYS_ioctl, any_of(1, &IOCTLS)?);
+    rules.insert(libc::SYS_prctl, any_of(0, &PRCTLS)?);
+    // A pair of stream sockets leads nowhere else; asyncio and Node need it. Kinds are masked from their flags.
+    let unix = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::AF_UNIX as u64)
+        .step("seccomp")?;
+    let stream = SeccompCmpOp::MaskedEq(0xf);
+    let stream = SeccompCondition::new(1, SeccompCmpArgLen::Dword, stream, libc::SOCK_STREAM as u64)
+        .step("seccomp")?;
+    rules.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix, stream]).step("seccomp")?]);
+    if wishes.may_fork {
+        rules.insert(libc::SYS_clone, vec![low(0, SeccompCmpOp::MaskedEq(NEW_NAMESPACES), 0)?]);
+        for &call in FORKS {
+            rules.insert(call, Vec::new());
+        }
+    }
+    rules.extend(SIGNALS.map(|call| (call, Vec::new())));
+    if wishes.truncate_is_guarded {
+        rules.insert(libc::SYS_truncate, Vec::new());
+    }
+    Ok(rules)
+}
+
+/// What is refused in so many words, and what is refused although its call is allowed.
+fn refused(wishes: SeccompOptions, own: u32) -> Result<Rules, StepError> {
+    let mut rules: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+    rules.extend(REFUSED_ARCH.iter().map(|&call| (call, Vec::new())));
+    let masked = |mask: i32, value: i32| (SeccompCmpOp::MaskedEq(mask as u64), value as u64);
+    // Memory that no limit counts.
+    let shared = libc::MAP_ANONYMOUS | libc::MAP_SHARED;
+    let (op, value) = masked(shared, shared);
+    rules.insert(libc::SYS_mmap, vec![low(3, op, value)?]);
+    // Truncating by opening for reading gets past the older Landlocks.
+    let (op, value) = masked(libc::O_TRUNC | libc::O_ACCMODE, libc::O_TRUNC);
+    rules.insert(libc::SYS_openat, vec![low(2, op.clone(), value)?]);
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_open, vec![low(1, op, value)?]);
+    // The address argument of `sendto`: a pair needs none.
+    let null = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0).step("seccomp")?;
+    rules.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![null]).step("seccomp")?]);
+    rules.insert(libc::SYS_fcntl, fcntl_rules()?);
+    // Another's limits are not the bot's business.
+    rules.insert(libc::SYS_prlimit64, vec![none_of(0, &[0])?]);
+    if !wishes.signals_stay_inside {
+        let own = u64::from(own);
+        // Itself, and with 0 its own group, which it cannot leave.
+        rules.insert(libc::SYS_kill, vec![none_of(0, &[own, 0])?]);
+        for call in
+            [libc::SYS_tkill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo]
+        {
+            rules.insert(call, vec![none_of(0, &[own])?]);
+        }
+        rules.insert(libc::SYS_pidfd_send_signal, Vec::new());
+    }
+    if wishes.may_fork {
+        rules.insert(libc::SYS_clone, new_namespace_rules()?);
+    } else {
+        rules.insert(libc::SYS_clone, Vec::new());
+        rules.extend(FORKS.iter().map(|&call| (call, Vec::new())));
+    }
+    Ok(rules)
+}
+
+/// `fcntl` but for what everybody needs. A descriptor's owner gets signals when something happens to it, `SIGCONT` among them;
+/// locks, leases, a pipe's size and other hints belong to the file and not to the process, so that others see them.
+fn fcntl_rules() -> Result<Vec<SeccompRule>, StepError> {
+    let mut rules = vec![none_of(1, &FCNTLS)?];
+    for flag in FILE_FLAGS {
+        let equal = |argument, op, value: i32| {
+            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, op, value as u64).step("seccomp")
+        };
+        let sets = equal(1, SeccompCmpOp::Eq, libc::F_SETFL)?;
+        let flag = equal(2, SeccompCmpOp::MaskedEq(flag as u64), flag)?;
+        rules.push(SeccompRule::new(vec![sets, flag]).step("seccomp")?);
+    }
+    Ok(rules)
+}
+
+/// `clone` with any flag for a new namespace.
+fn new_namespace_rules() -> Result<Vec<SeccompRule>, StepError> {
+    (0..32)
+        .map(|bit| 1_u64 << bit)
+        .filter(|flag| NEW_NAMESPACES & flag != 0)
+        .map(|flag| low(0, SeccompCmpOp::MaskedEq(flag), flag))
+        .collect()
+}
+
+/// `CLONE_NEW*`: time, mount, cgroup, host name, IPC, user, process, network.
+const NEW_NAMESPACES: u64 =
+    0x80 | 0x2_0000 | 0x200_0000 | 0x400_0000 | 0x800_0000 | 0x1000_0000 | 0x2000_0000 | 0x4000_0000;
+
+/// Terminal questions (`isatty`), bytes waiting, non-blocking and close-on-exec. Everything else, `TIOCSTI` first, is closed.
+const IOCTLS: [u64; 7] = [
+    libc::TCGETS,
+    libc::TIOCGWINSZ,
+    libc::TIOCGPGRP,
+    libc::FIONREAD,
+    libc::FIONBIO,
+    libc::FIOCLEX,
+    libc::FIONCLEX,
+];
+
+/// Names, dumpability, giving up privileges, naming memory, and questions.
+const PRCTLS: [u64; 13] = [
+    libc::PR_GET_PDEATHSIG as u64,
+    libc::PR_GET_DUMPABLE as u64,
+    libc::PR_SET_DUMPABLE as u64,
+    libc::PR_SET_NAME as u64,
+    libc::PR_GET_NAME as u64,
+    libc::PR_GET_SECCOMP as u64,
+    libc::PR_SET_SECCOMP as u64,
+    libc::PR_CAPBSET_READ as u64,
+    libc::PR_GET_TIMERSLACK as u64,
+    libc::PR_SET_NO_NEW_PRIVS as u64,
+    libc::PR_GET_NO_NEW_PRIVS as u64,
+    libc::PR_SET_THP_DISABLE as u64,
+    libc::PR_SET_VMA as u64,
+];
+
+#[cfg(target_arch = "x86_64")]
+const FORKS: &[i64] = &[libc::SYS_fork, libc::SYS_vfork];
+#[cfg(not(target_arch = "x86_64"))]
+const FORKS: &[i64] = &[];
+
+/// Copies of descriptors, their flags, and questions.
+const FCNTLS: [u64; 8] = [
+    libc::F_DUPFD as u64,
+    libc::F_DUPFD_CLOEXEC as u64,
+    libc::F_GETFD as u64,
+    libc::F_SETFD as u64,
+    libc::F_GETFL as u64,
+    libc::F_SETFL as u64,
+    libc::F_GETPIPE_SZ as u64,
+    libc::F_GET_SEALS as u64,
+];
+
+/// What may not be switched on for a file that is open: it would be so for all who have it open.
+const FILE_FLAGS: [i32; 4] = [libc::O_APPEND, libc::O_ASYNC, libc::O_DIRECT, libc::O_NOATIME];
+
+/// Sending signals: to whom, another layer or the second filter says.
+const SIGNALS: [i64; 7] = [
+    libc::SYS_kill,
+    libc::SYS_tkill,
+    libc::SYS_tgkill,
+    libc::SYS_rt_sigqueueinfo,
+    libc::SYS_rt_tgsigqueueinfo,
+    libc::SYS_pidfd_send_signal,
+    libc::SYS_pidfd_open,
+];

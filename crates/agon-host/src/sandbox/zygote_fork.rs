@@ -1,0 +1,220 @@
+//! A bot that is a fork of a warm parent: the launcher makes its world, the parent forks into it, and the fork puts up the
+//! remaining walls by itself before it reads anything of the bot's (`agon_bot/enter.py`). What those walls are is decided
+//! here, by the same lists as for any other bot; the fork gets them as numbers.
+
+use std::io::{self, IoSlice, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::net::{
+    AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, Shutdown, SocketFlags,
+    SocketType, recv, sendmsg, shutdown, socketpair,
+};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, pidfd_open, set_dumpable_behavior,
+    set_parent_process_death_signal,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use super::launcher_protocol::{BotExit, Launch, MOST_DESCRIPTORS, Mode, StepContext as _, StepError};
+use super::layer::LayerKind;
+use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
+
+/// Forking takes milliseconds, on a very busy machine seconds.
+const FORK_TIMEOUT: Duration = Duration::from_secs(25);
+/// What the parent says about a bot.
+const LONGEST: usize = 64 << 10;
+
+/// The first process of a bot's namespaces, which has made all of them. It does nothing but reap, and takes all others with
+/// it when it ends.
+pub(super) struct NamespaceInit {
+    pub first: Pid,
+    /// Closed, it lets the process lock itself.
+    open: io::PipeWriter,
+}
+
+impl NamespaceInit {
+    /// Makes the namespaces of a bot. As long as the world is open, the warm parent can step in.
+    pub(super) fn make(launch: &Launch, mode: Mode) -> Result<Self, StepError> {
+        namespaces::open(mode)?;
+        let (mut said, say) = io::pipe().step("pipe")?;
+        let (until, open) = io::pipe().step("pipe")?;
+        let Some(first) = unsafe_syscalls::fork().step("fork")? else {
+            drop((said, open));
+            live(launch, say, until);
+            unsafe_syscalls::exit_now(0);
+        };
+        drop((say, until));
+        let mut words = Vec::new();
+        said.read_to_end(&mut words).step("waiting for the namespaces")?;
+        match words.as_slice() {
+            [] => Err(StepError::new("namespaces", "their first process ended")),
+            b"made" => Ok(Self { first, open }),
+            failure => Err(serde_json::from_slice(failure).step("namespaces")?),
+        }
+    }
+
+    /// Nobody steps in any more.
+    pub(super) fn close(self) -> Pid {
+        drop(self.open);
+        self.first
+    }
+}
+
+fn live(launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) {
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    match namespaces::enter(&launch.policy, launch.plan.user) {
+        Ok(()) => drop(say.write_all(b"made")),
+        Err(failure) => return drop(say.write_all(&serde_json::to_vec(&failure).unwrap_or_default())),
+    }
+    drop(say);
+    let _ = until.read(&mut [0]);
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    let _ = limits::drop_privileges(None);
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
+    unsafe_syscalls::ignore_children();
+    let _ = unsafe_syscalls::close_from(0);
+    loop {
+        std::thread::sleep(Duration::from_hours(1));
+    }
+}
+
+/// What the fork has to put up around itself.
+pub(super) fn restrictions(launch: &Launch, others: u64) -> Result<Map<String, Json>, StepError> {
+    let Launch { policy, plan, .. } = launch;
+    let limits = plan.has(LayerKind::Limits).then(|| {
+        let all = limits::all(&policy.limits, others).into_iter();
+        all.map(|(name, _, most)| (name.to_owned(), json!(most))).collect::<Map<_, _>>()
+    });
+    let landlock =
+        plan.has(LayerKind::Landlock).then(|| landlock_rules::as_numbers(policy, plan)).transpose()?;
+    let wishes = seccomp::SeccompOptions::of(plan, policy.limits.processes);
+    let filters = plan.has(LayerKind::Seccomp).then(|| seccomp::as_bytes(wishes)).transpose()?;
+    let digit = |half: u8| char::from_digit(half.into(), 16).unwrap_or('0');
+    let hex = |bytes: Vec<u8>| {
+        bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect::<String>()
+    };
+    let mut order = launch.warm.clone().unwrap_or_default();
+    order.extend([
+        ("environment".to_owned(), json!(policy.environment)),
+        ("folder".to_owned(), json!(policy.folder)),
+        ("namespaces".to_owned(), json!(plan.mode.map(|mode| namespaces::kinds(mode).bits()))),
+        ("limits".to_owned(), json!(limits)),
+        ("user".to_owned(), json!(plan.user.map(|user| [user.uid, user.gid]))),
+        ("drop".to_owned(), json!(plan.has(LayerKind::Privileges) || plan.user.is_some())),
+        ("landlock".to_owned(), json!(landlock)),
+        ("seccomp".to_owned(), json!(filters.map(|both| both.map(hex)))),
+        ("own".to_owned(), json!(seccomp::OWN)),
+    ]);
+    Ok(order)
+}
+
+/// What the warm parent says about a bot it was asked for.
+#[derive(Deserialize)]
+enum ZygoteEvent {
+    #[serde(rename = "pid")]
+    Forked(i32),
+    #[serde(rename = "entered")]
+    Entered,
+    #[serde(rename = "failed")]
+    Failed(StepError),
+    /// Its wait status.
+    #[serde(rename = "ended")]
+    Ended(i32),
+}
+
+/// A fork of the warm parent, seen from the launcher.
+pub(super) struct ForkHandle {
+    pub bot: Pid,
+    /// Where the parent says how it ended.
+    pub news: OwnedFd,
+}
+
+impl ForkHandle {
+    /// Asks the parent. The last of the descriptors is its door.
+    pub(super) fn ask(
+        order: &Map<String, Json>,
+        mut fds: Vec<OwnedFd>,
+        world: Option<&NamespaceInit>,
+        doors: Vec<std::fs::File>,
+    ) -> Result<Self, StepError> {
+        let parent = fds.pop().ok_or_else(|| StepError::new("warm parent", "no door to it was given"))?;
+        let kind = SocketType::SEQPACKET;
+        let (news, theirs) =
+            socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).step("socket")?;
+        fds.insert(0, theirs);
+        if let Some(world) = world {
+            fds.push(pidfd_open(world.first, PidfdFlags::empty()).step("namespaces")?);
+        }
+        fds.extend(doors.into_iter().map(OwnedFd::from));
+        send(&parent, order, &fds).step("asking the warm parent")?;
+        drop(fds);
+        let (mut bot, mut entered) = (None, false);
+        loop {
+            match hear(&news, Some(FORK_TIMEOUT)).step("waiting for the warm parent")? {
+                ZygoteEvent::Forked(pid) => bot = Pid::from_raw(pid),
+                ZygoteEvent::Entered => entered = true,
+                ZygoteEvent::Failed(failure) => return Err(failure),
+                ZygoteEvent::Ended(_) => {
+                    return Err(StepError::new("entering the sandbox", "the fork ended"));
+                }
+            }
+            // The two say so independently of each other.
+            if let Some(bot) = bot.filter(|_| entered) {
+                return Ok(Self { bot, news });
+            }
+        }
+    }
+
+    /// Waits until the parent has reaped the bot, which was killed, and what it left.
+    pub(super) fn end(&self) {
+        let _ = shutdown(&self.news, Shutdown::Write);
+        while hear(&self.news, Some(FORK_TIMEOUT)).is_ok() {}
+    }
+
+    /// How the bot ended. It is reaped only when the launcher lets go.
+    pub(super) fn how_it_ended(&self) -> BotExit {
+        match hear(&self.news, Some(FORK_TIMEOUT)) {
+            Ok(ZygoteEvent::Ended(status)) => {
+                use std::os::unix::process::ExitStatusExt as _;
+                std::process::ExitStatus::from_raw(status).into()
+            }
+            _ => BotExit::Stopped,
+        }
+    }
+}
+
+fn send(parent: &OwnedFd, order: &Map<String, Json>, fds: &[OwnedFd]) -> io::Result<()> {
+    let body = serde_json::to_vec(order)?;
+    let borrowed: Vec<BorrowedFd<'_>> = fds.iter().map(|fd| fd.as_fd()).collect();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+    let mut control = SendAncillaryBuffer::new(&mut space);
+    if !control.push(SendAncillaryMessage::ScmRights(&borrowed)) {
+        return Err(io::Error::other("too many descriptors"));
+    }
+    sendmsg(parent, &[IoSlice::new(&body)], &mut control, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+fn hear(news: &OwnedFd, time: Option<Duration>) -> io::Result<ZygoteEvent> {
+    let timeout = time.map(|time| rustix::event::Timespec { tv_sec: time.as_secs() as i64, tv_nsec: 0 });
+    let mut fds = [PollFd::new(news, PollFlags::IN)];
+    while let Err(error) = poll(&mut fds, timeout.as_ref()) {
+        if error != Errno::INTR {
+            return Err(error.into());
+        }
+    }
+    if fds[0].revents().is_empty() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    let mut bytes = vec![0; LONGEST];
+    let (count, _) = recv(news, &mut bytes[..], RecvFlags::empty())?;
+    if count == 0 {
+        return Err(io::Error::other("it is gone"));
+    }
+    serde_json::from_slice(&bytes[..count]).map_err(io::Error::other)
+}

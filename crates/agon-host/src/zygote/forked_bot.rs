@@ -1,0 +1,525 @@
+//! A bot that is a fork of the warm parent, asked by packets.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_core::AnswerTimes;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde_json::{Map, json};
+
+use super::log_poller::{self, SharedLog};
+use super::server::ZygoteServer;
+use super::socket::{self, Packet};
+use crate::connection::{AnswerError, BotConnection};
+use crate::process::{LATE_GRACE, LONGEST_LINE, OVERLOAD_EXTRA, OVERLOAD_FACTOR, shown};
+use crate::program::{Program, ZygoteOptions, policy};
+use crate::sandbox::{self, SandboxedProcess};
+use crate::timing::{
+    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, used_by,
+    without_sleep,
+};
+
+/// Longer messages go in parts of this size.
+const PART: usize = 64 << 10;
+/// Begins a message that comes in parts (`agon_bot/packets.py`).
+const PARTS: u8 = 2;
+/// Says, where turns come, that something has come where all else does (`agon_bot/packets.py`).
+const ELSEWHERE: &[u8] = &[3];
+/// Says that the fork that gave an answer has ended (`agon_bot/packets.py`).
+const AGAIN: &[u8] = b"+";
+/// A fork has so long to end after its answer.
+const TO_END_A_CALL: Duration = Duration::from_secs(1);
+/// Sending takes microseconds.
+const LONG_TO_SEND: Duration = Duration::from_micros(200);
+/// An answer is first waited for with nothing else in view, for about so long.
+const AT_FIRST: Duration = Duration::from_millis(2);
+/// With a shorter limit everything is in view at once.
+const LONG_LIMIT: Duration = Duration::from_millis(20);
+/// The system's clock has been set if it has moved on by so much more or less than the clock that never jumps.
+const CLOCK_WAS_SET: Duration = Duration::from_micros(50);
+/// After so many answers in a row without a look at the log there is one: it holds many lines, but not any number.
+const UNSEEN: u32 = 16;
+/// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
+const TO_END: Duration = Duration::from_millis(200);
+
+thread_local! {
+    /// Where answers are awaited by this thread, in the order in which the bots were asked.
+    static ASKED: RefCell<Vec<RawFd>> = const { RefCell::new(Vec::new()) };
+    static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; LONGEST_LINE]);
+}
+
+/// A warm bot while it runs.
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about a running bot")]
+pub struct ForkedBot {
+    jailed: SandboxedProcess,
+    asking: OwnedFd,
+    /// Its own way for turns, which costs a third as much, if it has one.
+    turns: Option<OwnedFd>,
+    /// It had a turn last, and expects the next.
+    expects_turns: bool,
+    answers: OwnedFd,
+    log: SharedLog,
+    /// It prints now and then.
+    prints: bool,
+    /// So often it was waited for since its log was last in view.
+    unseen: u32,
+    /// The process that answers: the bot itself, or its fork for a game.
+    meter: CpuMeter,
+    metered: u32,
+    /// What it had used when it last answered.
+    used: Usage,
+    /// Each answer comes from a fork of its own.
+    forks_calls: bool,
+    /// The fork that gave the last answer has not ended yet: until then nothing new is begun.
+    ending: bool,
+    /// The next answer comes from a new fork, which plays the game.
+    begins: bool,
+    /// It is held still whenever it is not asked, or when it has threads or children that could go on.
+    hold: PausePolicy,
+    held: bool,
+    asked: UsageSample,
+    /// When the question was on its way at the earliest.
+    asked_first: Instant,
+    /// The same by the system's clock, which stamps packets.
+    asked_by_stamp: Duration,
+    /// What has come was sent before that.
+    unasked: bool,
+    /// What the machine had lost to others by then.
+    stolen: StealTime,
+    limit: Duration,
+    wanted: usize,
+    inbox: VecDeque<Packet>,
+    gone: bool,
+    _parent: Arc<ZygoteServer>,
+}
+
+/// When a bot is held still.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PausePolicy {
+    /// Never: it can have neither threads nor children.
+    Never,
+    /// Whenever it has threads or children.
+    IfBusy,
+}
+
+impl ForkedBot {
+    /// Has a bot forked.
+    pub fn start(
+        program: &Program,
+        warm: &ZygoteOptions,
+        environment: &[(&str, String)],
+    ) -> io::Result<Self> {
+        let interpreter = program.words.first().map_or("python3", String::as_str);
+        let parent = ZygoteServer::of(interpreter, warm)?;
+        let (asking, bot_asked) = socket::pair()?;
+        let (answers, bot_answers) = socket::pair()?;
+        let (turns, bot_turns) = warm.plays_on().then(socket::pipe).transpose()?.unzip();
+        socket::stamp(answers.as_fd())?;
+        socket::set_read_timeout(answers.as_fd(), AT_FIRST)?;
+        let (log, bot_log) = io::pipe()?;
+        let mut order = Map::new();
+        order.insert("game".to_owned(), json!(warm.game));
+        order.insert("target".to_owned(), json!(warm.target));
+        order.insert("core".to_owned(), json!(crate::pinning::core()));
+        order.insert("together".to_owned(), json!(warm.asked_together));
+        order.insert("turns".to_owned(), json!(bot_turns.is_some()));
+        let policy = policy(program, environment)?;
+        let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
+        let jailed = sandbox::fork(&policy, fds, parent.control_socket(), order).map_err(io::Error::other)?;
+        let metered = jailed.pid().as_raw_nonzero().get().unsigned_abs();
+        Ok(Self {
+            meter: CpuMeter::new(metered),
+            metered,
+            jailed,
+            asking,
+            turns,
+            expects_turns: false,
+            answers,
+            log: SharedLog::new(log.into())?,
+            prints: false,
+            unseen: 0,
+            used: Usage::default(),
+            forks_calls: warm.forks_calls,
+            ending: false,
+            begins: false,
+            hold: warm.hold,
+            held: false,
+            asked: UsageSample { at: Instant::now(), usage: Usage::default() },
+            asked_first: Instant::now(),
+            asked_by_stamp: Duration::ZERO,
+            unasked: false,
+            stolen: StealTime::default(),
+            limit: Duration::MAX,
+            wanted: 0,
+            inbox: VecDeque::new(),
+            gone: false,
+            _parent: parent,
+        })
+    }
+
+    /// Sends messages: lines of JSON, or a turn in a game's short form.
+    fn send(&mut self, text: &[u8]) {
+        if text.first() != Some(&b'{') {
+            return self.send_turn(text);
+        }
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            self.send_one(line);
+            self.expects_turns = false;
+        }
+    }
+
+    fn send_turn(&mut self, text: &[u8]) {
+        match self.awaited() {
+            Some(turns) if text.len() <= socket::IN_A_PIPE => self.send_packet(turns, socket::write, text),
+            _ => self.send_one(text),
+        }
+        self.expects_turns = true;
+    }
+
+    /// Where it waits for the next turn, if that is all it waits for.
+    fn awaited(&self) -> Option<&OwnedFd> {
+        self.turns.as_ref().filter(|_| self.expects_turns)
+    }
+
+    fn send_one(&self, text: &[u8]) {
+        // First: if nobody plays any more, it must not come after the start of the next game.
+        if let Some(turns) = self.awaited() {
+            self.send_packet(turns, socket::write, ELSEWHERE);
+        }
+        let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
+        if text.len() <= PART {
+            return send(text);
+        }
+        let mut head = vec![PARTS, 0, 0, 0];
+        head.extend_from_slice(&(text.len() as u32).to_le_bytes());
+        send(&head);
+        text.chunks(PART).for_each(send);
+    }
+
+    /// There is room for every message: the bot has answered the last. If there is none after all, or it is gone, its
+    /// silence shows.
+    fn send_packet(&self, to: &OwnedFd, how: fn(BorrowedFd<'_>, &[u8]) -> io::Result<bool>, bytes: &[u8]) {
+        let mut until = None;
+        while matches!(how(to.as_fd(), bytes), Ok(false)) {
+            let now = Instant::now();
+            if now >= *until.get_or_insert(now + self.limit.min(Duration::from_secs(1))) {
+                return;
+            }
+            let mut fds = [PollFd::new(to, PollFlags::OUT)];
+            let _ = poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 10_000_000 }));
+        }
+    }
+
+    /// Takes what has come.
+    fn receive(&mut self) {
+        while !self.gone && (self.inbox.len() < self.wanted.max(1) || self.ending) {
+            if !self.receive_one(socket::receive) {
+                return;
+            }
+        }
+    }
+
+    /// Takes a packet; false if there is none.
+    fn receive_one(&mut self, how: fn(BorrowedFd<'_>, &mut [u8]) -> io::Result<Option<Packet>>) -> bool {
+        match ROOM.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
+            Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
+            Ok(Some(packet)) => {
+                self.ending = self.forks_calls && packet.sender != self.metered;
+                self.unasked |= self.was_unasked(&packet);
+                self.inbox.push_back(packet);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(None) | Err(_) => self.gone = true,
+        }
+        true
+    }
+
+    /// Most answers come soon, and nobody else is to be watched meanwhile. Then the shortest way is to wait for just that: a
+    /// bot that prints more than its log holds stands still for a moment, once, and has its log watched from then on.
+    fn receive_at_first(&mut self) {
+        let alone = ASKED.with_borrow(|asked| asked.len() == 1);
+        if alone && !self.forks_calls && !self.prints && self.unseen < UNSEEN && self.limit > LONG_LIMIT {
+            self.unseen += 1;
+            self.receive_one(socket::receive_blocking);
+        }
+    }
+
+    /// Whether the packet that should be the answer was sent before the question. A bot that owes other answers may well
+    /// have given one of them before it was asked again.
+    fn was_unasked(&self, packet: &Packet) -> bool {
+        let early = packet.stamp.is_some_and(|sent| sent < self.asked_by_stamp);
+        if !early || self.forks_calls || self.wanted != 1 {
+            return false;
+        }
+        // If the clock was set meanwhile, its stamp says nothing. (Nor does it if we were not at work between two readings.)
+        let passed = socket::system_time().saturating_sub(self.asked_by_stamp);
+        passed.abs_diff(self.asked_first.elapsed()) < CLOCK_WAS_SET
+    }
+
+    fn has_arrived(&self) -> bool {
+        self.gone || self.inbox.len() >= self.wanted
+    }
+
+    /// What the answer cost, and who is with the bot now. Read after it was sent, while its sender is there or a zombie.
+    fn measure(&mut self) -> (AnswerTimes, TaskFlags) {
+        let (sent, sender) = match self.inbox.get(self.wanted.saturating_sub(1)) {
+            Some(packet) => (packet.sent, packet.sender),
+            None => (Instant::now(), self.metered),
+        };
+        if std::mem::take(&mut self.begins) && sender != self.metered && sender != 0 {
+            self.meter = CpuMeter::new(sender);
+            self.metered = sender;
+            self.asked.usage = Usage::default();
+        }
+        let company = self.company();
+        let mut usage = self.meter.read_with(company);
+        self.used = usage;
+        if self.forks_calls && sender != self.metered && sender != 0 {
+            usage = usage.plus(used_by(sender));
+        }
+        let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
+        let mut times = self.times(UsageSample { at, usage }, company);
+        // A call's fork lives for this call alone, so that its whole life is known.
+        if times.charged() > self.limit
+            && self.forks_calls
+            && sender != self.metered
+            && has_never_slept(sender)
+        {
+            times = without_sleep(times);
+        }
+        (times, company)
+    }
+
+    /// Who is with the bot, where anybody can be.
+    fn company(&self) -> TaskFlags {
+        if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.company() }
+    }
+
+    /// What passed from the question to a moment, without what the machine itself has lost.
+    fn times(&self, until: UsageSample, company: TaskFlags) -> AnswerTimes {
+        let times = since_asked(self.asked, self.asked_first, until, company.children);
+        self.stolen.subtract_from(times, self.limit)
+    }
+
+    /// Waits until the fork that gave the last answer has ended. That may wait for a processor, and is nobody's fault.
+    fn let_it_end(&mut self) {
+        if !self.forks_calls {
+            return;
+        }
+        let until = Instant::now() + TO_END_A_CALL;
+        self.wanted = 0;
+        self.receive();
+        while self.ending && !self.gone && Instant::now() < until {
+            self.doze(false, TO_END_A_CALL);
+            self.receive();
+        }
+        // How much waits in its log would be something that the next call could see of this one.
+        self.log.lock().read();
+    }
+
+    /// Holds the bot still if there is something of it that could go on.
+    fn quiet(&mut self, company: TaskFlags) {
+        if !self.gone && company.is_there() {
+            let _ = self.jailed.pause();
+            self.held = true;
+        }
+    }
+
+    /// Waits until something may have happened. The bots of one game are on one core: by the time the one that was asked
+    /// last has answered, the others mostly have, too. When each of them did is in its packet.
+    fn doze(&mut self, others_first: bool, time: Duration) {
+        let last = ASKED.with_borrow(|asked| asked.last().copied());
+        let own = self.answers.as_raw_fd();
+        let other = last.filter(|fd| others_first && *fd != own);
+        let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
+        let answers = other.map_or_else(|| self.answers.as_fd(), super::borrowed);
+        let printed = log_poller::with_poller(|desk| {
+            let log = self.log.lock();
+            // Without a log any more, its place is taken by what is waited for anyway.
+            let fds = [answers, log.fd().unwrap_or(answers), desk.unwrap_or(answers)];
+            let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+            let _ = poll(&mut fds, Some(&timeout));
+            fds[1..].iter().any(|fd| !fd.revents().is_empty())
+        });
+        self.unseen = 0;
+        if printed {
+            self.prints = true;
+            self.log.lock().read();
+            log_poller::read_all();
+        }
+    }
+
+    /// Whether it can be asked.
+    pub fn lives(&mut self) -> bool {
+        !self.gone && self.jailed.try_wait().is_none()
+    }
+
+    fn forget(&self) {
+        let own = self.answers.as_raw_fd();
+        let _ = ASKED.try_with(|asked| {
+            if let Ok(mut asked) = asked.try_borrow_mut() {
+                asked.retain(|fd| *fd != own);
+            }
+        });
+    }
+
+    /// How it ended, in words.
+    fn how_it_ended(&mut self) -> String {
+        let ended = self.jailed.wait_for(Some(TO_END));
+        self.kill();
+        ended.map_or_else(|| "closed its channel".to_owned(), |ended| ended.to_string())
+    }
+
+    fn kill(&mut self) {
+        self.forget();
+        self.jailed.kill_all();
+    }
+}
+
+impl BotConnection for ForkedBot {
+    fn id(&self) -> u32 {
+        self.metered
+    }
+
+    fn reads_packed(&self) -> bool {
+        true
+    }
+
+    fn tells_strays(&self) -> bool {
+        !self.forks_calls
+    }
+
+    fn unsolicited_output(&mut self) -> Option<String> {
+        self.wanted = 0;
+        self.receive();
+        let stray = self.inbox.pop_front().map(|packet| shown(&packet.bytes));
+        self.inbox.clear();
+        stray
+    }
+
+    fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
+        self.let_it_end();
+        self.limit = limit;
+        self.wanted = lines;
+        // It has slept since its last answer, so that nothing has changed: otherwise it has company, and is held.
+        self.asked = UsageSample { at: Instant::now(), usage: self.used };
+        if std::mem::take(&mut self.held) {
+            self.asked.usage = self.meter.read();
+            let _ = self.jailed.resume();
+        }
+        let own = self.answers.as_raw_fd();
+        ASKED.with_borrow_mut(|asked| {
+            asked.retain(|fd| *fd != own);
+            asked.push(own);
+        });
+        self.stolen = StealTime::lately();
+        self.asked.at = Instant::now();
+        self.asked_first = self.asked.at;
+        self.asked_by_stamp = socket::system_time();
+        self.unasked = false;
+        self.send(text);
+        // So long takes no question. Either we had no processor, or the bot has ours and is at work: what it uses is
+        // charged in any case, the rest only from now on.
+        let now = Instant::now();
+        if now.saturating_duration_since(self.asked_first) > LONG_TO_SEND {
+            self.asked.at = now;
+        }
+    }
+
+    fn mark_game_start(&mut self) {
+        self.begins = true;
+    }
+
+    fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
+        let patience = self
+            .asked
+            .at
+            .checked_add(self.limit.saturating_mul(OVERLOAD_FACTOR).saturating_add(OVERLOAD_EXTRA));
+        let mut until = self.asked.at.checked_add(self.limit);
+        let mut others_first = true;
+        self.receive_at_first();
+        loop {
+            self.receive();
+            if self.has_arrived() {
+                break;
+            }
+            let now = Instant::now();
+            let left = until.map_or(Duration::from_hours(1), |until| until.saturating_duration_since(now));
+            if left.is_zero() {
+                let usage = if self.forks_calls {
+                    self.meter.read_single().plus(self.meter.read_children())
+                } else {
+                    self.meter.read()
+                };
+                let times = self.times(UsageSample { at: now, usage }, self.company());
+                let ready = || {
+                    let meter = &self.meter;
+                    if self.forks_calls {
+                        meter.child_stands_ready()
+                    } else {
+                        meter.is_runnable() && !meter.has_children()
+                    }
+                };
+                if is_late(times, self.limit, LATE_GRACE, ready) || patience.is_some_and(|end| now >= end) {
+                    self.forget();
+                    return (times, Err(AnswerError::Late));
+                }
+                let left = self.limit.saturating_add(LATE_GRACE).saturating_sub(times.charged());
+                until = now.checked_add(left + Duration::from_millis(1));
+                continue;
+            }
+            self.doze(others_first, left);
+            others_first = false;
+        }
+        self.forget();
+        let (times, company) = self.measure();
+        self.quiet(company);
+        if std::mem::take(&mut self.unasked) {
+            let first = self.inbox.front().map(|packet| shown(&packet.bytes));
+            return (times, Err(AnswerError::Unasked(first.unwrap_or_default())));
+        }
+        if let Some(packet) = self.inbox.iter().find(|packet| packet.cut) {
+            return (times, Err(AnswerError::TooLong(shown(&packet.bytes))));
+        }
+        (times, Ok(()))
+    }
+
+    fn line(&mut self) -> Result<Vec<u8>, AnswerError> {
+        match self.inbox.pop_front() {
+            Some(packet) => Ok(packet.bytes),
+            None => Err(AnswerError::Ended(self.how_it_ended())),
+        }
+    }
+
+    fn log(&mut self) -> String {
+        self.log.lock().tail()
+    }
+
+    fn printed(&mut self) -> String {
+        self.log.lock().printed()
+    }
+
+    fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
+        self.limit = time;
+        self.held = false;
+        let _ = self.jailed.resume();
+        self.send(text);
+        let until = Instant::now() + time;
+        while self.jailed.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
+            self.log.lock().read();
+        }
+        self.kill();
+    }
+}
+
+impl Drop for ForkedBot {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}

@@ -1,0 +1,82 @@
+//! What warm bots print. While the engine waits for one of them, the others' logs are read too: a bot that prints more than
+//! a pipe holds must not stand still because somebody else is being waited for.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+
+use crate::stderr_pipe::StderrPipe;
+
+/// A bot's log that its owner and the thread's desk share.
+#[derive(Clone, Debug)]
+pub(super) struct SharedLog(Arc<Mutex<StderrPipe>>);
+
+struct LogPoller {
+    epoll: OwnedFd,
+    logs: HashMap<u64, Weak<Mutex<StderrPipe>>>,
+}
+
+thread_local! {
+    static DESK: RefCell<Option<LogPoller>> = const { RefCell::new(None) };
+}
+
+impl SharedLog {
+    /// A log that is read by whoever waits on this thread.
+    pub(super) fn new(pipe: OwnedFd) -> io::Result<Self> {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        let shared = Arc::new(Mutex::new(StderrPipe::new(pipe)));
+        DESK.with_borrow_mut(|desk| -> io::Result<()> {
+            if desk.is_none() {
+                *desk = Some(LogPoller { epoll: epoll::create(CreateFlags::CLOEXEC)?, logs: HashMap::new() });
+            }
+            let Some(desk) = desk else { return Ok(()) };
+            if let Some(fd) = lock(&shared).fd() {
+                epoll::add(&desk.epoll, fd, EventData::new_u64(number), EventFlags::IN)?;
+            }
+            desk.logs.retain(|_, log| log.strong_count() > 0);
+            desk.logs.insert(number, Arc::downgrade(&shared));
+            Ok(())
+        })?;
+        Ok(Self(shared))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, StderrPipe> {
+        lock(&self.0)
+    }
+}
+
+fn lock(log: &Arc<Mutex<StderrPipe>>) -> MutexGuard<'_, StderrPipe> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Calls with something that is readable when one of this thread's bots has printed.
+pub(super) fn with_poller<T>(call: impl FnOnce(Option<BorrowedFd<'_>>) -> T) -> T {
+    DESK.with_borrow(|desk| call(desk.as_ref().map(|desk| desk.epoll.as_fd())))
+}
+
+/// Reads the logs in which something new is.
+pub(super) fn read_all() {
+    DESK.with_borrow_mut(|desk| {
+        let Some(desk) = desk else { return };
+        let mut events = Vec::with_capacity(16);
+        let none = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
+        if epoll::wait(&desk.epoll, rustix::buffer::spare_capacity(&mut events), Some(&none)).is_err() {
+            return;
+        }
+        for event in events {
+            let data = event.data;
+            let log = desk.logs.get(&data.u64()).and_then(Weak::upgrade);
+            match log {
+                Some(log) => lock(&log).read(),
+                None => drop(desk.logs.remove(&data.u64())),
+            }
+        }
+    });
+}

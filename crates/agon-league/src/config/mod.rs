@@ -1,0 +1,158 @@
+//! The competition file: parsed and validated.
+
+mod config_error;
+mod entrants;
+mod game;
+mod matches;
+mod normalize;
+mod phases;
+mod players;
+mod presets;
+mod read;
+mod toml_reader;
+mod validate;
+
+use agon_core::{GameInfo, Settings};
+
+use crate::format::Format;
+
+pub use config_error::ConfigError;
+pub use normalize::{ChangeImpact, CompetitionProgress, ConfigChange, compare_configs};
+pub use presets::preset;
+
+/// A parsed competition file.
+#[derive(Clone, Debug)]
+pub struct CompetitionConfig {
+    /// Display name.
+    pub name: String,
+    /// The game's id.
+    pub game: &'static str,
+    /// Game settings of all phases that do not override them.
+    pub settings: Settings,
+    /// Entrants in the order of the file.
+    pub entrants: Vec<EntrantSpec>,
+    /// Phases in the order of the file.
+    pub phases: Vec<PhaseConfig>,
+    /// Source of the secret seed.
+    pub seed: SeedSource,
+    /// Whether bots that run as processes must be sandboxed.
+    pub sandbox: SandboxRule,
+    /// Maximum number of entrants per contributor.
+    pub max_bots_per_contributor: Option<u32>,
+}
+
+impl CompetitionConfig {
+    /// Whether the games of a phase (from 0) stay hidden until the seed is published. By default they do if all entrants play the same
+    /// seeds.
+    pub fn is_phase_hidden(&self, game: &GameInfo, phase: u32) -> bool {
+        let phase = self.phases.get(phase as usize);
+        let same = matches!(phase.map(|phase| &phase.format), Some(Format::Cross { .. }));
+        phase.and_then(|phase| phase.hidden).unwrap_or(same || game.id == "hide-and-seek")
+    }
+}
+
+/// One `[[entrant]]`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EntrantSpec {
+    /// Unique display name.
+    pub name: String,
+    /// The bot. Paths are relative to the file's folder.
+    pub bot: BotSource,
+    /// Author of the bot.
+    pub contributor: Option<String>,
+    /// Marks shown after the name: `AI`, `exploit`.
+    pub marks: Vec<EntrantMark>,
+    /// Role, in a game with several.
+    pub role: Option<&'static str>,
+}
+
+/// A mark after a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EntrantMark {
+    /// One or two words.
+    pub mark: String,
+    /// Explanation of the mark.
+    pub note: Option<String>,
+}
+
+/// Where a bot comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum BotSource {
+    /// A bot spec, as on the command line.
+    Spec(String),
+    /// A git repository.
+    Git {
+        /// URL or path for `git clone`.
+        repository: String,
+        /// Branch; the default branch if `None`.
+        branch: Option<String>,
+        /// Bot spec inside the repository: a path, optionally with a class.
+        path: Option<String>,
+    },
+}
+
+/// One `[[phase]]`.
+#[derive(Clone, Debug)]
+pub struct PhaseConfig {
+    /// Display name.
+    pub name: String,
+    /// How fixtures are made.
+    pub format: Format,
+    /// When the phase ends.
+    pub stop: StopRule,
+    /// Parts of a match, in games whose bots live for a match. Otherwise a match is one game.
+    pub parts: Vec<MatchPart>,
+    /// Settings that differ between fixtures: first letters. Empty means one variant without extra settings.
+    pub variants: Vec<Vec<(String, String)>>,
+    /// Game settings of this phase.
+    pub settings: Settings,
+    /// Whether to stop before this phase so that bots can be resubmitted. The next run starts it.
+    pub resubmit: bool,
+    /// Whether games stay hidden until the end, if the file says so.
+    pub hidden: Option<bool>,
+}
+
+/// When a phase ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopRule {
+    /// After all matches of the format.
+    Played,
+    /// When the order is settled.
+    Settled {
+        /// Upper limit, as a multiple of the matches of the format.
+        most: u32,
+    },
+}
+
+/// A part of a match (Connect Five has two).
+#[derive(Clone, PartialEq, Debug)]
+pub struct MatchPart {
+    /// Maximum number of games.
+    pub games: u32,
+    /// Wins that end the part.
+    pub first_to: u32,
+    /// Settings of this part.
+    pub settings: Vec<(String, String)>,
+}
+
+/// Source of the secret seed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SeedSource {
+    /// Drawn at the start and stored in the ledger.
+    Drawn,
+    /// Written in the competition file.
+    Given(String),
+    /// In a separate file, so that the competition file can be published.
+    File(String),
+    /// In an environment variable.
+    Variable(String),
+}
+
+/// Sandbox requirement of a competition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SandboxRule {
+    /// All required layers of the sandbox.
+    Required,
+    /// No sandbox; must be chosen explicitly.
+    Off,
+}

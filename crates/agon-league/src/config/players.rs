@@ -1,0 +1,42 @@
+//! A competition from a list of players, as in Word Racer's visualizer.
+
+use agon_core::{Game as _, Settings};
+use agon_games::word_racer::WordRacer;
+
+use super::{BotSource, CompetitionConfig, EntrantSpec, PhaseConfig, SandboxRule, SeedSource, StopRule};
+use crate::format::Format;
+
+impl CompetitionConfig {
+    /// Each pair plays twice with the first move swapped. `players` are unique names and bot specs.
+    pub fn from_players(name: &str, players: impl IntoIterator<Item = (String, String)>) -> Self {
+        let info = WordRacer::info();
+        let settings = Settings::defaults(info.settings);
+        let entrant = |(name, bot)| EntrantSpec {
+            name,
+            bot: BotSource::Spec(bot),
+            contributor: None,
+            marks: Vec::new(),
+            role: None,
+        };
+        let phase = PhaseConfig {
+            name: "Each pair twice".to_owned(),
+            format: Format::RoundRobin { legs: 1, swap: true },
+            stop: StopRule::Played,
+            parts: Vec::new(),
+            variants: Vec::new(),
+            settings: settings.clone(),
+            resubmit: false,
+            hidden: None,
+        };
+        Self {
+            name: name.to_owned(),
+            game: info.id,
+            settings,
+            entrants: players.into_iter().map(entrant).collect(),
+            phases: vec![phase],
+            seed: SeedSource::Drawn,
+            sandbox: SandboxRule::Required,
+            max_bots_per_contributor: None,
+        }
+    }
+}

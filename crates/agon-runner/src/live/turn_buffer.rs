@@ -1,0 +1,176 @@
+//! Buffer between the playing thread, which writes the turns of a game, and the renderer, which reads them.
+
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use agon_core::record::{ClockExpiry, FaultRecord, RecordHeader};
+use agon_engine::{GameEvent, Reporter, TurnAnswers};
+use agon_league::{Entrant, MatchKey, MatchResult};
+
+use super::LiveSlot;
+
+/// Maximum number of bytes that a reader copies while it holds the lock, so that the playing thread never waits long.
+const MAX_COPY_BYTES: usize = 1 << 16;
+
+/// The turns of a game so far.
+pub(super) struct TurnBuffer {
+    /// Number of games started in this slot, including this one.
+    pub(super) sequence: u64,
+    pub(super) key: MatchKey,
+    /// Game of the match, from 0.
+    pub(super) game: u32,
+    pub(super) seats: Vec<Entrant>,
+    pub(super) since: Instant,
+    pub(super) header: RecordHeader,
+    turns: Mutex<TurnData>,
+    /// Result of the match. Set if this was its last game and there were subscribers.
+    pub(super) result: OnceLock<Arc<MatchResult>>,
+}
+
+/// The data that grows with each turn.
+#[derive(Default)]
+struct TurnData {
+    /// One line per turn.
+    answers: Vec<u8>,
+    charged: Vec<Duration>,
+    faults: Vec<FaultRecord>,
+    count: u32,
+    expired: Option<ClockExpiry>,
+    over: bool,
+}
+
+/// A reader's copy of the turns.
+#[derive(Default)]
+pub(super) struct TurnCursor {
+    pub(super) answers: Vec<u8>,
+    pub(super) charged: Vec<Duration>,
+    pub(super) faults: Vec<FaultRecord>,
+    pub(super) expired: Option<ClockExpiry>,
+    /// Number of turns.
+    pub(super) count: u32,
+    /// Whether the game has ended.
+    pub(super) over: bool,
+}
+
+impl TurnBuffer {
+    pub(super) fn new(
+        sequence: u64,
+        key: MatchKey,
+        game: u32,
+        seats: &[Entrant],
+        since: Instant,
+        header: &RecordHeader,
+    ) -> Self {
+        let (seats, header) = (seats.to_vec(), header.clone());
+        let (turns, result) = (Mutex::default(), OnceLock::new());
+        Self { sequence, key, game, seats, since, header, turns, result }
+    }
+
+    /// Reuses the buffer and its allocations for another game.
+    pub(super) fn reuse(
+        &mut self,
+        number: u64,
+        key: MatchKey,
+        game: u32,
+        seats: &[Entrant],
+        since: Instant,
+        header: &RecordHeader,
+    ) {
+        (self.sequence, self.key, self.game, self.since) = (number, key, game, since);
+        self.seats.clear();
+        self.seats.extend_from_slice(seats);
+        self.header.seed = header.seed;
+        if self.header != *header {
+            self.header = header.clone();
+        }
+        self.result = OnceLock::new();
+        let turns = self.turns.get_mut().unwrap_or_else(PoisonError::into_inner);
+        turns.answers.clear();
+        turns.charged.clear();
+        turns.faults.clear();
+        (turns.count, turns.expired, turns.over) = (0, None, false);
+    }
+
+    pub(super) fn turn_count(&self) -> u32 {
+        self.turns().count
+    }
+
+    fn turns(&self) -> MutexGuard<'_, TurnData> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, deeds: &TurnAnswers<'_>) {
+        let mut turns = self.turns();
+        turns.answers.extend_from_slice(deeds.answers());
+        turns.answers.push(b'\n');
+        turns.charged.extend(deeds.charged());
+        turns.count += 1;
+        turns.expired = deeds.expired;
+    }
+
+    /// Copies new turns to the reader, in small steps: the playing thread must never wait long.
+    pub(super) fn read(&self, cursor: &mut TurnCursor) {
+        loop {
+            let turns = self.turns();
+            let copied = copy(&turns.answers, &mut cursor.answers)
+                + copy(&turns.charged, &mut cursor.charged)
+                + copy(&turns.faults, &mut cursor.faults);
+            (cursor.count, cursor.expired, cursor.over) = (turns.count, turns.expired, turns.over);
+            if copied < MAX_COPY_BYTES {
+                return;
+            }
+        }
+    }
+}
+
+/// Copies new elements, up to the limit. Returns the limit in bytes if there may be more, otherwise 0.
+fn copy<T: Clone>(from: &[T], to: &mut Vec<T>) -> usize {
+    let most = MAX_COPY_BYTES / size_of::<T>();
+    let new = from.get(to.len()..).unwrap_or_default();
+    let new = &new[..new.len().min(most)];
+    to.extend_from_slice(new);
+    if new.len() == most { MAX_COPY_BYTES } else { 0 }
+}
+
+/// Reporter that writes the games of one match into the buffer of a slot.
+pub struct LiveReporter<'p> {
+    slot: &'p LiveSlot,
+    key: MatchKey,
+    seats: &'p [Entrant],
+    buffer: Option<Arc<TurnBuffer>>,
+}
+
+impl<'p> LiveReporter<'p> {
+    /// Creates a reporter for a match that is about to start in `slot`. `seats` are its entrants, in seat order.
+    pub fn new(slot: &'p LiveSlot, key: MatchKey, seats: &'p [Entrant]) -> Self {
+        Self { slot, key, seats, buffer: None }
+    }
+
+    /// Stores the result of the match for the subscribers.
+    pub fn match_finished(&self, result: &MatchResult) {
+        if let Some(buffer) = &self.buffer
+            && self.slot.subscribers() > 0
+        {
+            // Fails only if it was set before, and a match ends once.
+            let _ = buffer.result.set(Arc::new(result.clone()));
+        }
+    }
+}
+
+impl Reporter for LiveReporter<'_> {
+    fn event(&mut self, event: &GameEvent<'_>) {
+        if let GameEvent::Started { game, header, .. } = event {
+            // Release the old buffer, so that the slot can reuse it.
+            self.buffer = None;
+            self.buffer = Some(self.slot.start_game(self.key, *game, self.seats, header));
+            return;
+        }
+        let Some(buffer) = &self.buffer else { return };
+        match event {
+            GameEvent::Turn { answers: Some(deeds), .. } => buffer.add(deeds),
+            GameEvent::Fault { fault, .. } => buffer.turns().faults.push((*fault).clone()),
+            GameEvent::Over { .. } => buffer.turns().over = true,
+            GameEvent::Started { .. } | GameEvent::Turn { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Session cookie, bearer tokens and other random secrets.
+
+use agon_core::record::Digest;
+use agon_store::site_db::token_hash;
+use axum::http::{HeaderMap, HeaderValue, header};
+
+use crate::config::Config;
+use crate::error::{ApiError, ApiResult};
+
+/// `Max-Age` of the cookie in seconds: the longest life of a session. The server may end the session earlier.
+const MAX_AGE_SECONDS: i64 = agon_store::site_db::SESSION_TOTAL_TIMEOUT_MS / 1000;
+
+/// 256 random bits as text that fits in a header and a URL.
+pub fn random_secret() -> ApiResult<String> {
+    let (mut one, mut other) = ([0; 16], [0; 16]);
+    getrandom::fill(&mut one).map_err(ApiError::internal)?;
+    getrandom::fill(&mut other).map_err(ApiError::internal)?;
+    Ok(format!("{:032x}{:032x}", u128::from_be_bytes(one), u128::from_be_bytes(other)))
+}
+
+/// Name of the cookie. With the prefix `__Host-`, browsers accept it only from this host and over TLS.
+pub fn cookie_name(config: &Config) -> &'static str {
+    if config.uses_https() { "__Host-agon_session" } else { "agon_session" }
+}
+
+/// Hash of the request's session cookie, as stored in the site database.
+pub fn session_hash(config: &Config, headers: &HeaderMap) -> Option<Digest> {
+    let name = cookie_name(config);
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|part| part.trim().split_once('='))
+        .find(|(key, value)| *key == name && !value.is_empty())
+        .map(|(_, value)| token_hash(value))
+}
+
+/// Hash of the token in `Authorization: Bearer TOKEN`, as stored in the site database.
+pub fn bearer_hash(headers: &HeaderMap) -> Option<Digest> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token_hash(token.trim()))
+}
+
+/// The `Set-Cookie` value that sets the session, or deletes it.
+pub fn set_cookie(config: &Config, token: Option<&str>) -> ApiResult<HeaderValue> {
+    let (value, age) = token.map_or(("", 0), |token| (token, MAX_AGE_SECONDS));
+    let secure = if config.uses_https() { "; Secure" } else { "" };
+    let text =
+        format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={age}{secure}", cookie_name(config));
+    let mut header = HeaderValue::try_from(text).map_err(ApiError::internal)?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+/// Compares two texts in constant time.
+pub fn constant_time_eq(one: &str, other: &str) -> bool {
+    one.len() == other.len()
+        && std::hint::black_box(one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b))) == 0
+}

@@ -1,0 +1,51 @@
+//! Extractor for a competition that the caller may see.
+
+use std::sync::Arc;
+
+use agon_store::site_db::{CompetitionState, HostedCompetition};
+use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::request::Parts;
+
+use super::CompetitionHandle;
+use crate::caller::Caller;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+
+/// The competition whose `{id}` is in the path. Drafts and non-public competitions are visible to organisers only. The caller is looked up
+/// only for those, so that reading a public table does not query the site database for it.
+pub struct VisibleCompetition {
+    /// The competition.
+    pub handle: Arc<CompetitionHandle>,
+    /// Its row in the site database.
+    pub site_row: Arc<HostedCompetition>,
+}
+
+impl VisibleCompetition {
+    /// Whether the competition is running, so that its tables change all the time.
+    pub fn is_running(&self) -> bool {
+        self.site_row.state == CompetitionState::Running
+    }
+}
+
+/// Whether everyone may see the competition.
+pub fn is_public(site_row: &HostedCompetition) -> bool {
+    site_row.public && site_row.state != CompetitionState::Draft
+}
+
+impl FromRequestParts<AppState> for VisibleCompetition {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> ApiResult<Self> {
+        let missing = || ApiError::not_found("competition");
+        let handle = {
+            let params = RawPathParams::from_request_parts(parts, app).await.map_err(|_| missing())?;
+            let id = params.iter().find(|(name, _)| *name == "id").map(|(_, id)| id);
+            app.arenas.get(id.ok_or_else(missing)?)?
+        };
+        let site_row = handle.site_row(&app.office).await?;
+        if !is_public(&site_row) && !Caller::from_request_parts(parts, app).await?.is_organiser() {
+            return Err(missing());
+        }
+        Ok(Self { handle, site_row })
+    }
+}

@@ -1,0 +1,597 @@
+//! Organiser API: creating and running competitions.
+
+use agon_league::config::preset;
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    self, CompetitionPatch, CompetitionState, HostedCompetition, NewAuditEntry, NewCompetition, NewEntrant,
+    Origin, UploadLimits,
+};
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::submissions::next_phase;
+use crate::caller::{Caller, CurrentUser};
+use crate::error::{ApiError, ApiResult, ErrorBody};
+use crate::extract::{Json, Path};
+use crate::paging::PageBody;
+use crate::read_model::{self, FeedEvent};
+use crate::runs::competition_file::{self, EntrantLine};
+use crate::runs::{self, entrants};
+use crate::state::AppState;
+use crate::uploads;
+
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default()
+        .routes(routes!(presets))
+        .routes(routes!(make_competition))
+        .routes(routes!(edit_file))
+        .routes(routes!(delete_competition))
+        .routes(routes!(run_action))
+}
+
+/// Default competition file of a game.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Preset {
+    /// The game's id.
+    pub game: String,
+    /// The game's name.
+    pub title: String,
+    /// The competition file.
+    pub file: String,
+}
+
+/// A competition, as sent to organisers.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AdminCompetition {
+    /// Id, as in URLs.
+    pub id: String,
+    /// Display name.
+    pub name: String,
+    /// The game's id.
+    pub game: String,
+    /// State of the competition.
+    pub state: String,
+    /// Why it failed.
+    pub message: Option<String>,
+    /// Whether it accepts bots now.
+    pub accepts: bool,
+    /// The competition file without entrants.
+    pub file: String,
+    /// Upload limits.
+    pub limits: UploadLimitsBody,
+    /// Names of the house bots that take part.
+    pub house: Vec<String>,
+}
+
+/// Upload limits.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct UploadLimitsBody {
+    /// Maximum number of bots per contributor.
+    pub per_contributor: u32,
+    /// Maximum size of an upload in bytes.
+    pub max_bytes: u64,
+}
+
+/// A competition to be created.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompetitionBody {
+    /// The game's id.
+    game: String,
+    /// Display name: 1 to 60 characters.
+    #[schema(min_length = 1, max_length = 60)]
+    name: String,
+    /// Id, as in URLs: 1 to 48 of `a-z`, `0-9` and `-`. By default it is made from the name.
+    #[schema(pattern = "^[a-z0-9-]{1,48}$")]
+    id: Option<String>,
+    /// The competition file. By default the game's preset.
+    file: Option<String>,
+    /// Names of the house bots that take part. By default those of the file.
+    #[schema(max_items = 100)]
+    house: Option<Vec<String>>,
+    /// Maximum number of bots per contributor.
+    #[schema(minimum = 1, maximum = 1000)]
+    per_contributor: Option<u32>,
+    /// Maximum size of an upload in bytes.
+    #[schema(minimum = 1024, maximum = 8_388_608)]
+    max_bytes: Option<u64>,
+}
+
+/// A competition file.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CompetitionFileBody {
+    /// The complete text.
+    file: String,
+}
+
+/// An action on a competition.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ActionBody {
+    /// The action.
+    action: OrganiserAction,
+    /// Reason, for the audit log.
+    #[schema(max_length = 500)]
+    reason: Option<String>,
+}
+
+/// Actions of organisers on a competition.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum OrganiserAction {
+    /// Opens submissions.
+    Open,
+    /// Closes submissions.
+    Close,
+    /// Assigns entrant numbers and starts playing.
+    Start,
+    /// Stops after the games being played.
+    Pause,
+    /// Continues after a pause or a failure.
+    Resume,
+    /// Starts the next phase of a competition that waits for new versions.
+    Next,
+}
+
+impl OrganiserAction {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Close => "close",
+            Self::Start => "start",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Next => "next",
+        }
+    }
+}
+
+/// Default competition files of all games.
+#[utoipa::path(
+    get, path = "/presets", tag = "desk", operation_id = "presets",
+    responses((status = 200, description = "One preset per game.", body = PageBody<Preset>), (status = 403, description = "Only for organisers.", body = ErrorBody)),
+)]
+async fn presets(caller: Caller) -> ApiResult<Json<PageBody<Preset>>> {
+    caller.organiser()?;
+    let preset = |info: &agon_core::GameInfo| {
+        let file = preset(info.id)?.replace("agon run FILE", "agon run cup.toml");
+        Some(Preset { game: info.id.to_owned(), title: info.title.to_owned(), file })
+    };
+    Ok(Json(PageBody { items: agon_games::infos().into_iter().filter_map(preset).collect(), next: None }))
+}
+
+/// Creates a competition as a draft, which only organisers can see.
+#[utoipa::path(
+    post, path = "/competitions", tag = "desk", operation_id = "make_competition", request_body = CompetitionBody,
+    responses(
+        (status = 201, description = "Created.", body = AdminCompetition),
+        (status = 409, description = "The id is taken (code `taken`).", body = ErrorBody),
+    ),
+)]
+async fn make_competition(
+    State(app): State<AppState>,
+    caller: Caller,
+    Json(body): Json<CompetitionBody>,
+) -> ApiResult<(StatusCode, Json<AdminCompetition>)> {
+    let me = caller.organiser()?;
+    let any_game = agon_engine::any_game(&body.game)
+        .map_err(|_| ApiError::invalid("game", "there is no such game").hint("see GET /api/v1/games"))?;
+    let info = any_game.info();
+    check_limits(&body)?;
+    if body.name.chars().count() > 60 || body.name.trim().is_empty() {
+        return Err(ApiError::invalid("name", "name: must have 1 to 60 characters"));
+    }
+    let text = body.file.clone().or_else(|| preset(info.id).map(str::to_owned)).unwrap_or_default();
+    let mut parsed = competition_file::parse(&text, info.id, Some(&body.name))?;
+    if let Some(house) = &body.house {
+        parsed.house_bots = select_house_bots(any_game.as_ref(), house, &parsed.house_bots, preset(info.id))?;
+    }
+    let per_contributor =
+        body.per_contributor.or(parsed.per_contributor).unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR);
+    if parsed.per_contributor.is_some_and(|own| own != per_contributor) {
+        parsed.organiser_text = competition_file::set_top_level_key(
+            &parsed.organiser_text,
+            "bots_per_contributor",
+            &per_contributor.to_string(),
+        );
+    }
+    let id = match body.id.clone() {
+        Some(id) => id,
+        None => unused_id(&app, &body.name).await?,
+    };
+    let limits = UploadLimits {
+        per_contributor: Some(per_contributor),
+        max_bytes: Some(body.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES)),
+    };
+    let new = NewCompetition {
+        file: competition_file::path(&app.config, &id).display().to_string(),
+        id,
+        name: body.name.clone(),
+        game: info.id.to_owned(),
+        origin: Origin::Hosted,
+        state: CompetitionState::Draft,
+        public: true,
+        limits,
+        preset: parsed.organiser_text,
+        by: Some(me.account()),
+        at: Timestamp::now(),
+    };
+    let created = app.office.create_competition(&new).await?;
+    app.arenas.add(&created.id, info.id);
+    if let Err(error) = add_house_bots(&app, &created, &parsed.house_bots).await {
+        let _ = app.office.delete_competition(&created.id).await;
+        app.arenas.remove(&created.id);
+        return Err(error);
+    }
+    append_audit(&app, me, "competition.create", &created.id, &created.name, "").await?;
+    entrants::rewrite_file(&app, &created).await?;
+    Ok((StatusCode::CREATED, Json(admin_body(&app, &created).await?)))
+}
+
+fn check_limits(body: &CompetitionBody) -> ApiResult<()> {
+    if body.per_contributor.is_some_and(|most| !(1..=1000).contains(&most)) {
+        return Err(ApiError::invalid("per_contributor", "per_contributor: must be 1 to 1000"));
+    }
+    if body.max_bytes.is_some_and(|most| !(1024..=uploads::MAX_UPLOAD_BYTES).contains(&most)) {
+        let what = format!("max_bytes: must be 1024 to {}", uploads::MAX_UPLOAD_BYTES);
+        return Err(ApiError::invalid("max_bytes", what));
+    }
+    if body.house.as_ref().is_some_and(|house| house.len() > 100) {
+        return Err(ApiError::invalid("house", "house: at most 100 house bots"));
+    }
+    Ok(())
+}
+
+/// House bots by name. Those that the file or the game's preset lists keep their names from there.
+fn select_house_bots(
+    any_game: &dyn agon_engine::AnyGame,
+    wanted: &[String],
+    named: &[EntrantLine],
+    preset_text: Option<&str>,
+) -> ApiResult<Vec<EntrantLine>> {
+    let preset_bots = preset_text
+        .and_then(|text| competition_file::parse(text, any_game.info().id, None).ok())
+        .map(|parsed| parsed.house_bots);
+    let mut lines: Vec<EntrantLine> = Vec::new();
+    for name in wanted {
+        let bot = format!("house:{}", name.trim_start_matches("house:"));
+        let known = named.iter().chain(preset_bots.iter().flatten()).find(|line| line.bot == bot);
+        let line = match known {
+            Some(line) => line.clone(),
+            None => {
+                competition_file::house_bot_line(any_game, name.trim_start_matches("house:"), None, None)?
+            }
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    Ok(lines)
+}
+
+async fn add_house_bots(app: &AppState, created: &HostedCompetition, house: &[EntrantLine]) -> ApiResult<()> {
+    for line in house {
+        let new = NewEntrant {
+            competition: created.id.clone(),
+            account: None,
+            name: line.name.clone(),
+            role: line.role.clone(),
+            bot: Some(line.bot.clone()),
+            at: Timestamp::now(),
+        };
+        app.office
+            .add_entrant(&new, &[CompetitionState::Draft, CompetitionState::Open, CompetitionState::Closed])
+            .await?;
+    }
+    Ok(())
+}
+
+/// An unused id from the name, with a number appended if needed.
+async fn unused_id(app: &AppState, name: &str) -> ApiResult<String> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let words: String = name.chars().map(plain).collect();
+    let words: Vec<&str> = words.split('-').filter(|word| !word.is_empty()).collect();
+    let slug: String = words.join("-").chars().take(40).collect();
+    let free = read_model::free_id(&app.office, slug.trim_end_matches('-'), 1000).await?;
+    free.ok_or_else(|| {
+        ApiError::conflict("taken", "too many competitions have this name").hint("choose another")
+    })
+}
+
+/// A competition that was created on the dashboard, or 409.
+async fn find_hosted(app: &AppState, id: &str) -> ApiResult<HostedCompetition> {
+    let found = app.office.competition(id).await?;
+    match found.origin {
+        Origin::Hosted => Ok(found),
+        Origin::File => {
+            Err(ApiError::conflict("state", "this competition comes from a file on the command line")
+                .hint("edit the file and restart the server"))
+        }
+    }
+}
+
+/// Replaces a competition's file before the start. If the new file names house bots, they replace the current ones.
+#[utoipa::path(
+    put, path = "/competitions/{id}/file", tag = "desk", operation_id = "edit_file", request_body = CompetitionFileBody,
+    params(("id" = String, Path, description = "The competition.")),
+    responses(
+        (status = 200, description = "Changed.", body = AdminCompetition),
+        (status = 409, description = "It has already started (code `state`).", body = ErrorBody),
+    ),
+)]
+async fn edit_file(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Json(body): Json<CompetitionFileBody>,
+) -> ApiResult<Json<AdminCompetition>> {
+    let me = caller.organiser()?;
+    let found = find_hosted(&app, &id).await?;
+    let before = [CompetitionState::Draft, CompetitionState::Open, CompetitionState::Closed];
+    if !before.contains(&found.state) {
+        return Err(wrong_state(&found, "its file can be changed only before the start"));
+    }
+    let parsed = competition_file::parse(&body.file, &found.game, None)?;
+    let competition = competition_file::provisional(&parsed.organiser_text, &found.game, &[])?;
+    let limits = UploadLimits {
+        per_contributor: parsed.per_contributor.or(found.limits.per_contributor),
+        ..found.limits
+    };
+    let edit = CompetitionPatch {
+        name: Some(competition.name.clone()),
+        preset: Some(parsed.organiser_text),
+        limits: Some(limits),
+        ..CompetitionPatch::default()
+    };
+    let edited = app.office.edit_competition(&id, &before, &edit).await?;
+    if !parsed.house_bots.is_empty() {
+        for old in app.office.entrants(&id).await?.iter().filter(|one| one.bot.is_some()) {
+            app.office.withdraw(old.id, Timestamp::now()).await?;
+        }
+        add_house_bots(&app, &edited, &parsed.house_bots).await?;
+    }
+    append_audit(&app, me, "competition.file", &id, &edited.name, "").await?;
+    entrants::rewrite_file(&app, &edited).await?;
+    Ok(Json(admin_body(&app, &edited).await?))
+}
+
+/// Deletes a draft without submissions.
+#[utoipa::path(
+    delete, path = "/competitions/{id}", tag = "desk", operation_id = "delete_competition",
+    params(("id" = String, Path, description = "The competition.")),
+    responses(
+        (status = 204, description = "Deleted."),
+        (status = 409, description = "It is no longer a draft.", body = ErrorBody),
+    ),
+)]
+async fn delete_competition(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> ApiResult<StatusCode> {
+    let me = caller.organiser()?;
+    let found = find_hosted(&app, &id).await?;
+    app.office.delete_competition(&id).await?;
+    app.arenas.remove(&id);
+    append_audit(&app, me, "competition.delete", &id, &found.name, "").await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Runs an action on a competition. If the state does not allow it: 409 with the reason.
+#[utoipa::path(
+    post, path = "/competitions/{id}/actions", tag = "desk", operation_id = "act", request_body = ActionBody,
+    params(("id" = String, Path, description = "The competition.")),
+    responses(
+        (status = 200, description = "Done.", body = AdminCompetition),
+        (status = 409, description = "Not possible in this state (`state`), or bots are still being checked (`checking`).", body = ErrorBody),
+    ),
+)]
+async fn run_action(
+    State(app): State<AppState>,
+    caller: Caller,
+    Path(id): Path<String>,
+    Json(body): Json<ActionBody>,
+) -> ApiResult<Json<AdminCompetition>> {
+    let me = caller.organiser()?;
+    let found = app.office.competition(&id).await?;
+    let reason = body.reason.unwrap_or_default();
+    if reason.chars().count() > 500 {
+        return Err(ApiError::invalid("reason", "reason: at most 500 characters"));
+    }
+    let done = match body.action {
+        OrganiserAction::Open => open(&app, &found).await,
+        OrganiserAction::Close => close(&app, &found).await,
+        OrganiserAction::Start => start(&app, &found).await,
+        OrganiserAction::Pause => pause(&app, &found).await,
+        OrganiserAction::Resume => resume(&app, &found).await,
+        OrganiserAction::Next => next(&app, &found).await,
+    }?;
+    append_audit(&app, me, &format!("competition.{}", body.action.name()), &id, &found.name, &reason).await?;
+    if let Ok(competition_handle) = app.arenas.get(&id) {
+        competition_handle.changed();
+        competition_handle.publish(FeedEvent::State { state: done.state, message: done.message.clone() });
+    }
+    Ok(Json(admin_body(&app, &done).await?))
+}
+
+fn wrong_state(found: &HostedCompetition, what: &str) -> ApiError {
+    ApiError::conflict("state", format!("{} is {}: {what}", found.name, found.state))
+}
+
+/// Changes the state, or says why not.
+async fn set_state(
+    app: &AppState,
+    found: &HostedCompetition,
+    from: &[CompetitionState],
+    to: CompetitionState,
+    what: &str,
+) -> ApiResult<HostedCompetition> {
+    if !from.contains(&found.state) {
+        return Err(wrong_state(found, what));
+    }
+    match app.office.set_state(&found.id, from, to, None).await {
+        // Another organiser changed the state first.
+        Err(site_db::SiteDbError::Conflict { what }) => Err(ApiError::conflict("state", what)),
+        other => Ok(other?),
+    }
+}
+
+async fn open(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
+    find_hosted(app, &found.id).await?;
+    if found.state == CompetitionState::Waiting {
+        app.office.set_setting(&format!("closed.{}", found.id), None).await?;
+        return Ok(found.clone());
+    }
+    let what = "bots can be submitted before the start and between phases";
+    set_state(app, found, &[CompetitionState::Draft, CompetitionState::Closed], CompetitionState::Open, what)
+        .await
+}
+
+async fn close(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
+    find_hosted(app, &found.id).await?;
+    if found.state == CompetitionState::Waiting {
+        app.office.set_setting(&format!("closed.{}", found.id), Some("yes")).await?;
+        return Ok(found.clone());
+    }
+    set_state(
+        app,
+        found,
+        &[CompetitionState::Open],
+        CompetitionState::Closed,
+        "only an open competition can be closed",
+    )
+    .await
+}
+
+/// Fails while bots are being checked: they would be left out.
+async fn check_none_pending(app: &AppState, id: &str) -> ApiResult<()> {
+    match app.office.count_pending(id).await? {
+        0 => Ok(()),
+        1 => {
+            Err(ApiError::conflict("checking", "a bot is still being checked").hint("try again in a moment"))
+        }
+        n => Err(ApiError::conflict("checking", format!("{n} bots are still being checked"))
+            .hint("try again in a moment")),
+    }
+}
+
+async fn start(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
+    let before = [CompetitionState::Draft, CompetitionState::Open, CompetitionState::Closed];
+    // Closes submissions, so that the number of pending checks cannot grow.
+    set_state(app, found, &before, CompetitionState::Closed, "it has already started").await?;
+    let ready = async {
+        check_none_pending(app, &found.id).await?;
+        entrants::assign_numbers(app, found).await
+    };
+    if let Err(error) = ready.await {
+        let _ = app.office.set_state(&found.id, &[CompetitionState::Closed], found.state, None).await;
+        return Err(error);
+    }
+    let started = set_state(
+        app,
+        &HostedCompetition { state: CompetitionState::Closed, ..found.clone() },
+        &[CompetitionState::Closed],
+        CompetitionState::Running,
+        "",
+    )
+    .await?;
+    runs::play(app, &found.id);
+    Ok(started)
+}
+
+async fn pause(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
+    let done = set_state(
+        app,
+        found,
+        &[CompetitionState::Running],
+        CompetitionState::Paused,
+        "only a running competition can be paused",
+    )
+    .await?;
+    app.runs.stop(&found.id);
+    Ok(done)
+}
+
+async fn resume(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
+    let from = [CompetitionState::Paused, CompetitionState::Failed];
+    let done = set_state(
+        app,
+        found,
+        &from,
+        CompetitionState::Running,
+        "only a paused or failed competition can be resumed",
+    )
+    .await?;
+    runs::play(app, &found.id);
+    Ok(done)
+}
+
+async fn next(app: &AppState, found: &HostedCompetition) -> ApiResult<HostedCompetition> {
+    if found.state != CompetitionState::Waiting {
+        return Err(wrong_state(found, "it is not waiting between phases"));
+    }
+    let closed = format!("closed.{}", found.id);
+    let was = app.office.setting(&closed).await?;
+    app.office.set_setting(&closed, Some("yes")).await?;
+    let ready = async {
+        check_none_pending(app, &found.id).await?;
+        let phase = next_phase(app, &found.id).await?;
+        entrants::rewrite_for_phase(app, found, phase).await?;
+        Ok(entrants::open_phase(app, &found.id, phase).await?)
+    };
+    let ready: ApiResult<()> = ready.await;
+    app.office.set_setting(&closed, was.as_deref().filter(|_| ready.is_err())).await?;
+    ready?;
+    let done = set_state(app, found, &[CompetitionState::Waiting], CompetitionState::Running, "").await?;
+    runs::play(app, &found.id);
+    Ok(done)
+}
+
+/// Adds an entry about a competition to the audit log.
+pub async fn append_audit(
+    app: &AppState,
+    me: &CurrentUser,
+    action: &str,
+    competition: &str,
+    subject: &str,
+    reason: &str,
+) -> ApiResult<()> {
+    let entry = NewAuditEntry {
+        at: Timestamp::now(),
+        account: Some(me.account()),
+        action: action.to_owned(),
+        competition: Some(competition.to_owned()),
+        subject: subject.to_owned(),
+        reason: reason.to_owned(),
+        detail: "{}".to_owned(),
+    };
+    app.office.append_audit(&entry).await?;
+    Ok(())
+}
+
+/// The competition, as sent to organisers.
+async fn admin_body(app: &AppState, one: &HostedCompetition) -> ApiResult<AdminCompetition> {
+    let entrants = app.office.entrants(&one.id).await?;
+    let house = entrants.iter().filter(|entrant| entrant.withdrawn.is_none());
+    let house = house.filter_map(|entrant| entrant.bot.as_deref()?.strip_prefix("house:").map(str::to_owned));
+    Ok(AdminCompetition {
+        id: one.id.clone(),
+        name: one.name.clone(),
+        game: one.game.clone(),
+        state: one.state.name().to_owned(),
+        message: one.message.clone(),
+        accepts: uploads::accepts_bots(app, one).await,
+        file: one.preset.clone(),
+        limits: UploadLimitsBody {
+            per_contributor: one.limits.per_contributor.unwrap_or(uploads::DEFAULT_BOTS_PER_CONTRIBUTOR),
+            max_bytes: one.limits.max_bytes.unwrap_or(uploads::MAX_UPLOAD_BYTES),
+        },
+        house: house.collect(),
+    })
+}

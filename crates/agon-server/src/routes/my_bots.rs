@@ -1,0 +1,120 @@
+//! The caller's own bots.
+
+use std::collections::BTreeMap;
+
+use agon_store::site_db::{self, EntrantId};
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::submissions::{Submission, latest_submissions, submission_body};
+use crate::caller::Caller;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::Json;
+use crate::paging::PageBody;
+use crate::state::AppState;
+use crate::uploads;
+
+/// Maximum number of bots in the list.
+const MAX_BOTS: usize = 200;
+
+/// Routes of this module.
+pub fn router() -> OpenApiRouter<AppState> {
+    OpenApiRouter::default().routes(routes!(my_bots))
+}
+
+/// A bot of the caller.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct MyBot {
+    /// Id of the bot's page.
+    pub bot: i64,
+    /// Entrant number in tables; null before the start.
+    pub entrant: Option<u32>,
+    /// The bot's name.
+    pub name: String,
+    /// The bot's author: the caller.
+    pub contributor: Option<String>,
+    /// The bot's role, in a game with roles.
+    pub role: Option<String>,
+    /// Always false: house bots have no owner.
+    pub house: bool,
+    /// Always true.
+    pub mine: bool,
+    /// The latest accepted version.
+    pub version: Option<u32>,
+    /// Always empty: only entrants of a file have marks.
+    #[schema(value_type = Vec<Object>)]
+    pub marks: Vec<BTreeMap<String, String>>,
+    /// Whether it takes no part: it was withdrawn, or its first version was rejected.
+    pub withdrawn: bool,
+    /// Why it was disqualified.
+    pub disqualified: Option<String>,
+    /// Id of the competition.
+    pub competition: String,
+    /// The competition's name.
+    pub competition_name: String,
+    /// The game's id.
+    pub game: String,
+    /// The competition's state.
+    pub state: String,
+    /// Whether a new version can be submitted now.
+    pub accepts: bool,
+    /// The latest submission.
+    pub latest: Option<Submission>,
+}
+
+/// The caller's bots in all competitions, most recently submitted first.
+#[utoipa::path(
+    get, path = "/me/bots", tag = "submissions", operation_id = "my_bots",
+    responses((status = 200, description = "All bots of the caller.", body = PageBody<MyBot>)),
+)]
+async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<PageBody<MyBot>>> {
+    let me = caller.signed_in()?;
+    let mut seen: Vec<EntrantId> = Vec::new();
+    let mut items = Vec::new();
+    let submissions = latest_submissions(&app, me).await?;
+    for one in &submissions {
+        if seen.contains(&one.entrant) || items.len() >= MAX_BOTS {
+            continue;
+        }
+        seen.push(one.entrant);
+        let entrant = app.office.entrant(one.entrant).await?;
+        let competition = app.office.competition(&one.competition).await?;
+        let version = submissions
+            .iter()
+            .filter(|other| other.entrant == one.entrant)
+            .filter_map(|other| other.version)
+            .max();
+        let plays = entrant.withdrawn.is_none()
+            && (competition.state != site_db::CompetitionState::Waiting || entrant.number.is_some());
+        items.push(MyBot {
+            bot: entrant.id.0,
+            entrant: entrant.number,
+            name: entrant.name,
+            contributor: Some(me.name.clone()),
+            role: entrant.role,
+            house: false,
+            mine: true,
+            version,
+            marks: Vec::new(),
+            withdrawn: entrant.withdrawn.is_some(),
+            disqualified: disqualification_reason(&app, &competition.id, entrant.number).await?,
+            accepts: plays && uploads::accepts_bots(&app, &competition).await,
+            competition: competition.id,
+            competition_name: competition.name,
+            game: competition.game,
+            state: competition.state.name().to_owned(),
+            latest: Some(submission_body(&app, one).await?),
+        });
+    }
+    Ok(Json(PageBody { items, next: None }))
+}
+
+async fn disqualification_reason(app: &AppState, id: &str, number: Option<u32>) -> ApiResult<Option<String>> {
+    let (Some(number), Ok(handle)) = (number, app.arenas.get(id)) else { return Ok(None) };
+    let Some(ledger) = handle.ledger() else { return Ok(None) };
+    let out = agon_runner::rulings::disqualified(&*ledger).await.map_err(ApiError::internal)?;
+    Ok(out.into_iter().find(|(entrant, _)| entrant.0 == number).map(|(_, reason)| reason))
+}

@@ -1,0 +1,402 @@
+//! The file of a competition created on the dashboard: the organiser's text, plus an `[[entrant]]` for each entrant.
+//!
+//! The site database stores the text without entrants. On the server only house bots and submitted bots take part, the sandbox is on, and
+//! the file cannot name other files of the machine: an organiser of a site is not the owner of its machine.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use agon_core::settings::SettingKind;
+use agon_league::config::{BotSource, CompetitionConfig, SandboxRule, SeedSource};
+use agon_venue::competition::CompetitionPaths;
+
+use crate::config::Config;
+use crate::error::{ApiError, ApiResult, ConfigErrorBody};
+
+/// Name of the file in the competition's folder.
+pub const FILE: &str = "cup.toml";
+/// Maximum size of the text in bytes; somewhat less than that of an API request.
+const MAX_FILE_BYTES: usize = 48 * 1024;
+/// Number of placeholder entrants per role. Formats need entrants, even before the first bot is submitted.
+const PLACEHOLDERS_PER_ROLE: usize = 8;
+
+/// An entrant in the file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EntrantLine {
+    /// Name of the entrant.
+    pub name: String,
+    /// Bot spec, relative to the competition's folder.
+    pub bot: String,
+    /// Role, in a game with roles.
+    pub role: Option<String>,
+    /// Name of the author.
+    pub contributor: Option<String>,
+}
+
+/// An organiser's text after parsing.
+#[derive(Clone, Debug)]
+pub struct ParsedFile {
+    /// The text without entrants.
+    pub organiser_text: String,
+    /// The house bots that it names.
+    pub house_bots: Vec<EntrantLine>,
+    /// Maximum number of bots per contributor, if given.
+    pub per_contributor: Option<u32>,
+}
+
+/// The folder of a competition.
+pub fn folder(config: &Config, id: &str) -> PathBuf {
+    config.data.join("competitions").join(id)
+}
+
+/// The file of a competition.
+pub fn path(config: &Config, id: &str) -> PathBuf {
+    folder(config, id).join(FILE)
+}
+
+/// Parses an organiser's text. Reports all errors at once.
+pub fn parse(text: &str, game: &str, name: Option<&str>) -> ApiResult<ParsedFile> {
+    if text.len() > MAX_FILE_BYTES {
+        return Err(ApiError::invalid("file", format!("the file is longer than {MAX_FILE_BYTES} bytes")));
+    }
+    let (organiser_text, entrants) = split_entrants(text);
+    check_no_entrants(&organiser_text)?;
+    let organiser_text = match name {
+        Some(name) => set_top_level_key(&organiser_text, "name", &toml_quote(name)),
+        None => organiser_text,
+    };
+    // Parsed with its own entrants if there are enough, else with placeholders. The errors of the text are the same.
+    let competition = match CompetitionConfig::read(&format!("{organiser_text}\n{entrants}")) {
+        Ok(found) => found,
+        Err(_) => provisional(&organiser_text, game, &parse_house_bots(&entrants, game)?)?,
+    };
+    if competition.game != game {
+        let what = format!("the file is for {}, but the competition is for {game}", competition.game);
+        return Err(error_at_key(&organiser_text, "game", what, "change `game` back"));
+    }
+    check_restrictions(&organiser_text, &competition)?;
+    Ok(ParsedFile {
+        organiser_text,
+        house_bots: parse_house_bots(&entrants, game)?,
+        per_contributor: competition.max_bots_per_contributor,
+    })
+}
+
+/// Parses the text with these entrants and adds placeholders if there are too few. Errors refer to lines of the text.
+pub fn provisional(organiser_text: &str, game: &str, lines: &[EntrantLine]) -> ApiResult<CompetitionConfig> {
+    let any_game =
+        agon_engine::any_game(game).map_err(|error| ApiError::invalid("game", error.to_string()))?;
+    let roles = any_game.info().roles;
+    let mut all = lines.to_vec();
+    let placeholder = |role: &'static str, number: usize| {
+        let bot =
+            any_game.house_bots().iter().find(|bot| bot.roles.contains(&role)).map_or("", |bot| bot.name);
+        let role = (roles.len() > 1).then(|| role.to_owned());
+        let name = format!("\u{2026} {} {number}", role.as_deref().unwrap_or("bot"));
+        EntrantLine { name, bot: format!("house:{bot}"), role, contributor: None }
+    };
+    for role in roles {
+        let there = all.iter().filter(|line| line.role.as_deref() == Some(role.name) || roles.len() == 1);
+        let missing = PLACEHOLDERS_PER_ROLE.saturating_sub(there.count());
+        all.extend((0..missing).map(|number| placeholder(role.name, number + 1)));
+    }
+    let text = render(organiser_text, &all);
+    let mut competition =
+        CompetitionConfig::read(&text).map_err(|found| config_errors(organiser_text, &found))?;
+    if !has_exactly(&competition, &all) {
+        return Err(ApiError::invalid("file", "the file names bots that were not submitted"));
+    }
+    competition.entrants.truncate(lines.len());
+    Ok(competition)
+}
+
+/// The complete file.
+pub fn render(organiser_text: &str, lines: &[EntrantLine]) -> String {
+    let mut text = organiser_text.trim_end().to_owned();
+    text.push('\n');
+    for line in lines {
+        text +=
+            &format!("\n[[entrant]]\nname = {}\nbot = {}\n", toml_quote(&line.name), toml_quote(&line.bot));
+        if let Some(role) = &line.role {
+            text += &format!("role = {}\n", toml_quote(role));
+        }
+        if let Some(contributor) = &line.contributor {
+            text += &format!("contributor = {}\n", toml_quote(contributor));
+        }
+    }
+    text
+}
+
+/// Writes a competition's file atomically.
+pub fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(folder)?;
+    let temporary = path.with_extension("toml.new");
+    let mut file = std::fs::File::create(&temporary)?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()?;
+    std::fs::rename(&temporary, path)?;
+    std::fs::File::open(folder)?.sync_all()
+}
+
+/// Paths of a competition created on the dashboard.
+pub fn paths(config: &Config, id: &str) -> CompetitionPaths {
+    let folder = folder(config, id);
+    CompetitionPaths { named: FILE.to_owned(), ledger: folder.join(FILE).with_extension("ledger"), folder }
+}
+
+/// Sets a top-level key of the text.
+pub fn set_top_level_key(organiser_text: &str, key: &str, value: &str) -> String {
+    let line = format!("{key} = {value}");
+    let mut lines: Vec<&str> = organiser_text.lines().collect();
+    let top = lines.iter().position(|line| line.trim_start().starts_with('[')).unwrap_or(lines.len());
+    let is_key = |line: &&str| {
+        let rest = line.trim_start().strip_prefix(key);
+        rest.is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    if let Some(at) = lines[..top].iter().position(is_key) {
+        lines[at] = &line;
+    } else {
+        let at = lines[..top].iter().position(|line| !line.trim_start().starts_with('#')).unwrap_or(top);
+        lines.insert(at, &line);
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Quotes a text as a TOML string.
+pub fn toml_quote(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            c if c.is_control() => quoted += &format!("\\u{:04X}", c as u32),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Rejects a text that still names entrants after [`split_entrants`]. They can be written in many ways (`[["entrant"]]`, `entrant = [...]`,
+/// after an unclosed string), and only house bots and submitted bots may play on the server.
+fn check_no_entrants(organiser_text: &str) -> ApiResult<()> {
+    // A text that is not TOML is reported later, with the position.
+    let Ok(read) = toml::de::DeTable::parse(organiser_text) else { return Ok(()) };
+    if !read.get_ref().contains_key("entrant") {
+        return Ok(());
+    }
+    let hint = "below each [[entrant]] write bot = \"house:NAME\"";
+    Err(error_at_key(
+        organiser_text,
+        "entrant",
+        "entrants must be written as [[entrant]] on separate lines",
+        hint,
+    ))
+}
+
+/// Whether exactly these entrants take part. A safety net for entrants that [`split_entrants`] did not find.
+fn has_exactly(competition: &CompetitionConfig, lines: &[EntrantLine]) -> bool {
+    competition.entrants.len() == lines.len()
+        && competition.entrants.iter().zip(lines).all(|(one, line)| {
+            one.name == line.name && matches!(&one.bot, BotSource::Spec(bot) if *bot == line.bot)
+        })
+}
+
+/// Splits a text into the part without `[[entrant]]` tables, with its lines in order, and those tables.
+fn split_entrants(text: &str) -> (String, String) {
+    let (mut organiser_text, mut entrants, mut inside) = (String::new(), String::new(), false);
+    for line in text.lines() {
+        let start = line.trim_start();
+        if start.starts_with('[') {
+            let title: String = start.chars().filter(|c| !c.is_whitespace()).collect();
+            inside = title.starts_with("[[entrant]]") || (inside && title.starts_with("[entrant."));
+        }
+        let part = if inside { &mut entrants } else { &mut organiser_text };
+        part.push_str(line.trim_end_matches('\r'));
+        part.push('\n');
+    }
+    (organiser_text, entrants)
+}
+
+/// Parses the `[[entrant]]` tables, which may name house bots only. Reads single keys, because there may be too few entrants yet.
+fn parse_house_bots(entrants: &str, game: &str) -> ApiResult<Vec<EntrantLine>> {
+    let any_game =
+        agon_engine::any_game(game).map_err(|error| ApiError::invalid("game", error.to_string()))?;
+    let hint = "below each [[entrant]] write bot = \"house:NAME\"";
+    let wrong = |what: String| ApiError::invalid("file", what).hint(hint);
+    let read = toml::de::DeTable::parse(entrants).map_err(|error| wrong(error.message().to_owned()))?;
+    let list = read.get_ref().get("entrant").and_then(|list| list.get_ref().as_array());
+    let mut lines: Vec<EntrantLine> = Vec::new();
+    for one in list.into_iter().flatten() {
+        let text = |key: &str| Some(one.get_ref().as_table()?.get(key)?.get_ref().as_str()?.to_owned());
+        let bot = text("bot").unwrap_or_default();
+        let name = text("name").unwrap_or_else(|| bot.trim_start_matches("house:").to_owned());
+        let Some(house) = bot.strip_prefix("house:") else {
+            let what = format!("entrant {name}: only house bots can be named in the file");
+            return Err(wrong(what).hint("authors submit all other bots"));
+        };
+        lines.push(house_bot_line(any_game.as_ref(), house, Some(name), text("role"))?);
+    }
+    Ok(lines)
+}
+
+/// A house bot as an entrant.
+pub fn house_bot_line(
+    any_game: &dyn agon_engine::AnyGame,
+    house: &str,
+    name: Option<String>,
+    role: Option<String>,
+) -> ApiResult<EntrantLine> {
+    let Some(bot) = any_game.house_bots().into_iter().find(|bot| bot.name == house) else {
+        let names: Vec<&str> = any_game.house_bots().iter().map(|bot| bot.name).collect();
+        let what = format!("{} has no house bot `{house}`", any_game.info().title);
+        return Err(ApiError::invalid("house", what).hint(format!("choose one of {}", names.join(", "))));
+    };
+    let roles = any_game.info().roles.len() > 1;
+    let role = role.or_else(|| bot.roles.first().map(|role| (*role).to_owned())).filter(|_| roles);
+    let name = name.unwrap_or_else(|| house.to_owned());
+    Ok(EntrantLine { name, bot: format!("house:{house}"), role, contributor: None })
+}
+
+/// Rejects settings that reach beyond the competition's folder: the file was sent over the web.
+fn check_restrictions(organiser_text: &str, competition: &CompetitionConfig) -> ApiResult<()> {
+    if matches!(competition.seed, SeedSource::File(_) | SeedSource::Variable(_)) {
+        let hint = "omit `seed`: the server draws one and keeps it secret until the end";
+        return Err(error_at_key(
+            organiser_text,
+            "seed",
+            "the seed cannot come from a file or the environment",
+            hint,
+        ));
+    }
+    if competition.sandbox != SandboxRule::Required {
+        return Err(error_at_key(
+            organiser_text,
+            "sandbox",
+            "bots always run in the sandbox here",
+            "omit `sandbox`",
+        ));
+    }
+    let Ok(any_game) = agon_engine::any_game(competition.game) else { return Ok(()) };
+    let phases = competition.phases.iter().map(|phase| &phase.settings);
+    for settings in phases.chain([&competition.settings]) {
+        let assets = any_game.info().settings.iter().filter(|spec| spec.kind == SettingKind::Asset);
+        if let Some(spec) =
+            assets.into_iter().find(|spec| settings.word(spec.name).is_some_and(|w| w != "built-in"))
+        {
+            let what = format!("`{}` cannot name a file here", spec.name);
+            return Err(error_at_key(organiser_text, spec.name, what, "omit it"));
+        }
+    }
+    Ok(())
+}
+
+/// An error at the line of a key.
+fn error_at_key(organiser_text: &str, key: &str, what: impl Into<String>, hint: &str) -> ApiError {
+    let is_key = |line: &str| {
+        line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
+    };
+    let line = organiser_text.lines().position(is_key).map(|at| at as u32 + 1);
+    let what = what.into();
+    let at = line.map_or_else(String::new, |line| format!("{line}: "));
+    ApiError::invalid("file", format!("{FILE}:{at}{what}")).hint(hint).config_errors(vec![ConfigErrorBody {
+        line,
+        column: line.map(|_| 1),
+        what,
+        hint: hint.to_owned(),
+    }])
+}
+
+/// The errors of a file, with their positions in the organiser's text.
+fn config_errors(organiser_text: &str, found: &[agon_league::config::ConfigError]) -> ApiError {
+    let lines = organiser_text.lines().count();
+    let list: Vec<ConfigErrorBody> = found
+        .iter()
+        .take(20)
+        .map(|one| {
+            let own = one.line <= lines;
+            ConfigErrorBody {
+                line: own.then_some(one.line as u32),
+                column: own.then_some(one.column as u32),
+                what: one.what.clone(),
+                hint: one.hint.clone(),
+            }
+        })
+        .collect();
+    let details = found.iter().take(20).map(|one| one.describe(FILE)).collect();
+    let message = match found {
+        [one] => format!("{FILE}:{}:{}: {}", one.line, one.column, one.what),
+        _ => format!("{FILE}: {} errors", found.len()),
+    };
+    ApiError::invalid("file", message).details(details).config_errors(list)
+}
+
+/// The complete file after all checks, or its errors.
+pub fn render_checked(organiser_text: &str, lines: &[EntrantLine]) -> ApiResult<(String, CompetitionConfig)> {
+    let text = render(organiser_text, lines);
+    let competition =
+        CompetitionConfig::read(&text).map_err(|found| config_errors(organiser_text, &found))?;
+    if !has_exactly(&competition, lines) {
+        return Err(ApiError::invalid("file", "the file names bots that were not submitted"));
+    }
+    check_restrictions(organiser_text, &competition)?;
+    Ok((text, competition))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agon_league::config::preset;
+
+    #[test]
+    fn parse_accepts_every_preset_with_its_house_bots() {
+        for info in agon_games::infos() {
+            let parsed = parse(preset(info.id).unwrap(), info.id, Some("A \"cup\"")).unwrap();
+            assert!(parsed.house_bots.len() >= 4, "{}", info.id);
+            assert!(!parsed.organiser_text.lines().any(|line| line.starts_with("[[entrant]]")));
+            let (_, competition) = render_checked(&parsed.organiser_text, &parsed.house_bots).unwrap();
+            assert_eq!(competition.name, "A \"cup\"");
+            assert_eq!(competition.entrants.len(), parsed.house_bots.len());
+            let alone = parse(&parsed.organiser_text, info.id, None).unwrap();
+            assert!(alone.house_bots.is_empty());
+            assert!(provisional(&alone.organiser_text, info.id, &[]).unwrap().entrants.is_empty());
+        }
+    }
+
+    #[test]
+    fn parse_rejects_settings_that_reach_into_the_machine() {
+        let cases = [
+            ("seed = { file = \"/etc/passwd\" }", "seed"),
+            ("seed = { variable = \"HOME\" }", "seed"),
+            ("sandbox = \"off\"", "sandbox"),
+            ("[settings]\nwords = \"/etc/passwd\"", "words"),
+            ("[[entrant]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
+            ("[[entrant]]\nname = \"x\"\ngit = \"https://example.org/x\"", "house bots"),
+            ("[[\"entrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants must be written"),
+            ("[['entrant']]\nname = \"x\"\nbot = \"sh -c id\"", "entrants must be written"),
+            (
+                "entrant = [{ name = \"x\", bot = \"sh -c id\" }, { name = \"y\", bot = \"/bin/sh\" }]",
+                "entrants must be written",
+            ),
+            ("[[entrant ]]\nname = \"x\"\nbot = \"sh -c id\"", "house bots"),
+            ("[[\"\\u0065ntrant\"]]\nname = \"x\"\nbot = \"sh -c id\"", "entrants must be written"),
+        ];
+        for (line, word) in cases {
+            let text = format!("game = \"word-racer\"\n{line}\n\n[[phase]]\nformat = \"round-robin\"\n");
+            let error = parse(&text, "word-racer", None).unwrap_err();
+            assert_eq!(error.status(), 422, "{line}");
+            assert!(error.message().contains(word), "{line}: {}", error.message());
+        }
+    }
+
+    #[test]
+    fn set_top_level_key_replaces_or_inserts_only_at_the_top() {
+        let text = "# about\n\nname = \"x\"\ngame = \"y\"\n[settings]\nname = 3\n";
+        assert_eq!(
+            set_top_level_key(text, "name", "\"z\""),
+            "# about\n\nname = \"z\"\ngame = \"y\"\n[settings]\nname = 3\n"
+        );
+        assert_eq!(set_top_level_key("[[phase]]\n", "name", "\"z\""), "name = \"z\"\n[[phase]]\n");
+    }
+}

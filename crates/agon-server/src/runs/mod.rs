@@ -1,0 +1,132 @@
+//! Runs competitions: each in its own thread, all on the same cores.
+//!
+//! The state of a competition is stored in the site database and changed by compare-and-set. Its matches are stored in its ledger. So a
+//! server that was killed resumes all competitions in state `running`. [`competition_file`] handles the file, [`core_pool`] divides the
+//! cores, [`run`] is the thread, [`events`] publishes progress.
+
+pub mod competition_file;
+pub mod core_pool;
+pub mod entrants;
+pub mod events;
+pub mod run;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use agon_runner::StopFlag;
+use agon_store::site_db::{CompetitionFilter, CompetitionState, Origin, PageRequest};
+
+use crate::config::Config;
+use crate::error::StartError;
+use crate::state::AppState;
+use core_pool::CorePool;
+use events::RunStats;
+
+/// Competitions being played.
+pub struct RunManager {
+    active: Mutex<BTreeMap<String, ActiveRun>>,
+    /// Divides the cores among the runs.
+    pub core_pool: CorePool,
+}
+
+/// A competition being played.
+struct ActiveRun {
+    stop: Arc<StopFlag>,
+    stats: Arc<RunStats>,
+    /// Whether it was resumed while it was stopping.
+    restart: bool,
+}
+
+impl RunManager {
+    /// Without any runs.
+    pub fn new(config: &Config) -> Self {
+        Self { active: Mutex::default(), core_pool: CorePool::new(config.jobs) }
+    }
+
+    fn lock_active(&self) -> MutexGuard<'_, BTreeMap<String, ActiveRun>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All runs with their statistics.
+    pub fn all(&self) -> Vec<(String, Arc<RunStats>)> {
+        self.lock_active().iter().map(|(id, run)| (id.clone(), Arc::clone(&run.stats))).collect()
+    }
+
+    /// Stops a run after the games being played.
+    pub fn stop(&self, id: &str) {
+        if let Some(run) = self.lock_active().get_mut(id) {
+            run.restart = false;
+            run.stop.request();
+        }
+    }
+}
+
+/// Plays a competition in state `running`. One that is stopping continues.
+pub fn play(app: &AppState, id: &str) {
+    let mut active = app.runs.lock_active();
+    if let Some(run) = active.get_mut(id) {
+        run.restart = true;
+        return;
+    }
+    let run = ActiveRun { stop: Arc::default(), stats: Arc::default(), restart: false };
+    active.insert(id.to_owned(), run);
+    drop(active);
+    app.runs.core_pool.join(id);
+    let (app, id) = (app.clone(), id.to_owned());
+    let handle = tokio::runtime::Handle::current();
+    let name = format!("run {id}");
+    let spawned = std::thread::Builder::new().name(name).spawn({
+        let (app, id) = (app.clone(), id.clone());
+        move || run::run_thread(&app, &id, &handle)
+    });
+    if let Err(error) = spawned {
+        let _ = crate::error::ApiError::internal(error);
+        app.runs.core_pool.leave(&id);
+        app.runs.lock_active().remove(&id);
+    }
+}
+
+/// Resumes checks and competitions that were interrupted when the server stopped.
+pub async fn resume_all(app: &AppState) -> Result<(), StartError> {
+    crate::uploads::start(app).await?;
+    let mut page = PageRequest { after: None, limit: 100 };
+    loop {
+        let listed = app.office.competitions(CompetitionFilter::All, page).await?;
+        for one in listed.items {
+            if one.origin == Origin::Hosted
+                && matches!(
+                    one.state,
+                    CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
+                )
+            {
+                // One whose file cannot be parsed is shown without its phases until an organiser fixes it.
+                let _ = entrants::rewrite_file(app, &one).await;
+            }
+            if one.state == CompetitionState::Running {
+                play(app, &one.id);
+            }
+        }
+        match listed.next {
+            Some(after) => page.after = Some(after),
+            None => return Ok(()),
+        }
+    }
+}
+
+/// Stops all runs and returns when they have ended. `app.is_stopping()` must be true. The caller waits at most `config.grace`.
+pub async fn shut_down(app: &AppState) {
+    app.check_queue.wake();
+    loop {
+        {
+            let active = app.runs.lock_active();
+            for run in active.values().filter(|run| !run.stop.is_requested()) {
+                run.stop.request();
+            }
+            if active.is_empty() && app.check_queue.is_idle() {
+                return;
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,221 @@
+//! Thread of a competition: plays until it is finished, waits, is stopped or fails, and stores the new state in the site database.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
+use agon_grid::live::RemoteLiveGames;
+use agon_league::config::CompetitionConfig;
+use agon_runner::{ActiveMatches, Executor, LiveGames, LocalExecutor, RunOutcome, StopFlag};
+use agon_store::PhaseState;
+use agon_store::site_db::CompetitionState;
+use agon_venue::competition::run::{RunContext, run_competition};
+use agon_venue::{Failure, LoadedCompetition};
+use tokio::runtime::Handle;
+
+use super::entrants;
+use super::events::RunEvents;
+use crate::grid::{GridClient, WorkerStats};
+use crate::read_model::{FeedEvent, load};
+use crate::state::AppState;
+
+/// How a stretch of playing ended.
+enum RunSlice {
+    /// The run ended with this outcome.
+    Ended(RunOutcome),
+    /// The competition is no longer in state `running`.
+    NotRunning,
+}
+
+/// Body of the thread. Errors and panics in it do not affect the server.
+pub fn run_thread(app: &AppState, id: &str, handle: &Handle) {
+    loop {
+        let stop: Arc<StopFlag> = Arc::default();
+        if let Some(active_run) = app.runs.lock_active().get_mut(id) {
+            active_run.stop = Arc::clone(&stop);
+        }
+        let slice = if app.is_stopping() {
+            Ok(RunSlice::NotRunning)
+        } else {
+            let slice = catch_unwind(AssertUnwindSafe(|| play_slice(app, id, handle, &stop)));
+            slice.unwrap_or_else(|panic| Err(panic_failure(&*panic)))
+        };
+        app.runs.core_pool.release(id);
+        let again = store_outcome(app, id, handle, slice);
+        let mut runs = app.runs.lock_active();
+        let asked = runs.get_mut(id).is_some_and(|active_run| std::mem::take(&mut active_run.restart));
+        if !(again || asked) || app.is_stopping() {
+            runs.remove(id);
+            break;
+        }
+    }
+    app.runs.core_pool.leave(id);
+    update_game_count(app);
+}
+
+/// Where the games are played.
+enum ExecutorChoice<'p> {
+    /// On this machine.
+    Local(LocalExecutor),
+    /// On workers; with their statistics from earlier runs.
+    Grid(&'p GridClient, Box<Coordinator>, WorkerStats),
+}
+
+impl ExecutorChoice<'_> {
+    fn executor(&self) -> &dyn Executor {
+        match self {
+            Self::Local(local) => local,
+            Self::Grid(_, coordinator, _) => &**coordinator,
+        }
+    }
+
+    /// Stores the statistics of the workers, for the dashboard.
+    fn update_worker_stats(&self, id: &str) {
+        let Self::Grid(grid, coordinator, before) = self else { return };
+        let unplayable = coordinator.unplayable().into_iter().map(|one| (one.key, one.errors)).collect();
+        let run = coordinator.stats();
+        let stats = WorkerStats {
+            cup: coordinator.competition_id().to_owned(),
+            unplayable,
+            checked: before.checked + run.checked,
+            unchecked: before.unchecked + run.unchecked,
+            disagreed: before.disagreed + run.disagreed,
+            banned: before.banned + run.banned,
+        };
+        grid.saw(id, stats);
+    }
+}
+
+/// Plays until the run ends or must give up its cores.
+fn play_slice(app: &AppState, id: &str, handle: &Handle, stop: &Arc<StopFlag>) -> Result<RunSlice, Failure> {
+    let competition = handle.block_on(app.office.competition(id)).map_err(internal_error)?;
+    if competition.state != CompetitionState::Running {
+        return Ok(RunSlice::NotRunning);
+    }
+    let competition_handle = app.arenas.get(id).map_err(|error| internal_error(error.message()))?;
+    let file = Path::new(&competition.file);
+    let loaded = Arc::new(LoadedCompetition::read(file)?);
+    // A runtime with its own thread: the PostgreSQL ledger must make progress for callers in any runtime.
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let ledger = runtime.block_on(loaded.ledger_at(&app.config.ledgers))?;
+    handle.block_on(load(&competition_handle, Arc::clone(&loaded))).map_err(internal_error)?;
+    let allowed = handle.block_on(entrants::next_open_phase(app, id)).map_err(internal_error)?;
+    if let Some(phase) = phase_waited_for(&loaded.competition, &runtime.block_on(ledger.phases())?, allowed) {
+        return Ok(RunSlice::Ended(RunOutcome::Waiting(phase)));
+    }
+    let contributors: Vec<Option<String>> =
+        loaded.competition.entrants.iter().map(|one| one.contributor.clone()).collect();
+    let live_games = LiveGames::new(loaded.assets.clone(), contributors.clone());
+    let executor = match &app.grid {
+        Some(grid) => {
+            let coordinator = Coordinator::open(
+                grid.link.clone(),
+                handle.clone(),
+                &loaded,
+                &*ledger,
+                CoordinatorOptions::default(),
+            )?;
+            let remote = RemoteLiveGames::open(
+                grid.link.clone(),
+                handle,
+                coordinator.competition_id(),
+                contributors,
+                0,
+            );
+            live_games.set_remote(remote);
+            ExecutorChoice::Grid(grid, Box::new(coordinator), grid.stats(id))
+        }
+        None => match app.runs.core_pool.acquire(id, stop, || stop.is_requested() || app.is_stopping()) {
+            0 => return Ok(RunSlice::Ended(RunOutcome::Stopped)),
+            jobs => ExecutorChoice::Local(LocalExecutor { jobs, pin: app.config.pin }),
+        },
+    };
+    competition_handle.show(Some(Arc::clone(&live_games)));
+    let stats =
+        app.runs.lock_active().get(id).map(|active_run| Arc::clone(&active_run.stats)).unwrap_or_default();
+    let info = loaded.table.info();
+    let events =
+        RunEvents::new(competition_handle.clone(), &loaded.competition, info, Arc::clone(&live_games), stats);
+    let mut events = events.with_on_progress(|| executor.update_worker_stats(id));
+    let context = RunContext {
+        runtime: &runtime,
+        executor: executor.executor(),
+        stop,
+        boards: ActiveMatches::with_live_games(live_games),
+    };
+    update_game_count(app);
+    let ended = run_competition(&loaded, &*ledger, context, &mut events, &mut |_| {});
+    drop(events);
+    executor.update_worker_stats(id);
+    competition_handle.show(None);
+    competition_handle.changed();
+    let closed = runtime.block_on(ledger.disconnect());
+    let ended = ended?;
+    closed?;
+    Ok(RunSlice::Ended(ended))
+}
+
+/// The phase before which the competition waits, if no organiser allowed it to start. A run that was stopped between two phases does not
+/// know it.
+fn phase_waited_for(
+    competition: &CompetitionConfig,
+    phases: &[agon_store::PhaseStatus],
+    allowed: u32,
+) -> Option<u32> {
+    let next = phases.iter().find(|phase| phase.state < PhaseState::Published)?;
+    let resubmit = competition.phases.get(next.phase as usize).is_some_and(|phase| phase.resubmit);
+    let waits = next.phase > allowed && next.state == PhaseState::Waiting && resubmit;
+    waits.then_some(next.phase)
+}
+
+/// Stores the outcome in the site database. Returns whether to continue playing.
+fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSlice, Failure>) -> bool {
+    let (state, message) = match slice {
+        Ok(RunSlice::NotRunning) => return false,
+        // It was stopped to release cores, or paused: the state tells which.
+        Ok(RunSlice::Ended(RunOutcome::Stopped)) => {
+            let found = handle.block_on(app.office.competition(id));
+            return found.is_ok_and(|found| found.state == CompetitionState::Running);
+        }
+        Ok(RunSlice::Ended(RunOutcome::Finished)) => (CompetitionState::Finished, None),
+        Ok(RunSlice::Ended(RunOutcome::Waiting(_))) => (CompetitionState::Waiting, None),
+        Err(failure) => (CompetitionState::Failed, Some(hide_data_path(app, &failure.message))),
+    };
+    // One that was paused during its last game is finished all the same.
+    let from = [CompetitionState::Running, CompetitionState::Paused];
+    match handle.block_on(app.office.set_state(id, &from, state, message.as_deref())) {
+        Ok(_) => {
+            if let Ok(competition_handle) = app.arenas.get(id) {
+                competition_handle.changed();
+                competition_handle.publish(FeedEvent::State { state, message });
+            }
+        }
+        Err(error) => drop(crate::error::ApiError::internal(format!("competition {id}: {error}"))),
+    }
+    false
+}
+
+/// Removes the path of the data folder from a message, which users must not see.
+fn hide_data_path(app: &AppState, message: &str) -> String {
+    let data = app.config.data.canonicalize().unwrap_or_else(|_| app.config.data.clone());
+    message.replace(&format!("{}/", data.display()), "")
+}
+
+/// Updates the metric of games being played in all competitions.
+fn update_game_count(app: &AppState) {
+    let cores: usize = app.runs.all().iter().map(|(id, _)| app.runs.core_pool.held(id)).sum();
+    app.meters.games.store(cores as i64, Ordering::Relaxed);
+}
+
+fn internal_error(error: impl std::fmt::Display) -> Failure {
+    Failure { code: agon_venue::error::BROKE, message: error.to_string() }
+}
+
+fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {
+    let message = crate::error::panic_message(panic);
+    internal_error(format!(
+        "the run failed with an internal error: {message}\nhint: resume the competition; if it fails again, report a bug in Agon"
+    ))
+}

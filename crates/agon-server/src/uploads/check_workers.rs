@@ -1,0 +1,276 @@
+//! Threads that check submitted bots, one after the other.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use agon_core::settings::{SettingKind, SettingValue};
+use agon_engine::film::json::BotOutputLine;
+use agon_host::bot_source::BotRejection;
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionState, SubmissionVerdict,
+};
+use agon_venue::check::{CheckRequest, check};
+use agon_venue::{Failure, SandboxMode};
+use tokio::runtime::Handle;
+
+use super::report::CheckReport;
+use super::{SubmissionMeta, find_bot, submission_folder};
+use crate::error::StartError;
+use crate::runs::{competition_file, entrants};
+use crate::state::AppState;
+
+/// Timeout of a check.
+const CHECK_TIMEOUT: Duration = Duration::from_mins(1);
+/// An idle thread looks for work after this time at the latest.
+const IDLE_SLEEP: Duration = Duration::from_secs(2);
+/// Settings that make a game long, with the largest value used in a check. Beyond it, the check uses its own shorter default.
+const LONG_GAME_SETTINGS: [(&str, i64); 2] = [("rounds", 200), ("steps", 400)];
+
+/// Starts the threads.
+pub fn start_threads(app: &AppState) -> Result<(), StartError> {
+    for number in 0..app.config.checks.max(1) {
+        let (app, handle) = (app.clone(), Handle::current());
+        let name = format!("check {number}");
+        thread::Builder::new()
+            .name(name)
+            .spawn(move || check_loop(&app, &handle))
+            .map_err(|error| StartError::Other(format!("cannot start a thread: {error}")))?;
+    }
+    Ok(())
+}
+
+fn check_loop(app: &AppState, handle: &Handle) {
+    let mut last_arrivals = 0;
+    while !app.is_stopping() {
+        app.check_queue.checking.fetch_add(1, Ordering::Relaxed);
+        let next = handle.block_on(app.office.claim_next(Timestamp::now()));
+        let found = match next {
+            Ok(Some(one)) => {
+                check_submission(app, handle, &one);
+                true
+            }
+            Ok(None) => false,
+            Err(error) => {
+                let _ = crate::error::ApiError::internal(format!("check queue: {error}"));
+                false
+            }
+        };
+        app.check_queue.checking.fetch_sub(1, Ordering::Relaxed);
+        if !found && !app.is_stopping() {
+            let arrivals = app.check_queue.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = app
+                .check_queue
+                .wake
+                .wait_timeout_while(arrivals, IDLE_SLEEP, |arrivals| *arrivals == last_arrivals);
+            last_arrivals = *waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// Result of a check.
+struct CheckVerdict {
+    state: SubmissionState,
+    report: CheckReport,
+    records: Vec<Vec<u8>>,
+    logs: Vec<Vec<BotOutputLine>>,
+}
+
+impl CheckVerdict {
+    fn rejected(step: &str, rejection: &BotRejection) -> Self {
+        let report = CheckReport::rejected(step, rejection);
+        Self { state: SubmissionState::Refused, report, records: Vec::new(), logs: Vec::new() }
+    }
+
+    fn check_failed(message: &str) -> Self {
+        let _ = crate::error::ApiError::internal(message);
+        let rejection = BotRejection::new(
+            "the check failed with an internal error",
+            "submit it again; the server log has the details",
+        );
+        Self { state: SubmissionState::CheckFailed, ..Self::rejected("found", &rejection) }
+    }
+}
+
+/// Checks a submission and stores the result.
+fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
+    let relative_folder = submission_folder(&one.competition, one.entrant, &one.id);
+    let verdict = match prepare_job(app, handle, one) {
+        Ok(job) => run_with_timeout(job),
+        Err(message) => CheckVerdict::check_failed(&message),
+    };
+    let accepted = verdict.state == SubmissionState::Accepted;
+    let mut trials = verdict.records;
+    while trials.iter().map(Vec::len).sum::<usize>() > MAX_TRIALS_BYTES {
+        trials.pop();
+    }
+    if !verdict.logs.iter().all(Vec::is_empty) {
+        let path = app.config.data.join(&relative_folder).with_extension("logs");
+        let _ = serde_json::to_vec(&verdict.logs).map(|bytes| std::fs::write(path, bytes));
+    }
+    let checked = SubmissionVerdict {
+        state: verdict.state,
+        report: serde_json::to_string(&verdict.report).ok(),
+        folder: accepted.then(|| relative_folder.clone()),
+        trials,
+        at: Timestamp::now(),
+    };
+    app.meters.upload(verdict.state.name());
+    match handle.block_on(app.office.finish(&one.id, &checked)) {
+        Ok(_) => handle.block_on(apply_verdict(app, one, accepted)),
+        Err(error) => drop(crate::error::ApiError::internal(format!("submission {}: {error}", one.id))),
+    }
+    if !accepted {
+        let _ = std::fs::remove_dir_all(app.config.data.join(&relative_folder));
+    }
+}
+
+/// Acts on a verdict. A rejected first version withdraws its entrant, so that only the submission remains. An accepted one is shown.
+async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
+    if !accepted {
+        let earlier =
+            app.office.accepted_for_phase(&one.competition, i32::MAX as u32).await.unwrap_or_default();
+        if !earlier.iter().any(|other| other.entrant == one.entrant) {
+            // After the start this fails, but then the entrant has no number and takes no part.
+            let _ = app.office.withdraw(one.entrant, Timestamp::now()).await;
+        }
+        return;
+    }
+    let entry = NewAuditEntry {
+        at: Timestamp::now(),
+        account: Some(one.account),
+        action: "bot.accepted".to_owned(),
+        competition: Some(one.competition.clone()),
+        subject: one.id.to_string(),
+        reason: String::new(),
+        detail: "{}".to_owned(),
+    };
+    let _ = app.office.append_audit(&entry).await;
+    if let Ok(competition) = app.office.competition(&one.competition).await {
+        if matches!(
+            competition.state,
+            CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
+        ) {
+            let _ = entrants::rewrite_file(app, &competition).await;
+        } else if let Ok(handle) = app.arenas.get(&competition.id) {
+            handle.changed();
+        }
+    }
+}
+
+/// Everything a check needs, so that it can run in its own thread.
+struct CheckJob {
+    game: String,
+    competition_folder: PathBuf,
+    bot_path: String,
+    settings: Vec<String>,
+    data: PathBuf,
+}
+
+fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<CheckJob, String> {
+    let competition = handle.block_on(app.office.competition(&one.competition)).map_err(|e| e.to_string())?;
+    let data = app.config.data.canonicalize().map_err(|error| error.to_string())?;
+    let competition_folder = data.join("competitions").join(&competition.id);
+    let relative_folder = format!("bots/{}/{}", one.entrant, one.id);
+    let read = competition_file::provisional(&competition.preset, &competition.game, &[]);
+    let read = read.map_err(|error| error.message().to_owned())?;
+    let phase = read.phases.get(one.from_phase as usize).or(read.phases.first());
+    let settings = phase.map_or(&read.settings, |phase| &phase.settings);
+    let any_game = agon_engine::any_game(&competition.game).map_err(|error| error.to_string())?;
+    let specs = any_game.info().settings;
+    let usual = agon_core::Settings::defaults(specs);
+    let own = settings.iter().filter(|(name, value)| {
+        let asset = specs.iter().any(|spec| spec.name == *name && spec.kind == SettingKind::Asset);
+        let long = LONG_GAME_SETTINGS
+            .iter()
+            .any(|(long, most)| long == name && !matches!(value, SettingValue::Int(count) if count <= most));
+        !asset && !long && usual.get(name) != Some(*value)
+    });
+    let settings = own.map(|(name, value)| format!("{name}={value}")).collect();
+    Ok(CheckJob { game: competition.game, competition_folder, bot_path: relative_folder, settings, data })
+}
+
+/// Runs a check with a timeout. After a timeout its thread ends when the bot's clocks run out.
+fn run_with_timeout(job: CheckJob) -> CheckVerdict {
+    let (sender, receiver) = mpsc::channel();
+    let spawned = thread::Builder::new().name("check".to_owned()).spawn(move || {
+        let done = catch_unwind(AssertUnwindSafe(|| run_check(&job)));
+        // Fails only after the timeout, when the result is no longer needed.
+        let _ = sender.send(done.unwrap_or_else(|_| CheckVerdict::check_failed("a check panicked")));
+    });
+    if let Err(error) = spawned {
+        return CheckVerdict::check_failed(&error.to_string());
+    }
+    match receiver.recv_timeout(CHECK_TIMEOUT) {
+        Ok(verdict) => verdict,
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            CheckVerdict::check_failed("a check ended without a result")
+        }
+        Err(mpsc::RecvTimeoutError::Timeout) => {
+            let what = format!("the check did not finish within {} s", CHECK_TIMEOUT.as_secs());
+            CheckVerdict::rejected(
+                "plays",
+                &BotRejection::new(what, "make the bot answer faster; measure it with `agon trial`"),
+            )
+        }
+    }
+}
+
+fn run_check(job: &CheckJob) -> CheckVerdict {
+    let folder = job.competition_folder.join(&job.bot_path);
+    let mut meta = match SubmissionMeta::read(&folder) {
+        Ok(meta) => meta,
+        Err(error) => return CheckVerdict::check_failed(&format!("{}: {error}", folder.display())),
+    };
+    let bot = match find_bot::find_bot(&job.game, &job.competition_folder, &job.bot_path, &meta) {
+        Ok(bot) => bot,
+        Err(rejection) => {
+            return CheckVerdict::rejected("found", &hide_paths(rejection, &job.hidden_paths()));
+        }
+    };
+    let order = CheckRequest {
+        game: &job.game,
+        bot: &bot,
+        settings: &job.settings,
+        seed: None,
+        sandbox: SandboxMode::On,
+        folder: &job.competition_folder,
+        keep_record: true,
+    };
+    let checked = match check(&order, &mut |_| {}) {
+        Ok(checked) => checked,
+        Err(Failure { message, .. }) => return CheckVerdict::check_failed(&message),
+    };
+    meta.bot = Some(bot);
+    if let Err(error) = meta.write(&folder) {
+        return CheckVerdict::check_failed(&error.to_string());
+    }
+    let state = if checked.accepted { SubmissionState::Accepted } else { SubmissionState::Refused };
+    let report = CheckReport::from_check(&checked, &job.hidden_paths());
+    CheckVerdict { state, report, records: checked.records, logs: checked.logs }
+}
+
+impl CheckJob {
+    /// Paths that must not appear in a report.
+    fn hidden_paths(&self) -> Vec<String> {
+        let shown = |path: &Path| format!("{}/", path.display());
+        vec![
+            shown(&self.competition_folder.join(&self.bot_path)),
+            shown(&self.competition_folder),
+            shown(&self.data),
+            format!("{}/", self.bot_path),
+        ]
+    }
+}
+
+fn hide_paths(mut rejection: BotRejection, hidden: &[String]) -> BotRejection {
+    for hide in hidden {
+        rejection.what = rejection.what.replace(hide, "");
+        rejection.file = rejection.file.map(|file| file.replace(hide, ""));
+    }
+    rejection
+}

@@ -1,0 +1,141 @@
+//! Submitted bots: uploads, and the queue of their checks.
+//!
+//! [`upload`] writes the files of a form to disk, [`unpack`] turns them into a bot's folder by the strict rules for archives, [`find_bot`]
+//! finds the bot in it, [`check_workers`] runs `agon check` in the sandbox. User input becomes a path only through those rules. The folders
+//! themselves have generated names: `competitions/ID/bots/ENTRANT/SUBMISSION/`. A submission is in the site database before it is
+//! acknowledged, so a killed server loses nothing.
+
+pub mod check_workers;
+pub mod find_bot;
+pub mod report;
+pub mod unpack;
+pub mod upload;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use agon_store::Timestamp;
+use agon_store::site_db::{
+    CompetitionState, Entrant, EntrantId, HostedCompetition, Origin, Submission, SubmissionId,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::error::{ApiError, ApiResult, StartError};
+use crate::state::AppState;
+
+/// Maximum size of an upload in bytes. A competition can set less.
+pub const MAX_UPLOAD_BYTES: u64 = agon_host::bot_source::archive::PACKED;
+/// Default for the maximum number of bots per contributor.
+pub const DEFAULT_BOTS_PER_CONTRIBUTOR: u32 = 5;
+
+/// Wakes the threads that check submissions. The queue itself is in the site database.
+#[derive(Debug, Default)]
+pub struct CheckQueue {
+    /// Number of wake-ups. Idle threads wait for it to change.
+    arrivals: Mutex<u64>,
+    wake: Condvar,
+    checking: AtomicUsize,
+}
+
+impl CheckQueue {
+    /// With idle threads.
+    pub fn new(_config: &Config) -> Self {
+        Self::default()
+    }
+
+    /// Wakes the threads: there is a new submission, or the server stops.
+    pub fn wake(&self) {
+        *self.arrivals.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+        self.wake.notify_all();
+    }
+
+    /// Number of checks in progress.
+    pub fn checking(&self) -> usize {
+        self.checking.load(Ordering::Relaxed)
+    }
+
+    /// Whether no check is in progress.
+    pub fn is_idle(&self) -> bool {
+        self.checking() == 0
+    }
+}
+
+/// Starts the checks, and repeats those that were interrupted.
+pub async fn start(app: &AppState) -> Result<(), StartError> {
+    app.office.requeue_checking(Timestamp::now()).await?;
+    // Uploads that were never acknowledged.
+    let _ = std::fs::remove_dir_all(incoming_folder(&app.config));
+    check_workers::start_threads(app)
+}
+
+/// Whether a competition accepts bots now: new ones while it is open, new versions also while it waits for them.
+pub async fn accepts_bots(app: &AppState, competition: &HostedCompetition) -> bool {
+    match competition.state {
+        CompetitionState::Open => competition.origin == Origin::Hosted,
+        CompetitionState::Waiting if competition.origin == Origin::Hosted => {
+            !matches!(app.office.setting(&format!("closed.{}", competition.id)).await, Ok(Some(_)))
+        }
+        _ => false,
+    }
+}
+
+/// The visible entrants, each with its latest accepted version. Entrants without an accepted version are left out.
+pub async fn entrants(app: &AppState, competition: &str) -> ApiResult<Vec<(Entrant, Option<u32>)>> {
+    let versions = app.office.accepted_for_phase(competition, i32::MAX as u32).await?;
+    let version =
+        |entrant: EntrantId| versions.iter().find(|one| one.entrant == entrant).and_then(|one| one.version);
+    let all = app.office.entrants(competition).await?.into_iter().map(|one| {
+        let version = version(one.id);
+        (one, version)
+    });
+    Ok(all.filter(|(one, version)| one.bot.is_some() || version.is_some()).collect())
+}
+
+/// Folder of a submission, relative to the data folder.
+pub fn submission_folder(competition: &str, entrant: EntrantId, id: &SubmissionId) -> String {
+    format!("competitions/{competition}/bots/{entrant}/{id}")
+}
+
+/// Folder for incomplete uploads.
+pub fn incoming_folder(config: &Config) -> PathBuf {
+    config.data.join("incoming")
+}
+
+/// Metadata of a submission: what the author specified, and the bot that was found. Stored in a file next to the submission's folder.
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
+pub struct SubmissionMeta {
+    /// Class named by the author.
+    pub class: Option<String>,
+    /// Name of the file, if the upload was a single file.
+    #[serde(rename = "single")]
+    pub single_file: Option<String>,
+    /// Bot spec relative to the competition's folder, once it was found.
+    pub bot: Option<String>,
+}
+
+impl SubmissionMeta {
+    fn path(folder: &Path) -> PathBuf {
+        folder.with_extension("slip")
+    }
+
+    /// Reads the metadata of a folder.
+    pub fn read(folder: &Path) -> std::io::Result<Self> {
+        Ok(serde_json::from_slice(&std::fs::read(Self::path(folder))?)?)
+    }
+
+    /// Writes the metadata atomically.
+    pub fn write(&self, folder: &Path) -> std::io::Result<()> {
+        let (path, draft) = (Self::path(folder), folder.with_extension("slip-new"));
+        std::fs::write(&draft, serde_json::to_vec(self)?)?;
+        std::fs::rename(draft, path)
+    }
+}
+
+/// Bot spec of an accepted submission, relative to the competition's folder.
+pub fn bot_spec(app: &AppState, one: &Submission) -> ApiResult<String> {
+    let missing = || ApiError::internal(format!("submission {}: its files are missing", one.id));
+    let folder = app.config.data.join(one.folder.as_ref().ok_or_else(missing)?);
+    SubmissionMeta::read(&folder).ok().and_then(|meta| meta.bot).ok_or_else(missing)
+}

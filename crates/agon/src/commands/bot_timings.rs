@@ -1,0 +1,124 @@
+//! The times of one bot's moves, and what they come to.
+
+use std::time::Duration;
+
+use agon_core::{ClockRule, Fault, GameInfo, Seat};
+use agon_engine::Film;
+use serde_json::{Value as Json, json};
+
+use crate::output;
+
+/// One bot in one role.
+pub struct BotTimings {
+    pub spec: String,
+    pub name: String,
+    pub seat: Seat,
+    pub games: u32,
+    /// The games themselves, if they are needed again.
+    pub films: Vec<Box<dyn Film>>,
+    /// Of all moves that came, as charged, in order of length.
+    pub moves: Vec<Duration>,
+    /// Of all of them.
+    pub cpu: Duration,
+    /// The longest move, or the longest of all games' sums, as the clock counts.
+    pub longest: Duration,
+    /// In the order of [`Fault::ALL`].
+    pub faults: [u64; 4],
+    /// When, which, and its own words.
+    pub first_fault: Option<String>,
+}
+
+impl BotTimings {
+    /// Nothing yet.
+    pub fn new(spec: String, name: String, seat: Seat) -> Self {
+        let (films, moves, faults) = (Vec::new(), Vec::new(), [0; 4]);
+        let (cpu, longest) = (Duration::ZERO, Duration::ZERO);
+        Self { spec, name, seat, games: 0, films, moves, cpu, longest, faults, first_fault: None }
+    }
+
+    /// Takes note of a game. A crash took no time that says anything of the bot's thinking.
+    pub fn add(&mut self, film: &dyn Film, clock: &ClockRule) {
+        self.games += 1;
+        let mut of_game = Duration::ZERO;
+        for request in film.requests(self.seat) {
+            if let Err(report) = &request.recorded {
+                self.faults[report.fault.index()] += 1;
+                let (game, turn) = (self.games, request.turn);
+                let words = || format!("game {game}, turn {turn}: {}: {}", report.fault, report.message);
+                self.first_fault.get_or_insert_with(words);
+                if report.fault == Fault::Crash {
+                    continue;
+                }
+            }
+            let charged = request.times.charged();
+            self.moves.push(charged);
+            self.cpu += request.times.cpu;
+            of_game += charged;
+            if matches!(clock, ClockRule::PerAnswer { .. }) {
+                self.longest = self.longest.max(charged);
+            }
+        }
+        if !matches!(clock, ClockRule::PerAnswer { .. }) {
+            self.longest = self.longest.max(of_game);
+        }
+    }
+
+    /// Mean, min, p50, p99, max.
+    pub fn figures(&self) -> [Duration; 5] {
+        let sum: Duration = self.moves.iter().sum();
+        let mean = sum.checked_div(self.moves.len() as u32).unwrap_or_default();
+        [
+            mean,
+            quantile(&self.moves, 0),
+            quantile(&self.moves, 50),
+            quantile(&self.moves, 99),
+            quantile(&self.moves, 100),
+        ]
+    }
+
+    /// Processor time of a move.
+    pub fn cpu_mean(&self) -> Duration {
+        self.cpu.checked_div(self.moves.len() as u32).unwrap_or_default()
+    }
+
+    /// For programs.
+    pub fn json(&self, info: &GameInfo, clock_used: f64) -> Json {
+        let [mean, min, p50, p99, max] = self.figures().map(output::micros);
+        let faults: serde_json::Map<_, _> = Fault::ALL
+            .iter()
+            .zip(self.faults)
+            .map(|(fault, n)| (fault.name().to_owned(), json!(n)))
+            .collect();
+        json!({
+            "bot": self.spec,
+            "name": self.name,
+            "role": info.role(self.seat).name,
+            "games": self.games,
+            "moves": self.moves.len(),
+            "faults": faults,
+            "time_us": {"mean": mean, "min": min, "p50": p50, "p99": p99, "max": max},
+            "cpu_us": {"mean": output::micros(self.cpu_mean())},
+            "clock_used": clock_used,
+        })
+    }
+}
+
+/// The smallest time that at least so many per cent of the (sorted) times do not exceed.
+fn quantile(sorted: &[Duration], per_cent: usize) -> Duration {
+    let rank = (sorted.len() * per_cent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_those_of_the_moves_themselves() {
+        let moves: Vec<Duration> = (1..=200).map(Duration::from_millis).collect();
+        let ms = |per_cent| quantile(&moves, per_cent).as_millis();
+        assert_eq!([0, 50, 99, 100].map(ms), [1, 100, 198, 200]);
+        assert_eq!(quantile(&moves[..1], 99).as_millis(), 1);
+        assert_eq!(quantile(&[], 50), Duration::ZERO);
+    }
+}

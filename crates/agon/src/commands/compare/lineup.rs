@@ -1,0 +1,246 @@
+//! Who sits where in each pair of games: NEW and OLD against each other, or each in the same field.
+
+use agon_core::random::{Rng, RngStream, match_seed};
+use agon_core::{Assets, GameInfo, Seat, Settings};
+use agon_engine::PlayerSpec;
+use agon_engine::any_game::{AnyGame, MatchSetup, PlayError};
+use agon_venue::Failure;
+use agon_venue::isolation;
+
+use crate::cli::Compare;
+use crate::logs::one_line;
+use crate::setup;
+
+/// Where NEW stands in the list of bots.
+const NEW: usize = 0;
+/// Where OLD does; the field comes after it.
+const OLD: usize = 1;
+const FIELD: usize = 2;
+
+/// Everybody who plays.
+pub struct CompareLineup {
+    /// NEW, OLD, then the field.
+    pub bots: Vec<PlayerSpec>,
+    /// How they meet.
+    pub way: CompareMode,
+}
+
+/// How NEW and OLD are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CompareMode {
+    /// Against each other, sides swapped.
+    Duel,
+    /// Each in the same field of so many seats, at a seat that is drawn, or at this one.
+    Paired { seats: usize, at: Option<Seat> },
+}
+
+/// One of the two games (or matches) of a pair.
+pub struct PairGame {
+    /// Who sits where.
+    pub seats: Vec<PlayerSpec>,
+    /// Where NEW sits, if it does.
+    pub new: Option<Seat>,
+    /// Where OLD sits, if it does.
+    pub old: Option<Seat>,
+}
+
+impl CompareLineup {
+    /// Seats everybody that was named, with a field of house bots where there has to be one.
+    pub fn new(
+        args: &Compare,
+        table: &dyn AnyGame,
+        settings: &Settings,
+        assets: &Assets,
+    ) -> Result<Self, Failure> {
+        let info = table.info();
+        // What they learn is not kept: a bot that is compared again should be the same bot.
+        let read = |bot: &String| {
+            let seating = setup::read_bot(info.id, bot, args.sandbox, false)?;
+            match seating {
+                PlayerSpec::Human => Err(Failure::wrong_use(
+                    "a person cannot be compared, nor play so many games",
+                    "name a bot",
+                )),
+                bot => Ok(bot),
+            }
+        };
+        let mut bots = [&args.new, &args.old].into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
+        let at = match info.roles.len() {
+            0 | 1 => one_role(args, info).map(|()| None)?,
+            _ => Some(role(args, table, &bots, (settings, assets))?),
+        };
+        let duel = is_duel(args, info);
+        if !duel {
+            let field = args.against.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+            bots.extend(if field.is_empty() { house_field(table, at, &bots) } else { field });
+        }
+        isolation::hide_other_bots(&mut bots)?;
+        setup::furnish(info.id, &mut bots, settings, assets)?;
+        let others = (bots.len() - FIELD).clamp(info.seats.min.max(2) - 1, info.seats.max - 1);
+        let way = if duel { CompareMode::Duel } else { CompareMode::Paired { seats: others + 1, at } };
+        Ok(Self { bots, way })
+    }
+
+    /// Starts every program once, at a seat where it will sit.
+    pub fn try_load(&self, table: &dyn AnyGame, settings: &Settings, assets: &Assets) -> Result<(), Failure> {
+        let mut lineups: Vec<Vec<PlayerSpec>> = self.sides(0, 0).into_iter().map(|side| side.seats).collect();
+        if let CompareMode::Paired { seats, at } = self.way {
+            // Whom the first pair has not drawn.
+            let missing = self.bots[FIELD..].iter().filter(|bot| !lineups[0].contains(bot)).cloned();
+            let missing: Vec<PlayerSpec> = missing.collect();
+            for some in missing.chunks(seats - 1) {
+                let mut others = some.iter().chain(&self.bots[FIELD..]).cloned().cycle();
+                let at = at.unwrap_or(Seat(0));
+                let seat = |seat| if seat == at { Some(self.bots[NEW].clone()) } else { others.next() };
+                lineups.push(Seat::all(seats).filter_map(seat).collect());
+            }
+        }
+        for seats in &lineups {
+            table.check_seats(seats).map_err(PlayError::from)?;
+            table.check_settings(settings, seats.len(), assets)?;
+            setup::try_load(table, &MatchSetup { settings, seed: 0, seats, assets })?;
+        }
+        Ok(())
+    }
+
+    /// The two games of a pair.
+    pub fn sides(&self, seed: u64, pair: u32) -> [PairGame; 2] {
+        let bot = |index: usize| self.bots[index].clone();
+        let CompareMode::Paired { seats, at } = self.way else {
+            let (first, second) = (Some(Seat(0)), Some(Seat(1)));
+            return [
+                PairGame { seats: vec![bot(NEW), bot(OLD)], new: first, old: second },
+                PairGame { seats: vec![bot(OLD), bot(NEW)], new: second, old: first },
+            ];
+        };
+        // A pair's own chance, which no game draws from: its games are the first of their series.
+        let mut rng = Rng::new(match_seed(seed, pair), RngStream::Series);
+        let at = at.unwrap_or_else(|| Seat(rng.below(seats as u32) as u8));
+        let mut field: Vec<usize> = (FIELD..self.bots.len()).collect();
+        rng.shuffle(&mut field);
+        let with = |subject: usize| {
+            let mut others = field.iter().cycle();
+            let seat = |seat| if seat == at { Some(subject) } else { others.next().copied() };
+            Seat::all(seats).filter_map(seat).map(bot).collect()
+        };
+        [
+            PairGame { seats: with(NEW), new: Some(at), old: None },
+            PairGame { seats: with(OLD), new: None, old: Some(at) },
+        ]
+    }
+
+    /// As they were named.
+    pub fn names(&self) -> [String; 2] {
+        [NEW, OLD].map(|index| one_line(&self.bots[index].spec()))
+    }
+
+    /// The field as it was named.
+    pub fn field(&self) -> Vec<String> {
+        self.bots[FIELD..].iter().map(|bot| one_line(&bot.spec())).collect()
+    }
+
+    /// Whether pairs must be played one after the other: bots that keep something from match to match see the order.
+    pub fn one_by_one(&self) -> bool {
+        self.bots.iter().any(|bot| matches!(bot, PlayerSpec::Program(one) if one.logs_dir.is_some()))
+    }
+}
+
+/// Whether NEW and OLD meet.
+pub fn is_duel(args: &Compare, info: &GameInfo) -> bool {
+    args.against.is_empty() && info.roles.len() < 2 && info.seats.max == 2
+}
+
+/// `--role` where there is nothing to choose.
+fn one_role(args: &Compare, info: &GameInfo) -> Result<(), Failure> {
+    match &args.role {
+        Some(role) if info.roles.iter().all(|known| known.name != role) => Err(Failure::wrong_use(
+            format!("--role: {} has no role `{role}`", info.id),
+            "leave it out; all seats play alike",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// House bots of the roles that are free, but for those that are compared, if others are left.
+fn house_field(table: &dyn AnyGame, at: Option<Seat>, compared: &[PlayerSpec]) -> Vec<PlayerSpec> {
+    let info = table.info();
+    let own = at.map(|seat| info.role(seat).name);
+    let fits = |roles: &[&str]| own.is_none_or(|own| roles.iter().any(|role| *role != own));
+    let all: Vec<PlayerSpec> = table
+        .house_bots()
+        .into_iter()
+        .filter(|bot| fits(&bot.roles))
+        .map(|bot| PlayerSpec::House(bot.name.to_owned()))
+        .collect();
+    let others: Vec<PlayerSpec> = all.iter().filter(|bot| !compared.contains(bot)).cloned().collect();
+    if others.len() + 1 >= info.seats.min { others } else { all }
+}
+
+/// What the game is played with.
+type Ground<'g> = (&'g Settings, &'g Assets);
+
+/// The seat of the role that both play.
+fn role(
+    args: &Compare,
+    table: &dyn AnyGame,
+    bots: &[PlayerSpec],
+    ground: Ground<'_>,
+) -> Result<Seat, Failure> {
+    let info = table.info();
+    let names: Vec<&str> = info.roles.iter().map(|role| role.name).collect();
+    if let Some(role) = &args.role {
+        let known = names.iter().position(|name| name == role).map(|index| Seat(index as u8));
+        return known.ok_or_else(|| {
+            let what = format!("--role: {} has no role `{role}`", info.id);
+            Failure::wrong_use(what, format!("its roles are {}", names.join(", ")))
+        });
+    }
+    let plays =
+        bots.iter().map(|bot| roles_of(table, bot, ground)).collect::<Result<Vec<Vec<Seat>>, Failure>>()?;
+    let both: Vec<Seat> = plays[NEW].iter().filter(|seat| plays[OLD].contains(seat)).copied().collect();
+    let role = |seat: &Seat| info.role(*seat).name;
+    match both.as_slice() {
+        [seat] => Ok(*seat),
+        [] => {
+            let words = |index: usize| {
+                let roles: Vec<&str> = plays[index].iter().map(role).collect();
+                format!("{} plays the {}", one_line(&bots[index].spec()), roles.join(" and the "))
+            };
+            let what = format!("{}, {}", words(NEW), words(OLD));
+            Err(Failure::wrong_use(what, "compare two bots of the same role"))
+        }
+        [first, ..] => Err(Failure::wrong_use(
+            format!("both play {}", both.iter().map(role).collect::<Vec<_>>().join(" and ")),
+            format!("choose one, such as --role {}", role(first)),
+        )),
+    }
+}
+
+/// The seats a bot can sit at: a house bot says so, a program is tried.
+fn roles_of(table: &dyn AnyGame, bot: &PlayerSpec, ground: Ground<'_>) -> Result<Vec<Seat>, Failure> {
+    let info = table.info();
+    let house = table.house_bots();
+    let mut plays = Vec::new();
+    let mut refusal = None;
+    for seat in Seat::all(info.roles.len()) {
+        let role = |seat: Seat| info.role(seat).name;
+        let other = |seat: Seat| {
+            let name = house.iter().find(|one| one.roles.contains(&role(seat))).map(|one| one.name);
+            PlayerSpec::House(name.unwrap_or_default().to_owned())
+        };
+        let seats: Vec<PlayerSpec> = Seat::all(info.roles.len())
+            .map(|place| if place == seat { bot.clone() } else { other(place) })
+            .collect();
+        let (settings, assets) = ground;
+        let plan = MatchSetup { settings, seed: 0, seats: &seats, assets };
+        let sits = table.check_seats(&seats).map_err(|error| PlayError::from(error).into());
+        match sits.and_then(|()| setup::try_load(table, &plan)) {
+            Ok(()) => plays.push(seat),
+            Err(failure) => refusal = Some(refusal.unwrap_or(failure)),
+        }
+    }
+    match refusal {
+        Some(failure) if plays.is_empty() => Err(failure),
+        _ => Ok(plays),
+    }
+}

@@ -1,0 +1,154 @@
+//! A small client of a server's API.
+
+use std::time::Duration;
+
+use agon_venue::error::{BROKE, Failure, WRONG_USE};
+use serde_json::Value as Json;
+
+/// An answer takes no longer.
+const HTTP_TIMEOUT: Duration = Duration::from_mins(5);
+/// Answers are not longer.
+const LONGEST: u64 = 16 << 20;
+
+/// A server, and who asks.
+pub struct Client {
+    agent: ureq::Agent,
+    /// Such as `https://agon.example.org`.
+    server: String,
+    token: String,
+}
+
+/// What came back.
+pub struct Answer {
+    pub status: u16,
+    pub json: Json,
+}
+
+impl Client {
+    pub fn new(server: &str, token: String) -> Self {
+        let config = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(HTTP_TIMEOUT))
+            // A token is for one server.
+            .max_redirects(0)
+            .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Self { agent: config.into(), server: server.trim_end_matches('/').to_owned(), token }
+    }
+
+    pub fn get(&self, path: &str) -> Result<Answer, Failure> {
+        let request = self.agent.get(self.address(path)).header("Authorization", self.bearer());
+        self.answer(request.call())
+    }
+
+    /// Sends a form.
+    pub fn post_form(&self, path: &str, form: &Form) -> Result<Answer, Failure> {
+        let request = self
+            .agent
+            .post(self.address(path))
+            .header("Authorization", self.bearer())
+            .header("Content-Type", form.content_type());
+        self.answer(request.send(&form.body()[..]))
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("{}/api/v1/{path}", self.server)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    fn answer(&self, got: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Answer, Failure> {
+        let mut response = got.map_err(|error| {
+            let hint = "is it running, and is --server its address?";
+            Failure { code: BROKE, message: format!("{}: {error}\nhint: {hint}", self.server) }
+        })?;
+        let status = response.status().as_u16();
+        let bytes = response.body_mut().with_config().limit(LONGEST).read_to_vec();
+        let bytes = bytes.map_err(|error| self.broke(&error.to_string()))?;
+        let json = serde_json::from_slice(&bytes).unwrap_or(Json::Null);
+        if json.is_null() && !(200..300).contains(&status) {
+            return Err(self.broke(&format!("it answers {status}, and not as an Agon server does")));
+        }
+        Ok(Answer { status, json })
+    }
+
+    fn broke(&self, what: &str) -> Failure {
+        let hint = "is this the address of an Agon server?";
+        Failure { code: BROKE, message: format!("{}: {what}\nhint: {hint}", self.server) }
+    }
+}
+
+impl Answer {
+    /// What was asked for, or the server's own words why not.
+    pub fn good(self) -> Result<Json, Failure> {
+        if (200..300).contains(&self.status) {
+            return Ok(self.json);
+        }
+        Err(self.refusal())
+    }
+
+    /// A refusal in the server's own words.
+    pub fn refusal(&self) -> Failure {
+        let error = &self.json["error"];
+        let mut message = tame(error["message"].as_str().unwrap_or("it was refused"));
+        if let Some(hint) = error["hint"].as_str() {
+            message += &format!("\nhint: {}", tame(hint));
+        }
+        let code = if self.status >= 500 { BROKE } else { WRONG_USE };
+        Failure { code, message }
+    }
+}
+
+/// A stranger's words: nothing in them that a terminal would obey.
+pub fn tame(text: &str) -> String {
+    let odd = |c: char| c.is_control() && c != '\n';
+    text.chars().map(|c| if odd(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
+}
+
+/// A form with texts and a file.
+pub struct Form {
+    boundary: String,
+    bytes: Vec<u8>,
+}
+
+impl Form {
+    pub fn new(file: &str, content: &[u8]) -> Self {
+        // Any text that is not in the content.
+        let mut boundary = "agon-form-boundary".to_owned();
+        while content.windows(boundary.len()).any(|part| part == boundary.as_bytes()) {
+            boundary.push('x');
+        }
+        let mut form = Self { boundary, bytes: Vec::new() };
+        let plain = |c: char| if c == '"' || c == '\\' || c.is_control() { '_' } else { c };
+        let file: String = file.chars().map(plain).collect();
+        form.part(&format!("name=\"file\"; filename=\"{file}\""), content);
+        form
+    }
+
+    /// With a text.
+    pub fn text(mut self, name: &str, value: Option<&str>) -> Self {
+        if let Some(value) = value {
+            self.part(&format!("name=\"{name}\""), value.as_bytes());
+        }
+        self
+    }
+
+    fn part(&mut self, head: &str, content: &[u8]) {
+        let head = format!("--{}\r\nContent-Disposition: form-data; {head}\r\n\r\n", self.boundary);
+        self.bytes.extend_from_slice(head.as_bytes());
+        self.bytes.extend_from_slice(content);
+        self.bytes.extend_from_slice(b"\r\n");
+    }
+
+    fn content_type(&self) -> String {
+        format!("multipart/form-data; boundary={}", self.boundary)
+    }
+
+    fn body(&self) -> Vec<u8> {
+        let mut body = self.bytes.clone();
+        body.extend_from_slice(format!("--{}--\r\n", self.boundary).as_bytes());
+        body
+    }
+}
