@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use agon_core::ErrorKind;
+
 /// Errors of the grid.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -112,16 +114,16 @@ pub enum GridError {
     },
     /// Error with bots or files of the competition.
     #[error("{}", .0.message)]
-    Competition(agon_venue::Failure),
+    Competition(agon_bots::Diagnostic),
     /// I/O error.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
 impl GridError {
-    /// Whether this is a usage error (exit code 2) rather than an internal failure (exit code 3).
-    pub const fn is_wrong_use(&self) -> bool {
-        matches!(
+    /// Class of the error.
+    pub const fn kind(&self) -> ErrorKind {
+        ErrorKind::usage_if(matches!(
             self,
             Self::Credentials { .. }
                 | Self::Tls { .. }
@@ -129,28 +131,21 @@ impl GridError {
                 | Self::File { .. }
                 | Self::Usage { .. }
                 | Self::Refused { .. }
-        )
+        ))
     }
 }
 
-impl From<agon_venue::Failure> for GridError {
-    fn from(failure: agon_venue::Failure) -> Self {
+impl From<agon_bots::Diagnostic> for GridError {
+    fn from(failure: agon_bots::Diagnostic) -> Self {
         Self::Competition(failure)
     }
 }
 
-impl From<GridError> for agon_venue::Failure {
+impl From<GridError> for agon_bots::Diagnostic {
     fn from(error: GridError) -> Self {
         match error {
             GridError::Competition(failure) => failure,
-            other => {
-                let code = if other.is_wrong_use() {
-                    agon_venue::error::WRONG_USE
-                } else {
-                    agon_venue::error::BROKE
-                };
-                Self { code, message: other.to_string() }
-            }
+            other => Self { kind: other.kind(), message: other.to_string() },
         }
     }
 }

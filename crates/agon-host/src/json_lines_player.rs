@@ -1,4 +1,4 @@
-//! A program as a player, by the JSON-lines protocol of `docs/protocol.md`.
+//! A program as a player, through the JSON-lines protocol of `docs/protocol.md`.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,28 +12,28 @@ use serde_json::{Map, Value as Json};
 
 use crate::connection::AnswerError;
 use crate::message::{self, BotMessage, Hello, Limits, Message, PROTOCOL, SimpleMessage};
-use crate::process::{shown, shown_words};
+use crate::process::{quote_line, sanitize_text};
 use crate::program::Program;
 use crate::running_bot::RunningBot;
 
-/// What a bot is told about the game it is going to play.
+/// Facts about the game that a bot receives in `hello`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HelloInfo {
-    /// Where it sits.
+    /// The bot's seat.
     pub seat: Seat,
-    /// How many sit there.
+    /// The number of seats.
     pub seats: usize,
-    /// Everybody's name in seat order, in games that show names.
+    /// The names of all entrants in seat order, in games that show names.
     pub names: Option<Vec<String>>,
-    /// The settings that are no secret.
+    /// The settings that are not secret.
     pub settings: Map<String, Json>,
-    /// The clock.
+    /// The clock of the game.
     pub clock: ClockRule,
 }
 
 impl HelloInfo {
-    /// What the bot at this seat is told. Settings that are drawn when nobody sets them are left out, set or not: they
-    /// are what a bot has to find out.
+    /// The facts for the bot at this seat. Settings that are drawn at random by default are always left out: the bot has to
+    /// find them out.
     pub fn new<G: Game>(game: &G, settings: &Settings, seat: Seat, names: &[String]) -> Self {
         let info = G::info();
         let drawn = |name: &str| {
@@ -49,31 +49,31 @@ impl HelloInfo {
     }
 }
 
-/// Under which conditions a program plays.
+/// Time limits and modes of a player.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(clippy::struct_excessive_bools, reason = "independent conditions, each said by name")]
+#[allow(clippy::struct_excessive_bools, reason = "independent options, each with its own name")]
 pub struct PlayerOptions {
-    /// How long it may take from its start until it has answered `hello` and the first `start`.
+    /// Maximum time from the start of the process until it has answered `hello` and the first `start`.
     pub start: Duration,
-    /// How long it may take to answer `end` and each further `start`.
+    /// Maximum time to answer `end` and each further `start`.
     pub end: Duration,
-    /// How long it may live on after `bye`.
+    /// Maximum time the process may live after `bye`.
     pub bye: Duration,
-    /// Whether its start counts as part of its first answer.
+    /// Whether the start of the process is charged to its first answer.
     pub start_is_charged: bool,
-    /// Whether it is held still whenever it is not asked.
+    /// Whether the process is stopped (SIGSTOP) between requests.
     pub hold: bool,
-    /// Whether every answer is given by a process of its own, so that nothing is kept from one to the next.
+    /// Whether a new process gives each answer, so that nothing is kept between calls.
     pub stateless: bool,
-    /// Whether one that was stopped is started again for the next request: a bot that keeps nothing has lost nothing.
+    /// Whether a bot that was killed is started again for the next request. A stateless bot has lost nothing.
     pub restarts: bool,
 }
 
 impl PlayerOptions {
-    /// The usual ones for a game.
+    /// The default options for a game.
     pub fn of<G: Game>() -> Self {
         let lifetime = G::info().lifetime;
-        // Only who plays on after a game has something to learn from it.
+        // Only a bot that plays several games with one process can learn after a game.
         let [end, bye] = match lifetime {
             BotLifetime::Match => [10, 60],
             BotLifetime::Game | BotLifetime::Call => [1, 1],
@@ -93,21 +93,21 @@ impl PlayerOptions {
 /// A program at a seat.
 pub struct JsonLinesPlayer<G: Game> {
     program: Program,
-    told: HelloInfo,
-    conditions: PlayerOptions,
-    life: ProcessState,
+    hello_info: HelloInfo,
+    options: PlayerOptions,
+    state: ProcessState,
     seed: u64,
     games: u32,
-    /// Whether it was told that this game begins.
-    begun: bool,
+    /// Whether the bot was told that this game starts.
+    announced: bool,
     calls: u32,
     last_id: u64,
-    /// What it still has to answer before its turn: the ids of `hello`, `start`, `end`.
+    /// Ids of `hello`, `start` and `end` that the bot must answer before its turn.
     owed: VecDeque<u64>,
-    /// It was not ready in time and catches up on the clock of its turn.
+    /// The bot was not ready in time and catches up on the clock of its turn.
     behind: bool,
     asked: PendingRequest,
-    /// What a process printed that is no longer there.
+    /// Output of processes that have ended.
     printed: String,
     text: Vec<u8>,
     game: std::marker::PhantomData<fn(G)>,
@@ -116,7 +116,7 @@ pub struct JsonLinesPlayer<G: Game> {
 enum ProcessState {
     NotStarted,
     Running(RunningBot),
-    /// Not running any more. `for_good`: it never came up, and is not tried again.
+    /// Not running any more. `for_good`: the bot never became ready and is not started again.
     Gone {
         why: Fault,
         for_good: bool,
@@ -126,21 +126,21 @@ enum ProcessState {
 enum PendingRequest {
     Nothing,
     Turn(u64),
-    /// Something is wrong already.
+    /// A fault that happened before the request was sent.
     Fault(Box<FaultReport>),
 }
 
 impl<G: Game> JsonLinesPlayer<G> {
-    /// A player that starts this program when its first game begins.
-    pub fn new(program: Program, told: HelloInfo, conditions: PlayerOptions) -> Self {
+    /// A player that starts this program when its first game starts.
+    pub fn new(program: Program, hello_info: HelloInfo, options: PlayerOptions) -> Self {
         Self {
             program,
-            told,
-            conditions,
-            life: ProcessState::NotStarted,
+            hello_info,
+            options,
+            state: ProcessState::NotStarted,
             seed: 0,
             games: 0,
-            begun: false,
+            announced: false,
             calls: 0,
             last_id: 0,
             owed: VecDeque::new(),
@@ -152,9 +152,9 @@ impl<G: Game> JsonLinesPlayer<G> {
         }
     }
 
-    /// The number of its process, while there is one.
+    /// The process id, while a process runs.
     pub fn process_id(&self) -> Option<u32> {
-        match &self.life {
+        match &self.state {
             ProcessState::Running(process) => Some(process.id()),
             _ => None,
         }
@@ -165,33 +165,33 @@ impl<G: Game> JsonLinesPlayer<G> {
         self.last_id
     }
 
-    /// Starts the program if it is not running, and tells it that a game begins. Does not wait.
+    /// Starts the program if it is not running, and announces the game. Does not wait.
     fn start(&mut self) -> Result<(), Box<FaultReport>> {
         let seed = series_seed(self.seed, self.calls);
-        self.begun = true;
+        self.announced = true;
         self.text.clear();
-        let mut limit = self.conditions.end;
-        if !matches!(self.life, ProcessState::Running(_)) {
+        let mut limit = self.options.end;
+        if !matches!(self.state, ProcessState::Running(_)) {
             let environment = [("AGON_SEED", seed.to_string()), ("AGON_GAME", G::info().id.to_owned())];
-            let role = G::info().role(self.told.seat).name;
-            match RunningBot::start(&self.program, &environment, self.conditions.hold, role) {
-                Ok(running) => self.life = ProcessState::Running(running),
+            let role = G::info().role(self.hello_info.seat).name;
+            match RunningBot::start(&self.program, &environment, self.options.hold, role) {
+                Ok(running) => self.state = ProcessState::Running(running),
                 Err(error) => {
-                    self.life = ProcessState::Gone { why: Fault::Crash, for_good: true };
+                    self.state = ProcessState::Gone { why: Fault::Crash, for_good: true };
                     return Err(crash(format!("could not be started: {error}")).into());
                 }
             }
             self.owed.clear();
             self.behind = false;
             self.last_id = 0;
-            limit = self.conditions.start;
+            limit = self.options.start;
             self.write_hello(seed);
         }
         let id = self.id();
         self.owed.push_back(id);
         let start = SimpleMessage::Start { id, number: self.games, seed: seed.to_string() };
         start.write(&mut self.text);
-        if let ProcessState::Running(process) = &mut self.life {
+        if let ProcessState::Running(process) = &mut self.state {
             if G::info().lifetime == BotLifetime::Game {
                 process.mark_game_start();
             }
@@ -200,8 +200,8 @@ impl<G: Game> JsonLinesPlayer<G> {
         Ok(())
     }
 
-    /// Starts it; trouble is the answer to the next request.
-    fn start_or_note(&mut self) {
+    /// Like [`Self::start`]; an error becomes the reply to the next request.
+    fn start_or_record_fault(&mut self) {
         if let Err(report) = self.start() {
             self.asked = PendingRequest::Fault(report);
         }
@@ -211,34 +211,34 @@ impl<G: Game> JsonLinesPlayer<G> {
         let id = self.id();
         self.owed.push_back(id);
         let info = G::info();
-        let (clock, clock_ms) = message::clock(&self.told.clock);
+        let (clock, clock_ms) = message::clock(&self.hello_info.clock);
         let ms = |time: Duration| time.as_millis() as u64;
         let limits = Limits {
             clock,
             clock_ms,
-            start_ms: ms(self.conditions.start),
-            end_ms: ms(self.conditions.end),
-            bye_ms: ms(self.conditions.bye),
+            start_ms: ms(self.options.start),
+            end_ms: ms(self.options.end),
+            bye_ms: ms(self.options.bye),
         };
         let hello = Hello {
             id,
             protocol: PROTOCOL,
             game: info.id,
             rules: info.rules_version,
-            seat: self.told.seat.0,
-            seats: self.told.seats,
-            role: info.role(self.told.seat).name,
-            names: self.told.names.as_deref(),
-            settings: &self.told.settings,
+            seat: self.hello_info.seat.0,
+            seats: self.hello_info.seats,
+            role: info.role(self.hello_info.seat).name,
+            names: self.hello_info.names.as_deref(),
+            settings: &self.hello_info.settings,
             seed: seed.to_string(),
             limits,
         };
         SimpleMessage::Hello(hello).write(&mut self.text);
     }
 
-    /// Waits until it has answered everything but turns. Says whether it has; what is wrong otherwise.
-    fn settle(&mut self) -> Result<(), Box<FaultReport>> {
-        let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+    /// Waits until the bot has answered everything except turns. The error is the fault to report.
+    fn wait_until_ready(&mut self) -> Result<(), Box<FaultReport>> {
+        let ProcessState::Running(process) = &mut self.state else { return Ok(()) };
         if self.owed.is_empty() || self.behind {
             return Ok(());
         }
@@ -246,133 +246,135 @@ impl<G: Game> JsonLinesPlayer<G> {
         match process.wait().1 {
             Ok(()) => self.read_owed(starting),
             Err(AnswerError::Late) if starting => {
-                let says = format!("not ready within {:?} of its start", self.conditions.start);
+                let says = format!("not ready within {:?} of its start", self.options.start);
                 Err(self.stop(Fault::Timeout, says, true).into())
             }
             Err(AnswerError::Late) => {
                 self.behind = true;
                 Ok(())
             }
-            Err(trouble) => Err(self.stop_for(trouble, starting).into()),
+            Err(problem) => Err(self.stop_for(problem, starting).into()),
         }
     }
 
-    /// Reads the answers to everything but turns.
+    /// Reads the answers to all messages except turns.
     fn read_owed(&mut self, starting: bool) -> Result<(), Box<FaultReport>> {
         while let Some(wanted) = self.owed.pop_front() {
-            let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+            let ProcessState::Running(process) = &mut self.state else { return Ok(()) };
             let line = match process.line() {
                 Ok(line) => line,
-                Err(trouble) => return Err(self.stop_for(trouble, starting).into()),
+                Err(problem) => return Err(self.stop_for(problem, starting).into()),
             };
-            let trouble = match message::read(&line) {
+            let problem = match message::read(&line) {
                 Ok(BotMessage { ended: Some(how), .. }) => {
-                    return Err(self.stop(Fault::Crash, shown_words(&how), starting).into());
+                    return Err(self.stop(Fault::Crash, sanitize_text(&how), starting).into());
                 }
                 Ok(BotMessage { id, error: Some(error), .. }) if id == wanted => {
-                    return Err(self.stop(Fault::Crash, shown_words(&error.to_string()), true).into());
+                    return Err(self.stop(Fault::Crash, sanitize_text(&error.to_string()), true).into());
                 }
                 Ok(answered) if answered.id == wanted => continue,
-                Ok(answered) => format!("answered {} when {wanted} was asked: {}", answered.id, shown(&line)),
-                Err(what) => format!("{what}: {}", shown(&line)),
+                Ok(answered) => {
+                    format!("answered {} when {wanted} was asked: {}", answered.id, quote_line(&line))
+                }
+                Err(what) => format!("{what}: {}", quote_line(&line)),
             };
-            return Err(self.stop(Fault::Garbled, trouble, starting).into());
+            return Err(self.stop(Fault::Garbled, problem, starting).into());
         }
         self.behind = false;
         Ok(())
     }
 
-    fn stop_for(&mut self, trouble: AnswerError, for_good: bool) -> FaultReport {
-        match trouble {
+    fn stop_for(&mut self, problem: AnswerError, for_good: bool) -> FaultReport {
+        match problem {
             AnswerError::Late => self.stop(Fault::Timeout, "no answer within the limit", for_good),
             AnswerError::Ended(how) => self.stop(Fault::Crash, how, for_good),
             AnswerError::TooLong(line) => {
                 self.stop(Fault::Garbled, format!("a line longer than 64 KiB: {line}"), for_good)
             }
-            AnswerError::Unasked(line) => {
+            AnswerError::Unsolicited(line) => {
                 self.stop(Fault::Garbled, format!("wrote without being asked: {line}"), for_good)
             }
         }
     }
 
-    /// Kills the process and says why.
+    /// Kills the process and returns the fault report.
     fn stop(&mut self, why: Fault, says: impl Into<String>, for_good: bool) -> FaultReport {
         let says = says.into();
-        match std::mem::replace(&mut self.life, ProcessState::Gone { why, for_good }) {
+        match std::mem::replace(&mut self.state, ProcessState::Gone { why, for_good }) {
             ProcessState::Running(mut process) => process.report(why, &says),
             _ => FaultReport::new(why, says),
         }
     }
 
-    /// Everything up to the request itself: a process that runs and is in step.
+    /// Makes sure that a process runs and has answered all earlier messages.
     fn get_ready(&mut self) -> Result<(), Box<FaultReport>> {
-        if self.conditions.restarts
-            && let ProcessState::Gone { for_good: false, .. } = self.life
+        if self.options.restarts
+            && let ProcessState::Gone { for_good: false, .. } = self.state
         {
-            self.life = ProcessState::NotStarted;
-            self.begun = false;
+            self.state = ProcessState::NotStarted;
+            self.announced = false;
         }
-        if let ProcessState::Gone { why, .. } = self.life {
+        if let ProcessState::Gone { why, .. } = self.state {
             return Err(crash(format!("not running any more after a {why} earlier in the game")).into());
         }
-        if !self.begun {
+        if !self.announced {
             self.start()?;
         }
-        if !self.conditions.start_is_charged {
-            self.settle()?;
+        if !self.options.start_is_charged {
+            self.wait_until_ready()?;
         }
-        let ProcessState::Running(process) = &mut self.life else { return Ok(()) };
+        let ProcessState::Running(process) = &mut self.state else { return Ok(()) };
         if self.owed.is_empty()
-            && !process.tells_strays()
+            && !process.wait_reports_unsolicited()
             && let Some(line) = process.unsolicited_output()
         {
-            return Err(self.stop_for(AnswerError::Unasked(line), false).into());
+            return Err(self.stop_for(AnswerError::Unsolicited(line), false).into());
         }
         Ok(())
     }
 
-    /// Fetches the answer to a turn.
+    /// Reads the answer to a turn.
     fn fetch(&mut self, id: u64) -> Response<G::Answer> {
-        let ProcessState::Running(process) = &mut self.life else {
+        let ProcessState::Running(process) = &mut self.state else {
             return fault(crash("not running").into());
         };
         let (times, came) = process.wait();
         let reply = match came {
-            Err(trouble) => Err(self.stop_for(trouble, false).into()),
+            Err(problem) => Err(self.stop_for(problem, false).into()),
             Ok(()) => self.read_owed(false).and_then(|()| self.read_answer(id)),
         };
         Response { reply, times }
     }
 
     fn read_answer(&mut self, id: u64) -> Result<G::Answer, Box<FaultReport>> {
-        let ProcessState::Running(process) = &mut self.life else {
+        let ProcessState::Running(process) = &mut self.state else {
             return Err(crash("not running").into());
         };
         let line = match process.line() {
             Ok(line) => line,
-            Err(trouble) => return Err(self.stop_for(trouble, false).into()),
+            Err(problem) => return Err(self.stop_for(problem, false).into()),
         };
-        // A line that cannot be read is taken for the answer it should have been: the bot is still in step. One with
-        // another id is not.
+        // An unreadable line counts as the expected answer, because the bot is still in step. A line with another id means that it
+        // is not.
         let answered = match message::read(&line) {
             Ok(BotMessage { ended: Some(how), .. }) => {
-                return Err(self.stop(Fault::Crash, shown_words(&how), false).into());
+                return Err(self.stop(Fault::Crash, sanitize_text(&how), false).into());
             }
             Ok(answered) if answered.id == id => answered,
             Ok(answered) => {
-                let says = format!("answered {} when {id} was asked: {}", answered.id, shown(&line));
+                let says = format!("answered {} when {id} was asked: {}", answered.id, quote_line(&line));
                 return Err(self.stop(Fault::Garbled, says, false).into());
             }
             Err(what) => {
-                return Err(process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into());
+                return Err(process.report(Fault::Garbled, &format!("{what}: {}", quote_line(&line))).into());
             }
         };
         if let Some(fault) = answered.fault {
-            return Err(process.report(fault, &shown_words(&answered.says.unwrap_or_default())).into());
+            return Err(process.report(fault, &sanitize_text(&answered.says.unwrap_or_default())).into());
         }
         message::text_of(answered.answer)
             .and_then(|text| G::read_answer(&text))
-            .map_err(|what| process.report(Fault::Garbled, &format!("{what}: {}", shown(&line))).into())
+            .map_err(|what| process.report(Fault::Garbled, &format!("{what}: {}", quote_line(&line))).into())
     }
 }
 
@@ -381,19 +383,19 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         self.seed = seed;
         self.calls = 0;
         self.games += 1;
-        self.begun = false;
-        if let ProcessState::Gone { for_good: false, .. } = self.life {
-            self.life = ProcessState::NotStarted;
+        self.announced = false;
+        if let ProcessState::Gone { for_good: false, .. } = self.state {
+            self.state = ProcessState::NotStarted;
         }
         self.asked = PendingRequest::Nothing;
-        // A start that counts begins with the first request.
-        if !self.conditions.start_is_charged && !matches!(self.life, ProcessState::Gone { .. }) {
-            self.start_or_note();
+        // If the start is charged, the process starts with the first request.
+        if !self.options.start_is_charged && !matches!(self.state, ProcessState::Gone { .. }) {
+            self.start_or_record_fault();
         }
     }
 
     fn ask(&mut self, seen: &G::Observation<'_>, limit: Duration) {
-        // What was wrong when the game began is the answer to its first request.
+        // A fault at the start of the game is the reply to the first request.
         if matches!(self.asked, PendingRequest::Fault(_)) {
             return;
         }
@@ -405,7 +407,7 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
         let request = G::info().requests.get(G::request_of(seen)).map_or("move", |request| request.name);
         let limit_ms = limit.as_millis() as u64;
         self.text.clear();
-        if let ProcessState::Running(process) = &mut self.life {
+        if let ProcessState::Running(process) = &mut self.state {
             let first = self.calls == 0;
             let packed =
                 process.reads_packed() && message::pack_turn::<G>(id, limit_ms, seen, first, &mut self.text);
@@ -425,20 +427,20 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
             PendingRequest::Nothing => fault(crash("was not asked").into()),
         };
         self.calls += 1;
-        if self.conditions.stateless && !matches!(self.life, ProcessState::Gone { for_good: true, .. }) {
-            if let ProcessState::Running(process) = &mut self.life {
+        if self.options.stateless && !matches!(self.state, ProcessState::Gone { for_good: true, .. }) {
+            if let ProcessState::Running(process) = &mut self.state {
                 self.printed += &process.printed();
             }
-            // Killed now, and a new one is on its way for the next call.
-            self.life = ProcessState::NotStarted;
-            self.start_or_note();
+            // Dropping the old process kills it; a new one starts for the next call.
+            self.state = ProcessState::NotStarted;
+            self.start_or_record_fault();
         }
         response
     }
 
     fn wait_until_ready(&mut self) {
         if matches!(self.asked, PendingRequest::Nothing)
-            && !self.conditions.start_is_charged
+            && !self.options.start_is_charged
             && let Err(report) = self.get_ready()
         {
             self.asked = PendingRequest::Fault(report);
@@ -447,54 +449,54 @@ impl<G: Game> Player<G> for JsonLinesPlayer<G> {
 
     fn take_output(&mut self) -> String {
         let mut printed = std::mem::take(&mut self.printed);
-        if let ProcessState::Running(process) = &mut self.life {
+        if let ProcessState::Running(process) = &mut self.state {
             printed += &process.printed();
         }
         printed
     }
 
     fn game_over(&mut self) {
-        if self.conditions.stateless {
-            self.life = ProcessState::NotStarted;
+        if self.options.stateless {
+            self.state = ProcessState::NotStarted;
             return;
         }
         let id = self.id();
-        let ProcessState::Running(process) = &mut self.life else { return };
+        let ProcessState::Running(process) = &mut self.state else { return };
         if process.unsolicited_output().is_some() || !self.owed.is_empty() {
-            // Out of step at the very end: no game is lost by it, the next one begins with a new process.
-            self.life = ProcessState::NotStarted;
+            // Out of step at the end of the game: no game is lost, and the next one starts with a new process.
+            self.state = ProcessState::NotStarted;
             return;
         }
         self.owed.push_back(id);
         self.text.clear();
         SimpleMessage::End { id }.write(&mut self.text);
-        process.ask(&self.text, 1, self.conditions.end);
-        if self.settle().is_err() {
-            self.life = ProcessState::NotStarted;
+        process.ask(&self.text, 1, self.options.end);
+        if self.wait_until_ready().is_err() {
+            self.state = ProcessState::NotStarted;
         }
     }
 
     fn match_over(&mut self) {
-        if let ProcessState::Running(process) = std::mem::replace(&mut self.life, ProcessState::NotStarted) {
+        if let ProcessState::Running(process) = std::mem::replace(&mut self.state, ProcessState::NotStarted) {
             self.text.clear();
             SimpleMessage::Bye.write(&mut self.text);
             if self.owed.is_empty() && !self.behind && G::info().lifetime != BotLifetime::Match {
-                process.release(Some((&self.text, self.conditions.bye)));
+                process.release(Some((&self.text, self.options.bye)));
             } else {
-                process.part(&self.text, self.conditions.bye);
+                process.say_bye(&self.text, self.options.bye);
             }
         }
     }
 }
 
 impl<G: Game> Drop for JsonLinesPlayer<G> {
-    /// A bot that can play on elsewhere is not ended with the game.
+    /// A bot that can play another game goes back to the pool instead of being ended.
     fn drop(&mut self) {
         let in_step = self.owed.is_empty() && !self.behind && matches!(self.asked, PendingRequest::Nothing);
         if in_step
             && G::info().lifetime != BotLifetime::Match
             && let ProcessState::Running(running) =
-                std::mem::replace(&mut self.life, ProcessState::NotStarted)
+                std::mem::replace(&mut self.state, ProcessState::NotStarted)
         {
             running.release(None);
         }

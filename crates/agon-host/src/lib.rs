@@ -1,23 +1,26 @@
-//! A running bot: any process, behind a sandbox, on a fair clock. Knows no game's rules.
+//! Runs bots: any program, in a sandbox, on a fair clock. Knows no game's rules.
 //!
-//! - [`program`]: what is to be run, and the one place where it is started
-//! - [`handle`]: a hold on a running program, whatever started it
-//! - [`process`]: a running program that is asked and answers, held still in between
-//! - [`timing`]: what an answer cost: wall, processor, and waiting for a processor
-//! - [`talk`]: what is asked and answers, however it is reached
-//! - [`warm`]: Python bots forked from a warm parent
+//! - [`program`]: the program of a bot, and the only place that starts one
+//! - [`handle`]: a handle on a running program
+//! - [`process`]: a running program that answers lines, stopped between requests
+//! - [`timing`]: the cost of an answer: wall time, CPU time, time waiting for a processor
+//! - [`connection`]: the request/answer interface of a running bot
+//! - [`zygote`]: Python bots forked from a zygote
 //! - [`pinning`]: one game for each core
-//! - [`lines`]: a program as a player by the JSON-lines protocol (`docs/protocol.md`)
-//! - [`text`]: a program as a player by a game's own lines of text
-//! - [`intake`]: would a bot be accepted, and what is it exactly
-//! - [`dialogue`]: a Python bot asked by a debugger or a profiler
-//! - [`sandbox`]: what a bot may not do
+//! - [`json_lines_player`]: a program as a player through the JSON-lines protocol (`docs/protocol.md`)
+//! - [`text_player`]: a program as a player through a game's own text protocol
+//! - [`load_check`]: starts a bot once, before its first game
+//! - [`bot_rejection`]: why a bot is not accepted
+//! - [`scratch_dir`]: temporary folders of a run
+//! - [`interactive`]: a Python bot asked by a debugger or a profiler
+//! - [`sandbox`]: restrictions on a bot
 
-pub mod bot_source;
+pub mod bot_rejection;
 pub mod connection;
 pub mod handle;
 pub mod interactive;
 pub mod json_lines_player;
+pub mod load_check;
 mod message;
 pub mod pinning;
 mod pipes;
@@ -27,11 +30,15 @@ pub mod program;
 pub mod python;
 mod running_bot;
 pub mod sandbox;
+pub mod scratch_dir;
 mod stderr_pipe;
 pub mod text_player;
 pub mod timing;
 pub mod zygote;
 
+pub use bot_rejection::BotRejection;
 pub use json_lines_player::{HelloInfo, JsonLinesPlayer, PlayerOptions};
+pub use load_check::LoadCheck;
 pub use program::{Program, ProgramError};
+pub use scratch_dir::ScratchDir;
 pub use text_player::TextPlayer;

@@ -1,4 +1,4 @@
-//! A bot's program that runs, started in whichever way is best for it.
+//! A running bot, started in the fastest way that its program allows.
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -9,55 +9,57 @@ use crate::process::LineProcess;
 use crate::program::Program;
 use crate::zygote::{ForkedBot, bot_pool};
 
-/// A program while it runs.
+/// A running bot.
 #[derive(Debug)]
 pub enum RunningBot {
-    /// Started, and asked by lines.
+    /// A started process that speaks lines.
     Started(Box<LineProcess>),
-    /// A fork of the warm parent, asked by packets; and which others could sit in its place.
+    /// A fork of a zygote that speaks packets, with its pool key.
     Forked(String, Box<ForkedBot>),
 }
 
 impl RunningBot {
-    /// Starts a program, or takes one that waits for a game. `role` is what it was loaded for, if that matters.
+    /// Starts a program, or takes an idle bot from the pool. `role` is the role it was loaded for, if that matters.
     pub fn start(
         program: &Program,
         environment: &[(&str, String)],
         hold: bool,
         role: &str,
     ) -> io::Result<Self> {
-        let Some(warm) = program.warm.as_ref().filter(|_| program.guarded) else {
+        let Some(zygote) = program.zygote.as_ref().filter(|_| program.sandboxed) else {
             return Ok(Self::Started(Box::new(LineProcess::start(program, environment, hold)?)));
         };
-        let kind = kind(program, role);
-        let link = match bot_pool::take(&kind) {
-            Some(waiting) => waiting,
-            None => Box::new(ForkedBot::start(program, warm, environment)?),
+        let key = pool_key(program, role);
+        let bot = if let Some(waiting) = bot_pool::take(&key) {
+            waiting
+        } else {
+            let forked = Box::new(ForkedBot::start(program, zygote, environment)?);
+            tracing::debug!(folder = %program.folder.display(), pid = forked.id(), "bot process forked");
+            forked
         };
-        Ok(Self::Forked(kind, link))
+        Ok(Self::Forked(key, bot))
     }
 
-    /// Nobody needs it for now, and it has answered everything: it waits for another game, if it can. Otherwise it is
-    /// sent away, or just ended.
+    /// Returns a bot that has answered everything to the pool. If it cannot play again, it is sent `bye` or ended.
     pub fn release(self, bye: Option<(&[u8], Duration)>) {
         match (self, bye) {
-            (Self::Forked(kind, link), _) => bot_pool::put(kind, link),
+            (Self::Forked(key, bot), _) => bot_pool::put(key, bot),
             (Self::Started(process), Some((bye, time))) => process.shut_down(bye, time),
             (Self::Started(process), None) => drop(process),
         }
     }
 
-    /// It is sent away.
-    pub fn part(self, bye: &[u8], time: Duration) {
+    /// Sends `bye` and ends the bot.
+    pub fn say_bye(self, bye: &[u8], time: Duration) {
         match self {
             Self::Started(process) => process.shut_down(bye, time),
-            Self::Forked(_, link) => link.shut_down(bye, time),
+            Self::Forked(_, bot) => bot.shut_down(bye, time),
         }
     }
 }
 
-/// Programs of one kind can sit in each other's place.
-pub fn kind(program: &Program, role: &str) -> String {
+/// The pool key: bots with the same key are interchangeable.
+pub fn pool_key(program: &Program, role: &str) -> String {
     format!("{role} {program:?}")
 }
 
@@ -67,7 +69,7 @@ impl Deref for RunningBot {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::Started(process) => process.as_ref(),
-            Self::Forked(_, link) => link.as_ref(),
+            Self::Forked(_, bot) => bot.as_ref(),
         }
     }
 }
@@ -76,7 +78,7 @@ impl DerefMut for RunningBot {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match self {
             Self::Started(process) => process.as_mut(),
-            Self::Forked(_, link) => link.as_mut(),
+            Self::Forked(_, bot) => bot.as_mut(),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The dialogues in `docs/protocol.md` are those of real games. `AGON_BLESS=1` writes them anew.
+//! The dialogues in `docs/protocol.md` come from real games. `AGON_BLESS=1` rewrites them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
-#![allow(clippy::unnecessary_debug_formatting, reason = "a path in quotes is a string of the script")]
+#![allow(clippy::unnecessary_debug_formatting, reason = "a quoted path is a string in the script")]
 
 mod common;
 
@@ -14,9 +14,9 @@ use agon_games::hide_and_seek::HideAndSeek;
 use agon_games::solitude_scramble::SolitudeScramble;
 use agon_games::word_racer::{WordRacer, text_protocol::write_request};
 use agon_host::{Program, TextPlayer};
-use common::{Sitter, alone, bare_script, examples, play};
+use common::{Seated, alone, bare_script, examples, play};
 
-/// An example bot that writes down what it reads and writes, in a file named by its seed.
+/// An example bot that logs everything it reads and writes to a file named by its seed.
 fn listened_to(bot: &str, folder: &Path) -> Program {
     bare_script(&format!(
         "
@@ -44,8 +44,8 @@ sys.stdout = sys.__stdout__
     ))
 }
 
-/// The first so many turns, and what comes before and after all turns. The time left later in a game is never the
-/// same: it is written as a round number.
+/// The first `turns` turns, and everything before and after all turns. The time left later in a game varies, so it is written as
+/// a round number.
 fn shortened(log: &str, turns: usize) -> String {
     let mut text = String::new();
     let mut seen = 0;
@@ -87,35 +87,35 @@ fn dialogue(game: &str) -> String {
     let program = || listened_to("bot.py", folder.path());
     let turns = match game {
         "solitude-scramble" => {
-            let house = ["greedy", "centre", "left"].map(Sitter::<SolitudeScramble>::House);
-            let sitters = std::iter::once(Sitter::Program(program())).chain(house).collect();
-            play::<SolitudeScramble>(&[("turns", "2")], 1, sitters);
+            let house = ["greedy", "centre", "left"].map(Seated::<SolitudeScramble>::House);
+            let players = std::iter::once(Seated::Program(program())).chain(house).collect();
+            play::<SolitudeScramble>(&[("turns", "2")], 1, players);
             // One process for each turn: the second one shows a history.
             let second = logs(folder.path()).into_iter().find(|log| log.contains(r#""turn":2"#));
             return shortened(&second.expect("the second turn was played"), 1);
         }
         "colour-battle" => {
-            let sitters = vec![Sitter::Program(program()), Sitter::House("random")];
-            play::<ColourBattle>(&[("rounds", "3")], 1, sitters);
+            let players = vec![Seated::Program(program()), Seated::House("random")];
+            play::<ColourBattle>(&[("rounds", "3")], 1, players);
             1
         }
         "connect-five" => {
-            play::<ConnectFive>(&[], 1, vec![Sitter::Program(program()), Sitter::House("random")]);
+            play::<ConnectFive>(&[], 1, vec![Seated::Program(program()), Seated::House("random")]);
             2
         }
         "hide-and-seek" => {
-            let sitters = vec![Sitter::Program(program()), Sitter::House("still-hider")];
-            play::<HideAndSeek>(&[("steps", "3")], 1, sitters);
+            let players = vec![Seated::Program(program()), Seated::House("still-hider")];
+            play::<HideAndSeek>(&[("steps", "3")], 1, players);
             1
         }
         "word-racer" => {
-            play::<WordRacer>(&[], 1, vec![Sitter::Program(program()), Sitter::House("z-racer")]);
+            play::<WordRacer>(&[], 1, vec![Seated::Program(program()), Seated::House("z-racer")]);
             2
         }
         _ => {
             let program = listened_to("word_racer.py", folder.path());
             let player = Box::new(TextPlayer::<WordRacer>::new(program, write_request));
-            play::<WordRacer>(&[], 1, vec![Sitter::Player(player), Sitter::House("z-racer")]);
+            play::<WordRacer>(&[], 1, vec![Seated::Player(player), Seated::House("z-racer")]);
             let log = logs(folder.path()).remove(0);
             let first: Vec<&str> = log.lines().take(8).collect();
             return format!("{}\n...\n", first.join("\n"));
@@ -125,7 +125,7 @@ fn dialogue(game: &str) -> String {
 }
 
 #[test]
-fn the_dialogues_are_those_of_real_games() {
+fn dialogues_in_the_document_match_real_games() {
     let _alone = alone();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.md");
     let document = std::fs::read_to_string(&path).unwrap();
@@ -143,6 +143,6 @@ fn the_dialogues_are_those_of_real_games() {
     }
     assert!(
         written == document || std::env::var_os("AGON_BLESS").is_some(),
-        "run with AGON_BLESS=1 and look at the difference"
+        "run with AGON_BLESS=1 and review the difference"
     );
 }

@@ -1,30 +1,30 @@
-//! What a bot's processes do together, and what bots could tell each other by things they share: files of the same folder,
-//! locks, settings of open files, pages in memory.
+//! Limits over several processes of a bot, and covert channels between bots: files of the same folder, locks, settings of open
+//! files, cached pages.
 
 #![allow(clippy::expect_used, reason = "tests")]
 
-mod jail;
+mod harness;
 
 use std::fs;
 
 use agon_host::sandbox::{BotExit, SandboxError};
 
-use jail::{Arena, everywhere, is_root};
+use harness::{Harness, everywhere, is_root};
 
-/// Another bot's files beside the bot's own: as a file, a folder, by other names.
-fn with_neighbours(arena: &Arena) {
+/// Another bot's files beside the bot's own: as a file, as a folder, through other names.
+fn with_neighbours(harness: &Harness) {
     let files =
         ["bot/helper.py", "bot/lib/more.py", "bot/other.py", "bot/deep/other/code.py", "bot/deep/near.py"];
     for file in files {
-        let path = arena.path(file);
+        let path = harness.path(file);
         fs::create_dir_all(path.parent().expect("a folder")).expect("make folders");
         fs::write(&path, "secret = 42\n").expect("write");
     }
-    std::os::unix::fs::symlink("other.py", arena.path("bot/link.py")).expect("link");
-    fs::hard_link(arena.path("bot/other.py"), arena.path("bot/twin.py")).expect("link");
-    if is_root() && !arena.situation.is_root() {
+    std::os::unix::fs::symlink("other.py", harness.path("bot/link.py")).expect("link");
+    fs::hard_link(harness.path("bot/other.py"), harness.path("bot/twin.py")).expect("link");
+    if is_root() && !harness.situation.is_root() {
         for file in files {
-            std::os::unix::fs::chown(arena.path(file), Some(65534), Some(65534)).expect("chown");
+            std::os::unix::fs::chown(harness.path(file), Some(65534), Some(65534)).expect("chown");
         }
     }
 }
@@ -42,40 +42,40 @@ attack("a folder's module", lambda: __import__("deep.other.code"))
 "#;
 
 #[test]
-fn what_is_hidden_stays_closed_and_what_is_beside_it_open() {
-    everywhere(|arena| {
-        with_neighbours(arena);
+fn hidden_paths_are_closed_and_their_neighbours_open() {
+    everywhere(|harness| {
+        with_neighbours(harness);
         let own = "import helper\nassert open('own.txt').read() == 'own' and open('lib/more.py').read() and open('deep/near.py').read()\n\
                    assert {'own.txt', 'helper.py'} <= set(os.listdir('.'))\nprint('played')\n";
-        let mut policy = arena.policy(&format!("{NEIGHBOURS}{own}"));
-        let open = arena.run_policy(&policy);
-        // Without hiding them they are open, or this test would show nothing. (One cannot be run in any case.)
-        assert_eq!(open.stdout.matches("HOLE").count(), 7, "{:?} {open:#?}", arena.situation);
-        policy.hidden = vec![arena.path("bot/other.py"), arena.path("bot/deep/other")];
+        let mut policy = harness.policy(&format!("{NEIGHBOURS}{own}"));
+        let open = harness.run_policy(&policy);
+        // Without hiding they are open, or this test would prove nothing. (One cannot be executed in any case.)
+        assert_eq!(open.stdout.matches("HOLE").count(), 7, "{:?} {open:#?}", harness.situation);
+        policy.hidden = vec![harness.path("bot/other.py"), harness.path("bot/deep/other")];
         policy.executable.push(policy.folder.clone());
-        let outcome = arena.run_policy(&policy);
-        assert_eq!(outcome.stdout.matches("refused ").count(), 8, "{:?} {outcome:#?}", arena.situation);
-        assert!(outcome.stdout.ends_with("played\n"), "{:?} {outcome:#?}", arena.situation);
-        assert_eq!(outcome.ended, BotExit::Exited(0), "{:?}", arena.situation);
+        let outcome = harness.run_policy(&policy);
+        assert_eq!(outcome.stdout.matches("refused ").count(), 8, "{:?} {outcome:#?}", harness.situation);
+        assert!(outcome.stdout.ends_with("played\n"), "{:?} {outcome:#?}", harness.situation);
+        assert_eq!(outcome.ended, BotExit::Exited(0), "{:?}", harness.situation);
     });
 }
 
 #[test]
-fn hiding_what_is_needed_is_refused() {
-    everywhere(|arena| {
+fn hiding_required_paths_is_rejected() {
+    everywhere(|harness| {
         for path in ["bot", "scratch/notes"] {
-            let mut policy = arena.policy("");
-            policy.hidden.push(arena.path(path));
-            let error = arena.spawn(&policy).err();
+            let mut policy = harness.policy("");
+            policy.hidden.push(harness.path(path));
+            let error = harness.spawn(&policy).err();
             assert!(matches!(error, Some(SandboxError::Policy(_))), "{path}: {error:?}");
         }
     });
 }
 
 #[test]
-fn nothing_is_left_with_what_others_have_open() {
-    everywhere(|arena| {
-        arena.repels(
+fn bot_cannot_leave_marks_on_shared_open_files() {
+    everywhere(|harness| {
+        harness.repels(
             19,
             r#"
 import fcntl, socket
@@ -109,8 +109,8 @@ assert os.preadv(copy, [bytearray(3)], 0) == 3 and fcntl.fcntl(2, 1032) > 0
 }
 
 #[test]
-fn memory_is_counted_for_all_processes_together() {
-    // Two children of 200 MiB each, for at most eight seconds. 256 MiB is the limit.
+fn memory_is_limited_over_all_processes() {
+    // Two children of 200 MiB each, for at most eight seconds. The limit is 256 MiB.
     let take = |how: &str| {
         format!(
             r#"
@@ -133,10 +133,10 @@ print("HOLE", flush=True)
 "#
         )
     };
-    everywhere(|arena| {
+    everywhere(|harness| {
         for how in ["children", "orphans", "thread"] {
-            let outcome = arena.run(&take(how));
-            assert_eq!(outcome.ended, BotExit::TooMuchMemory, "{:?} {how} {outcome:?}", arena.situation);
+            let outcome = harness.run(&take(how));
+            assert_eq!(outcome.ended, BotExit::TooMuchMemory, "{:?} {how} {outcome:?}", harness.situation);
         }
     });
     assert_eq!(
@@ -146,10 +146,10 @@ print("HOLE", flush=True)
 }
 
 #[test]
-fn what_a_fork_shares_is_counted_once() {
-    everywhere(|arena| {
-        // Each of them has all 200 MiB, and there are 200 MiB.
-        let outcome = arena.run(
+fn memory_shared_with_forks_is_counted_once() {
+    everywhere(|harness| {
+        // Each of them maps all 200 MiB, and together they use 200 MiB.
+        let outcome = harness.run(
             r#"
 taken = bytearray(b"x") * (200 << 20)
 if os.fork() == 0:
@@ -163,7 +163,7 @@ print(len(taken) >> 20)
             (outcome.ended, outcome.stdout.as_str()),
             (BotExit::Exited(0), "200\n"),
             "{:?}",
-            arena.situation
+            harness.situation
         );
     });
 }

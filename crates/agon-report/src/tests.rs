@@ -1,18 +1,19 @@
 //! Tests of charts, brackets and pages with small made-up competitions.
 
 use agon_core::Fault;
+use agon_league::bracket::{Bracket, BracketRound, BracketSide, BracketTie};
 use agon_league::rating::Rating;
 use agon_league::simulated;
-use agon_league::standings::{Ranking, ScoreHistograms, StandingsRequest, standings};
+use agon_league::standings::{ScoreHistograms, StandingsRequest, standings};
 use agon_league::{Entrant, MatchKey};
 
-use crate::bracket::{Bracket, Round, Side, Tie, bracket};
+use crate::bracket::bracket;
 use crate::data::{
     FaultLine, FaultList, GameLine, GameList, Participant, PhaseReport, Report, SeatLine, ThinkTimes, Version,
 };
 use crate::html::{Viewer, escaped};
 use crate::pages::{self, AdjacentGames};
-use crate::{charts, matrix};
+use crate::{charts, matrix, scale};
 
 const HOSTILE: &str = "<script>alert('1')</script>\u{202e}&\"";
 
@@ -60,32 +61,90 @@ fn large_fields_are_cut_with_a_note() {
     let drawn = charts::think_times(&all, &name);
     assert_eq!(drawn.matches("class=\"strip\"").count(), charts::MAX_ROWS);
     assert!(drawn.contains("First 60 of 100."), "{drawn}");
-    let league = simulated::solitude(&[18.0; 44], 30, 3);
+    let league = simulated::groups_of_four("solitude-scramble", &[18.0; 44], 30, 3);
     let drawn = matrix::matrix(&standings(&league.tally(), &request(&league)), &name, &name);
     assert!(drawn.contains("44 entrants are too many") && !drawn.contains("<table"), "{drawn}");
 }
 
 #[test]
 fn ticks_are_round_and_few() {
-    assert_eq!(charts::ticks(0.0, 10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
-    assert_eq!(charts::ticks(913.0, 2087.0), [1000.0, 1500.0, 2000.0]);
-    assert_eq!(charts::ticks(-0.3, 0.3).len(), 3);
-    assert_eq!(charts::ticks(5.0, 5.0), [5.0]);
+    assert_eq!(scale::ticks(0.0, 10.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+    assert_eq!(scale::ticks(913.0, 2087.0), [1000.0, 1500.0, 2000.0]);
+    assert_eq!(scale::ticks(-0.3, 0.3).len(), 3);
+    assert_eq!(scale::ticks(5.0, 5.0), [5.0]);
     for span in 1..2000 {
-        let marks = charts::ticks(17.0, 17.0 + f64::from(span) * 0.37);
+        let marks = scale::ticks(17.0, 17.0 + f64::from(span) * 0.37);
         assert!((2..=6).contains(&marks.len()), "{span}: {marks:?}");
     }
 }
 
-fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> Tie {
-    let side = |(number, points)| Side { entrant: Entrant(number), points, second: 10.0 * points };
-    Tie { sides: sides.map(side), winner, extra: 0, games: Vec::new(), matches: Vec::new() }
+/// Position in per cent and label of each mark of the drawn axis.
+fn drawn_marks(html: &str) -> Vec<(f64, String)> {
+    let (_, axis) = html.split_once("<div class=\"axis\">").expect("a chart with an axis");
+    let (axis, _) = axis.split_once("</div>").unwrap();
+    let marks = axis.split("<span style=\"left:").skip(1).map(|mark| {
+        let (position, label) = mark.split_once("%\">").unwrap();
+        (position.parse().unwrap(), label.trim_end_matches("</span>").to_owned())
+    });
+    marks.collect()
+}
+
+#[test]
+fn axis_marks_equal_the_shared_vectors() {
+    let cases: serde_json::Value =
+        serde_json::from_str(include_str!("../testdata/chart_scales.json")).unwrap();
+    let mut compared = 0;
+    for case in cases.as_array().unwrap() {
+        let input = &case["input"];
+        let entrant = |at: usize| Entrant(u32::try_from(at).unwrap());
+        let pairs =
+            |key: &str| -> Vec<(f64, f64)> { serde_json::from_value(input[key].clone()).unwrap_or_default() };
+        let html = if let Some(of) = input.get("histogram") {
+            let counts: Vec<Vec<u64>> = serde_json::from_value(of["counts"].clone()).unwrap();
+            let counts = counts.into_iter().enumerate().map(|(at, counts)| (entrant(at), counts)).collect();
+            let (from, width) = (of["from"].as_f64().unwrap(), of["width"].as_f64().unwrap());
+            charts::histogram(&ScoreHistograms { score: "score", unit: "", from, width, counts }, &name)
+        } else if input.get("ratings").is_some() {
+            let rating =
+                |(at, &(rating, error)): (usize, &(f64, f64))| Rating { entrant: entrant(at), rating, error };
+            charts::ratings(
+                &pairs("ratings").iter().enumerate().map(rating).collect::<Vec<_>>(),
+                "all",
+                &name,
+            )
+        } else if input.get("think_times_ns").is_some() {
+            let times = |(at, &(mean, longest)): (usize, &(f64, f64))| ThinkTimes {
+                entrant: entrant(at),
+                answers: 1,
+                mean,
+                longest,
+            };
+            let all: Vec<ThinkTimes> = pairs("think_times_ns").iter().enumerate().map(times).collect();
+            charts::think_times(&all, &name)
+        } else {
+            // Only the web app has this chart.
+            continue;
+        };
+        let expected: Vec<(f64, String)> = serde_json::from_value(case["drawn"].clone()).unwrap();
+        assert_eq!(drawn_marks(&html), expected, "{}", case["name"]);
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+}
+
+fn tie(sides: [(u32, f64); 2], winner: Option<usize>) -> BracketTie {
+    let side = |(number, points)| BracketSide {
+        entrant: Entrant(number),
+        seed: None,
+        points,
+        tie_break: 10.0 * points,
+    };
+    BracketTie { sides: sides.map(side), winner, extra_pairs: 0, stages: Vec::new(), matches: Vec::new() }
 }
 
 fn knockout() -> Bracket {
-    let round = |name: &str, ties| Round { name: name.to_owned(), ties };
-    let key = MatchKey { phase: 1, stage: 3, number: 0 };
-    let last = Tie { extra: 1, games: vec![(key, 0)], ..tie([(0, 9.0), (1, 9.0)], Some(1)) };
+    let round = |name: &str, ties| BracketRound { name: name.to_owned(), ties };
+    let last = BracketTie { extra_pairs: 1, stages: vec![3], ..tie([(0, 9.0), (1, 9.0)], Some(1)) };
     Bracket {
         rounds: vec![
             // The best seed has a bye.
@@ -93,14 +152,17 @@ fn knockout() -> Bracket {
             round("match for the third place", vec![tie([(2, 6.0), (3, 3.0)], Some(0))]),
             round("final", vec![last]),
         ],
-        second: "word points",
+        tie_break: "word points",
+        places: Vec::new(),
     }
 }
 
 #[test]
 fn a_bracket_joins_winners_to_their_next_tie() {
     let report = report(&["Ann", "Bob", HOSTILE, "A very long name that does not fit into a box"]);
-    let drawn = bracket(&report, &knockout(), "");
+    let mut games = report.phases[0].games.clone();
+    games.shown[0].key = MatchKey { phase: 1, stage: 3, number: 0 };
+    let drawn = bracket(&report, &knockout(), &games, "");
     assert_eq!(
         drawn.matches("class=\"join\"").count(),
         1,
@@ -112,31 +174,30 @@ fn a_bracket_joins_winners_to_their_next_tie() {
 #[test]
 fn open_tie_is_marked_as_open() {
     let report = report(&["Ann", "Bob"]);
-    let rounds = vec![Round { name: "final".to_owned(), ties: vec![tie([(0, 0.0), (1, 0.0)], None)] }];
-    assert!(bracket(&report, &Bracket { rounds, second: "score" }, "").contains(">open<"));
+    let rounds = vec![BracketRound { name: "final".to_owned(), ties: vec![tie([(0, 0.0), (1, 0.0)], None)] }];
+    let open = Bracket { rounds, tie_break: "score", places: Vec::new() };
+    assert!(bracket(&report, &open, &GameList::default(), "").contains(">open<"));
 }
 
 #[test]
 fn head_to_head_cells_are_shaded_by_share_of_wins() {
-    let league = simulated::word_racer(&[0.0, 1.0], 6, 2);
+    let league = simulated::round_robin("word-racer", &[0.0, 1.0], 6, 2);
     let all = standings(&league.tally(), &request(&league));
     let drawn = matrix::matrix(&all, &name, &name);
     let pair = &all.head_to_head[0];
     let share = (f64::from(pair.won) + f64::from(pair.drawn) / 2.0) / f64::from(pair.games);
     assert!(drawn.contains(&format!("--dark:{share:.2}")), "{drawn}");
     assert!(drawn.contains(&format!(">{}-{}-{}<", pair.won, pair.drawn, pair.lost)), "{drawn}");
-    let many = simulated::solitude(&[14.0, 18.0, 18.0, 23.0], 30, 3);
+    let many = simulated::groups_of_four("solitude-scramble", &[14.0, 18.0, 18.0, 23.0], 30, 3);
     let drawn = matrix::matrix(&standings(&many.tally(), &request(&many)), &name, &name);
     assert_eq!(drawn.matches("shade").count(), 12 + 1, "all pairs, and a note");
 }
 
 fn request(league: &simulated::League) -> StandingsRequest<'_> {
-    let ranking = Ranking::of(league.game);
     StandingsRequest {
         competition: "Cup",
         phase: "Phase",
         game: league.game,
-        ranking,
         entrants: &league.entrants,
         placing: &[],
         rulings: &[],
@@ -146,7 +207,7 @@ fn request(league: &simulated::League) -> StandingsRequest<'_> {
 /// A competition with these names in which all other text from users and bots is hostile.
 fn report(names: &[&str]) -> Report {
     let key = MatchKey { phase: 0, stage: 0, number: 6 };
-    let mut league = simulated::word_racer(&vec![0.0; names.len()], 6, 2);
+    let mut league = simulated::round_robin("word-racer", &vec![0.0; names.len()], 6, 2);
     for (spec, name) in league.entrants.iter_mut().zip(names) {
         (*name).clone_into(&mut spec.name);
         spec.contributor = Some(HOSTILE.to_owned());

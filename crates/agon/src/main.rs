@@ -1,4 +1,4 @@
-//! The command line: words in, tables and progress out. Holds no logic that others need.
+//! The command line program. Contains no logic that other crates need.
 
 mod atomic_file;
 mod cli;
@@ -6,7 +6,9 @@ mod commands;
 mod competition;
 mod console;
 mod errors;
+mod exit_code;
 mod grid;
+mod logging;
 mod logs;
 mod output;
 mod pretty;
@@ -16,35 +18,35 @@ mod watch;
 
 use std::process::ExitCode;
 
-use agon_venue::Failure;
+use agon_bots::Diagnostic;
 use clap::Parser;
 use clap::error::ErrorKind;
 
 use cli::{Cli, Command};
 
 fn main() -> ExitCode {
-    // Started again by itself to put a bot behind the sandbox: then this never returns.
+    // Agon starts itself again as the launcher that puts a bot into the sandbox. In that case this call never returns.
     agon_host::sandbox::run_launcher_if_requested();
     let done = match Cli::try_parse() {
-        Ok(cli) => run(cli.command),
+        Ok(cli) => logging::start(&cli.logs, &cli.command).and_then(|()| run(cli.command)),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
             Err(errors::from_clap(&error))
         }
-        // Help and version were asked for.
+        // The user asked for the help or the version.
         Err(error) => error.exit(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             errors::show(&failure);
-            ExitCode::from(failure.code)
+            ExitCode::from(exit_code::exit_code(failure.kind))
         }
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command) -> Result<(), Diagnostic> {
     match command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Games(args) => commands::games::run(&args),

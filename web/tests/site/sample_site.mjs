@@ -11,7 +11,7 @@ import { ApiUser, until } from './server.mjs';
  * @param {boolean} large
  * @returns {{ [game: string]: { name: string, file: string, house: string[] } }}
  */
-const competitions = (large) => ({
+export const competitions = (large) => ({
   'solitude-scramble': {
     name: 'Solitude Scramble 2026',
     file: `[[phase]]\nname = "Seeding"\nformat = "groups"\nmatches = ${large ? 40 : 4}\n[[phase]]\nname = "Finals"\nformat = "groups"\nmatches = ${large ? 80 : 8}`,
@@ -96,7 +96,7 @@ export async function fillSite(server, large = false) {
     { name: 'embed', who: null, path: `${embed}#t=4`, shows: '.replay[data-panel-turn="4"]' },
     { name: 'games', who: null, path: '/c/connect-five/games', shows: 'main table' },
     ...['phases', 'rules', 'downloads'].map((tab) => ({ name: tab, who: null, path: `/c/connect-five/${tab}`, shows: 'main h2' })),
-    ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/charts`, shows: 'main svg' })),
+    ...['connect-five', 'colour-battle'].map((game) => ({ name: `charts-${game}`, who: null, path: `/c/${game}/charts`, shows: 'main .axis span' })),
     { name: 'bracket', who: null, path: '/c/word-racer/bracket', shows: 'rect.tie' },
     { name: 'live', who: null, path: '/c/now/live', shows: '.replay' },
     { name: 'live-over', who: null, path: '/c/word-racer/live' },

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use agon_competition::LoadedCompetition;
+use agon_competition::run::{RunContext, run_competition};
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::{NatsConnection, NatsOptions};
-use agon_rig::{Nats, Postgres};
 use agon_runner::{ActiveMatches, RunEvent, RunListener, StopFlag};
 use agon_store::{ConfigVersion, NewLedger, PostgresLedger, SecretSeed, Timestamp};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::run::{RunContext, run_competition};
+use agon_test_servers::{Nats, Postgres};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -79,11 +79,13 @@ pub fn runtime() -> Runtime {
 
 /// Writes the league's file to a folder and loads it.
 pub fn load_competition(folder: &Path) -> LoadedCompetition {
+    let game = agon_engine::any_game(agon_games::infos()[0].id).unwrap();
+    let (id, house_bot) = (game.info().id, game.house_bots()[0].name);
     let mut text = format!(
-        "name = \"Simulated\"\ngame = \"solitude-scramble\"\nseed = \"simulated\"\n\n[[phase]]\nname = \"All\"\nformat = \"groups\"\nmatches = {MATCHES_PER_BOT}\n"
+        "name = \"Simulated\"\ngame = \"{id}\"\nseed = \"simulated\"\n\n[[phase]]\nname = \"All\"\nformat = \"groups\"\nmatches = {MATCHES_PER_BOT}\n"
     );
     for bot in 0..BOTS {
-        write!(text, "\n[[entrant]]\nname = \"bot {bot}\"\nbot = \"house:left\"\n").unwrap();
+        write!(text, "\n[[entrant]]\nname = \"bot {bot}\"\nbot = \"house:{house_bot}\"\n").unwrap();
     }
     let file = folder.join("simulated.toml");
     std::fs::write(&file, text).unwrap();

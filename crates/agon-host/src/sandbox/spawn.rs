@@ -1,4 +1,4 @@
-//! The engine's side: starting a bot behind the sandbox, and ending it.
+//! The engine's side of the sandbox: starts a bot and ends it.
 
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,96 +12,94 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, shutdown, socketpair};
 use rustix::process::{Pid, Signal, getpid, kill_process_group};
 
-use super::launch::ASKED;
+use super::launch::LAUNCHER_ARGUMENT;
 use super::launcher_protocol::{
-    self, BotExit, Launch, LauncherEvent, LauncherRequest, MOST_DESCRIPTORS, SandboxPlan, SandboxProbe,
+    self, BotExit, Launch, LauncherEvent, LauncherRequest, MAX_DESCRIPTORS, SandboxPlan, SandboxProbe,
 };
 use super::layer::{Layer, LayerKind};
 use super::policy::{Policy, User};
 
-/// Ending everything takes a millisecond. Past this the launcher itself is ended.
+/// Timeout for ending everything, which usually takes a millisecond. After that the launcher itself is killed.
 const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Starting takes milliseconds, on a very busy machine seconds. Past this something hangs.
+/// Timeout for starting, which takes milliseconds, or seconds on a very busy machine.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Why a bot could not be started behind the sandbox.
+/// Why a bot could not be started in the sandbox.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// The launcher did not start.
     #[error("the launcher {} did not start: {source}", launcher.display())]
     Launcher {
-        /// The program.
+        /// The launcher program.
         launcher: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
-    /// The launcher ended without a word.
-    #[error(
-        "the launcher ended without saying why ({0}); was `launch_if_asked` called first thing in `main`?"
-    )]
+    /// The launcher ended without a message.
+    #[error("the launcher ended without a message ({0}); call `run_launcher_if_requested` first in `main`")]
     Silent(io::Error),
     /// Layers that the policy requires do not work here.
-    #[error("the sandbox lacks what is required: {}", missing_words(.0))]
+    #[error("the sandbox lacks required layers: {}", describe_missing(.0))]
     Missing(Vec<Layer>),
     /// The policy contradicts itself.
-    #[error("the policy cannot be kept: {0}")]
+    #[error("the sandbox policy is invalid: {0}")]
     Policy(String),
     /// A layer could not be entered, or the program could not be started.
     #[error("{step}: {reason}")]
     Failed {
-        /// What was tried.
+        /// The step that failed.
         step: String,
-        /// Why it did not work.
+        /// Why it failed.
         reason: String,
     },
-    /// The machine ran out of something.
+    /// The system lacks a resource.
     #[error("cannot start a bot: {0}")]
     Io(#[from] io::Error),
 }
 
-fn missing_words(layers: &[Layer]) -> String {
-    let words = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
-    layers.iter().map(words).collect::<Vec<_>>().join("; ")
+fn describe_missing(layers: &[Layer]) -> String {
+    let describe = |layer: &Layer| format!("{} ({}; {})", layer.kind, layer.detail, layer.how_to_get());
+    layers.iter().map(describe).collect::<Vec<_>>().join("; ")
 }
 
 /// One of a bot's standard descriptors.
 #[derive(Debug, Default)]
-pub enum Stream {
+pub enum StdStream {
     /// A pipe; the other end is in [`SandboxedProcess`].
     #[default]
     Pipe,
-    /// Nothing: reading gives the end, writing vanishes.
+    /// `/dev/null`.
     Null,
-    /// This.
+    /// This descriptor.
     Given(OwnedFd),
 }
 
-/// The descriptors a bot starts with. It has no others.
+/// The descriptors that a bot starts with. It has no others.
 #[derive(Debug, Default)]
 pub struct Streams {
     /// Descriptor 0.
-    pub stdin: Stream,
+    pub stdin: StdStream,
     /// Descriptor 1.
-    pub stdout: Stream,
+    pub stdout: StdStream,
     /// Descriptor 2.
-    pub stderr: Stream,
+    pub stderr: StdStream,
     /// Descriptors 3, 4 and so on; at most 29.
     pub extra: Vec<OwnedFd>,
 }
 
-/// The program that puts bots behind the sandbox, and what it found about this machine.
+/// The launcher program, and its probe results for this machine.
 #[derive(Debug)]
 pub struct Launcher {
     command: Vec<PathBuf>,
     cgroups: Vec<PathBuf>,
-    found: OnceLock<SandboxProbe>,
+    probed: OnceLock<SandboxProbe>,
 }
 
 impl Launcher {
     /// A program whose `main` calls [`super::run_launcher_if_requested`].
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        Self { command: vec![program.into()], cgroups: Vec::new(), found: OnceLock::new() }
+        Self { command: vec![program.into()], cgroups: Vec::new(), probed: OnceLock::new() }
     }
 
     /// This program.
@@ -117,30 +115,32 @@ impl Launcher {
         self
     }
 
-    /// Folders of cgroup hierarchies below which groups for bots may be made. Agon uses none that it was not given.
+    /// Only for tests: no option of the `agon` program names cgroup folders. Sets folders of cgroup hierarchies below which the
+    /// launcher may create a cgroup for each bot.
+    #[doc(hidden)]
     #[must_use]
-    pub fn cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
+    pub fn with_test_cgroups<P: Into<PathBuf>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
         self.cgroups = folders.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Every layer, tried here once.
+    /// The state of every layer. They are tried once.
     pub fn probe(&self) -> Result<&[Layer], SandboxError> {
-        self.found().map(|found| found.layers.as_slice())
+        self.probed().map(|probed| probed.layers.as_slice())
     }
 
-    fn found(&self) -> Result<&SandboxProbe, SandboxError> {
-        if let Some(found) = self.found.get() {
-            return Ok(found);
+    fn probed(&self) -> Result<&SandboxProbe, SandboxError> {
+        if let Some(probed) = self.probed.get() {
+            return Ok(probed);
         }
         let (mut child, control) = self.start()?;
-        let job = LauncherRequest::Probe { cgroups: self.cgroups.clone() };
-        let news = launcher_protocol::send(&control, &job, &[])
+        let request = LauncherRequest::Probe { cgroups: self.cgroups.clone() };
+        let event = launcher_protocol::send(&control, &request, &[])
             .and_then(|()| launcher_protocol::receive::<LauncherEvent>(&control));
         drop(control);
         child.wait()?;
-        match news {
-            Ok((LauncherEvent::Probed(found), _)) => Ok(self.found.get_or_init(|| found)),
+        match event {
+            Ok((LauncherEvent::Probed(probed), _)) => Ok(self.probed.get_or_init(|| probed)),
             Ok(_) => Err(SandboxError::Silent(io::ErrorKind::InvalidData.into())),
             Err(error) => Err(SandboxError::Silent(error)),
         }
@@ -150,7 +150,7 @@ impl Launcher {
         let (ours, theirs) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
             .map_err(io::Error::from)?;
         let mut command = Command::new(&self.command[0]);
-        command.args(&self.command[1..]).arg(ASKED).env_clear();
+        command.args(&self.command[1..]).arg(LAUNCHER_ARGUMENT).env_clear();
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::null());
         let child = command.spawn();
         let child =
@@ -158,24 +158,24 @@ impl Launcher {
         Ok((child, ours))
     }
 
-    /// Starts a bot. When this comes back without an error, the bot's own program runs, behind every layer.
+    /// Starts a bot. If it returns without an error, the bot's program runs behind every layer.
     pub fn spawn(&self, policy: &Policy, streams: Streams) -> Result<SandboxedProcess, SandboxError> {
         let (fds, ends) = open_streams(streams)?;
         self.launch(policy, fds, ends, None)
     }
 
-    /// Has a bot forked from a warm parent. When this comes back without an error, the fork is behind every layer and
-    /// has read nothing of the bot yet. The descriptors are those `order` is about; `parent` is the parent's door.
+    /// Forks a bot from a zygote. If it returns without an error, the fork is behind every layer and has not read anything of the
+    /// bot yet. `request` goes to the zygote with these descriptors; `zygote` is the zygote's control socket.
     pub fn fork(
         &self,
         policy: &Policy,
         fds: Vec<OwnedFd>,
-        parent: BorrowedFd<'_>,
-        order: serde_json::Map<String, serde_json::Value>,
+        zygote: BorrowedFd<'_>,
+        request: serde_json::Map<String, serde_json::Value>,
     ) -> Result<SandboxedProcess, SandboxError> {
         let mut fds = fds;
-        fds.push(parent.try_clone_to_owned()?);
-        self.launch(policy, fds, StreamEnds::default(), Some(order))
+        fds.push(zygote.try_clone_to_owned()?);
+        self.launch(policy, fds, StreamEnds::default(), Some(request))
     }
 
     fn launch(
@@ -183,18 +183,18 @@ impl Launcher {
         policy: &Policy,
         fds: Vec<OwnedFd>,
         ends: StreamEnds,
-        warm: Option<serde_json::Map<String, serde_json::Value>>,
+        zygote: Option<serde_json::Map<String, serde_json::Value>>,
     ) -> Result<SandboxedProcess, SandboxError> {
         if let Some(fault) = policy.fault() {
             return Err(SandboxError::Policy(fault));
         }
         let plan = self.plan(policy)?;
-        if fds.len() > MOST_DESCRIPTORS {
-            return Err(SandboxError::Policy(format!("more than {MOST_DESCRIPTORS} descriptors for a bot")));
+        if fds.len() > MAX_DESCRIPTORS {
+            return Err(SandboxError::Policy(format!("more than {MAX_DESCRIPTORS} descriptors for a bot")));
         }
         let kinds = plan.kinds.clone();
         let name = format!("agon-{}-{}", getpid().as_raw_nonzero(), next_number());
-        let launch = Box::new(Launch { policy: policy.clone(), plan, name, warm });
+        let launch = Box::new(Launch { policy: policy.clone(), plan, name, zygote });
         let (launcher, control) = self.start()?;
         let mut jailed =
             SandboxedProcess { launcher, control, pid: None, kinds, ended: None, gone: false, ends };
@@ -217,15 +217,15 @@ impl Launcher {
         Ok(jailed)
     }
 
-    /// Everything that works here and was not left out, if that includes all that is required.
+    /// All layers that work here and were not left out. Fails if a required one is missing.
     fn plan(&self, policy: &Policy) -> Result<SandboxPlan, SandboxError> {
-        let found = self.found()?;
+        let probed = self.probed()?;
         let missing = |layer: &&Layer| policy.requires(layer.kind) && !layer.active;
-        let missing: Vec<Layer> = found.layers.iter().filter(missing).cloned().collect();
+        let missing: Vec<Layer> = probed.layers.iter().filter(missing).cloned().collect();
         if !missing.is_empty() {
             return Err(SandboxError::Missing(missing));
         }
-        let active = found.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
+        let active = probed.layers.iter().filter(|layer| layer.active).map(|layer| layer.kind);
         let wanted = |kind: &LayerKind| {
             let part_of_landlock = matches!(kind, LayerKind::LandlockNetwork | LayerKind::LandlockScopes);
             policy.wants(*kind) && (!part_of_landlock || policy.wants(LayerKind::Landlock))
@@ -233,12 +233,12 @@ impl Launcher {
         let kinds: Vec<LayerKind> = active.filter(wanted).collect();
         let has = |kind: LayerKind| kinds.contains(&kind);
         let chosen = || {
-            let apart = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
-            if found.many_users { apart } else { User::NOBODY }
+            let dedicated = User::dedicated(getpid().as_raw_nonzero().get().unsigned_abs(), next_number());
+            if probed.many_users { dedicated } else { User::OVERFLOW }
         };
         Ok(SandboxPlan {
-            mode: found.mode.filter(|_| has(LayerKind::Namespaces)),
-            landlock: if has(LayerKind::Landlock) { found.landlock } else { 0 },
+            mode: probed.mode.filter(|_| has(LayerKind::Namespaces)),
+            landlock: if has(LayerKind::Landlock) { probed.landlock } else { 0 },
             user: has(LayerKind::User).then(|| policy.user.unwrap_or_else(chosen)),
             cgroups: if has(LayerKind::Cgroup) { self.cgroups.clone() } else { Vec::new() },
             kinds,
@@ -259,24 +259,24 @@ struct StreamEnds {
     stderr: Option<PipeReader>,
 }
 
-/// The bot's ends of its descriptors, and ours.
+/// The bot's ends of its descriptors, and the engine's.
 fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, StreamEnds)> {
     let mut ends = StreamEnds::default();
     let null = || std::fs::File::options().read(true).write(true).open("/dev/null").map(OwnedFd::from);
     let stdin = match streams.stdin {
-        Stream::Null => null()?,
-        Stream::Given(fd) => fd,
-        Stream::Pipe => {
+        StdStream::Null => null()?,
+        StdStream::Given(fd) => fd,
+        StdStream::Pipe => {
             let (read, write) = io::pipe()?;
             ends.stdin = Some(write);
             read.into()
         }
     };
-    let output = |stream: Stream, end: &mut Option<PipeReader>| -> io::Result<OwnedFd> {
+    let output = |stream: StdStream, end: &mut Option<PipeReader>| -> io::Result<OwnedFd> {
         Ok(match stream {
-            Stream::Null => null()?,
-            Stream::Given(fd) => fd,
-            Stream::Pipe => {
+            StdStream::Null => null()?,
+            StdStream::Given(fd) => fd,
+            StdStream::Pipe => {
                 let (read, write) = io::pipe()?;
                 *end = Some(read);
                 write.into()
@@ -288,9 +288,9 @@ fn open_streams(streams: Streams) -> io::Result<(Vec<OwnedFd>, StreamEnds)> {
     Ok(([stdin, stdout, stderr].into_iter().chain(streams.extra).collect(), ends))
 }
 
-/// A bot that runs behind the sandbox. Dropping it ends the bot and everything the bot has started.
+/// A bot in the sandbox. Dropping it ends the bot and everything the bot has started.
 ///
-/// It can be polled ([`AsFd`]): readable means the bot has ended.
+/// It can be polled ([`AsFd`]): readable means that the bot has ended.
 #[derive(Debug)]
 pub struct SandboxedProcess {
     launcher: Child,
@@ -303,44 +303,44 @@ pub struct SandboxedProcess {
 }
 
 impl SandboxedProcess {
-    /// The bot's process, as it is known outside. The number is the bot's until [`SandboxedProcess::kill_all`].
+    /// The bot's process id outside its namespace. It stays reserved until [`SandboxedProcess::kill_all`].
     pub fn pid(&self) -> Pid {
         self.pid.unwrap_or(Pid::INIT)
     }
 
-    /// The layers the bot is behind.
+    /// The layers that the bot is behind.
     pub fn layers(&self) -> &[LayerKind] {
         &self.kinds
     }
 
-    /// Our end of the bot's input, once.
+    /// The engine's end of the bot's stdin; the first call takes it.
     pub fn take_stdin(&mut self) -> Option<PipeWriter> {
         self.ends.stdin.take()
     }
 
-    /// Our end of the bot's output, once.
+    /// The engine's end of the bot's stdout; the first call takes it.
     pub fn take_stdout(&mut self) -> Option<PipeReader> {
         self.ends.stdout.take()
     }
 
-    /// Our end of the bot's error output, once.
+    /// The engine's end of the bot's stderr; the first call takes it.
     pub fn take_stderr(&mut self) -> Option<PipeReader> {
         self.ends.stderr.take()
     }
 
-    /// Holds the bot and everything it has started still.
+    /// Stops the bot and everything it has started (SIGSTOP).
     pub fn pause(&self) -> io::Result<()> {
         self.signal(Signal::STOP)
     }
 
-    /// Lets it go on.
+    /// Continues them (SIGCONT).
     pub fn resume(&self) -> io::Result<()> {
         self.signal(Signal::CONT)
     }
 
     fn signal(&self, signal: Signal) -> io::Result<()> {
         match self.pid {
-            // The launcher reaps the bot only when we let go, so the number cannot be anyone else's.
+            // The launcher reaps the bot only when we close the connection, so the kernel cannot reuse the number before.
             Some(pid) if !self.gone => Ok(kill_process_group(pid, signal)?),
             _ => Ok(()),
         }
@@ -351,7 +351,7 @@ impl SandboxedProcess {
         self.wait_for(Some(Duration::ZERO))
     }
 
-    /// Waits until the bot has ended, but not longer than `limit`.
+    /// Waits until the bot has ended, at most for `limit`.
     pub fn wait_for(&mut self, limit: Option<Duration>) -> Option<BotExit> {
         if self.ended.is_none() && readable(&self.control, limit) {
             self.ended = Some(match launcher_protocol::receive::<LauncherEvent>(&self.control) {
@@ -362,7 +362,7 @@ impl SandboxedProcess {
         self.ended.clone()
     }
 
-    /// Ends the bot and everything it has started, and waits until all of it is gone. What the bot wrote before can still be read.
+    /// Kills the bot and everything it has started, and waits until all of it is gone. The bot's earlier output stays readable.
     pub fn kill_all(&mut self) -> BotExit {
         let ended = self.try_wait().unwrap_or(BotExit::Stopped);
         self.ended = Some(ended.clone());
@@ -376,7 +376,7 @@ impl SandboxedProcess {
         let mut pause = Duration::from_micros(100);
         while matches!(self.launcher.try_wait(), Ok(None)) {
             if Instant::now() > deadline {
-                // The bot and its namespace's first process die with the launcher; the group is asked once more.
+                // The kernel kills the bot and its namespace's first process with the launcher. Signal the group once more to be sure.
                 let _ = self.signal(Signal::KILL);
                 let _ = self.launcher.kill();
                 let _ = self.launcher.wait();
@@ -401,7 +401,7 @@ impl Drop for SandboxedProcess {
     }
 }
 
-/// Whether something can be read within `limit`.
+/// Whether the descriptor becomes readable within `limit`.
 fn readable(fd: &OwnedFd, limit: Option<Duration>) -> bool {
     let deadline = limit.map(|limit| Instant::now() + limit);
     loop {

@@ -1,9 +1,9 @@
-//! A bot that is a fork of the warm parent, asked by packets.
+//! A bot that is a fork of a zygote and speaks packets.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,90 +15,90 @@ use super::log_poller::{self, SharedLog};
 use super::server::ZygoteServer;
 use super::socket::{self, Packet};
 use crate::connection::{AnswerError, BotConnection};
-use crate::process::{LATE_GRACE, LONGEST_LINE, OVERLOAD_EXTRA, OVERLOAD_FACTOR, shown};
+use crate::process::{LATE_GRACE, MAX_LINE_BYTES, OVERLOAD_EXTRA, OVERLOAD_FACTOR, quote_line};
 use crate::program::{Program, ZygoteOptions, policy};
 use crate::sandbox::{self, SandboxedProcess};
 use crate::timing::{
-    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, used_by,
+    CpuMeter, StealTime, TaskFlags, Usage, UsageSample, has_never_slept, is_late, since_asked, usage_of,
     without_sleep,
 };
 
-/// Longer messages go in parts of this size.
-const PART: usize = 64 << 10;
-/// Begins a message that comes in parts (`agon_bot/packets.py`).
-const PARTS: u8 = 2;
-/// Says, where turns come, that something has come where all else does (`agon_bot/packets.py`).
-const ELSEWHERE: &[u8] = &[3];
-/// Says that the fork that gave an answer has ended (`agon_bot/packets.py`).
-const AGAIN: &[u8] = b"+";
-/// A fork has so long to end after its answer.
-const TO_END_A_CALL: Duration = Duration::from_secs(1);
-/// Sending takes microseconds.
-const LONG_TO_SEND: Duration = Duration::from_micros(200);
-/// An answer is first waited for with nothing else in view, for about so long.
-const AT_FIRST: Duration = Duration::from_millis(2);
-/// With a shorter limit everything is in view at once.
-const LONG_LIMIT: Duration = Duration::from_millis(20);
-/// The system's clock has been set if it has moved on by so much more or less than the clock that never jumps.
-const CLOCK_WAS_SET: Duration = Duration::from_micros(50);
-/// After so many answers in a row without a look at the log there is one: it holds many lines, but not any number.
-const UNSEEN: u32 = 16;
-/// A bot whose socket is closed has so long to end by itself, so that its exit status is known.
-const TO_END: Duration = Duration::from_millis(200);
+/// Maximum packet size; longer messages are sent in parts of this size.
+const MAX_PACKET_BYTES: usize = 64 << 10;
+/// First byte of a message in parts (`agon_bot/packet_channel.py`).
+const FIRST_BYTE_OF_PARTS: u8 = 2;
+/// Sent on the turn pipe: a message waits on the socket (`agon_bot/packet_channel.py`).
+const SEE_SOCKET: &[u8] = &[3];
+/// Packet that reports that the fork for the last call has ended (`agon_bot/packet_channel.py`).
+const CALL_ENDED: &[u8] = b"+";
+/// Time that the fork for a call has to end after its answer.
+const CALL_EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+/// A request that took longer to send was delayed; sending takes microseconds.
+const SLOW_SEND_AFTER: Duration = Duration::from_micros(200);
+/// Time for which an answer is first awaited alone, without polling anything else.
+const FIRST_WAIT_TIMEOUT: Duration = Duration::from_millis(2);
+/// With a shorter limit everything is polled from the start.
+const MIN_LIMIT_FOR_FIRST_WAIT: Duration = Duration::from_millis(20);
+/// Tolerance between the system clock and the monotonic clock. A larger difference means that the system clock was set.
+const CLOCK_TOLERANCE: Duration = Duration::from_micros(50);
+/// Maximum number of answers in a row without reading stderr, whose pipe holds a limited number of lines.
+const MAX_WAITS_WITHOUT_STDERR: u32 = 16;
+/// Time that a bot has to end after it closed its socket, so that its exit status is known.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 
 thread_local! {
-    /// Where answers are awaited by this thread, in the order in which the bots were asked.
-    static ASKED: RefCell<Vec<RawFd>> = const { RefCell::new(Vec::new()) };
-    static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; LONGEST_LINE]);
+    /// The sockets on which this thread waits for answers, in the order of the requests.
+    static AWAITED: RefCell<Vec<Arc<OwnedFd>>> = const { RefCell::new(Vec::new()) };
+    static BUFFER: RefCell<Vec<u8>> = RefCell::new(vec![0; MAX_LINE_BYTES]);
 }
 
-/// A warm bot while it runs.
+/// A running bot that is a fork of a zygote.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts about a running bot")]
 pub struct ForkedBot {
-    jailed: SandboxedProcess,
+    process: SandboxedProcess,
     asking: OwnedFd,
-    /// Its own way for turns, which costs a third as much, if it has one.
+    /// A separate pipe for turns, which costs a third as much, if it has one.
     turns: Option<OwnedFd>,
-    /// It had a turn last, and expects the next.
+    /// The last message was a turn, so it waits for the next one on the pipe.
     expects_turns: bool,
-    answers: OwnedFd,
+    answers: Arc<OwnedFd>,
     log: SharedLog,
-    /// It prints now and then.
+    /// It has written to stderr before.
     prints: bool,
-    /// So often it was waited for since its log was last in view.
-    unseen: u32,
+    /// Number of waits since its stderr was last polled.
+    waits_without_stderr: u32,
     /// The process that answers: the bot itself, or its fork for a game.
     meter: CpuMeter,
     metered: u32,
-    /// What it had used when it last answered.
+    /// Its usage at its last answer.
     used: Usage,
-    /// Each answer comes from a fork of its own.
+    /// Whether a new fork gives each answer.
     forks_calls: bool,
-    /// The fork that gave the last answer has not ended yet: until then nothing new is begun.
+    /// The fork that gave the last answer has not ended yet. No new request is sent before it has.
     ending: bool,
-    /// The next answer comes from a new fork, which plays the game.
-    begins: bool,
-    /// It is held still whenever it is not asked, or when it has threads or children that could go on.
+    /// A new fork, which plays the game, gives the next answer.
+    starts_game: bool,
+    /// When it is stopped between requests.
     hold: PausePolicy,
-    held: bool,
+    stopped: bool,
     asked: UsageSample,
-    /// When the question was on its way at the earliest.
+    /// The earliest time at which the request may have been sent.
     asked_first: Instant,
-    /// The same by the system's clock, which stamps packets.
-    asked_by_stamp: Duration,
-    /// What has come was sent before that.
-    unasked: bool,
-    /// What the machine had lost to others by then.
+    /// The same by the system clock, which timestamps packets.
+    asked_system_time: Duration,
+    /// The received packet was sent before the request.
+    unsolicited: bool,
+    /// Steal time of the machine at the request.
     stolen: StealTime,
     limit: Duration,
     wanted: usize,
     inbox: VecDeque<Packet>,
     gone: bool,
-    _parent: Arc<ZygoteServer>,
+    _zygote: Arc<ZygoteServer>,
 }
 
-/// When a bot is held still.
+/// When a bot is stopped between requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PausePolicy {
     /// Never: it can have neither threads nor children.
@@ -108,61 +108,62 @@ pub enum PausePolicy {
 }
 
 impl ForkedBot {
-    /// Has a bot forked.
+    /// Forks a bot.
     pub fn start(
         program: &Program,
-        warm: &ZygoteOptions,
+        zygote: &ZygoteOptions,
         environment: &[(&str, String)],
     ) -> io::Result<Self> {
         let interpreter = program.words.first().map_or("python3", String::as_str);
-        let parent = ZygoteServer::of(interpreter, warm)?;
+        let zygote_server = ZygoteServer::of(interpreter, zygote)?;
         let (asking, bot_asked) = socket::pair()?;
         let (answers, bot_answers) = socket::pair()?;
-        let (turns, bot_turns) = warm.plays_on().then(socket::pipe).transpose()?.unzip();
-        socket::stamp(answers.as_fd())?;
-        socket::set_read_timeout(answers.as_fd(), AT_FIRST)?;
+        let (turns, bot_turns) = zygote.plays_on().then(socket::pipe).transpose()?.unzip();
+        socket::enable_timestamps(answers.as_fd())?;
+        socket::set_read_timeout(answers.as_fd(), FIRST_WAIT_TIMEOUT)?;
         let (log, bot_log) = io::pipe()?;
-        let mut order = Map::new();
-        order.insert("game".to_owned(), json!(warm.game));
-        order.insert("target".to_owned(), json!(warm.target));
-        order.insert("core".to_owned(), json!(crate::pinning::core()));
-        order.insert("together".to_owned(), json!(warm.asked_together));
-        order.insert("turns".to_owned(), json!(bot_turns.is_some()));
+        let mut request = Map::new();
+        request.insert("game".to_owned(), json!(zygote.game));
+        request.insert("target".to_owned(), json!(zygote.target));
+        request.insert("core".to_owned(), json!(crate::pinning::core()));
+        request.insert("together".to_owned(), json!(zygote.asked_together));
+        request.insert("turns".to_owned(), json!(bot_turns.is_some()));
         let policy = policy(program, environment)?;
         let fds = [bot_log.into(), bot_asked, bot_answers].into_iter().chain(bot_turns).collect();
-        let jailed = sandbox::fork(&policy, fds, parent.control_socket(), order).map_err(io::Error::other)?;
-        let metered = jailed.pid().as_raw_nonzero().get().unsigned_abs();
+        let process =
+            sandbox::fork(&policy, fds, zygote_server.control_socket(), request).map_err(io::Error::other)?;
+        let metered = process.pid().as_raw_nonzero().get().unsigned_abs();
         Ok(Self {
             meter: CpuMeter::new(metered),
             metered,
-            jailed,
+            process,
             asking,
             turns,
             expects_turns: false,
-            answers,
+            answers: Arc::new(answers),
             log: SharedLog::new(log.into())?,
             prints: false,
-            unseen: 0,
+            waits_without_stderr: 0,
             used: Usage::default(),
-            forks_calls: warm.forks_calls,
+            forks_calls: zygote.forks_calls,
             ending: false,
-            begins: false,
-            hold: warm.hold,
-            held: false,
+            starts_game: false,
+            hold: zygote.hold,
+            stopped: false,
             asked: UsageSample { at: Instant::now(), usage: Usage::default() },
             asked_first: Instant::now(),
-            asked_by_stamp: Duration::ZERO,
-            unasked: false,
+            asked_system_time: Duration::ZERO,
+            unsolicited: false,
             stolen: StealTime::default(),
             limit: Duration::MAX,
             wanted: 0,
             inbox: VecDeque::new(),
             gone: false,
-            _parent: parent,
+            _zygote: zygote_server,
         })
     }
 
-    /// Sends messages: lines of JSON, or a turn in a game's short form.
+    /// Sends messages: lines of JSON, or a packed turn.
     fn send(&mut self, text: &[u8]) {
         if text.first() != Some(&b'{') {
             return self.send_turn(text);
@@ -175,34 +176,36 @@ impl ForkedBot {
 
     fn send_turn(&mut self, text: &[u8]) {
         match self.awaited() {
-            Some(turns) if text.len() <= socket::IN_A_PIPE => self.send_packet(turns, socket::write, text),
+            Some(turns) if text.len() <= socket::MAX_PIPE_PACKET_BYTES => {
+                self.send_packet(turns, socket::write, text);
+            }
             _ => self.send_one(text),
         }
         self.expects_turns = true;
     }
 
-    /// Where it waits for the next turn, if that is all it waits for.
+    /// The pipe on which it waits for the next turn, if it waits for nothing else.
     fn awaited(&self) -> Option<&OwnedFd> {
         self.turns.as_ref().filter(|_| self.expects_turns)
     }
 
     fn send_one(&self, text: &[u8]) {
-        // First: if nobody plays any more, it must not come after the start of the next game.
+        // First: if the game's fork has ended, this must not arrive after the start of the next game.
         if let Some(turns) = self.awaited() {
-            self.send_packet(turns, socket::write, ELSEWHERE);
+            self.send_packet(turns, socket::write, SEE_SOCKET);
         }
         let send = |bytes| self.send_packet(&self.asking, socket::send, bytes);
-        if text.len() <= PART {
+        if text.len() <= MAX_PACKET_BYTES {
             return send(text);
         }
-        let mut head = vec![PARTS, 0, 0, 0];
+        let mut head = vec![FIRST_BYTE_OF_PARTS, 0, 0, 0];
         head.extend_from_slice(&(text.len() as u32).to_le_bytes());
         send(&head);
-        text.chunks(PART).for_each(send);
+        text.chunks(MAX_PACKET_BYTES).for_each(send);
     }
 
-    /// There is room for every message: the bot has answered the last. If there is none after all, or it is gone, its
-    /// silence shows.
+    /// The buffer has room for every message, because the bot has answered the last one. If it has none after all, or the bot is
+    /// gone, the missing answer shows that.
     fn send_packet(&self, to: &OwnedFd, how: fn(BorrowedFd<'_>, &[u8]) -> io::Result<bool>, bytes: &[u8]) {
         let mut until = None;
         while matches!(how(to.as_fd(), bytes), Ok(false)) {
@@ -215,7 +218,7 @@ impl ForkedBot {
         }
     }
 
-    /// Takes what has come.
+    /// Receives all packets that have arrived.
     fn receive(&mut self) {
         while !self.gone && (self.inbox.len() < self.wanted.max(1) || self.ending) {
             if !self.receive_one(socket::receive) {
@@ -224,13 +227,13 @@ impl ForkedBot {
         }
     }
 
-    /// Takes a packet; false if there is none.
+    /// Receives one packet. Returns false if there is none.
     fn receive_one(&mut self, how: fn(BorrowedFd<'_>, &mut [u8]) -> io::Result<Option<Packet>>) -> bool {
-        match ROOM.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
-            Ok(Some(packet)) if self.forks_calls && packet.bytes == AGAIN => self.ending = false,
+        match BUFFER.with_borrow_mut(|room| how(self.answers.as_fd(), room)) {
+            Ok(Some(packet)) if self.forks_calls && packet.bytes == CALL_ENDED => self.ending = false,
             Ok(Some(packet)) => {
                 self.ending = self.forks_calls && packet.sender != self.metered;
-                self.unasked |= self.was_unasked(&packet);
+                self.unsolicited |= self.was_unsolicited(&packet);
                 self.inbox.push_back(packet);
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
@@ -240,52 +243,57 @@ impl ForkedBot {
         true
     }
 
-    /// Most answers come soon, and nobody else is to be watched meanwhile. Then the shortest way is to wait for just that: a
-    /// bot that prints more than its log holds stands still for a moment, once, and has its log watched from then on.
-    fn receive_at_first(&mut self) {
-        let alone = ASKED.with_borrow(|asked| asked.len() == 1);
-        if alone && !self.forks_calls && !self.prints && self.unseen < UNSEEN && self.limit > LONG_LIMIT {
-            self.unseen += 1;
+    /// Most answers come soon, and no other bot needs to be polled meanwhile. Then waiting for just this socket is fastest. A bot that
+    /// writes more to stderr than the pipe holds blocks for a moment, once; from then on its stderr is polled.
+    fn receive_first(&mut self) {
+        let alone = AWAITED.with_borrow(|asked| asked.len() == 1);
+        if alone
+            && !self.forks_calls
+            && !self.prints
+            && self.waits_without_stderr < MAX_WAITS_WITHOUT_STDERR
+            && self.limit > MIN_LIMIT_FOR_FIRST_WAIT
+        {
+            self.waits_without_stderr += 1;
             self.receive_one(socket::receive_blocking);
         }
     }
 
-    /// Whether the packet that should be the answer was sent before the question. A bot that owes other answers may well
-    /// have given one of them before it was asked again.
-    fn was_unasked(&self, packet: &Packet) -> bool {
-        let early = packet.stamp.is_some_and(|sent| sent < self.asked_by_stamp);
+    /// Whether the packet that should be the answer was sent before the request. A bot that owes other answers may have sent one
+    /// of them before the new request.
+    fn was_unsolicited(&self, packet: &Packet) -> bool {
+        let early = packet.timestamp.is_some_and(|sent| sent < self.asked_system_time);
         if !early || self.forks_calls || self.wanted != 1 {
             return false;
         }
-        // If the clock was set meanwhile, its stamp says nothing. (Nor does it if we were not at work between two readings.)
-        let passed = socket::system_time().saturating_sub(self.asked_by_stamp);
-        passed.abs_diff(self.asked_first.elapsed()) < CLOCK_WAS_SET
+        // If the system clock was set in between, the timestamp is useless. (The same if this thread was not running between two readings.)
+        let passed = socket::system_time().saturating_sub(self.asked_system_time);
+        passed.abs_diff(self.asked_first.elapsed()) < CLOCK_TOLERANCE
     }
 
     fn has_arrived(&self) -> bool {
         self.gone || self.inbox.len() >= self.wanted
     }
 
-    /// What the answer cost, and who is with the bot now. Read after it was sent, while its sender is there or a zombie.
+    /// The times of the answer, and the bot's threads and children. Read after the answer was sent, while its sender runs or is a zombie.
     fn measure(&mut self) -> (AnswerTimes, TaskFlags) {
         let (sent, sender) = match self.inbox.get(self.wanted.saturating_sub(1)) {
             Some(packet) => (packet.sent, packet.sender),
             None => (Instant::now(), self.metered),
         };
-        if std::mem::take(&mut self.begins) && sender != self.metered && sender != 0 {
+        if std::mem::take(&mut self.starts_game) && sender != self.metered && sender != 0 {
             self.meter = CpuMeter::new(sender);
             self.metered = sender;
             self.asked.usage = Usage::default();
         }
-        let company = self.company();
-        let mut usage = self.meter.read_with(company);
+        let flags = self.task_flags();
+        let mut usage = self.meter.read_with(flags);
         self.used = usage;
         if self.forks_calls && sender != self.metered && sender != 0 {
-            usage = usage.plus(used_by(sender));
+            usage = usage.plus(usage_of(sender));
         }
         let at = sent.clamp(self.asked_first, self.asked_first.max(Instant::now()));
-        let mut times = self.times(UsageSample { at, usage }, company);
-        // A call's fork lives for this call alone, so that its whole life is known.
+        let mut times = self.times(UsageSample { at, usage }, flags);
+        // The fork for a call lives only for this call, so its whole life can be examined.
         if times.charged() > self.limit
             && self.forks_calls
             && sender != self.metered
@@ -293,61 +301,59 @@ impl ForkedBot {
         {
             times = without_sleep(times);
         }
-        (times, company)
+        (times, flags)
     }
 
-    /// Who is with the bot, where anybody can be.
-    fn company(&self) -> TaskFlags {
-        if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.company() }
+    /// The bot's threads and children, if it can have any.
+    fn task_flags(&self) -> TaskFlags {
+        if self.hold == PausePolicy::Never { TaskFlags::NONE } else { self.meter.task_flags() }
     }
 
-    /// What passed from the question to a moment, without what the machine itself has lost.
-    fn times(&self, until: UsageSample, company: TaskFlags) -> AnswerTimes {
-        let times = since_asked(self.asked, self.asked_first, until, company.children);
+    /// The times from the request until a sample, without steal time.
+    fn times(&self, until: UsageSample, flags: TaskFlags) -> AnswerTimes {
+        let times = since_asked(self.asked, self.asked_first, until, flags.children);
         self.stolen.subtract_from(times, self.limit)
     }
 
-    /// Waits until the fork that gave the last answer has ended. That may wait for a processor, and is nobody's fault.
-    fn let_it_end(&mut self) {
+    /// Waits until the fork that gave the last answer has ended. It may have to wait for a processor, so this is not charged.
+    fn wait_for_call_exit(&mut self) {
         if !self.forks_calls {
             return;
         }
-        let until = Instant::now() + TO_END_A_CALL;
+        let until = Instant::now() + CALL_EXIT_TIMEOUT;
         self.wanted = 0;
         self.receive();
         while self.ending && !self.gone && Instant::now() < until {
-            self.doze(false, TO_END_A_CALL);
+            self.wait_for_event(false, CALL_EXIT_TIMEOUT);
             self.receive();
         }
-        // How much waits in its log would be something that the next call could see of this one.
+        // Empty the stderr pipe: its fill level would be visible to the next call.
         self.log.lock().read();
     }
 
-    /// Holds the bot still if there is something of it that could go on.
-    fn quiet(&mut self, company: TaskFlags) {
-        if !self.gone && company.is_there() {
-            let _ = self.jailed.pause();
-            self.held = true;
+    /// Stops the bot if it has threads or children that could continue.
+    fn pause_if_busy(&mut self, flags: TaskFlags) {
+        if !self.gone && flags.any() {
+            let _ = self.process.pause();
+            self.stopped = true;
         }
     }
 
-    /// Waits until something may have happened. The bots of one game are on one core: by the time the one that was asked
-    /// last has answered, the others mostly have, too. When each of them did is in its packet.
-    fn doze(&mut self, others_first: bool, time: Duration) {
-        let last = ASKED.with_borrow(|asked| asked.last().copied());
-        let own = self.answers.as_raw_fd();
-        let other = last.filter(|fd| others_first && *fd != own);
+    /// Waits until something may have happened. The bots of one game are on one core: when the bot that was asked last has answered,
+    /// most others have, too. Each packet carries its own time.
+    fn wait_for_event(&mut self, others_first: bool, time: Duration) {
+        let other = AWAITED.with_borrow(|asked| asked.last().filter(|_| others_first).cloned());
         let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-        let answers = other.map_or_else(|| self.answers.as_fd(), super::borrowed);
-        let printed = log_poller::with_poller(|desk| {
+        let answers = other.as_ref().unwrap_or(&self.answers).as_fd();
+        let printed = log_poller::with_poller(|poller| {
             let log = self.log.lock();
-            // Without a log any more, its place is taken by what is waited for anyway.
-            let fds = [answers, log.fd().unwrap_or(answers), desk.unwrap_or(answers)];
+            // If stderr is closed, poll the answer socket in its place.
+            let fds = [answers, log.fd().unwrap_or(answers), poller.unwrap_or(answers)];
             let mut fds = fds.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
             let _ = poll(&mut fds, Some(&timeout));
             fds[1..].iter().any(|fd| !fd.revents().is_empty())
         });
-        self.unseen = 0;
+        self.waits_without_stderr = 0;
         if printed {
             self.prints = true;
             self.log.lock().read();
@@ -356,29 +362,28 @@ impl ForkedBot {
     }
 
     /// Whether it can be asked.
-    pub fn lives(&mut self) -> bool {
-        !self.gone && self.jailed.try_wait().is_none()
+    pub fn is_alive(&mut self) -> bool {
+        !self.gone && self.process.try_wait().is_none()
     }
 
     fn forget(&self) {
-        let own = self.answers.as_raw_fd();
-        let _ = ASKED.try_with(|asked| {
+        let _ = AWAITED.try_with(|asked| {
             if let Ok(mut asked) = asked.try_borrow_mut() {
-                asked.retain(|fd| *fd != own);
+                asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
             }
         });
     }
 
-    /// How it ended, in words.
+    /// Describes how it ended.
     fn how_it_ended(&mut self) -> String {
-        let ended = self.jailed.wait_for(Some(TO_END));
+        let ended = self.process.wait_for(Some(EXIT_TIMEOUT));
         self.kill();
         ended.map_or_else(|| "closed its channel".to_owned(), |ended| ended.to_string())
     }
 
     fn kill(&mut self) {
         self.forget();
-        self.jailed.kill_all();
+        self.process.kill_all();
     }
 }
 
@@ -391,59 +396,58 @@ impl BotConnection for ForkedBot {
         true
     }
 
-    fn tells_strays(&self) -> bool {
+    fn wait_reports_unsolicited(&self) -> bool {
         !self.forks_calls
     }
 
     fn unsolicited_output(&mut self) -> Option<String> {
         self.wanted = 0;
         self.receive();
-        let stray = self.inbox.pop_front().map(|packet| shown(&packet.bytes));
+        let unsolicited = self.inbox.pop_front().map(|packet| quote_line(&packet.bytes));
         self.inbox.clear();
-        stray
+        unsolicited
     }
 
     fn ask(&mut self, text: &[u8], lines: usize, limit: Duration) {
-        self.let_it_end();
+        self.wait_for_call_exit();
         self.limit = limit;
         self.wanted = lines;
-        // It has slept since its last answer, so that nothing has changed: otherwise it has company, and is held.
+        // It has slept since its last answer, so its usage is unchanged. Otherwise it has threads or children, and is stopped.
         self.asked = UsageSample { at: Instant::now(), usage: self.used };
-        if std::mem::take(&mut self.held) {
+        if std::mem::take(&mut self.stopped) {
             self.asked.usage = self.meter.read();
-            let _ = self.jailed.resume();
+            let _ = self.process.resume();
         }
-        let own = self.answers.as_raw_fd();
-        ASKED.with_borrow_mut(|asked| {
-            asked.retain(|fd| *fd != own);
-            asked.push(own);
+        AWAITED.with_borrow_mut(|asked| {
+            asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
+            asked.push(Arc::clone(&self.answers));
         });
-        self.stolen = StealTime::lately();
+        self.stolen = StealTime::recent();
         self.asked.at = Instant::now();
         self.asked_first = self.asked.at;
-        self.asked_by_stamp = socket::system_time();
-        self.unasked = false;
+        self.asked_system_time = socket::system_time();
+        self.unsolicited = false;
         self.send(text);
-        // So long takes no question. Either we had no processor, or the bot has ours and is at work: what it uses is
-        // charged in any case, the rest only from now on.
+        // Sending never takes this long. Either this thread had no processor, or the bot has it and works: its CPU time is charged in
+        // any case, the rest only from now on.
         let now = Instant::now();
-        if now.saturating_duration_since(self.asked_first) > LONG_TO_SEND {
+        if now.saturating_duration_since(self.asked_first) > SLOW_SEND_AFTER {
             self.asked.at = now;
         }
     }
 
     fn mark_game_start(&mut self) {
-        self.begins = true;
+        self.starts_game = true;
     }
 
     fn wait(&mut self) -> (AnswerTimes, Result<(), AnswerError>) {
-        let patience = self
+        let give_up_at = self
             .asked
             .at
             .checked_add(self.limit.saturating_mul(OVERLOAD_FACTOR).saturating_add(OVERLOAD_EXTRA));
         let mut until = self.asked.at.checked_add(self.limit);
         let mut others_first = true;
-        self.receive_at_first();
+        self.receive_first();
         loop {
             self.receive();
             if self.has_arrived() {
@@ -457,16 +461,16 @@ impl BotConnection for ForkedBot {
                 } else {
                     self.meter.read()
                 };
-                let times = self.times(UsageSample { at: now, usage }, self.company());
+                let times = self.times(UsageSample { at: now, usage }, self.task_flags());
                 let ready = || {
                     let meter = &self.meter;
                     if self.forks_calls {
-                        meter.child_stands_ready()
+                        meter.has_runnable_child()
                     } else {
                         meter.is_runnable() && !meter.has_children()
                     }
                 };
-                if is_late(times, self.limit, LATE_GRACE, ready) || patience.is_some_and(|end| now >= end) {
+                if is_late(times, self.limit, LATE_GRACE, ready) || give_up_at.is_some_and(|end| now >= end) {
                     self.forget();
                     return (times, Err(AnswerError::Late));
                 }
@@ -474,18 +478,18 @@ impl BotConnection for ForkedBot {
                 until = now.checked_add(left + Duration::from_millis(1));
                 continue;
             }
-            self.doze(others_first, left);
+            self.wait_for_event(others_first, left);
             others_first = false;
         }
         self.forget();
-        let (times, company) = self.measure();
-        self.quiet(company);
-        if std::mem::take(&mut self.unasked) {
-            let first = self.inbox.front().map(|packet| shown(&packet.bytes));
-            return (times, Err(AnswerError::Unasked(first.unwrap_or_default())));
+        let (times, flags) = self.measure();
+        self.pause_if_busy(flags);
+        if std::mem::take(&mut self.unsolicited) {
+            let first = self.inbox.front().map(|packet| quote_line(&packet.bytes));
+            return (times, Err(AnswerError::Unsolicited(first.unwrap_or_default())));
         }
         if let Some(packet) = self.inbox.iter().find(|packet| packet.cut) {
-            return (times, Err(AnswerError::TooLong(shown(&packet.bytes))));
+            return (times, Err(AnswerError::TooLong(quote_line(&packet.bytes))));
         }
         (times, Ok(()))
     }
@@ -507,11 +511,11 @@ impl BotConnection for ForkedBot {
 
     fn shut_down(mut self: Box<Self>, text: &[u8], time: Duration) {
         self.limit = time;
-        self.held = false;
-        let _ = self.jailed.resume();
+        self.stopped = false;
+        let _ = self.process.resume();
         self.send(text);
         let until = Instant::now() + time;
-        while self.jailed.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
+        while self.process.wait_for(Some(Duration::from_millis(1))).is_none() && Instant::now() < until {
             self.log.lock().read();
         }
         self.kill();

@@ -1,4 +1,4 @@
-//! The warm parent: a Python that has imported what bots import, and forks.
+//! The zygote process: a Python interpreter that has imported common libraries, and forks.
 
 use std::collections::HashMap;
 use std::io::{self, Read as _};
@@ -13,76 +13,77 @@ use rustix::event::{PollFd, PollFlags, poll};
 use super::socket;
 use crate::program::ZygoteOptions;
 
-/// Importing `NumPy` takes a tenth of a second, from a cold disk a few.
-const TO_START: Duration = Duration::from_mins(1);
+/// Timeout for the start. Importing `NumPy` takes a tenth of a second, or a few seconds from a slow disk.
+const START_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A warm parent. It ends when nobody holds its door any more.
+/// A zygote process. It ends when its control socket is closed.
 #[derive(Debug)]
 pub struct ZygoteServer {
     child: Mutex<Child>,
-    door: OwnedFd,
+    control: OwnedFd,
 }
 
 impl ZygoteServer {
-    /// The parent for such bots; there is one for all of this program.
-    pub fn of(program: &str, warm: &ZygoteOptions) -> io::Result<Arc<Self>> {
-        type Parents = HashMap<(String, Vec<String>), Arc<ZygoteServer>>;
-        static PARENTS: OnceLock<Mutex<Parents>> = OnceLock::new();
-        let parents = PARENTS.get_or_init(Mutex::default);
-        let mut parents = parents.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (program.to_owned(), warm.parent.clone());
-        if let Some(parent) = parents.get(&key).filter(|parent| parent.lives()) {
-            return Ok(Arc::clone(parent));
+    /// The zygote for such bots. This program has one for each interpreter and its arguments.
+    pub fn of(program: &str, options: &ZygoteOptions) -> io::Result<Arc<Self>> {
+        type Zygotes = HashMap<(String, Vec<String>), Arc<ZygoteServer>>;
+        static ZYGOTES: OnceLock<Mutex<Zygotes>> = OnceLock::new();
+        let zygotes = ZYGOTES.get_or_init(Mutex::default);
+        let mut zygotes = zygotes.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (program.to_owned(), options.arguments.clone());
+        if let Some(zygote) = zygotes.get(&key).filter(|zygote| zygote.is_alive()) {
+            return Ok(Arc::clone(zygote));
         }
-        let parent = Arc::new(Self::start(program, warm)?);
-        parents.insert(key, Arc::clone(&parent));
-        Ok(parent)
+        let zygote = Arc::new(Self::start(program, options)?);
+        zygotes.insert(key, Arc::clone(&zygote));
+        Ok(zygote)
     }
 
-    fn start(program: &str, warm: &ZygoteOptions) -> io::Result<Self> {
-        let (door, theirs) = socket::pair()?;
+    fn start(program: &str, options: &ZygoteOptions) -> io::Result<Self> {
+        let (control, theirs) = socket::pair()?;
         let mut command = Command::new(program);
-        command.args(&warm.parent).env_clear().envs(warm.environment.iter().map(|(k, v)| (k, v)));
-        // Modules of whatever folder we are in are none of its business.
+        command.args(&options.arguments).env_clear().envs(options.environment.iter().map(|(k, v)| (k, v)));
+        // It must not import modules from the current folder.
         command.current_dir("/");
-        // A terminal's Ctrl-C is for the engine to decide about.
+        // The engine decides what a terminal's Ctrl-C does.
         command.stdin(Stdio::from(theirs)).stdout(Stdio::null()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn()?;
         drop(command);
-        if !is_ready(door.as_fd())? {
+        if !is_ready(control.as_fd())? {
             let _ = child.kill();
-            let mut words = String::new();
+            let mut stderr_text = String::new();
             if let Some(stderr) = &mut child.stderr {
-                let _ = stderr.take(4096).read_to_string(&mut words);
+                let _ = stderr.take(4096).read_to_string(&mut stderr_text);
             }
             let _ = child.wait();
-            let last = words.trim().lines().last().unwrap_or("it said nothing").to_owned();
-            return Err(io::Error::other(format!("the warm Python did not start: {last}")));
+            let last = stderr_text.trim().lines().last().unwrap_or("it printed nothing").to_owned();
+            return Err(io::Error::other(format!("the Python zygote did not start: {last}")));
         }
-        Ok(Self { child: Mutex::new(child), door })
+        tracing::debug!(program, pid = child.id(), "zygote started");
+        Ok(Self { child: Mutex::new(child), control })
     }
 
-    fn lives(&self) -> bool {
+    fn is_alive(&self) -> bool {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
         matches!(child.try_wait(), Ok(None))
     }
 
-    /// Where it is asked for a fork.
+    /// The socket for fork requests.
     pub fn control_socket(&self) -> BorrowedFd<'_> {
-        self.door.as_fd()
+        self.control.as_fd()
     }
 }
 
-/// Waits until the parent has said that it is ready.
-fn is_ready(door: BorrowedFd<'_>) -> io::Result<bool> {
-    let timeout = rustix::event::Timespec { tv_sec: TO_START.as_secs() as i64, tv_nsec: 0 };
-    let mut fds = [PollFd::from_borrowed_fd(door, PollFlags::IN)];
+/// Waits until the zygote has reported that it is ready.
+fn is_ready(control: BorrowedFd<'_>) -> io::Result<bool> {
+    let timeout = rustix::event::Timespec { tv_sec: START_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
+    let mut fds = [PollFd::from_borrowed_fd(control, PollFlags::IN)];
     while let Err(error) = poll(&mut fds, Some(&timeout)) {
         if error != rustix::io::Errno::INTR {
             return Err(error.into());
         }
     }
-    match socket::receive(door, &mut [0; 64]) {
+    match socket::receive(control, &mut [0; 64]) {
         Ok(Some(packet)) => Ok(packet.bytes == b"ready"),
         Ok(None) => Ok(false),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),

@@ -1,14 +1,14 @@
 //! Session cookie, bearer tokens and other random secrets.
 
 use agon_core::record::Digest;
-use agon_store::site_db::token_hash;
+use agon_site_db::token_hash;
 use axum::http::{HeaderMap, HeaderValue, header};
 
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult};
 
 /// `Max-Age` of the cookie in seconds: the longest life of a session. The server may end the session earlier.
-const MAX_AGE_SECONDS: i64 = agon_store::site_db::SESSION_TOTAL_TIMEOUT_MS / 1000;
+const MAX_AGE_SECONDS: i64 = agon_site_db::SESSION_TOTAL_TIMEOUT_MS / 1000;
 
 /// 256 random bits as text that fits in a header and a URL.
 pub fn random_secret() -> ApiResult<String> {
@@ -52,10 +52,4 @@ pub fn set_cookie(config: &Config, token: Option<&str>) -> ApiResult<HeaderValue
     let mut header = HeaderValue::try_from(text).map_err(ApiError::internal)?;
     header.set_sensitive(true);
     Ok(header)
-}
-
-/// Compares two texts in constant time.
-pub fn constant_time_eq(one: &str, other: &str) -> bool {
-    one.len() == other.len()
-        && std::hint::black_box(one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b))) == 0
 }

@@ -4,6 +4,7 @@
 //! computes state and entrants, [`standings`] the tables of a phase, [`ratings`] the ratings over time, [`schedule`] the stages.
 //! [`response_cache`] caches them, [`encoded_json`] holds the serialised responses, [`sse`] serialises events.
 
+pub mod chart_scales;
 pub mod encoded_json;
 pub mod film_cache;
 mod open;
@@ -20,11 +21,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
+use agon_competition::LedgerLocation;
+use agon_competition::LoadedCompetition;
 use agon_runner::LiveGames;
+use agon_site_db::{CompetitionState, HostedCompetition, SiteDb};
 use agon_store::Ledger;
-use agon_store::site_db::{CompetitionState, HostedCompetition, SiteDb};
-use agon_venue::LoadedCompetition;
-use agon_venue::competition::LedgerLocation;
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, broadcast};
@@ -34,7 +35,7 @@ use crate::error::{ApiError, ApiResult, StartError};
 use film_cache::FilmCache;
 use response_cache::ResponseCache;
 
-pub use open::{free_id, load, reopen};
+pub use open::{free_id, load};
 pub use visible::{VisibleCompetition, is_public};
 
 /// Number of events buffered for a slow subscriber. A subscriber that is slower misses some.
@@ -256,7 +257,7 @@ impl CompetitionRegistry {
             films: FilmCache::default(),
         };
         open::register_files(config, site_db).await?;
-        open::open_all(site_db, &registry).await?;
+        open::open_all(config, site_db, &registry).await?;
         Ok(registry)
     }
 
@@ -291,10 +292,10 @@ impl CompetitionRegistry {
         work: impl FnOnce(&Handle) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let permit = Arc::clone(&self.compute_permits).acquire_owned().await.map_err(ApiError::internal)?;
-        let handle = Handle::current();
+        let (handle, span) = (Handle::current(), tracing::Span::current());
         let done = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            work(&handle)
+            span.in_scope(|| work(&handle))
         });
         done.await.map_err(ApiError::internal)?
     }

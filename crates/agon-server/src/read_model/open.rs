@@ -3,18 +3,20 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use agon_bots::Diagnostic;
+use agon_competition::LedgerLocation;
+use agon_competition::LoadedCompetition;
 use agon_league::config::BotSource;
-use agon_store::site_db::{
+use agon_site_db::{
     CompetitionFilter, CompetitionState, HostedCompetition, NewCompetition, NewEntrant, Origin, PageRequest,
     SiteDb, SiteDbError, UploadLimits,
 };
 use agon_store::{PhaseState, Timestamp};
-use agon_venue::competition::LedgerLocation;
-use agon_venue::{Failure, LoadedCompetition};
 
 use super::{CompetitionHandle, CompetitionRegistry};
 use crate::config::Config;
 use crate::error::StartError;
+use crate::runs::entrants;
 
 /// All competitions of the site database.
 async fn all_competitions(site_db: &SiteDb) -> Result<Vec<HostedCompetition>, StartError> {
@@ -30,37 +32,33 @@ async fn all_competitions(site_db: &SiteDb) -> Result<Vec<HostedCompetition>, St
 }
 
 /// Opens all competitions. One whose file cannot be read is opened too: its message says what is wrong.
-pub async fn open_all(site_db: &SiteDb, registry: &CompetitionRegistry) -> Result<(), StartError> {
+pub async fn open_all(
+    config: &Config,
+    site_db: &SiteDb,
+    registry: &CompetitionRegistry,
+) -> Result<(), StartError> {
     for one in all_competitions(site_db).await? {
         let Ok(info) = agon_engine::any_game(&one.game).map(|any_game| any_game.info()) else { continue };
         let competition_handle = registry.add(&one.id, info.id);
-        // A draft may have no file yet, or an incomplete one. That is not an error.
-        if let Err(message) = reopen(&competition_handle, Path::new(&one.file)).await
+        // A draft may be incomplete. That is not an error.
+        if let Err(error) = entrants::reload(config, site_db, &competition_handle, &one).await
             && !matches!(
                 one.state,
                 CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
             )
         {
-            site_db.set_message(&one.id, Some(&message)).await?;
+            site_db.set_message(&one.id, Some(error.message())).await?;
         }
     }
     Ok(())
 }
 
-/// Reads the file of a competition and opens its ledger, if there is one. Fails with a message.
-pub async fn reopen(competition_handle: &CompetitionHandle, file: &Path) -> Result<(), String> {
-    let path = file.to_owned();
-    let read = tokio::task::spawn_blocking(move || LoadedCompetition::read(&path)).await;
-    let loaded = read.map_err(|error| error.to_string())?.map_err(|failure| failure.message)?;
-    load(competition_handle, Arc::new(loaded)).await
-}
-
-/// The same for a file that is already loaded.
+/// Shows a loaded competition and opens its ledger, if there is one. Fails with a message.
 pub async fn load(
     competition_handle: &CompetitionHandle,
     loaded: Arc<LoadedCompetition>,
 ) -> Result<(), String> {
-    let message = |failure: Failure| failure.message;
+    let message = |failure: Diagnostic| failure.message;
     let ledger = if loaded.is_begun_at(&competition_handle.ledgers).await.map_err(message)? {
         Some(loaded.ledger_to_read_at(&competition_handle.ledgers).await.map_err(message)?)
     } else {
@@ -124,7 +122,7 @@ async fn initial_state(
     loaded: &LoadedCompetition,
     ledgers: &LedgerLocation,
 ) -> Result<CompetitionState, StartError> {
-    let failed = |failure: Failure| StartError::Other(failure.message);
+    let failed = |failure: Diagnostic| StartError::Other(failure.message);
     if !loaded.is_begun_at(ledgers).await.map_err(failed)? {
         return Ok(CompetitionState::Closed);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_store::site_db::{self, EntrantId};
+use agon_site_db::EntrantId;
 use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -88,7 +88,7 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             .filter_map(|other| other.version)
             .max();
         let plays = entrant.withdrawn.is_none()
-            && (competition.state != site_db::CompetitionState::Waiting || entrant.number.is_some());
+            && (competition.state != agon_site_db::CompetitionState::Waiting || entrant.number.is_some());
         items.push(MyBot {
             bot: entrant.id.0,
             entrant: entrant.number,
@@ -101,7 +101,7 @@ async fn my_bots(State(app): State<AppState>, caller: Caller) -> ApiResult<Json<
             marks: Vec::new(),
             withdrawn: entrant.withdrawn.is_some(),
             disqualified: disqualification_reason(&app, &competition.id, entrant.number).await?,
-            accepts: plays && uploads::accepts_bots(&app, &competition).await,
+            accepts: plays && uploads::accepts_bots(&competition),
             competition: competition.id,
             competition_name: competition.name,
             game: competition.game,

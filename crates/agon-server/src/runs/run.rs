@@ -1,18 +1,18 @@
 //! Thread of a competition: plays until it is finished, waits, is stopped or fails, and stores the new state in the site database.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use agon_bots::Diagnostic;
+use agon_competition::run::{RunContext, run_competition};
+use agon_core::ErrorKind;
 use agon_grid::coordinator::{Coordinator, CoordinatorOptions};
 use agon_grid::live::RemoteLiveGames;
 use agon_league::config::CompetitionConfig;
 use agon_runner::{ActiveMatches, Executor, LiveGames, LocalExecutor, RunOutcome, StopFlag};
+use agon_site_db::CompetitionState;
 use agon_store::PhaseState;
-use agon_store::site_db::CompetitionState;
-use agon_venue::competition::run::{RunContext, run_competition};
-use agon_venue::{Failure, LoadedCompetition};
 use tokio::runtime::Handle;
 
 use super::entrants;
@@ -31,6 +31,8 @@ enum RunSlice {
 
 /// Body of the thread. Errors and panics in it do not affect the server.
 pub fn run_thread(app: &AppState, id: &str, handle: &Handle) {
+    // The run's own span has the id that match keys start with; this is the id of the site.
+    let _in_competition = tracing::error_span!("hosted", id).entered();
     loop {
         let stop: Arc<StopFlag> = Arc::default();
         if let Some(active_run) = app.runs.lock_active().get_mut(id) {
@@ -89,20 +91,25 @@ impl ExecutorChoice<'_> {
 }
 
 /// Plays until the run ends or must give up its cores.
-fn play_slice(app: &AppState, id: &str, handle: &Handle, stop: &Arc<StopFlag>) -> Result<RunSlice, Failure> {
+fn play_slice(
+    app: &AppState,
+    id: &str,
+    handle: &Handle,
+    stop: &Arc<StopFlag>,
+) -> Result<RunSlice, Diagnostic> {
     let competition = handle.block_on(app.office.competition(id)).map_err(internal_error)?;
     if competition.state != CompetitionState::Running {
         return Ok(RunSlice::NotRunning);
     }
     let competition_handle = app.arenas.get(id).map_err(|error| internal_error(error.message()))?;
-    let file = Path::new(&competition.file);
-    let loaded = Arc::new(LoadedCompetition::read(file)?);
+    let loaded = handle.block_on(entrants::load_competition(&app.config, &app.office, &competition));
+    let loaded = Arc::new(loaded.map_err(|error| internal_error(error.describe()))?);
     // A runtime with its own thread: the PostgreSQL ledger must make progress for callers in any runtime.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let ledger = runtime.block_on(loaded.ledger_at(&app.config.ledgers))?;
     handle.block_on(load(&competition_handle, Arc::clone(&loaded))).map_err(internal_error)?;
-    let allowed = handle.block_on(entrants::next_open_phase(app, id)).map_err(internal_error)?;
-    if let Some(phase) = phase_waited_for(&loaded.competition, &runtime.block_on(ledger.phases())?, allowed) {
+    let phases = runtime.block_on(ledger.phases())?;
+    if let Some(phase) = phase_waited_for(&loaded.competition, &phases, competition.allowed_phase) {
         return Ok(RunSlice::Ended(RunOutcome::Waiting(phase)));
     }
     let contributors: Vec<Option<String>> =
@@ -171,7 +178,7 @@ fn phase_waited_for(
 }
 
 /// Stores the outcome in the site database. Returns whether to continue playing.
-fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSlice, Failure>) -> bool {
+fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSlice, Diagnostic>) -> bool {
     let (state, message) = match slice {
         Ok(RunSlice::NotRunning) => return false,
         // It was stopped to release cores, or paused: the state tells which.
@@ -181,7 +188,10 @@ fn store_outcome(app: &AppState, id: &str, handle: &Handle, slice: Result<RunSli
         }
         Ok(RunSlice::Ended(RunOutcome::Finished)) => (CompetitionState::Finished, None),
         Ok(RunSlice::Ended(RunOutcome::Waiting(_))) => (CompetitionState::Waiting, None),
-        Err(failure) => (CompetitionState::Failed, Some(hide_data_path(app, &failure.message))),
+        Err(failure) => {
+            tracing::error!(error = failure.message, "competition failed");
+            (CompetitionState::Failed, Some(hide_data_path(app, &failure.message)))
+        }
     };
     // One that was paused during its last game is finished all the same.
     let from = [CompetitionState::Running, CompetitionState::Paused];
@@ -209,11 +219,11 @@ fn update_game_count(app: &AppState) {
     app.meters.games.store(cores as i64, Ordering::Relaxed);
 }
 
-fn internal_error(error: impl std::fmt::Display) -> Failure {
-    Failure { code: agon_venue::error::BROKE, message: error.to_string() }
+fn internal_error(error: impl std::fmt::Display) -> Diagnostic {
+    Diagnostic { kind: ErrorKind::Internal, message: error.to_string() }
 }
 
-fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Failure {
+fn panic_failure(panic: &(dyn std::any::Any + Send)) -> Diagnostic {
     let message = crate::error::panic_message(panic);
     internal_error(format!(
         "the run failed with an internal error: {message}\nhint: resume the competition; if it fails again, report a bug in Agon"

@@ -7,15 +7,15 @@ use std::sync::{PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
+use agon_bots::check::{CheckRequest, check};
+use agon_bots::{Diagnostic, SandboxMode};
 use agon_core::settings::{SettingKind, SettingValue};
 use agon_engine::film::json::BotOutputLine;
-use agon_host::bot_source::BotRejection;
-use agon_store::Timestamp;
-use agon_store::site_db::{
+use agon_host::BotRejection;
+use agon_site_db::{
     CompetitionState, MAX_TRIALS_BYTES, NewAuditEntry, Submission, SubmissionState, SubmissionVerdict,
 };
-use agon_venue::check::{CheckRequest, check};
-use agon_venue::{Failure, SandboxMode};
+use agon_store::Timestamp;
 use tokio::runtime::Handle;
 
 use super::report::CheckReport;
@@ -98,6 +98,10 @@ impl CheckVerdict {
 
 /// Checks a submission and stores the result.
 fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
+    let span =
+        tracing::error_span!("check", submission = %one.id, id = one.competition, entrant = %one.entrant);
+    let _in_check = span.entered();
+    tracing::debug!("check started");
     let relative_folder = submission_folder(&one.competition, one.entrant, &one.id);
     let verdict = match prepare_job(app, handle, one) {
         Ok(job) => run_with_timeout(job),
@@ -120,6 +124,7 @@ fn check_submission(app: &AppState, handle: &Handle, one: &Submission) {
         at: Timestamp::now(),
     };
     app.meters.upload(verdict.state.name());
+    tracing::info!(state = verdict.state.name(), "submission checked");
     match handle.block_on(app.office.finish(&one.id, &checked)) {
         Ok(_) => handle.block_on(apply_verdict(app, one, accepted)),
         Err(error) => drop(crate::error::ApiError::internal(format!("submission {}: {error}", one.id))),
@@ -155,7 +160,7 @@ async fn apply_verdict(app: &AppState, one: &Submission, accepted: bool) {
             competition.state,
             CompetitionState::Draft | CompetitionState::Open | CompetitionState::Closed
         ) {
-            let _ = entrants::rewrite_file(app, &competition).await;
+            let _ = entrants::refresh(app, &competition).await;
         } else if let Ok(handle) = app.arenas.get(&competition.id) {
             handle.changed();
         }
@@ -197,7 +202,9 @@ fn prepare_job(app: &AppState, handle: &Handle, one: &Submission) -> Result<Chec
 /// Runs a check with a timeout. After a timeout its thread ends when the bot's clocks run out.
 fn run_with_timeout(job: CheckJob) -> CheckVerdict {
     let (sender, receiver) = mpsc::channel();
+    let span = tracing::Span::current();
     let spawned = thread::Builder::new().name("check".to_owned()).spawn(move || {
+        let _in_check = span.entered();
         let done = catch_unwind(AssertUnwindSafe(|| run_check(&job)));
         // Fails only after the timeout, when the result is no longer needed.
         let _ = sender.send(done.unwrap_or_else(|_| CheckVerdict::check_failed("a check panicked")));
@@ -243,7 +250,7 @@ fn run_check(job: &CheckJob) -> CheckVerdict {
     };
     let checked = match check(&order, &mut |_| {}) {
         Ok(checked) => checked,
-        Err(Failure { message, .. }) => return CheckVerdict::check_failed(&message),
+        Err(Diagnostic { message, .. }) => return CheckVerdict::check_failed(&message),
     };
     meta.bot = Some(bot);
     if let Err(error) = meta.write(&folder) {

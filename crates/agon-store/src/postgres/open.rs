@@ -261,7 +261,9 @@ pub async fn open(url: &str, slug: &str, read_only: bool) -> Result<PostgresLedg
         migrate_existing(&mut connection, &found.schema, MIGRATIONS)
             .await
             .map_err(|error| db_error::explain(&target, &place, &error, 0))?;
+        tracing::info!(ledger = %place, from = found.version, to = VERSION, "ledger migrated");
     }
+    tracing::debug!(ledger = %place, read_only, "ledger opened");
     let write_options = target.session(Some(&found.schema), false);
     let options = if read_only { target.session(Some(&found.schema), true) } else { write_options.clone() };
     Ok(PostgresLedger {
@@ -303,7 +305,7 @@ pub async fn rename_old(url: &str, slug: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use agon_rig::Postgres;
+    use agon_test_servers::Postgres;
     use tokio::runtime::Builder;
 
     use super::*;
@@ -328,7 +330,7 @@ mod tests {
     /// There is only one version so far: an invented second migration stands for future ones.
     #[test]
     fn open_migrates_an_older_ledger_completely_or_not_at_all() {
-        if agon_rig::skip_without_servers() {
+        if agon_test_servers::skip_without_servers() {
             return;
         }
         let url = Postgres::shared().database().url;

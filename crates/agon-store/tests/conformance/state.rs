@@ -1,5 +1,6 @@
 //! Competition data, phases and bots.
 
+use agon_core::ErrorKind;
 use agon_core::record::Digest;
 use agon_league::Entrant;
 use agon_store::{ConfigVersion, NewBotVersion, PhaseState, SecretSeed, StoreError, Timestamp};
@@ -15,18 +16,18 @@ pub async fn new_ledger_is_stored_and_hides_the_seed_until_it_is_revealed(storag
         (&new_ledger.name, &new_ledger.game, 1, &new_ledger.engine)
     );
     assert_eq!(stored.config_versions, [new_ledger.config]);
-    // printf %s 'nobody knows' | sha256sum
-    let commitment = "sha256:03982e2adb2925b16d9a1a591a0665a8db33153c21d9fc1895a016da460d35cd";
+    // printf %s 'unguessable words' | sha256sum
+    let commitment = "sha256:12b536ea1749956468802a6efa7ad551973876a080257267214de0550b450065";
     assert_eq!(stored.commitment.to_string(), commitment);
     assert_eq!(stored.revealed, None);
-    assert!(!format!("{stored:?}").contains("nobody"));
-    assert!(!format!("{:?}", new_ledger.secret).contains("nobody"));
-    assert_eq!(ledger.secret_seed().await.unwrap(), SecretSeed::new("nobody knows"));
+    assert!(!format!("{stored:?}").contains("unguessable"));
+    assert!(!format!("{:?}", new_ledger.secret).contains("unguessable"));
+    assert_eq!(ledger.secret_seed().await.unwrap(), SecretSeed::new("unguessable words"));
 
     ledger.reveal_seed(Timestamp(77)).await.unwrap();
     ledger.reveal_seed(Timestamp(99)).await.unwrap();
     let revealed = ledger.competition().await.unwrap().revealed;
-    assert_eq!(revealed, Some((SecretSeed::new("nobody knows"), Timestamp(77))));
+    assert_eq!(revealed, Some((SecretSeed::new("unguessable words"), Timestamp(77))));
 }
 
 pub async fn changed_config_is_stored_in_addition_to_the_first(storage: &impl TestStorage) {
@@ -46,7 +47,7 @@ pub async fn phase_state_only_moves_forward(storage: &impl TestStorage) {
     let ledger = storage.create(2).await;
     let table = Digest([7; 32]);
     let is_rejected = |error: StoreError| {
-        matches!(error, StoreError::WrongPhaseState { phase: 1, .. }) && error.is_usage_error()
+        matches!(error, StoreError::WrongPhaseState { phase: 1, .. }) && error.kind() == ErrorKind::Usage
     };
 
     assert!(is_rejected(ledger.publish_phase(1, table, &[], Timestamp(1)).await.unwrap_err()));
@@ -134,7 +135,7 @@ pub async fn run_lock_is_held_by_one_process_at_a_time(storage: &impl TestStorag
     let second = storage.open().await;
     let run_lock = first.acquire_run_lock().await.unwrap();
     let error = second.acquire_run_lock().await.unwrap_err();
-    assert!(error.is_usage_error());
+    assert_eq!(error.kind(), ErrorKind::Usage);
     let StoreError::AlreadyRunning { pid, host, .. } = &error else { panic!("{error}") };
     assert_eq!(*pid, std::process::id());
     assert!(error.to_string().contains(&format!("in process {pid} on {host}\nhint: ")), "{error}");

@@ -1,21 +1,21 @@
-//! `agon check GAME BOT`: would this bot be accepted?
+//! `agon check GAME BOT`: checks whether a bot would be accepted.
 
-use agon_venue::Failure;
-use agon_venue::check::{CheckRequest, check};
-use agon_venue::error::NO;
+use agon_bots::Diagnostic;
+use agon_bots::check::{CheckRequest, check};
+use agon_core::ErrorKind;
 
 use crate::cli::Check;
 use crate::{output, setup};
 
 /// Checks a bot.
-pub fn run(args: &Check) -> Result<(), Failure> {
+pub fn run(args: &Check) -> Result<(), Diagnostic> {
     let order = CheckRequest {
         game: &args.game,
         bot: &args.bot,
         settings: &args.setup.settings,
         seed: args.setup.seed.as_deref(),
         sandbox: args.sandbox,
-        folder: setup::here(),
+        folder: setup::current_dir(),
         keep_record: false,
     };
     let checked = check(&order, &mut output::note)?;
@@ -24,6 +24,10 @@ pub fn run(args: &Check) -> Result<(), Failure> {
     } else {
         output::print(&checked.text())?;
     }
-    // The answer is on stdout already.
-    if checked.accepted { Ok(()) } else { Err(Failure { code: NO, message: String::new() }) }
+    // The result is already on stdout.
+    if checked.accepted {
+        Ok(())
+    } else {
+        Err(Diagnostic { kind: ErrorKind::Rejected, message: String::new() })
+    }
 }

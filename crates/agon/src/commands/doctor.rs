@@ -1,28 +1,29 @@
-//! `agon doctor`: what this machine has of what Agon needs; and whether servers that many machines would share are fit for it.
+//! `agon doctor`: checks that this machine has what Agon needs, and optionally checks a NATS server and a database.
 
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
 use std::process::Command;
 use std::time::Instant;
 
+use agon_bots::error::Diagnostic;
+use agon_core::ErrorKind;
 use agon_grid::probe::{self, ProbeResult};
-use agon_venue::error::{Failure, NO};
 use serde_json::json;
 
 use crate::cli::Doctor;
 use crate::{grid, output};
 
-/// How a check went.
+/// Result of a check.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Health {
+enum CheckStatus {
     Good,
-    /// Agon works, something is less than it could be.
+    /// Agon works, but with a restriction.
     Note,
     /// Something does not work.
     Bad,
 }
 
-impl Health {
+impl CheckStatus {
     const fn word(self) -> &'static str {
         match self {
             Self::Good => "ok",
@@ -34,26 +35,26 @@ impl Health {
 
 struct Check {
     name: Cow<'static, str>,
-    health: Health,
+    health: CheckStatus,
     found: String,
-    /// What to do about it.
+    /// Instruction for the user.
     hint: Cow<'static, str>,
 }
 
-/// Each layer between a bot and the machine, as it was found by trying.
+/// The layers of the sandbox, each tried on this machine.
 fn sandbox() -> Vec<Check> {
     match agon_host::sandbox::probe() {
         Err(error) => vec![Check {
             name: "sandbox".into(),
-            health: Health::Bad,
+            health: CheckStatus::Bad,
             found: error.to_string(),
-            hint: "programs cannot be played; house bots can".into(),
+            hint: "Agon cannot run programs here, only house bots".into(),
         }],
         Ok(layers) => layers
             .iter()
             .map(|layer| Check {
                 name: layer.name().into(),
-                health: if layer.active { Health::Good } else { Health::Note },
+                health: if layer.active { CheckStatus::Good } else { CheckStatus::Note },
                 found: if layer.detail.is_empty() {
                     layer.what().to_owned()
                 } else {
@@ -68,26 +69,26 @@ fn sandbox() -> Vec<Check> {
 impl From<ProbeResult> for Check {
     fn from(finding: ProbeResult) -> Self {
         let health = match finding.health {
-            probe::Health::Good => Health::Good,
-            probe::Health::Note => Health::Note,
-            probe::Health::Bad => Health::Bad,
+            probe::Health::Good => CheckStatus::Good,
+            probe::Health::Note => CheckStatus::Note,
+            probe::Health::Bad => CheckStatus::Bad,
         };
         Self { name: finding.check.into(), health, found: finding.found, hint: finding.hint.into() }
     }
 }
 
-/// The NATS server that was named: everything that coordinator and workers need is tried.
-fn nats(args: &Doctor) -> Result<Vec<Check>, Failure> {
+/// Checks of the NATS server: everything that coordinator and workers need.
+fn nats(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
     let Some(options) = args.nats.options("coordinator")? else { return Ok(Vec::new()) };
     let findings = grid::with_runtime(|runtime| Ok(runtime.block_on(probe::probe_server(&options))))?;
     Ok(findings.into_iter().map(Check::from).collect())
 }
 
-/// The database that was named.
-fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
+/// Checks of the database.
+fn database(args: &Doctor) -> Result<Vec<Check>, Diagnostic> {
     let Some(url) = &args.database else { return Ok(Vec::new()) };
     let check = |name: String, answer: Result<String, String>| {
-        let health = if answer.is_ok() { Health::Good } else { Health::Bad };
+        let health = if answer.is_ok() { CheckStatus::Good } else { CheckStatus::Bad };
         let text = answer.unwrap_or_else(|error| error);
         let (found, hint) = text.split_once("\nhint: ").unwrap_or((&text, ""));
         Check { name: name.into(), health, found: found.to_owned(), hint: hint.to_owned().into() }
@@ -102,9 +103,10 @@ fn database(args: &Doctor) -> Result<Vec<Check>, Failure> {
     })
 }
 
-/// Examines the machine, and the servers that were named.
-pub fn run(args: &Doctor) -> Result<(), Failure> {
-    let mut checks = vec![version(), cores(), clocks(), scratch(), terminal(), colour(), games(), python()];
+/// Checks the machine, and the servers that the user named.
+pub fn run(args: &Doctor) -> Result<(), Diagnostic> {
+    let mut checks =
+        vec![version(), cores(), clocks(), temporary_folder(), terminal(), colour(), games(), python()];
     checks.extend(sandbox());
     checks.extend(nats(args)?);
     checks.extend(database(args)?);
@@ -116,7 +118,7 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
         output::print_json("doctor", json!({"checks": list}))?;
     } else {
         let row = |c: &Check| {
-            let hint = if c.health == Health::Good { "" } else { &*c.hint };
+            let hint = if c.health == CheckStatus::Good { "" } else { &*c.hint };
             vec![c.name.to_string(), c.health.word().to_owned(), c.found.clone(), hint.to_owned()]
         };
         output::print(&output::table(
@@ -124,8 +126,11 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
             checks.iter().map(row).collect(),
         ))?;
     }
-    match checks.iter().find(|c| c.health == Health::Bad) {
-        Some(c) => Err(Failure { code: NO, message: format!("{}: {}\nhint: {}", c.name, c.found, c.hint) }),
+    match checks.iter().find(|c| c.health == CheckStatus::Bad) {
+        Some(c) => Err(Diagnostic {
+            kind: ErrorKind::Rejected,
+            message: format!("{}: {}\nhint: {}", c.name, c.found, c.hint),
+        }),
         None => Ok(()),
     }
 }
@@ -133,22 +138,22 @@ pub fn run(args: &Doctor) -> Result<(), Failure> {
 fn version() -> Check {
     let found =
         format!("agon {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
-    let health = if cfg!(target_os = "linux") { Health::Good } else { Health::Note };
-    Check { name: "program".into(), health, found, hint: "Linux is where Agon is built and tested".into() }
+    let health = if cfg!(target_os = "linux") { CheckStatus::Good } else { CheckStatus::Note };
+    Check { name: "program".into(), health, found, hint: "use Linux: Agon is built and tested there".into() }
 }
 
 fn cores() -> Check {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let health = if cores > 1 { Health::Good } else { Health::Note };
+    let health = if cores > 1 { CheckStatus::Good } else { CheckStatus::Note };
     Check {
         name: "cores".into(),
         health,
-        found: format!("{cores}, so {cores} games at once"),
-        hint: "more cores, more games".into(),
+        found: format!("{cores}, so {cores} parallel games"),
+        hint: "more cores allow more parallel games".into(),
     }
 }
 
-/// The wall clock is read twice for each answer: a slow one shows in every figure.
+/// Agon reads the wall clock twice per answer, so a slow clock affects every measured time.
 fn clocks() -> Check {
     const READS: u32 = 10_000;
     let start = Instant::now();
@@ -156,7 +161,7 @@ fn clocks() -> Check {
         std::hint::black_box(Instant::now());
     }
     let each = start.elapsed() / READS;
-    let health = if each.as_nanos() < 200 { Health::Good } else { Health::Note };
+    let health = if each.as_nanos() < 200 { CheckStatus::Good } else { CheckStatus::Note };
     let hint = "the kernel's clock source is slow; see /sys/devices/system/clocksource/clocksource0/available_clocksource";
     Check {
         name: "clock".into(),
@@ -166,21 +171,21 @@ fn clocks() -> Check {
     }
 }
 
-fn scratch() -> Check {
+fn temporary_folder() -> Check {
     let path = std::env::temp_dir().join(format!("agon-doctor-{}", std::process::id()));
     let written = std::fs::write(&path, b"agon").and_then(|()| std::fs::remove_file(&path));
     let place = std::env::temp_dir().display().to_string();
-    let hint = "set TMPDIR to a folder you may write to";
+    let hint = "set TMPDIR to a folder with write permission";
     match written {
         Ok(()) => Check {
             name: "scratch".into(),
-            health: Health::Good,
-            found: format!("{place} can be written"),
+            health: CheckStatus::Good,
+            found: format!("{place} is writable"),
             hint: hint.into(),
         },
         Err(error) => Check {
             name: "scratch".into(),
-            health: Health::Bad,
+            health: CheckStatus::Bad,
             found: format!("{place}: {error}"),
             hint: hint.into(),
         },
@@ -190,9 +195,9 @@ fn scratch() -> Check {
 fn terminal() -> Check {
     let both = std::io::stdout().is_terminal() && std::io::stdin().is_terminal();
     let (health, found) = if both {
-        (Health::Good, "--watch and human can use it")
+        (CheckStatus::Good, "available for --watch and human")
     } else {
-        (Health::Note, "none: --watch prints text")
+        (CheckStatus::Note, "none: --watch prints text")
     };
     Check {
         name: "terminal".into(),
@@ -205,7 +210,7 @@ fn terminal() -> Check {
 fn colour() -> Check {
     let found = if output::colour() { "on" } else { "off" };
     let hint = "unset NO_COLOR and run in a terminal for colour";
-    Check { name: "colour".into(), health: Health::Good, found: found.to_owned(), hint: hint.into() }
+    Check { name: "colour".into(), health: CheckStatus::Good, found: found.to_owned(), hint: hint.into() }
 }
 
 fn games() -> Check {
@@ -216,21 +221,21 @@ fn games() -> Check {
         .map(|t| t.house_bots().len())
         .sum();
     let found = format!("{} games, {bots} house bots", infos.len());
-    Check { name: "games".into(), health: Health::Good, found, hint: "".into() }
+    Check { name: "games".into(), health: CheckStatus::Good, found, hint: "".into() }
 }
 
-/// Not needed yet: house bots are built in. Authors' bots will be Python programs.
+/// Python is only needed for bots that are written in Python.
 fn python() -> Check {
     let hint = "only needed for bots written in Python: install python3";
     let version = Command::new("python3").arg("--version").output().ok().filter(|out| out.status.success());
     match version {
         Some(out) => {
             let found = String::from_utf8_lossy(&out.stdout).trim().to_owned();
-            Check { name: "python".into(), health: Health::Good, found, hint: hint.into() }
+            Check { name: "python".into(), health: CheckStatus::Good, found, hint: hint.into() }
         }
         None => Check {
             name: "python".into(),
-            health: Health::Note,
+            health: CheckStatus::Note,
             found: "not found".to_owned(),
             hint: hint.into(),
         },

@@ -1,20 +1,20 @@
-//! `agon replay RECORD`: looks at recorded games, or checks them against the rules.
+//! `agon replay RECORD`: shows recorded games, or checks them against the rules.
 
 use std::path::Path;
 
+use agon_bots::Diagnostic;
 use agon_core::record::{Digest, Record};
 use agon_core::{GameInfo, Seat};
 use agon_engine::Film;
 use agon_engine::film::json::FilmExtras;
-use agon_venue::Failure;
 use serde_json::{Value as Json, json};
 
 use crate::atomic_file::{self, AtomicFile, digest_of};
 use crate::cli::Replay;
 use crate::{output, setup, watch};
 
-/// Replays.
-pub fn run(args: &Replay) -> Result<(), Failure> {
+/// Shows or checks the games.
+pub fn run(args: &Replay) -> Result<(), Diagnostic> {
     let records = atomic_file::read(&args.record)?;
     let digests: Vec<Digest> = records.iter().map(|record| record.digest).collect();
     let count = records.len();
@@ -22,16 +22,17 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
         None => records.into_iter().enumerate().collect(),
         Some(k) => {
             let pick = records.into_iter().enumerate().nth(k.wrapping_sub(1));
-            let what = format!("--game: {} holds {count} games, there is no game {k}", args.record.display());
-            vec![pick.ok_or_else(|| Failure::wrong_use(what, format!("a number from 1 to {count}")))?]
+            let what =
+                format!("--game: game {k} does not exist; {} contains {count} games", args.record.display());
+            vec![pick.ok_or_else(|| Diagnostic::wrong_use(what, format!("use a number from 1 to {count}")))?]
         }
     };
-    // A file may hold games of several kinds; frames of one are watched together.
+    // A file may contain different games. Consecutive films of one game are watched together.
     let mut films = Vec::new();
     for (i, record) in chosen {
         let table = agon_engine::any_game(&record.header.game)?;
         let (_, assets) = setup::settings(table.info(), &args.settings)?;
-        let film = table.film(record, &assets).map_err(|e| Failure::replay(&args.record, i + 1, &e))?;
+        let film = table.film(record, &assets).map_err(|e| Diagnostic::replay(&args.record, i + 1, &e))?;
         films.push((i + 1, table.info(), film));
     }
     if args.json {
@@ -65,20 +66,20 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
     output::print(&(text + &scales(&films) + &digest))
 }
 
-/// Games whose time limits were multiplied, and by what.
+/// Lists games with scaled time limits, and their factors.
 fn scales(films: &[(usize, &GameInfo, Box<dyn Film>)]) -> String {
     let line = |(number, _, film): &(usize, &GameInfo, Box<dyn Film>)| {
         let scale = film.record().clock_scale?;
-        Some(format!("game {number}: time limits were {scale} times as long, by the speed of the machine\n"))
+        Some(format!("game {number}: time limits were scaled by {scale}, because of the machine's speed\n"))
     };
     films.iter().filter_map(line).collect()
 }
 
-/// One game, one page.
-fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Result<(), Failure> {
+/// Writes one game as a page.
+fn write_page(path: &Path, films: &[(usize, &GameInfo, Box<dyn Film>)]) -> Result<(), Diagnostic> {
     let [(_, info, film)] = films else {
-        let what = format!("--html: the file holds {} games", films.len());
-        return Err(Failure::wrong_use(what, "choose one with --game K"));
+        let what = format!("--html: the file contains {} games", films.len());
+        return Err(Diagnostic::wrong_use(what, "choose one with --game K"));
     };
     let film = agon_engine::film::json::to_json(info, film.as_ref(), &FilmExtras::default());
     AtomicFile::write(path, "the page", agon_web::replay_page(&film).as_bytes())?;

@@ -1,0 +1,236 @@
+//! Unpacks a bot from a `.zip` into a scratch folder, or rejects it and names the bad entry.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Cursor, Read as _};
+use std::path::Path;
+
+use zip::read::{ZipFile, ZipReadOptions};
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use super::archive_paths::{self, ArchivePath, UsedPaths};
+use super::scratch_dir::make_world_readable;
+use super::{BotRejection, ScratchDir};
+
+/// Maximum size of an archive file.
+pub const MAX_PACKED_BYTES: u64 = 8 << 20;
+/// Maximum size of an archive's content, unpacked.
+pub const MAX_UNPACKED_BYTES: u64 = 32 << 20;
+/// Maximum number of entries, including folders and junk.
+pub const MAX_ENTRIES: usize = 1000;
+
+/// The bits of a Unix mode that hold the file type.
+const FILE_TYPE_MASK: u32 = 0o170_000;
+const KIND_FILE: u32 = 0o100_000;
+const KIND_FOLDER: u32 = 0o040_000;
+const KIND_LINK: u32 = 0o120_000;
+
+/// Unpacks an archive into a scratch folder that has the archive's name.
+pub fn unpack(path: &Path) -> Result<ScratchDir, BotRejection> {
+    let shown = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_PACKED_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|error| BotRejection::io("read it", path, &error))?;
+    if bytes.len() as u64 > MAX_PACKED_BYTES {
+        let what = format!("the archive is larger than {} MiB", MAX_PACKED_BYTES >> 20);
+        return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
+    }
+    let stem = path.file_stem().map_or_else(|| "bot".into(), |stem| stem.to_string_lossy().into_owned());
+    let broke = |error: io::Error| {
+        BotRejection::new(format!("cannot unpack it: {error}"), "check the free disk space")
+    };
+    let folder = ScratchDir::new(plain(&stem)).map_err(broke)?;
+    unpack_into(&bytes, folder.path(), &shown)?;
+    make_world_readable(folder.path()).map_err(broke)?;
+    Ok(folder)
+}
+
+/// A stem that is usable as a folder name.
+fn plain(stem: &str) -> &str {
+    if stem.is_empty() || stem == "." || stem == ".." { "bot" } else { stem }
+}
+
+/// Unpacks an archive's bytes into an empty folder. `shown` is the archive's name in messages.
+pub fn unpack_into(bytes: &[u8], folder: &Path, shown: &str) -> Result<(), BotRejection> {
+    let broken = |error: &ZipError| {
+        let hint = "pack it again, as an ordinary .zip without a password";
+        BotRejection::new(format!("the archive is broken: {}", words(error)), hint).in_file(shown)
+    };
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|e| broken(&e))?;
+    if archive.len() > MAX_ENTRIES {
+        let what = format!("the archive has more than {MAX_ENTRIES} entries");
+        return Err(BotRejection::new(what, "leave out what the bot does not need").in_file(shown));
+    }
+    if archive.has_duplicate_names() {
+        let start = usize::try_from(archive.central_directory_start()).unwrap_or(usize::MAX);
+        let name = duplicate_name(bytes.get(start..).unwrap_or_default()).unwrap_or_else(|| shown.to_owned());
+        return Err(BotRejection::new("is listed twice", "pack each file once").in_file(name));
+    }
+    let (mut taken, mut left) = (UsedPaths::default(), MAX_UNPACKED_BYTES);
+    for index in 0..archive.len() {
+        let Some((text, name, declared)) = head(&mut archive, index)? else { continue };
+        taken.take(&name)?;
+        let path = name.parts.iter().fold(folder.to_owned(), |path, part| path.join(part));
+        let broke = |error: io::Error| {
+            BotRejection::new(format!("cannot unpack it: {error}"), "check the free disk space")
+                .in_file(&text)
+        };
+        if name.is_folder {
+            fs::create_dir_all(path).map_err(broke)?;
+            continue;
+        }
+        let content =
+            content(&mut archive, index, declared, left).map_err(|refusal| refusal.in_file(&text))?;
+        left -= declared;
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).and_then(|()| fs::write(&path, content)).map_err(broke)?;
+    }
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
+        return Err(BotRejection::new("the archive is empty", "put the bot's files into it").in_file(shown));
+    }
+    Ok(())
+}
+
+/// One file of a bot that was uploaded file by file.
+#[derive(Clone, Debug)]
+pub struct UploadedFile {
+    /// Its name as the client sent it, with `/` between folders.
+    pub name: String,
+    /// The path of its content.
+    pub at: std::path::PathBuf,
+}
+
+/// Moves files that were uploaded one by one into an empty folder, by the same rules as for an archive.
+pub fn write_files(files: &[UploadedFile], folder: &Path) -> Result<(), BotRejection> {
+    if files.len() > MAX_ENTRIES {
+        return Err(BotRejection::new(
+            format!("more than {MAX_ENTRIES} files"),
+            "leave out what the bot does not need",
+        ));
+    }
+    let mut taken = UsedPaths::default();
+    let mut whole = Vec::new();
+    for file in files.iter().filter(|file| !archive_paths::is_junk(&file.name)) {
+        let name = archive_paths::read(&file.name)?;
+        if name.is_folder {
+            return Err(BotRejection::new("is not a file", "send files only").in_file(&file.name));
+        }
+        taken.take(&name)?;
+        whole.push((file, name));
+    }
+    if whole.is_empty() {
+        return Err(BotRejection::new("no files were sent", "send the bot's files"));
+    }
+    for (file, name) in whole {
+        let path = name.parts.iter().fold(folder.to_owned(), |path, part| path.join(part));
+        let parent = path.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).and_then(|()| fs::rename(&file.at, &path)).map_err(|error| {
+            BotRejection::new(format!("cannot be stored: {error}"), "check the free disk space")
+                .in_file(&file.name)
+        })?;
+    }
+    Ok(())
+}
+
+/// The first name that an archive's directory lists twice. The zip library keeps only the last entry of a name.
+fn duplicate_name(mut directory: &[u8]) -> Option<String> {
+    const HEADER: usize = 46;
+    let mut seen = HashSet::new();
+    while directory.starts_with(b"PK\x01\x02") && directory.len() >= HEADER {
+        let length = |at: usize| usize::from(u16::from_le_bytes([directory[at], directory[at + 1]]));
+        let (name, more) = (length(28), length(30) + length(32));
+        let text = directory.get(HEADER..HEADER + name)?;
+        if !seen.insert(text) {
+            return Some(String::from_utf8_lossy(text).into_owned());
+        }
+        directory = directory.get(HEADER + name + more..)?;
+    }
+    None
+}
+
+type Archive<'a> = ZipArchive<Cursor<&'a [u8]>>;
+
+/// An entry's name and its declared size. `None` for junk.
+fn head(archive: &mut Archive<'_>, index: usize) -> Result<Option<(String, ArchivePath, u64)>, BotRejection> {
+    let entry = archive.by_index_raw(index).map_err(|error| {
+        BotRejection::new(format!("is damaged: {}", words(&error)), "pack it again")
+            .in_file(format!("entry {}", index + 1))
+    })?;
+    let raw = String::from_utf8_lossy(entry.name_raw()).into_owned();
+    let text = entry.name().map(std::borrow::Cow::into_owned).map_err(|error| {
+        let what = format!("the name cannot be read: {}", words(&error));
+        BotRejection::new(what, "give it a plain name").in_file(&raw)
+    })?;
+    if archive_paths::is_junk(&text) {
+        return Ok(None);
+    }
+    // Check the raw bytes for control characters such as NUL: decoding may have removed them.
+    let name = archive_paths::read(if raw.chars().any(char::is_control) { &raw } else { &text })?;
+    check_kind(&entry, name.is_folder)
+        .map_err(|(what, hint)| BotRejection::new(what, hint).in_file(&text))?;
+    Ok(Some((text, name, entry.size())))
+}
+
+/// The content of an entry. The declared size may be false, so this reads no more than the remaining budget.
+fn content(
+    archive: &mut Archive<'_>,
+    index: usize,
+    declared: u64,
+    left: u64,
+) -> Result<Vec<u8>, BotRejection> {
+    let too_much = || {
+        let what = format!("with it, the archive unpacks to more than {} MiB", MAX_UNPACKED_BYTES >> 20);
+        BotRejection::new(what, "leave out what the bot does not need")
+    };
+    let damaged = |why: String| BotRejection::new(format!("is damaged: {why}"), "pack it again");
+    if declared > left {
+        return Err(too_much());
+    }
+    // The local header's name must equal the central directory's, or two programs would see two different archives.
+    let options = ZipReadOptions::new().enforce_header_consistency(true);
+    let entry = archive.by_index_with_options(index, options).map_err(|e| damaged(words(&e)))?;
+    let mut content = Vec::new();
+    let read = entry.take(declared + 1).read_to_end(&mut content);
+    // Check for too much content before the checksum, which would be wrong as well.
+    if content.len() as u64 > declared {
+        return Err(damaged(format!("holds more than the declared {declared} bytes")));
+    }
+    read.map_err(|e| damaged(e.to_string()))?;
+    if (content.len() as u64) < declared {
+        return Err(damaged(format!("holds {} bytes, not the declared {declared}", content.len())));
+    }
+    Ok(content)
+}
+
+/// Accepts only plain files and folders with a common compression method.
+fn check_kind(entry: &ZipFile<'_, Cursor<&[u8]>>, is_folder: bool) -> Result<(), (String, &'static str)> {
+    if entry.encrypted() {
+        return Err(("is encrypted".to_owned(), "pack it without a password"));
+    }
+    let kind = entry.external_attributes() >> 16 & FILE_TYPE_MASK;
+    let kind = if kind == 0 { entry.unix_mode().unwrap_or(0) & FILE_TYPE_MASK } else { kind };
+    let expected = if is_folder { KIND_FOLDER } else { KIND_FILE };
+    if kind == KIND_LINK || entry.is_symlink() {
+        return Err(("is a link".to_owned(), "put the file itself into the archive"));
+    }
+    if kind != 0 && kind != expected {
+        return Err(("is neither a file nor a folder".to_owned(), "only files and folders can be packed"));
+    }
+    match entry.compression() {
+        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(()),
+        other => {
+            let what = format!("uses an unsupported compression method ({other})");
+            Err((what, "pack it with deflate, the usual method"))
+        }
+    }
+}
+
+/// The zip library's message without its prefix.
+fn words(error: &ZipError) -> String {
+    match error {
+        ZipError::InvalidArchive(what) => what.to_string(),
+        ZipError::UnsupportedArchive(what) => (*what).to_owned(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,129 @@
+"""Functions that hostile bots share. The file is beside the bot, like any helper module.
+
+A bot plays column 0 (Connect Five), LEFT (Solitude Scramble) or UP (Colour Battle) as long as its attacks fail. A
+successful attack raises `Reached`: a crash with the word REACHED in the record, which fails the test. An attack that
+fails because of a programming error does not count as refused: only the named exceptions do.
+
+Every attack limits its own count and time, so that a hole fails a test and does not harm the machine.
+"""
+
+import ctypes
+import json
+import os
+import sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+
+
+class Reached(Exception):
+    """An attack succeeded."""
+
+
+def _targets():
+    """Targets that the test has placed around the bot; without a test, things that every machine has."""
+    try:
+        with open(os.path.join(FOLDER, "targets.json")) as file:
+            return json.load(file)
+    except OSError:
+        return {
+            "canary": "/etc/hostname",
+            "honest": "/root",
+            "victim": 1,
+            "port": 22,
+            "unix": "/run/systemd/notify",
+            "abstract": "none",
+            "shared": "none",
+            "token": "agon-hostile",
+        }
+
+
+TARGETS = _targets()
+
+
+def refused(name, what, by=(OSError,)):
+    """Runs a function that must be refused."""
+    try:
+        result = what()
+    except by:
+        return
+    raise Reached(f"REACHED {name}: {result!r:.200}")
+
+
+def reached(name, result=""):
+    """Reports a successful attack."""
+    raise Reached(f"REACHED {name}: {result!r:.200}")
+
+
+def read(path):
+    """The first bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read(64)
+
+
+def write(path):
+    """Makes or changes a file."""
+    with open(path, "ab") as file:
+        file.write(b"written by a hostile bot\n")
+
+
+def call(number, *arguments):
+    """Makes a system call by its number (x86-64)."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    words = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    result = libc.syscall(ctypes.c_long(number), *words)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def pipes():
+    """The descriptors that are pipes or sockets, without the standard ones. The protocol uses some of them."""
+    found = []
+    for number in range(3, 1024):
+        try:
+            kind = os.fstat(number).st_mode & 0o170000
+        except OSError:
+            continue
+        if kind in (0o010000, 0o140000):
+            found.append(number)
+    return found
+
+
+class Attacker:
+    """A Connect Five bot that attacks in its first move and then plays column 0."""
+
+    done = False
+
+    def attack(self):
+        """The attack."""
+        raise NotImplementedError
+
+    def get_move(self, board, player, T, N):
+        if not self.done:
+            self.done = True
+            self.attack()
+        return 0
+
+
+def hear():
+    """The next message of the JSON-lines protocol."""
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    return json.loads(line)
+
+
+def say(**words):
+    """Writes one line of the JSON-lines protocol."""
+    print(json.dumps(words), flush=True)
+
+
+def next_turn():
+    """Answers all messages before the next turn, and returns the turn."""
+    while True:
+        message = hear()
+        if message["type"] == "bye":
+            sys.exit(0)
+        if message["type"] == "turn":
+            return message
+        say(id=message["id"])

@@ -1,0 +1,21 @@
+"""Every child starts the next one and ends, for at most 200 generations and two seconds, so that there is always a
+process without a parent that waits for it.
+
+Must happen: the chain ends with the game; no process is left."""
+
+import os
+import time
+
+from attack import Attacker
+
+
+class Bot(Attacker):
+    def attack(self):
+        if os.fork():
+            return
+        end = time.monotonic() + 2
+        for _ in range(200):
+            time.sleep(0.02)
+            if time.monotonic() > end or os.fork():
+                break
+        os._exit(0)

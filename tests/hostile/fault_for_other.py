@@ -1,9 +1,0 @@
-"""Reports a fault of the other seat in its own line.
-
-Must happen: the fault is its own."""
-
-from attack import next_turn, say
-
-turn = next_turn()
-say(id=turn["id"], fault="crash", says="it was seat 1", seat=1)
-next_turn()

@@ -1,9 +1,0 @@
-"""Reports a fault that does not exist, and an error that is none.
-
-Must happen: garbled."""
-
-from attack import next_turn, say
-
-turn = next_turn()
-say(id=turn["id"], fault="victory", says="I win", answer=0)
-next_turn()

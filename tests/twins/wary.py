@@ -1,8 +1,0 @@
-"""Solitude Scramble, by its Python API: looks at the history too."""
-
-import strategies
-
-
-def get_action(state, match_history):
-    blanks = sum(state["my_id"] not in turn["scores_awarded"] for turn in match_history)
-    return strategies.wary(state["platform_scores"], state["my_position"], blanks)

@@ -1,0 +1,73 @@
+// Word Racer: frame format and description of a turn.
+
+import type { FrameIndex } from '../../film';
+import { letter } from '../../palette';
+import Board from './Board.svelte';
+import type { GameView } from '../types';
+import { texts } from './texts';
+
+export interface FoundWord {
+  word: string;
+  /** Row (0 to 6), or 7 plus the column. */
+  line: number;
+  start: number;
+  cells: number[];
+  points: number;
+}
+
+export interface WordRacerFrame {
+  turn: number;
+  turns: number;
+  start: string;
+  to_move: number | null;
+  calls: string;
+  last: { caller: number; letter: string; positions: (number | null)[] } | null;
+  /** Row by row, `.` for an empty cell. */
+  boards: [string, string];
+  words: [FoundWord[], FoundWord[]];
+  places: [number[], number[]];
+  points: [number, number];
+  fault: { seat: number; fault: string } | null;
+  result: { ended: string } | null;
+}
+
+export const frameOf = (frames: FrameIndex, turn: number): WordRacerFrame => frames.frame(turn) as unknown as WordRacerFrame;
+
+/** Words that are new in this turn. */
+export function newWords(now: FoundWord[], before: FoundWord[]): FoundWord[] {
+  const known = new Set(before.map((found) => `${found.line}/${found.start}/${found.word}`));
+  return now.filter((found) => !known.has(`${found.line}/${found.start}/${found.word}`));
+}
+
+function describe(frames: FrameIndex, turn: number): string {
+  const frame = frameOf(frames, turn);
+  const { names } = frames.film;
+  if (turn === 0) return texts.start(frame.start);
+  if (frame.fault) return texts.fault(names[frame.fault.seat] ?? '', frame.fault.fault);
+  const parts: string[] = [];
+  const before = frameOf(frames, turn - 1);
+  const { last } = frame;
+  [0, 1].forEach((seat) => {
+    const name = names[seat] ?? '';
+    const places = frame.places[seat] ?? [];
+    const position = places[places.length - 1];
+    if (!last || position === undefined || places.length === before.places[seat]?.length) return;
+    if (last.caller === seat) parts.push(texts.called(name, last.letter));
+    parts.push(texts.placed(name, last.letter, position));
+    const words = newWords(frame.words[seat] ?? [], before.words[seat] ?? []);
+    if (words.length > 0) parts.push(texts.found(words.map((found) => `${found.word} +${found.points}`)));
+  });
+  if (frame.result) parts.push(texts.result(names, frame.points));
+  return parts.join(' ');
+}
+
+const view: GameView = {
+  Board,
+  speed: 1,
+  ranked: false,
+  describeAnswer: texts.answer,
+  badge: (_, seat) => ({ letter: letter(seat), colour: seat }),
+  describe,
+};
+
+export default view;
