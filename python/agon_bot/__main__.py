@@ -38,12 +38,12 @@ def main() -> int:
     if arguments in (["--zygote"], ["--zygote", "plain"]):
         import _socket
 
-        from .zygote import Zygote, warm_up
+        from .zygote import Zygote, preload
 
         # Without what `site` imports, but with the packages it makes known.
         known = os.environ.pop("AGON_PATH", "").split(os.pathsep)
         sys.path.extend(path for path in known if path and path not in sys.path)
-        warm_up(arguments[1:] == ["plain"])
+        preload(stateless=arguments[1:] == ["plain"])
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
         return Zygote(control).serve()

@@ -1,4 +1,4 @@
-"""Imports that would fail: modules that neither the bot's folder, Python's own library, NumPy nor the game offers."""
+"""Imports that would fail: modules that are not in the bot's folder, Python's library, NumPy or the game's library."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import ast
 import importlib.util
 import os
 import sys
-from typing import Iterator, List, Optional, Set, Tuple
+from typing import Iterator, List, Set
 
-LIBRARY = {"colour-battle": {"bot_control"}, "hide-and-seek": {"players", "game_utils", "map"}}
+from .check_findings import Finding
+
 HINT = "only Python's own library, NumPy and files beside the bot can be imported"
 
-Found = Tuple[bool, str, str, str, Optional[int], Optional[int], str]
 
-
-def missing_imports(tree: ast.Module, file: str, path: str, root: str, game: str) -> Iterator[Found]:
-    """Every import of the file that finds nothing. One that is only tried (`try: import x`) may."""
+def find_missing_imports(tree: ast.Module, file: str, path: str, root: str, library: Set[str]) -> Iterator[Finding]:
+    """Every import of the file that would fail, except those inside a `try`. `library` holds the game's modules."""
     tried = _tried(tree)
-    library = LIBRARY.get(game, set())
     for node in ast.walk(tree):
         if node in tried:
             continue
@@ -34,11 +32,11 @@ def missing_imports(tree: ast.Module, file: str, path: str, root: str, game: str
             if there == "missing":
                 dots = "." * level
                 what = f"imports {dots}{name}, and there is no such module"
-                yield (True, "import", what, file, node.lineno, node.col_offset + 1, HINT)
+                yield Finding(True, "import", what, file, node.lineno, node.col_offset + 1, HINT)
             elif there == "foreign":
                 what = f"imports {name}, which is here but belongs to neither Python nor NumPy"
                 hint = "where the competition runs it may be missing"
-                yield (False, "import", what, file, node.lineno, node.col_offset + 1, hint)
+                yield Finding(False, "import", what, file, node.lineno, node.col_offset + 1, hint)
 
 
 def _from(node: ast.ImportFrom) -> List[str]:

@@ -10,17 +10,10 @@ import sys
 from types import FrameType
 from typing import Any, Callable, Optional
 
+from .games import game_part
 from .games.base import Message, Shim
-from .inside import Inside, OwnFiles, bot_root
+from .in_process_session import InProcessSession, OwnFiles, bot_root
 from .session import outcome
-
-FUNCTIONS = {
-    "solitude-scramble": "get_action",
-    "colour-battle": "determine_next_move",
-    "connect-five": "get_move",
-    "hide-and-seek": "move",
-}
-"""Where each API enters the bot."""
 
 Trace = Optional[Callable[[FrameType, str, Any], Any]]
 
@@ -53,7 +46,7 @@ class Stop:
         return self.debugger.trace_dispatch(frame, event, arg)
 
 
-class Debugged(Inside):
+class Debugged(InProcessSession):
     """A bot under the debugger."""
 
     stops = False
@@ -68,7 +61,7 @@ class Debugged(Inside):
         if not self.stops:
             return outcome(shim, message)
         self.stops = False
-        stop = Stop(OwnFiles(bot_root(shim)), FUNCTIONS[shim.game])
+        stop = Stop(OwnFiles(bot_root(shim)), game_part(shim.game, "ENTRY_FUNCTION"))
         sys.settrace(stop)
         try:
             reply = outcome(shim, message)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Dict, List, Optional
 
-MOST_WORDS = 8 * 1024
+MAX_CRASH_BYTES = 8 * 1024
 """The host keeps so many bytes of a bot's own words; the end of a traceback says most, so the end is kept."""
 
 
@@ -68,7 +68,7 @@ def type_name(value: object) -> str:
     return str(type.__dict__["__name__"].__get__(type(value)))
 
 
-def exception_words(error: BaseException) -> str:
+def exception_text(error: BaseException) -> str:
     """`ValueError: no such column`, even if the exception's own `__str__` fails."""
     try:
         text = str(error)
@@ -96,7 +96,7 @@ def inside(file: str, root: str) -> Optional[str]:
     return None
 
 
-def crash_words(error: BaseException, root: str) -> str:
+def crash_text(error: BaseException, root: str) -> str:
     """Type, text and the lines of the bot's own files on the way there: at most the last 8 KiB. File names are
     shown from the bot's folder on, so that no path of the machine gets into a record."""
     lines = []
@@ -105,15 +105,15 @@ def crash_words(error: BaseException, root: str) -> str:
         lines.append(f'File "{name}", line {frame.lineno}, in {frame.name}')
         if frame.line:
             lines.append(f"    {frame.line}")
-    text = "\n".join([*lines, exception_words(error)])
-    return text.encode("utf-8", "backslashreplace")[-MOST_WORDS:].decode("utf-8", "ignore")
+    text = "\n".join([*lines, exception_text(error)])
+    return text.encode("utf-8", "backslashreplace")[-MAX_CRASH_BYTES:].decode("utf-8", "ignore")
 
 
 def fault_of(error: BaseException, root: str) -> Dict[str, Any]:
     """What goes into the record for an exception. By its real type: its `__class__` may say anything."""
     if issubclass(type(error), AnswerFault):
         return {"fault": error.fault, "says": error.says}  # type: ignore[attr-defined]
-    return {"fault": "crash", "says": crash_words(error, root)}
+    return {"fault": "crash", "says": crash_text(error, root)}
 
 
 def load_error(error: BaseException, root: str, file: str) -> LoadError:
@@ -123,14 +123,14 @@ def load_error(error: BaseException, root: str, file: str) -> LoadError:
         return error
     if isinstance(error, SyntaxError):
         name = inside(error.filename or file, root) or shown
-        return LoadError(f"does not parse: {error.msg}", name, error.lineno, "mend the syntax")
+        return LoadError(f"does not parse: {error.msg}", name, error.lineno, "fix the syntax")
     frames = bot_frames(error.__traceback__, root)
     line = None
     if frames:
         shown = inside(frames[-1].filename, root) or shown
         line = frames[-1].lineno
-    words = exception_words(error)
+    words = exception_text(error)
     if isinstance(error, ImportError):
         hint = "only Python's own library, NumPy and files beside the bot can be imported"
-        return LoadError(f"an import fails: {words}", shown, line, hint, crash_words(error, root))
-    return LoadError(f"fails while it is loaded: {words}", shown, line, "", crash_words(error, root))
+        return LoadError(f"an import fails: {words}", shown, line, hint, crash_text(error, root))
+    return LoadError(f"fails while it is loaded: {words}", shown, line, "", crash_text(error, root))

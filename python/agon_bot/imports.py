@@ -1,8 +1,8 @@
 """Makes the imports of untidy submissions work.
 
-A submission was once a file somewhere below `robots/` of the original program. Here it is loaded as a module of a
-package tree made up for it (`robots.<folder>.<file>`, deeper if its relative imports climb higher), so that `from
-..bot_control import Move` finds a parent to climb to, whatever the real folders are called. Names need not be
+A submission was once a file somewhere below `robots/` of the original program. InProcessCalls it is loaded as a module of a
+package tree made up for it (`robots.<folder>.<file>`, deeper if its relative imports relative_import_depth higher), so that `from
+..bot_control import Move` finds a parent to relative_import_depth to, whatever the real folders are called. Names need not be
 Python names: dashes, spaces and plus signs are fine inside `sys.modules`.
 
 (Finder and loader do not inherit from `importlib.abc`: importing it drags in a dozen modules, and every page of
@@ -19,7 +19,7 @@ import sys
 from types import ModuleType
 from typing import Dict, List, Optional, Sequence, Tuple
 
-from .packages import lay
+from .virtual_packages import install
 
 # Most files have none, and need not be parsed: that would take longer than all else of loading a bot.
 _relative = re.compile(rb"\bfrom[\s\\]*\.").search
@@ -58,13 +58,13 @@ class GameModules:
         return importlib.machinery.ModuleSpec(fullname, Alias(module))  # type: ignore[arg-type]
 
 
-def offer(modules: Dict[str, ModuleType]) -> None:
+def install_game_modules(modules: Dict[str, ModuleType]) -> None:
     """Makes a competition's modules importable under every spelling."""
     sys.meta_path.append(GameModules(modules))  # type: ignore[arg-type]
 
 
-def climb(file: str) -> int:
-    """How many levels the relative imports of a bot's file and its neighbours climb at most (`from ..x` is 2).
+def relative_import_depth(file: str) -> int:
+    """How many levels the relative imports of a bot's file and its neighbours relative_import_depth at most (`from ..x` is 2).
     Files that do not parse count as 0 here: whoever imports them gets the error."""
     folder, own = os.path.split(file)
     try:
@@ -88,10 +88,10 @@ def climb(file: str) -> int:
     return highest
 
 
-def plant(file: str, root: str) -> str:
+def install_virtual_package(file: str, root: str) -> str:
     """Makes the package tree for a bot's file and returns the full name its module gets."""
     name, packages = plan(file, root)
-    lay(packages)
+    install(packages)
     return name
 
 
@@ -106,7 +106,7 @@ def plan(file: str, root: str) -> Tuple[str, List[Tuple[str, List[str]]]]:
     names = [os.path.basename(root) or "bot"] + ([] if inside == "." else inside.split(os.sep))
     own = len(names)
     # `robots` is the parent in the original; more parents above the root's name only if someone climbs there.
-    missing = max(0, climb(file) - own - 1)
+    missing = max(0, relative_import_depth(file) - own - 1)
     names = ["robots"] + [f"above{n}" for n in range(missing)] + names
     real = folder
     paths: List[List[str]] = []

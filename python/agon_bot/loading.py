@@ -17,7 +17,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import imports
 from .errors import LoadError, load_error
-from .jsons import import_json_from
+from .json_imports import import_json_from
 
 
 class Target(NamedTuple):
@@ -138,7 +138,7 @@ def execute(
     if mend is not None:
         tree = mend(tree)
     try:
-        name = imports.plant(file, root)
+        name = imports.install_virtual_package(file, root)
         code = compile(tree, file, "exec", dont_inherit=True)
         module = ModuleType(name)
         module.__file__ = file

@@ -22,14 +22,14 @@ from types import FrameType
 from typing import Any, Dict, List, Optional, Tuple
 
 from .games.base import Message, Shim
-from .inside import Inside, OwnFiles, bot_root
+from .in_process_session import InProcessSession, OwnFiles, bot_root
 from .session import outcome
 
 EVERY = 0.001
 """Seconds of processor time between two samples. The kernel rounds it up to its own tick."""
 PIECE = 24 * 1024
 """So much of the result fits a line, even if every character has to be escaped."""
-MOST_LINES = 200
+MAX_LINES_SHOWN = 200
 
 Line = Tuple[str, int]
 # Not the process's clock: while a timer runs on it, Linux brings it up to date only now and then.
@@ -99,7 +99,7 @@ class Lines:
     def result(self) -> Message:
         """The lines that took most, most first."""
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-        most = sorted(self.spent.items(), key=lambda item: -item[1])[:MOST_LINES]
+        most = sorted(self.spent.items(), key=lambda item: -item[1])[:MAX_LINES_SHOWN]
         return {
             "seconds": sum(self.spent.values()),
             "lines": [
@@ -117,7 +117,7 @@ class Lines:
 WAYS = {"functions": Functions, "lines": Lines}
 
 
-class Profiled(Inside):
+class Profiled(InProcessSession):
     """A bot under the profiler."""
 
     way: Any = None

@@ -21,7 +21,7 @@ from typing import Any, Callable, Dict, Optional
 from . import PROTOCOL
 from .channel import Channel
 from .errors import LoadError, fault_of
-from .games import SHIMS, shim_for
+from .games import bot_api, game_part, has_python_api, lifetime
 from .games.base import Message, Shim
 from .loading import Target
 from .seeding import derive, seed_all, warm_numpy
@@ -53,15 +53,11 @@ def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
 
 
 def make_shim(game: str, target: Target) -> Shim:
-    """The shim for a game, wrapped where the game's rules want more than a call."""
-    if game not in SHIMS:
-        known = ", ".join(SHIMS)
-        raise LoadError(f"no Python API for the game {game!r}", None, None, f"games: {known}")
-    shim = shim_for(game)(target)
-    if game == "solitude-scramble":
-        from .stateless import Strict
-
-        return Strict(shim)
+    """The shim for a bot of a game."""
+    shim: Shim = bot_api(game)(target)
+    shim.game = game
+    shim.lifetime = lifetime(game)
+    shim.single_threaded = game_part(game, "SINGLE_THREADED")
     return shim
 
 
@@ -113,7 +109,7 @@ class Session:
             warm_numpy(self.target.path)
             game = str(message.get("game") or self.game)
             self.seed_loading(game, message)
-            self.shim = make_shim(game, self.target)
+            self.shim = self.make_shim(game)
             self.shim.hello = message
             about = self.shim.load(message)
         except LoadError as error:
@@ -125,8 +121,17 @@ class Session:
     def seed_loading(self, game: str, message: Message) -> None:
         """Chance while the bot is loaded. A bot whose memory lasts for less than a match may have been loaded for an
         earlier game: what it drew then must not depend on which one that was."""
-        lasting = game in SHIMS and shim_for(game).lives == "match"
-        seed_all(self.seed(message) if lasting else 0)
+        for_match = has_python_api(game) and lifetime(game) == "match"
+        seed_all(self.seed(message) if for_match else 0)
+
+    def make_shim(self, game: str) -> Shim:
+        """The shim of the session's bot. A bot whose memory lasts for a call runs each call in a fork."""
+        shim = make_shim(game, self.target)
+        if shim.lifetime == "call":
+            from .stateless import ForkPerCall
+
+            return ForkPerCall(shim)
+        return shim
 
     def start(self, message: Message) -> None:
         """A game begins: the bot's own chance begins anew."""

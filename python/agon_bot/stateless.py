@@ -4,7 +4,7 @@ The bot is loaded once, and each call runs in a fork of that process which ends 
 built-ins and threads are gone with it; children it left are killed; files cannot be written at all (Landlock). After
 loading, whatever could connect two forks is taken away or refused: open descriptors, shared memory, threads.
 
-This is the way by lines, for a host that starts the process; `lean.py` is the same for forks of the warm parent.
+This is the way by lines, for a host that starts the process; `stateless_session.py` is the same for forks of the warm parent.
 """
 
 from __future__ import annotations
@@ -16,44 +16,48 @@ import sys
 from functools import partial
 from typing import Any, Dict
 
-from . import enter
+from . import sandbox_enter
 from .errors import LoadError
-from .forks import in_a_fork
-from .games.base import Message
-from .games.solitude import Solitude
+from .fork_call import run_in_fork
+from .games import call_arguments, game_part
+from .games.base import Message, Shim, StatelessShim
 from .imports import plan
-from .lean import call_seed, rehearse
+from .stateless_session import call_seed, warm_up
 from .loading import Target
-from .remains import open_descriptors
-from .seating import settle
+from .process_cleanup import open_descriptors
+from .load_stateless import forbid_background_work
 from .seeding import derive, seed_all
-from .session import attempt
+from .session import attempt, make_shim
 
 
-class Strict(Solitude):
-    """Each call in a fork of the loaded bot."""
+class ForkPerCall(Shim):
+    """Runs each call in a fork of the process that has loaded the bot."""
 
-    def __init__(self, shim: Solitude) -> None:
+    def __init__(self, shim: Shim) -> None:
         super().__init__(shim.target)
-        self.bot = shim
+        if not isinstance(shim, StatelessShim):
+            raise TypeError(f"the Python API of {shim.game} keeps nothing between calls: derive it from StatelessShim")
+        self.bot: StatelessShim = shim
+        self.game, self.lifetime, self.single_threaded = shim.game, shim.lifetime, shim.single_threaded
         self.base = 0
         self.game_seed = 0
 
     def load(self, hello: Message) -> Message:
         self.base = derive(hello.get("seed", ""))
-        enter.forbid_writing()
-        enter.adopt_orphans()
+        sandbox_enter.forbid_writing()
+        sandbox_enter.adopt_orphans()
         known = open_descriptors()
         about = self.bot.load(hello)
-        settle(known)
-        rehearse()
+        arguments = call_arguments(self.game)
+        forbid_background_work(known, arguments.SOURCE_FILE, game_part(self.game, "ENTRY_FUNCTION"))
+        warm_up(arguments)
         # What exists now is shared with every fork; the collector need not look at it again.
         gc.collect()
         gc.freeze()
         return about
 
-    def meet(self, hello: Message) -> None:
-        self.bot.meet(hello)
+    def on_hello(self, hello: Message) -> None:
+        self.bot.on_hello(hello)
         self.base = derive(hello.get("seed", ""))
 
     def start(self, message: Message) -> None:
@@ -74,12 +78,12 @@ class Strict(Solitude):
 
     def answer(self, message: Message) -> Dict[str, Any]:
         """What the call gave, in a fork."""
-        return in_a_fork(partial(self.call, message), message.get("limit_ms"))
+        return run_in_fork(partial(self.call, message), message.get("limit_ms"))
 
 
-def examine(target: str, hello: Message) -> bytes:
-    """Loads a bot, as a trial: what is wrong with it, or how `lean.py` can load it with less."""
-    shim = Strict(Solitude(Target.parse(target)))
+def check_target(game: str, target: str, hello: Message) -> bytes:
+    """Loads a bot, as a trial: what is wrong with it, or how `stateless_session.py` can load it with less."""
+    shim = ForkPerCall(make_shim(game, Target.parse(target)))
     try:
         seed_all(0)
         shim.load(hello)

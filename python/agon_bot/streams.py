@@ -1,4 +1,4 @@
-"""A bot's standard streams, and the descriptors that are none of its business. (Imports little: see `lean.py`.)"""
+"""A bot's standard streams, and the descriptors that are none of its business. (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 

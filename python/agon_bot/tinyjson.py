@@ -1,5 +1,5 @@
 """JSON with little around it: Python's own module brings regular expressions along, and memory is paid for at each fork
-(see `lean.py`)."""
+(see `stateless_session.py`)."""
 
 from __future__ import annotations
 

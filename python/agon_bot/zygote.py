@@ -1,10 +1,10 @@
 """The warm parent: imports NumPy and the shims once, then forks a child for each bot.
 
 Whoever wants a bot (the sandbox's launcher) holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet
-of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packets.py`, with
+of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packet_channel.py`, with
 `turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (doors of cgroups).
 
-    {"game": "colour-battle", "target": "/bots/steve.py:Steve", "core": 1, ...the walls, see enter.py}
+    {"game": GAME, "target": "/bots/steve.py:Steve", "core": 1, ...the sandbox, see sandbox_enter.py}
 
 News: `{"pid": 4711}`, then `"entered"` when all walls are up or `{"failed": {"step", "reason"}}`; `{"ended": status}`
 when the bot has ended. Its number is kept from being used again until the asker hangs up; then it is killed, if it is
@@ -23,7 +23,8 @@ import select
 import _signal
 import _socket
 
-from .enter import EnterError, adopt_orphans, enter, give_back_memory, step_into
+from .sandbox_enter import EnterError, adopt_orphans, enter, give_back_memory, setns
+from .games import game_ids, game_part, has_python_api, lifetime
 from .streams import mute
 from .tinyjson import dumps, loads
 
@@ -31,27 +32,34 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Tuple
 
-LARGEST = 1 << 20
+MAX_REQUEST_BYTES = 1 << 20
 IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Like in every Python: writing then fails with an exception."""
-PLAIN = ("agon_bot.lean", "math", "random")
-"""What Solitude's bots import, loaded once for all of them. A Solitude bot is forked for each call, and every page it
-does not have is a page not copied: its parent has little else."""
-COMMON = (
+STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random")
+"""Imported by the fork server for stateless bots. Such a bot forks for each call, and each fork copies pages of memory, so
+this fork server imports little."""
+COMMON_MODULES = (
     *("bisect", "collections", "copy", "enum", "functools", "heapq", "itertools", "json", "math", "operator", "queue"),
-    *("random", "re", "statistics", "string", "time", "typing", "dataclasses", "agon_bot.warm", "agon_bot.games.connect"),
-    *("numpy", "numpy.random", "numpy.linalg", "agon_bot.games.colour", "agon_bot.games.hide", "agon_bot.library.map"),
+    *("random", "re", "statistics", "string", "time", "typing", "dataclasses", "agon_bot.forked_session"),
 )
-"""What the other bots import most."""
+"""Imported by the fork server for all other bots: the modules that bots import most."""
 
 
-def warm_up(plain: bool) -> None:
-    """Imports what bots import. NumPy may be missing: then only bots that need it are refused."""
-    for name in PLAIN if plain else COMMON:
+def preloaded_modules(stateless: bool) -> List[str]:
+    """The modules that a fork server imports before it forks, without duplicates."""
+    games = [game for game in game_ids() if (lifetime(game) == "call") == stateless]
+    of_games = [name for game in games for name in game_part(game, "PRELOADED_MODULES")]
+    return list(dict.fromkeys([*(STATELESS_MODULES if stateless else COMMON_MODULES), *of_games]))
+
+
+def preload(stateless: bool) -> None:
+    """Imports the modules that bots need. NumPy may be missing: then only bots that need it are rejected."""
+    for name in preloaded_modules(stateless):
         try:
             __import__(name)
-        except ImportError:
-            pass
+        except ImportError as error:
+            if (error.name or "").split(".")[0] == "agon_bot":
+                raise
 
 
 class Forked:
@@ -91,16 +99,16 @@ class Zygote:
             while True:
                 for descriptor, _ in self.poller.poll():
                     if descriptor in self.running:
-                        self.tell_end(descriptor)
+                        self.report_exit(descriptor)
                     elif descriptor in self.known:
-                        self.bury(descriptor)
+                        self.kill_and_reap(descriptor)
                     elif descriptor == self.control.fileno() and not self.request():
                         return 0
         finally:
             for news in list(self.known):
-                self.bury(news)
+                self.kill_and_reap(news)
 
-    def tell_end(self, pidfd: int) -> None:
+    def report_exit(self, pidfd: int) -> None:
         """A bot has ended: says how. It stays a zombie for now."""
         forked = self.running.pop(pidfd)
         end = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOWAIT)
@@ -111,7 +119,7 @@ class Zygote:
         status = 0 if end is None else end.si_status << 8 if exited else end.si_status
         tell(forked.news, {"ended": status})
 
-    def bury(self, news: int) -> None:
+    def kill_and_reap(self, news: int) -> None:
         """Nobody asks for this bot any more."""
         forked = self.known.pop(news)
         self.poller.unregister(news)
@@ -171,7 +179,7 @@ class Zygote:
                 try:
                     prepare(order, more)
                     if world is not None:
-                        step_into(world, order["namespaces"])
+                        setns(world, order["namespaces"])
                         pid = os.fork()
                 except OSError as error:
                     tell(news, failed("stepping into the namespaces", error))
@@ -204,7 +212,7 @@ class Zygote:
 
 def receive(control: _socket.socket) -> Tuple[bytes, List[int]]:
     """A packet and the descriptors that came with it."""
-    data, more, _, _ = control.recvmsg(LARGEST, _socket.CMSG_LEN(4 * 32))
+    data, more, _, _ = control.recvmsg(MAX_REQUEST_BYTES, _socket.CMSG_LEN(4 * 32))
     descriptors: List[int] = []
     for level, kind, content in more:
         if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
@@ -244,7 +252,7 @@ def prepare(order: Dict[str, Any], doors: List[int]) -> None:
 
 
 def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
-    """In the child: its own session, descriptors and walls; then the bot. `ways` are those of `packets.py`."""
+    """In the child: its own session, descriptors and walls; then the bot. `ways` are those of `packet_channel.py`."""
     os.setsid()
     for number in range(1, 65):
         try:
@@ -259,13 +267,14 @@ def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
         return 3
     tell(news, "entered")
     os.close(news)
-    forgets = order["game"] == "solitude-scramble"
     try:
-        if forgets:
-            from .lean import play as play_lean
+        game = str(order["game"])
+        # A game without a Python API is reported by the session in its reply to hello.
+        if has_python_api(game) and lifetime(game) == "call":
+            from .stateless_session import play as play_stateless
 
-            return play_lean(order, *ways)
-        from .warm import play
+            return play_stateless(order, *ways)
+        from .forked_session import play
 
         return play(order, *ways)
     except Exception as error:

@@ -4,7 +4,7 @@ Must happen: garbled; what was written before the question is no answer to it.""
 
 import struct
 
-from agon_bot import packets
+from agon_bot import packet_channel as packets
 
 write = packets._write
 

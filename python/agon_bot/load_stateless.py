@@ -1,5 +1,5 @@
 """Seating a bot that forgets: trying it, executing its file, and seeing to it that nothing goes on between calls.
-(Imports little: see `lean.py`.)"""
+(Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import sys
 
 import _signal
 
-from .jsons import import_json_from
-from .packages import Module
-from .remains import end_children, how_it_ended, open_descriptors, shared_memory, threads
+from .errors import LoadError
+from .games import call_arguments
+from .json_imports import import_json_from
+from .virtual_packages import Module
+from .process_cleanup import end_children, exit_description, open_descriptors, shared_memory, threads
 from .tinyjson import loads
 
 TYPE_CHECKING = False
@@ -23,16 +25,16 @@ if TYPE_CHECKING:
 _exit = os._exit
 
 
-def check(target: str, hello: Message) -> Message:
+def check_loadable(game: str, target: str, hello: Message) -> Message:
     """Loads the bot in a fork that imports what it likes: what is wrong with it, or how to load it here."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reader)
-            from .stateless import examine
+            from .stateless import check_target
 
-            data = examine(target, hello)
+            data = check_target(game, target, hello)
             while data:
                 data = data[os.write(writer, data) :]
         finally:
@@ -51,7 +53,7 @@ def check(target: str, hello: Message) -> Message:
         found = loads(data.decode())
         return found if type(found) is dict else {"error": {"what": "says what no bot would say"}}
     except ValueError:
-        return {"error": {"what": f"ends while it is loaded: {how_it_ended(status)}", "file": "Submission.py"}}
+        return {"error": {"what": f"ends while it is loaded: {exit_description(status)}", "file": call_arguments(game).SOURCE_FILE}}
 
 
 def execute(file: str, name: str) -> Any:
@@ -70,7 +72,7 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def settle(known: List[int]) -> None:
+def forbid_background_work(known: List[int], file: str, function: str) -> None:
     """After the bot's file has run: nothing it opened stays, nothing it started goes on."""
     # What it opened leads nowhere now. Not just closed: the number would be given to something else, which the bot
     # would take for its own.
@@ -88,15 +90,8 @@ def settle(known: List[int]) -> None:
         except (OSError, ValueError):
             pass
     end_children()
-    hint = "a bot must be stateless: start nothing outside get_action"
+    hint = f"a bot must be stateless: start nothing outside {function}"
     if threads() > 1:
-        raise_load_error("starts a thread while it is loaded", hint)
+        raise LoadError("starts a thread while it is loaded", file, None, hint)
     if shared_memory():
-        raise_load_error("makes shared memory while it is loaded", hint)
-
-
-def raise_load_error(what: str, hint: str) -> None:
-    """A bot that cannot be seated."""
-    from .errors import LoadError
-
-    raise LoadError(what, "Submission.py", None, hint)
+        raise LoadError("makes shared memory while it is loaded", file, None, hint)

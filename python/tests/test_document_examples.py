@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from talk import BOTS, Talk, colour, connect, hide, needs_numpy, solitude
+from bot_process import BOTS, BotProcess, colour, connect, hide, needs_numpy, solitude
 
 
 def bot(*path: str) -> str:
@@ -12,20 +12,20 @@ def bot(*path: str) -> str:
 
 class Documents(unittest.TestCase):
     def test_solitude_left(self):
-        with Talk("solitude-scramble", bot("solitude_left")) as talk:
+        with BotProcess("solitude-scramble", bot("solitude_left")) as talk:
             self.assertNotIn("error", talk.ready)
             talk.start()
             self.assertEqual(talk.turn(solitude())["answer"], "LEFT")
 
     def test_solitude_greedy_takes_the_best_of_its_three(self):
-        with Talk("solitude-scramble", bot("solitude_greedy"), seat=1) as talk:
+        with BotProcess("solitude-scramble", bot("solitude_greedy"), seat=1) as talk:
             talk.start()
             self.assertEqual(talk.turn(solitude(seat=1))["answer"], "LEFT")  # east: SE 5, NE 2, CENTER 1
             self.assertEqual(talk.turn(solitude(turn=3, seat=0))["answer"], "RIGHT")  # north: NE 2, NW 3, CENTER 1
 
     def test_solitude_random_repeats_with_its_seed_and_varies_from_turn_to_turn(self):
         def play(seed):
-            with Talk("solitude-scramble", bot("solitude_random"), seed=seed) as talk:
+            with BotProcess("solitude-scramble", bot("solitude_random"), seed=seed) as talk:
                 talk.start()
                 return [talk.turn(solitude(turn))["answer"] for turn in range(1, 11)]
 
@@ -36,12 +36,12 @@ class Documents(unittest.TestCase):
 
     @needs_numpy
     def test_colour_battle_method_alone(self):
-        with Talk("colour-battle", bot("colour", "always_up.py")) as talk:
+        with BotProcess("colour-battle", bot("colour", "always_up.py")) as talk:
             talk.start()
             self.assertEqual(talk.turn(colour())["answer"], "UP")
 
     def test_connect_five_random_bot(self):
-        with Talk("connect-five", bot("RandomBot")) as talk:
+        with BotProcess("connect-five", bot("RandomBot")) as talk:
             self.assertEqual(talk.ready["name"], "RandomBot")
             talk.start()
             answers = {int(talk.turn(connect(column_full=4))["answer"]) for _ in range(40)}
@@ -53,7 +53,7 @@ class Documents(unittest.TestCase):
     @needs_numpy
     def test_hide_and_seek_seeker_printed_as_def(self):
         """The document prints `def Seeker(Player)` with an algorithm left to the reader: it loads as the class it means, and stays."""
-        with Talk("hide-and-seek", bot("hide", "seeker.py")) as talk:
+        with BotProcess("hide-and-seek", bot("hide", "seeker.py")) as talk:
             self.assertNotIn("error", talk.ready)
             talk.start()
             reply = talk.turn(hide())

@@ -41,7 +41,7 @@ _pack = struct.Struct("<cI").pack
 _whole = struct.Struct("<4xI").unpack_from
 
 TURN, PARTS, ELSEWHERE = 1, 2, 3
-AGAIN = b"+"
+CALL_ENDED = b"+"
 """Sent when the fork that gave an answer has ended, where each answer is given by a fork."""
 HEADER = struct.Struct("<4xII")
 FIRST_SIZE = 1 << 18
@@ -53,7 +53,7 @@ def plain(number: int, text: str) -> bytes:
     return _pack(b"=", number) + text.encode("ascii", "replace")
 
 
-class Packets:
+class PacketChannel:
     """Packets in, packets out. What has come stands at the beginning of `buffer`, which stays the same object unless
     something longer than ever before has come."""
 
@@ -76,9 +76,9 @@ class Packets:
 
     def receive_after_turn(self) -> int:
         """The same after a turn."""
-        return self.received(self.read_turn(self.buffer))
+        return self.finish_receiving(self.read_turn(self.buffer))
 
-    def received(self, count: int) -> int:
+    def finish_receiving(self, count: int) -> int:
         """The same when the beginning of a message has come already, of so many bytes, after a turn."""
         if count and self.buffer[0] == ELSEWHERE:
             return self.receive()

@@ -1,4 +1,4 @@
-"""Packages that exist nowhere but in `sys.modules`: see `imports.py`. (Imports little: see `lean.py`.)"""
+"""Packages that exist nowhere but in `sys.modules`: see `imports.py`. (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Module = type(sys)
 
 
-def lay(packages: Iterable[Tuple[str, List[str]]]) -> None:
+def install(packages: Iterable[Tuple[str, List[str]]]) -> None:
     """Makes packages, the outermost first."""
     for name, path in packages:
         _make(name, path)

@@ -100,7 +100,7 @@ def enter(order: Dict[str, Any]) -> None:
         raise EnterError(f"{type(error).__name__}: {error}") from error
 
 
-def step_into(world: int, kinds: int) -> None:
+def setns(world: int, kinds: int) -> None:
     """Into the namespaces of the process behind a pidfd. For the process namespace that is true of children only."""
     if _libc.setns(ctypes.c_int(world), ctypes.c_int(kinds)) != 0:
         number = ctypes.get_errno()

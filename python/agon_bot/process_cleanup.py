@@ -1,4 +1,4 @@
-"""What is left of a process's work: descriptors, threads, children. (Imports little: see `lean.py`.)"""
+"""What is left of a process's work: descriptors, threads, children. (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _waitpid, _kill = os.waitpid, os.kill
 SIGKILL = 9
 
 
-def how_it_ended(status: int) -> str:
+def exit_description(status: int) -> str:
     """A wait status in words."""
     if os.WIFSIGNALED(status):
         import signal
@@ -27,7 +27,7 @@ def how_it_ended(status: int) -> str:
 
 
 def end_children() -> None:
-    """Kills and reaps every child that is left (orphans of a call come here: see `enter.adopt_orphans`)."""
+    """Kills and reaps every child that is left (orphans of a call come here: see `sandbox_enter.adopt_orphans`)."""
     for _ in range(1000):
         try:
             if _waitpid(-1, os.WNOHANG)[0] == 0:

@@ -6,10 +6,10 @@ import socket
 import struct
 import unittest
 
-from talk import colour, connect, hide, needs_numpy
-from warmth import WarmFolder, pack_colour, pack_connect, pack_hide
+from bot_process import colour, connect, hide, needs_numpy
+from zygote_client import ZygoteTestCase, pack_colour, pack_connect, pack_hide
 
-from agon_bot.packets import FIRST_SIZE, LONGEST, Packets
+from agon_bot.packet_channel import FIRST_SIZE, LONGEST, PacketChannel
 
 
 class Buffer(unittest.TestCase):
@@ -19,7 +19,7 @@ class Buffer(unittest.TestCase):
         self.ends = [self.host, self.hears, asked, answers]
         for end in self.ends:
             self.addCleanup(end.close)
-        self.packets = Packets(asked.fileno(), answers.fileno())
+        self.packets = PacketChannel(asked.fileno(), answers.fileno())
 
     def parts(self, data, size=64 << 10):
         """Sends a message in parts, and receives it part by part, as the socket has not room for all."""
@@ -77,7 +77,7 @@ class Buffer(unittest.TestCase):
     def test_turns_by_a_pipe_and_anything_else_by_the_socket(self):
         theirs, turns = os.pipe2(os.O_DIRECT)
         self.addCleanup(os.close, theirs)
-        packets = Packets(self.packets.asked, self.packets.answers, turns=theirs)
+        packets = PacketChannel(self.packets.asked, self.packets.answers, turns=theirs)
         os.write(turns, b"\1first")
         os.write(turns, b"\1second")
         os.write(turns, b"\3")
@@ -99,7 +99,7 @@ class Buffer(unittest.TestCase):
         self.assertEqual(json.loads(self.hears.recv(99)), {"id": 5, "says": "ä\n", "fault": None})
 
 
-class Forms(WarmFolder):
+class Forms(ZygoteTestCase):
     """The same turns in both forms, to the same bot."""
 
     def both(self, text, game, observations, pack, **hello):

@@ -16,15 +16,15 @@ import tempfile
 import unittest
 from typing import Any, Dict, List, Optional
 
-from talk import PACKAGE, PATIENCE, SIDES, Folder
+from bot_process import PACKAGE, HANG_TIMEOUT, SIDES, BotFolderTestCase
 
-PART = 64 << 10
-IN_A_PIPE = 4096
+MAX_PACKET_BYTES = 64 << 10
+MAX_PIPE_BYTES = 4096
 PLATFORMS = ("CENTER", "NW", "NE", "SW", "SE")
 MOVES = ("LEFT", "RIGHT", "CENTER", "NONE")
 
 
-class Parent:
+class ZygoteProcess:
     """A warm parent in its process."""
 
     def __init__(self, plain: bool = False) -> None:
@@ -38,16 +38,16 @@ class Parent:
         }
         self.process = subprocess.Popen([sys.executable, *words], env=env, pass_fds=[theirs.fileno()])
         theirs.close()
-        self.door.settimeout(PATIENCE)
+        self.door.settimeout(HANG_TIMEOUT)
         assert self.door.recv(64) == b"ready"
 
     def send(self, order: Any, descriptors: List[int]) -> None:
         data = order if isinstance(order, bytes) else json.dumps(order).encode()
         socket.send_fds(self.door, [data], descriptors)
 
-    def bot(self, target: str, game: str = "connect-five", doors: Any = (), **order: Any) -> Child:
+    def bot(self, target: str, game: str = "connect-five", doors: Any = (), **order: Any) -> ForkedBot:
         """Asks for a bot."""
-        child = Child(game != "solitude-scramble")
+        child = ForkedBot(game != "solitude-scramble")
         self.send(
             {"game": game, "target": target, "namespaces": None, "core": None, "turns": child.turns >= 0, **order},
             [child.their_news, child.log.fileno(), child.their_asked, child.their_answers, *child.their_turns, *doors],
@@ -62,14 +62,14 @@ class Parent:
     def close(self) -> int:
         self.door.close()
         try:
-            return self.process.wait(PATIENCE)
+            return self.process.wait(HANG_TIMEOUT)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
             raise
 
 
-class Child:
+class ForkedBot:
     """A bot that was asked for."""
 
     def __init__(self, plays_on: bool = False) -> None:
@@ -87,7 +87,7 @@ class Child:
 
     def pair(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.settimeout(PATIENCE)
+        ours.settimeout(HANG_TIMEOUT)
         self.theirs.append(theirs)
         return ours
 
@@ -114,17 +114,17 @@ class Child:
         """A message, by the pipe if it is a turn after another, in parts if it is long."""
         is_turn, expected = data[:1] == b"\1", self.expects_turns
         self.expects_turns = is_turn and self.turns >= 0
-        if is_turn and expected and len(data) <= IN_A_PIPE:
+        if is_turn and expected and len(data) <= MAX_PIPE_BYTES:
             os.write(self.turns, data)
             return
         if expected:
             os.write(self.turns, b"\3")
-        if len(data) <= PART:
+        if len(data) <= MAX_PACKET_BYTES:
             self.asking.send(data)
             return
         self.asking.send(struct.pack("<B3xI", 2, len(data)))
-        for start in range(0, len(data), PART):
-            self.asking.send(data[start : start + PART])
+        for start in range(0, len(data), MAX_PACKET_BYTES):
+            self.asking.send(data[start : start + MAX_PACKET_BYTES])
 
     def receive(self) -> Dict[str, Any]:
         data = self.answers.recv(1 << 20)
@@ -196,20 +196,20 @@ needs_library = unittest.skipUnless(
 )
 
 
-class WarmFolder(Folder):
+class ZygoteTestCase(BotFolderTestCase):
     """A test with a folder for bots and one warm parent for the whole class."""
 
     plain = False
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.parent = Parent(cls.plain)
+        cls.parent = ZygoteProcess(cls.plain)
 
     @classmethod
     def tearDownClass(cls) -> None:
         cls.parent.close()
 
-    def bot(self, target: str, game: str = "connect-five", **order: Any) -> Child:
+    def bot(self, target: str, game: str = "connect-five", **order: Any) -> ForkedBot:
         """A bot behind its walls."""
         child = self.parent.bot(target, game, **order)
         self.addCleanup(child.close)

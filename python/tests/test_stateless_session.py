@@ -5,9 +5,9 @@ import os
 import random
 import unittest
 
-from talk import SIDES, Talk, solitude
+from bot_process import SIDES, BotProcess, solitude
 from test_stateless import LEAKS
-from warmth import MOVES, PLATFORMS, WarmFolder, needs_library, pack_solitude
+from zygote_client import MOVES, PLATFORMS, ZygoteTestCase, needs_library, pack_solitude
 
 GAME = "solitude-scramble"
 NAMES = ["ann", "bob", "cy", "dee"]
@@ -77,7 +77,7 @@ def some_game(seed, turns=6, seat=0):
         )
 
 
-class Lean(WarmFolder):
+class StatelessSession(ZygoteTestCase):
     plain = True
 
     def seat(self, text, target=None, names=NAMES, environment=None, **order):
@@ -91,7 +91,7 @@ class Lean(WarmFolder):
 
     def cold(self, target=None, names=NAMES, **environment):
         target = target or os.path.join(self.folder, "bot")
-        talk = Talk(GAME, target, names=names, environment=environment)
+        talk = BotProcess(GAME, target, names=names, environment=environment)
         self.addCleanup(talk.__exit__)
         return talk
 
@@ -102,7 +102,7 @@ class Lean(WarmFolder):
         return [child.turn(pack_solitude(solitude(turn))) for turn in range(1, count + 1)]
 
 
-class Strict(Lean):
+class ForkPerCall(StatelessSession):
     def test_nothing_survives_a_call(self):
         for what, text in LEAKS.items():
             with self.subTest(what):

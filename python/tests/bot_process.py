@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Optional
 HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGE = os.path.dirname(HERE)
 BOTS = os.path.join(HERE, "bots")
-PATIENCE = 120.0
+HANG_TIMEOUT = 120.0
 """Seconds after which a test gives up: only one that hangs waits that long."""
 sys.path.insert(0, PACKAGE)
 
@@ -29,7 +29,7 @@ except ImportError:
 needs_numpy = unittest.skipUnless(NUMPY, "NumPy is not installed")
 
 
-class Talk:
+class BotProcess:
     """A bot in its process."""
 
     def __init__(
@@ -87,7 +87,7 @@ class Talk:
     def receive(self) -> Dict[str, Any]:
         assert self.process.stdout
         while b"\n" not in self.pending:
-            if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+            if not select.select([self.process.stdout], [], [], HANG_TIMEOUT)[0]:
                 raise AssertionError("no reply: " + self.said())
             chunk = os.read(self.process.stdout.fileno(), 1 << 16)
             if not chunk:
@@ -118,7 +118,7 @@ class Talk:
         assert self.process.stdin and self.process.stdout
         self.process.stdin.close()
         try:
-            code = self.process.wait(PATIENCE)
+            code = self.process.wait(HANG_TIMEOUT)
         except subprocess.TimeoutExpired:
             self.process.kill()
             code = self.process.wait()
@@ -126,7 +126,7 @@ class Talk:
         self.process.stdout.close()
         return code
 
-    def __enter__(self) -> Talk:
+    def __enter__(self) -> BotProcess:
         return self
 
     def __exit__(self, *_: Any) -> None:
@@ -135,7 +135,7 @@ class Talk:
         self.log.close()
 
 
-class Folder(unittest.TestCase):
+class BotFolderTestCase(unittest.TestCase):
     """A test with a temporary folder for bots."""
 
     def setUp(self) -> None:
@@ -152,7 +152,7 @@ class Folder(unittest.TestCase):
 
     def error(self, game: str, target: str, **more: Any) -> Dict[str, Any]:
         """The error with which a bot is refused."""
-        with Talk(game, target, **more) as talk:
+        with BotProcess(game, target, **more) as talk:
             self.assertIn("error", talk.ready, talk.said())
             self.assertEqual(talk.close(), 2)
             return talk.ready["error"]

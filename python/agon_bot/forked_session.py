@@ -2,7 +2,7 @@
 
 The bot is loaded once and then plays many games. That none of them can leave anything behind for the next is seen to
 by forks of this process, which itself never runs a move: a fork for each game where a bot's memory lasts for a game.
-Where it lasts for a match this process plays itself, and ends with the match. (Where it lasts for a call: `lean.py`.)
+Where it lasts for a match this process plays itself, and ends with the match. (Where it lasts for a call: `stateless_session.py`.)
 
 A fork speaks to the host itself, so that the host can measure it; how it ended is told by its parent, if it ended in
 any other way than it should.
@@ -21,10 +21,10 @@ from typing import Any, Dict, Optional
 
 from .streams import flush
 from .errors import fault_of
-from .remains import how_it_ended
+from .process_cleanup import exit_description
 from .games.base import Message, Shim
 from .loading import Target
-from .packets import HEADER, TURN, Packets
+from .packet_channel import HEADER, TURN, PacketChannel
 from .session import Session
 from .tinyjson import dumps
 
@@ -43,13 +43,13 @@ DONE = 77
 NO_GAME = "its process for this game is gone"
 HELLO_AGAIN, START, END = b'{"type":"hello","id":1,', b'{"type":"start",', b'{"type":"end",'
 """How the host's messages around a game begin."""
-REHEARSALS = 20
+WARM_UP_ROUNDS = 20
 
 
 def play(order: Dict[str, Any], asked: int, answers: int, turns: int = -1) -> int:
     """Plays the bot of an order. Returns the exit code."""
-    packets = Packets(asked, answers, turns=turns)
-    session = WarmSession(packets, str(order["game"]), Target.parse(str(order["target"])))
+    packets = PacketChannel(asked, answers, turns=turns)
+    session = ForkedSession(packets, str(order["game"]), Target.parse(str(order["target"])))
     code = session.run()
     flush()
     return code
@@ -67,10 +67,10 @@ def start_nothing() -> None:
     _setrlimit(resource.RLIMIT_NPROC, (0, 0))
 
 
-class WarmSession(Session):
+class ForkedSession(Session):
     """One bot, one host, from hello to the end."""
 
-    def __init__(self, packets: Packets, game: str, target: Target) -> None:
+    def __init__(self, packets: PacketChannel, game: str, target: Target) -> None:
         super().__init__(packets, game, target)  # type: ignore[arg-type]  # only its `send` is used
         self.packets = packets
         self.playing = False
@@ -99,7 +99,7 @@ class WarmSession(Session):
                 if shim is not None:
                     shim.match_over(message)
                 return 0
-            if kind == "start" and shim is not None and shim.lives == "game":
+            if kind == "start" and shim is not None and shim.lifetime == "game":
                 if (self.started or not self.playing) and not self.begin():
                     continue
                 self.started = True
@@ -211,7 +211,7 @@ class WarmSession(Session):
 
     def settle(self) -> None:
         """This is the fork for a game from now on."""
-        if self.shim is not None and self.shim.alone:
+        if self.shim is not None and self.shim.single_threaded:
             start_nothing()
         self.playing = True
         self.started = False
@@ -223,21 +223,21 @@ class WarmSession(Session):
     def must_not_play(self) -> bool:
         """Whether a move here would be there in every later game: a fork can end, as if its game were over, before it
         is."""
-        return self.shim is not None and self.shim.lives == "game" and not self.playing
+        return self.shim is not None and self.shim.lifetime == "game" and not self.playing
 
     def tell_if_broken(self, status: int, number: Optional[int]) -> None:
         """Tells the host if a fork ended in a way it should not."""
         if status != DONE << 8:
-            self.packets.send({"id": number or 0, "ended": how_it_ended(status)})
+            self.packets.send({"id": number or 0, "ended": exit_description(status)})
 
     def hello(self, message: Message) -> Message:
         if self.shim is not None:
-            self.shim.meet(message)
+            self.shim.on_hello(message)
             return dict(self.about)
         self.about = super().hello(message)
         if self.shim is not None and "error" not in self.about:
-            if self.shim.lives == "game":
-                self.rehearse(self.shim)
+            if self.shim.lifetime == "game":
+                self.warm_up(self.shim)
                 for number in (self.packets.turns, self.packets.asked):
                     self.waiting.register(number, select.POLLIN)
                 self.ready = dumps({**self.about, "id": 1}).encode("ascii")
@@ -246,13 +246,13 @@ class WarmSession(Session):
             gc.freeze()
         return self.about
 
-    def rehearse(self, shim: Shim) -> None:
+    def warm_up(self, shim: Shim) -> None:
         """Does our own part of a game a few times before there is one. What Python and NumPy rewrite or set up when a
         thing is done for the first time need not be copied in every fork then. None of the bot's code is run."""
         try:
-            for _ in range(REHEARSALS):
+            for _ in range(WARM_UP_ROUNDS):
                 self.begin_as_told(b'{"type":"start","id":2,"number":1,"seed":"1"}')
-                shim.rehearse(self.packets)
+                shim.warm_up(self.packets)
                 self.end_as_told(b'{"type":"end","id":3}')
         except BaseException:  # whatever the bot has put in something's place: its games will tell
             pass

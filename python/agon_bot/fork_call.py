@@ -9,21 +9,21 @@ import signal
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .remains import end_children, how_it_ended
+from .process_cleanup import end_children, exit_description
 from .streams import HIGH, flush
 
 # Kept by name: a bot may replace them where it finds them.
 _fork, _exit, _waitpid, _kill = os.fork, os._exit, os.waitpid, os.kill
 _pipe, _read, _write, _close, _closerange = os.pipe, os.read, os.write, os.close, os.closerange
 
-LONGEST_ANSWER = 64 * 1024
+MAX_ANSWER_BYTES = 64 * 1024
 RESULT = {"answer", "fault", "says"}
 """All that a fork may tell."""
 GRACE_MS = 25.0
 """Past its limit by so much, a call is ended."""
 
 
-def in_a_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -> Dict[str, Any]:
+def run_in_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -> Dict[str, Any]:
     """Runs something in a fork and returns what it gave. The fork, and whatever it started, is gone afterwards."""
     reader, writer = _pipe()
     child = _fork()
@@ -39,7 +39,7 @@ def in_a_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -> 
         return {"fault": "timeout", "says": f"no answer within {limit_ms} ms"}
     result = decode(data)
     if result is None:
-        return {"fault": "crash", "says": "the call ended without an answer: " + how_it_ended(status)}
+        return {"fault": "crash", "says": "the call ended without an answer: " + exit_description(status)}
     return result
 
 
@@ -90,7 +90,7 @@ def _read_answer(reader: int, child: int, limit_ms: Optional[float]) -> Tuple[by
     poller.register(reader, select.POLLIN)
     data = b""
     spare = None if limit_ms is None else float(limit_ms) + GRACE_MS
-    while not data.endswith(b"\n") and len(data) <= LONGEST_ANSWER:
+    while not data.endswith(b"\n") and len(data) <= MAX_ANSWER_BYTES:
         if not poller.poll(spare):
             charged = (time.monotonic() - began) * 1000 - waited_ms(child)
             spare = float(limit_ms or 0) + GRACE_MS - charged

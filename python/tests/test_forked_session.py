@@ -4,8 +4,8 @@ import json
 import os
 import unittest
 
-from talk import colour, connect, hide, needs_numpy
-from warmth import WarmFolder, pack_colour, pack_connect, pack_hide
+from bot_process import colour, connect, hide, needs_numpy
+from zygote_client import ZygoteTestCase, pack_colour, pack_connect, pack_hide
 
 COLOUR = """
 import os, random, sys
@@ -19,7 +19,7 @@ class Bot:
 """
 
 
-class Games(WarmFolder):
+class Games(ZygoteTestCase):
     def colour(self, body, **order):
         child = self.bot(self.write("Bot.py", COLOUR.format(body)), "colour-battle", **order)
         self.assertNotIn("error", child.hello())
@@ -161,7 +161,7 @@ class Games(WarmFolder):
         import numpy as np
         for one in (*gc.get_objects(), grid.base, getattr(grid.base, "obj", None)):
             if type(one) is bytearray: one[:64] = bytes(64)
-        from agon_bot.packets import Packets
+        from agon_bot.packet_channel import PacketChannel
         frame = sys._getframe(1)
         frame.f_locals["packets"].buffer[:64] = bytes(64)
         return Move.UP"""

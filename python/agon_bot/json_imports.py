@@ -1,5 +1,5 @@
 """JSON files beside a bot can be imported: `import history` finds `history.json`. Bots that may not open files read their
-data, and what a competition has published, this way. (Imports little: see `lean.py`.)
+data, and what a competition has published, this way. (Imports little: see `stateless_session.py`.)
 
 The module has the whole content as `data`, and what stands in an object under its own names where those are names."""
 

@@ -6,17 +6,13 @@ from __future__ import annotations
 import os
 from typing import Any, Dict
 
-from . import session
 from .games.base import Message, Shim
-from .loading import Target
 from .seeding import derive
 from .session import Session, outcome
-from .stateless import Strict
-
-_make_shim = session.make_shim
+from .stateless import ForkPerCall
 
 
-class Here(Strict):
+class InProcessCalls(ForkPerCall):
     """A Solitude bot whose calls run here. Each is seeded as in a game; that nothing is kept between them is the
     bot's own promise."""
 
@@ -29,18 +25,12 @@ class Here(Strict):
         return outcome(self.bot, message)
 
 
-def make_shim(game: str, target: Target) -> Shim:
-    """The shim for a game, without a process for each call."""
-    shim = _make_shim(game, target)
-    return Here(shim.bot) if isinstance(shim, Strict) else shim
-
-
-class Inside(Session):
+class InProcessSession(Session):
     """A session that looks on while the bot is asked."""
 
-    def hello(self, message: Message) -> Message:
-        session.make_shim = make_shim
-        return super().hello(message)
+    def make_shim(self, game: str) -> Shim:
+        shim = super().make_shim(game)
+        return InProcessCalls(shim.bot) if isinstance(shim, ForkPerCall) else shim
 
     def reply(self, message: Message) -> Message:
         if message.get("type") == "turn" and self.shim is not None:
@@ -54,7 +44,7 @@ class Inside(Session):
 
 def bot_root(shim: Shim) -> str:
     """The folder the bot's own files lie in."""
-    inner = shim.bot if isinstance(shim, Here) else shim
+    inner = shim.bot if isinstance(shim, InProcessCalls) else shim
     return os.path.join(os.path.realpath(inner.root), "")
 
 

@@ -3,7 +3,7 @@
 Each call of such a bot is a fork of the process that has loaded it, and a fork costs what the process has: memory to be
 shared, and pages to be copied when they are touched, in the fork and here. So this module and what it imports do
 without most of Python's library; what is seldom needed (checking a bot, words for a fault) is done in forks that
-import what they like. See `warm.py` for the conversation, `stateless.py` for what is promised.
+import what they like. See `forked_session.py` for the conversation, `stateless.py` for what is promised.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import os
 import random
 import resource
 
-from . import PROTOCOL, enter
-from .packages import lay
-from .packets import AGAIN, HEADER, TURN, Packets, plain
-from .remains import how_it_ended, open_descriptors
-from .seating import check, execute, settle
+from . import PROTOCOL, sandbox_enter
+from .virtual_packages import install
+from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, plain
+from .games import call_arguments, game_part
+from .process_cleanup import exit_description, open_descriptors
+from .load_stateless import check_loadable, execute, forbid_background_work
 from .seeding import derive, seed_all, warm_numpy
 from .streams import write_at_once
 from .tinyjson import loads
-from .views import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,14 +47,8 @@ _NONE = (ctypes.c_ulong * 2)()
 
 DONE = 77
 """The exit code of a fork that has done what it was for."""
-ALLOWED = {"LEFT": b"LEFT", "RIGHT": b"RIGHT", "CENTER": b"CENTER"}
 FIRST_SIZE = 1 << 16
 """Room for what comes: the longest packet. Every page of it is one that forks share."""
-
-
-_DEAL = bytes([1, 2, 3, 4, 5, 0, 1, 2, 3])
-SOME_TURN = bytes([TURN, *bytes(11), 3, 0]) + _DEAL + (_DEAL + bytes([0, 1, 2, 3, 0, 0, 1, 2])) * 2
-"""To rehearse with."""
 
 
 def call_seed(game: int, turn: int) -> int:
@@ -64,20 +58,24 @@ def call_seed(game: int, turn: int) -> int:
 
 def play(order: Message, asked: int, answers: int) -> int:
     """Plays the bot of an order. Returns the exit code."""
-    return Lean(Packets(asked, answers, FIRST_SIZE), str(order["target"])).run()
+    game, packets = str(order["game"]), PacketChannel(asked, answers, FIRST_SIZE)
+    return StatelessSession(packets, game, call_arguments(game), str(order["target"])).run()
 
 
-class Lean:
+class StatelessSession:
     """One bot, one host, from hello to the end. Each call in a fork."""
 
-    def __init__(self, packets: Packets, target: str) -> None:
+    def __init__(self, packets: PacketChannel, game: str, arguments_class: Any, target: str) -> None:
         self.packets = packets
+        self.game = game
+        self.arguments_class = arguments_class
+        self.direct_answers: Dict[str, bytes] = arguments_class.ANSWERS
         self.target = target
         self.root = target
         self.function: Any = None
-        self.view = View([])
-        self.base = 0
-        self.game = 0
+        self.arguments = arguments_class([])
+        self.base_seed = 0
+        self.game_seed = 0
         self.flags = 0
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
@@ -117,7 +115,7 @@ class Lean:
     def hello(self, message: Message) -> Message:
         """Loads the bot, if that was not done for an earlier game."""
         if self.function is None:
-            checked = check(self.target, message)
+            checked = check_loadable(self.game, self.target, message)
             if "error" in checked:
                 return checked
             try:
@@ -127,7 +125,7 @@ class Lean:
 
                 return {"error": load_error(error, checked["root"], checked["file"]).message()}
         self.names = [str(name) for name in message.get("names") or []]
-        self.base = derive(message.get("seed", ""))
+        self.base_seed = derive(message.get("seed", ""))
         return {"protocol": PROTOCOL}
 
     def load(self, plan: Message) -> None:
@@ -135,22 +133,23 @@ class Lean:
         write_at_once()
         # Nobody asks it anything there, and what is no longer open cannot be marked for the next call.
         _close(0)
-        enter.forbid_writing()
-        enter.adopt_orphans()
+        sandbox_enter.forbid_writing()
+        sandbox_enter.adopt_orphans()
         known = open_descriptors()
         warm_numpy(plan["file"])
         seed_all(0)
-        lay(plan["packages"])
+        install(plan["packages"])
         self.root = plan["root"]
-        self.function = execute(plan["file"], plan["name"]).__dict__["get_action"]
-        settle(known)
+        entry = game_part(self.game, "ENTRY_FUNCTION")
+        self.function = execute(plan["file"], plan["name"]).__dict__[entry]
+        forbid_background_work(known, self.arguments_class.SOURCE_FILE, entry)
         self.flags = _fcntl(2, _GETFL)
-        make_ready()
+        make_ready(self.arguments_class)
 
     def start(self, message: Message) -> None:
         """A game begins."""
-        self.game = derive(self.base, derive(message.get("seed", "")))
-        self.view = View(self.names)
+        self.game_seed = derive(self.base_seed, derive(message.get("seed", "")))
+        self.arguments = self.arguments_class(self.names)
 
     def end(self) -> Message:
         """The game is over."""
@@ -160,26 +159,26 @@ class Lean:
         """One call, in a fork."""
         packets = self.packets
         data = packets.buffer
-        view = self.view
-        state = view.state(data)
-        seed_all(call_seed(self.game, data[12]))
+        arguments = self.arguments
+        state = arguments.state(data)
+        seed_all(call_seed(self.game_seed, data[12]))
         if self.call:
             _waitpid(self.call, 0)
         # All forks share it: a mark that one left there would be seen by the next.
         _fcntl(2, _SETFL, self.flags)
-        history, head = view.history, b"=" + data[4:8]
+        history, head = arguments.history, b"=" + data[4:8]
         child = _fork()
         if child == 0:
-            self.live(_NATIVE, state, history, head)
+            self.run_call(_NATIVE, state, history, head)
         self.call = child
         end = _waitid(_PID, child, _ENDED)
         if end is None or end.si_status != DONE or end.si_code != _EXITED:
             self.broken(_header(data)[0])
         else:
             # Only now can another call be made: until a fork has ended, its end may wait for a processor.
-            _write(packets.answers, AGAIN)
+            _write(packets.answers, CALL_ENDED)
 
-    def live(self, native: Any, state: Message, history: List[Message], head: bytes) -> None:
+    def run_call(self, native: Any, state: Message, history: List[Message], head: bytes) -> None:
         """In the fork: the call, and the end. Every page touched here is a page copied: as little as can be, by short
         ways, and rehearsed."""
         close, limit, write, leave = native
@@ -192,12 +191,12 @@ class Lean:
                 except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
                     result = fault(error, self.root)
                 else:
-                    if type(move) is str and move in ALLOWED:
-                        packet = head + ALLOWED[move]
+                    if type(move) is str and move in self.direct_answers:
+                        packet = head + self.direct_answers[move]
                         if write(self.packets.answers, packet, len(packet)) > 0:
                             code = DONE
                         return
-                    result = odd(move, self.root)
+                    result = self.indirect_answer(move)
                 self.packets.send({**result, "id": int.from_bytes(head[1:], "little")})
                 code = DONE
         finally:
@@ -205,11 +204,9 @@ class Lean:
 
     def long_turn(self, message: Message) -> None:
         """One call of a game that is longer than the short form can tell."""
-        from .games.solitude import arguments
-
         seen = message["observation"]
-        state, history = arguments(seen, self.names)
-        seed_all(call_seed(self.game, seen["turn"]))
+        state, history = self.arguments_class.from_observation(seen, self.names)
+        seed_all(call_seed(self.game_seed, seen["turn"]))
         if self.call:
             _waitpid(self.call, 0)
         child = _fork()
@@ -227,13 +224,13 @@ class Lean:
         if end is None or end.si_status != DONE or end.si_code != _EXITED:
             self.broken(int(message["id"]))
         else:
-            _write(self.packets.answers, AGAIN)
+            _write(self.packets.answers, CALL_ENDED)
 
     def broken(self, number: int) -> None:
         """Says how a fork ended that did not end as it should."""
         status = _waitpid(self.call, 0)[1]
         self.call = 0
-        self.packets.send({"id": number, "ended": how_it_ended(status)})
+        self.packets.send({"id": number, "ended": exit_description(status)})
 
     def call_and_send(self, number: int, state: Message, history: List[Message]) -> None:
         """The call itself."""
@@ -242,57 +239,55 @@ class Lean:
         except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
             result = fault(error, self.root)
         else:
-            if type(move) is str and move in ALLOWED:
+            if type(move) is str and move in self.direct_answers:
                 _write(self.packets.answers, plain(number, move))
                 return
-            result = odd(move, self.root)
+            result = self.indirect_answer(move)
         self.packets.send({**result, "id": number})
 
-
-def odd(move: Any, root: str) -> Message:
-    """What comes of an answer that is not simply one of three words."""
-    from .answers import solitude_move
-
-    try:
-        return {"answer": solitude_move(move)}
-    except BaseException as error:
-        return fault(error, root)
+    def indirect_answer(self, move: Any) -> Message:
+        """The result of a call that returned something else than one of the game's `ANSWERS`."""
+        try:
+            return {"answer": self.arguments_class.read_answer(move)}
+        except BaseException as error:
+            return fault(error, self.root)
 
 
 def fault(error: BaseException, root: str) -> Message:
     """What goes into the record for an exception."""
-    from .errors import AnswerFault, crash_words
+    from .errors import AnswerFault, crash_text
 
     if isinstance(error, AnswerFault):
         return {"fault": error.fault, "says": error.says}
-    return {"fault": "crash", "says": crash_words(error, root)}
+    return {"fault": "crash", "says": crash_text(error, root)}
 
 
-def make_ready() -> None:
-    """What is done before the first call, when the bot is loaded."""
-    rehearse()
+def make_ready(arguments_class: Any) -> None:
+    """Prepares the process for its first fork, when the bot is loaded."""
+    warm_up(arguments_class)
     gc.collect()
     # What exists now is shared with every fork; the collector need not look at it again, nor run in a short call.
     gc.freeze()
     gc.set_threshold(20000, 10, 10)
-    enter.give_back_memory()
+    sandbox_enter.give_back_memory()
 
 
-def rehearse() -> None:
-    """Runs our own part of a call a few times, and what bots use most: the interpreter rewrites code it runs often, and
-    what is rewritten before the fork is not copied after it."""
-    data = SOME_TURN
-    # Nothing is read from there; it must only be open.
-    actor = Lean(Packets(2, 1, 16), "")
-    actor.function = lambda state, history: "LEFT"
-    # Nothing is closed, limited or ended: these only look at a number.
-    props = _libc.isalpha, _libc.isalpha, _libc.abs, _libc.isalpha
+def warm_up(arguments_class: Any) -> None:
+    """Runs the host's part of a call a few times, and the functions that bots use most. The interpreter rewrites code that runs
+    often. Pages that it rewrites before the fork are not copied after it."""
+    data = arguments_class.SAMPLE_TURN
+    # Nothing is read from these descriptors; they must only be open.
+    session = StatelessSession(PacketChannel(2, 1, 16), "", arguments_class, "")
+    answer = next(iter(arguments_class.ANSWERS))
+    session.function = lambda state, history: answer
+    # Instead of close, setrlimit, write and _exit: functions that only look at a number.
+    harmless = _libc.isalpha, _libc.isalpha, _libc.abs, _libc.isalpha
     some = [1, 2, 3]
     for number in range(40):
-        view = View(["a", "b", "c", "d"])
-        state = view.state(data)
+        arguments = arguments_class(list(arguments_class.SAMPLE_NAMES))
+        state = arguments.state(data)
         seed_all(call_seed(number, 1))
-        actor.live(props, state, view.history, b"=" + data[4:8])
+        session.run_call(harmless, state, arguments.history, b"=" + data[4:8])
         random.choice(some)
         random.randint(1, 6)
         random.random()

@@ -1,9 +1,12 @@
-"""Words a Solitude Scramble bot must not use. A courtesy to honest authors: safety comes from the sandbox."""
+"""Modules and functions that a Solitude Scramble bot must not use. The check helps honest authors; the sandbox enforces
+safety."""
 
 from __future__ import annotations
 
 import ast
-from typing import Dict, Iterator, List, Optional, Set, Tuple
+from typing import Dict, Iterator, List, Set, Tuple
+
+from ...check_findings import Finding
 
 MODULES = frozenset(
     "os sys subprocess shutil pathlib importlib multiprocessing threading socket urllib http ctypes".split()
@@ -11,21 +14,19 @@ MODULES = frozenset(
 CALLS = frozenset("open eval exec input __import__ compile".split())
 HINT = "leave it out: a bot is asked for a move and uses no files, processes or network"
 
-Found = Tuple[bool, str, str, str, Optional[int], Optional[int], str]
 
-
-def forbidden_words(tree: ast.Module, file: str) -> Iterator[Found]:
-    """Each forbidden word once for each place."""
+def find_forbidden_names(tree: ast.Module, file: str) -> Iterator[Finding]:
+    """Each forbidden name, once for each place."""
     seen: Set[Tuple[int, int, str]] = set()
-    for node, word, how in _words(tree):
-        place = (node.lineno, node.col_offset, word)
+    for node, name, how in _uses(tree):
+        place = (node.lineno, node.col_offset, name)
         if place not in seen:
             seen.add(place)
-            yield (True, "forbidden", f"{how} {word}, which is not allowed", file, place[0], place[1] + 1, HINT)
+            yield Finding(True, "forbidden", f"{how} {name}, which is not allowed", file, place[0], place[1] + 1, HINT)
 
 
-def _words(tree: ast.Module) -> Iterator[Tuple[ast.expr | ast.stmt, str, str]]:
-    """Places, words and what is done with them."""
+def _uses(tree: ast.Module) -> Iterator[Tuple[ast.expr | ast.stmt, str, str]]:
+    """Places, names and how they are used."""
     bound = _bound(tree)
     modules = _module_names(tree)
     for node in ast.walk(tree):
