@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import sys
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def settle_environment() -> None:
+def prepare_environment() -> None:
     """One thread for NumPy (before it is imported: its threads do not survive a fork), and the order of sets the
     same in every run. The latter is decided when the interpreter starts, so it is started again if the host has not
     seen to it."""
-    for name in THREADS:
+    for name in THREAD_VARIABLES:
         os.environ[name] = "1"
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True
@@ -34,7 +34,7 @@ def settle_environment() -> None:
 def main() -> int:
     """Reads the command line."""
     arguments = sys.argv[1:]
-    settle_environment()
+    prepare_environment()
     if arguments in (["--zygote"], ["--zygote", "plain"]):
         import _socket
 

@@ -10,12 +10,12 @@ import json
 import os
 from typing import Any, Dict, Optional, Tuple
 
-from .streams import give_streams, lift
+from .streams import replace_standard_streams, move_descriptor_up
 
 # Kept by name here: a bot may replace them in their own modules, where others would find the replacement.
 _read, _write, _dumps = os.read, os.write, json.dumps
 
-LONGEST = 16 * 1024 * 1024
+MAX_LINE_BYTES = 16 * 1024 * 1024
 """A line from the host longer than this is none."""
 
 class Channel:
@@ -34,7 +34,7 @@ class Channel:
                 self._buffer = rest
                 return line
             chunk = _read(self.read_from, 1 << 16)
-            if not chunk or len(self._buffer) > LONGEST:
+            if not chunk or len(self._buffer) > MAX_LINE_BYTES:
                 return None
             self._buffer += chunk
 
@@ -55,14 +55,14 @@ def from_environment() -> Channel:
     output becomes its log."""
     named = [os.environ.pop(name, None) for name in ("AGON_IN", "AGON_OUT")]
     read_from, write_to = (int(text) if text else default for text, default in zip(named, (0, 1)))
-    return private(read_from, write_to)
+    return make_private_channel(read_from, write_to)
 
 
-def private(read_from: int, write_to: int) -> Channel:
+def make_private_channel(read_from: int, write_to: int) -> Channel:
     """Takes two descriptors for the protocol, closes them under their old numbers, and gives the bot an empty input
     and its log for output."""
-    lifted: Tuple[int, int] = (lift(read_from), lift(write_to))
+    lifted: Tuple[int, int] = (move_descriptor_up(read_from), move_descriptor_up(write_to))
     for descriptor in {read_from, write_to} - {0, 1, 2}:
         os.close(descriptor)
-    give_streams()
+    replace_standard_streams()
     return Channel(*lifted)

@@ -15,20 +15,20 @@ HINT = "only Python's own library, NumPy and files beside the bot can be importe
 
 def find_missing_imports(tree: ast.Module, file: str, path: str, root: str, library: Set[str]) -> Iterator[Finding]:
     """Every import of the file that would fail, except those inside a `try`. `library` holds the game's modules."""
-    tried = _tried(tree)
+    tried = _inside_try(tree)
     for node in ast.walk(tree):
         if node in tried:
             continue
         if isinstance(node, ast.Import):
             wanted = [(alias.name, 0) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            wanted = [(name, node.level) for name in _from(node)]
+            wanted = [(name, node.level) for name in _imported_modules(node)]
         else:
             continue
         for name, level in wanted:
             if set(name.split(".")) & library:
                 continue
-            there = _local(name, level, path, root) if level else _found(name, path, root)
+            there = _relative_origin(name, level, path, root) if level else _origin(name, path, root)
             if there == "missing":
                 dots = "." * level
                 what = f"imports {dots}{name}, and there is no such module"
@@ -39,18 +39,18 @@ def find_missing_imports(tree: ast.Module, file: str, path: str, root: str, libr
                 yield Finding(False, "import", what, file, node.lineno, node.col_offset + 1, hint)
 
 
-def _from(node: ast.ImportFrom) -> List[str]:
+def _imported_modules(node: ast.ImportFrom) -> List[str]:
     """The modules of `from x import y`: x, or each y of `from . import y`."""
     return [node.module] if node.module else [alias.name for alias in node.names if alias.name != "*"]
 
 
-def _tried(tree: ast.Module) -> Set[ast.AST]:
+def _inside_try(tree: ast.Module) -> Set[ast.AST]:
     """What stands inside a try that catches something."""
     tries = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers]
     return {inner for node in tries for part in node.body for inner in ast.walk(part)}
 
 
-def _found(name: str, path: str, root: str) -> str:
+def _origin(name: str, path: str, root: str) -> str:
     """Where a module would come from: `own`, `python`, `foreign` or `missing`."""
     top = name.split(".")[0]
     if any(_is_module(folder, top) for folder in (os.path.dirname(path), root)):
@@ -71,7 +71,7 @@ def _found(name: str, path: str, root: str) -> str:
     return "python" if is_python or top == "numpy" else "foreign"
 
 
-def _local(name: str, level: int, path: str, root: str) -> str:
+def _relative_origin(name: str, level: int, path: str, root: str) -> str:
     """A relative import. What climbs out of the submission finds nothing but the game's own modules."""
     folder = os.path.dirname(path)
     for _ in range(level - 1):

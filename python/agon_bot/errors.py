@@ -27,7 +27,7 @@ class LoadError(Exception):
         self.hint = hint
         self.trace = trace
 
-    def message(self) -> Dict[str, Any]:
+    def to_json(self) -> Dict[str, Any]:
         """The error as it travels to the host. Keys without a value are left out."""
         fields = {"what": self.what, "file": self.file, "line": self.line, "hint": self.hint, "trace": self.trace}
         return {name: value for name, value in fields.items() if value}
@@ -40,20 +40,20 @@ class LoadError(Exception):
 class AnswerFault(Exception):
     """The bot's answer cannot be passed on: `illegal` or `garbled`, with the reason."""
 
-    def __init__(self, fault: str, says: str) -> None:
-        super().__init__(says)
+    def __init__(self, fault: str, message: str) -> None:
+        super().__init__(message)
         self.fault = fault
-        self.says = says
+        self.message = message
 
 
-def garbled(says: str) -> AnswerFault:
+def garbled(message: str) -> AnswerFault:
     """Not an answer at all."""
-    return AnswerFault("garbled", says)
+    return AnswerFault("garbled", message)
 
 
-def illegal(says: str) -> AnswerFault:
+def illegal(message: str) -> AnswerFault:
     """Well-formed, not allowed."""
-    return AnswerFault("illegal", says)
+    return AnswerFault("illegal", message)
 
 
 def one_line(text: str, most: int = 500) -> str:
@@ -83,10 +83,10 @@ def bot_frames(trace: Optional[TracebackType], root: str) -> List[traceback.Fram
     import traceback  # only now: most bots never need it
 
     frames = traceback.extract_tb(trace, limit=-200) if trace else []
-    return [frame for frame in frames if inside(frame.filename, root) is not None]
+    return [frame for frame in frames if path_in_bot_folder(frame.filename, root) is not None]
 
 
-def inside(file: str, root: str) -> Optional[str]:
+def path_in_bot_folder(file: str, root: str) -> Optional[str]:
     """A file's name seen from the bot's folder; `None` if it is not below it. By its path as it stands, for a folder of
     the bot's may be a link to where it really is, else by where it really is."""
     for whole in (os.path.abspath, os.path.realpath):
@@ -101,7 +101,7 @@ def crash_text(error: BaseException, root: str) -> str:
     shown from the bot's folder on, so that no path of the machine gets into a record."""
     lines = []
     for frame in bot_frames(error.__traceback__, root):
-        name = inside(frame.filename, root)
+        name = path_in_bot_folder(frame.filename, root)
         lines.append(f'File "{name}", line {frame.lineno}, in {frame.name}')
         if frame.line:
             lines.append(f"    {frame.line}")
@@ -112,7 +112,7 @@ def crash_text(error: BaseException, root: str) -> str:
 def fault_of(error: BaseException, root: str) -> Dict[str, Any]:
     """What goes into the record for an exception. By its real type: its `__class__` may say anything."""
     if issubclass(type(error), AnswerFault):
-        return {"fault": error.fault, "says": error.says}  # type: ignore[attr-defined]
+        return {"fault": error.fault, "says": error.message}  # type: ignore[attr-defined]
     return {"fault": "crash", "says": crash_text(error, root)}
 
 
@@ -122,12 +122,12 @@ def load_error(error: BaseException, root: str, file: str) -> LoadError:
     if isinstance(error, LoadError):
         return error
     if isinstance(error, SyntaxError):
-        name = inside(error.filename or file, root) or shown
+        name = path_in_bot_folder(error.filename or file, root) or shown
         return LoadError(f"does not parse: {error.msg}", name, error.lineno, "fix the syntax")
     frames = bot_frames(error.__traceback__, root)
     line = None
     if frames:
-        shown = inside(frames[-1].filename, root) or shown
+        shown = path_in_bot_folder(frames[-1].filename, root) or shown
         line = frames[-1].lineno
     words = exception_text(error)
     if isinstance(error, ImportError):

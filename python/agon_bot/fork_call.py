@@ -9,17 +9,17 @@ import signal
 import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-from .process_cleanup import end_children, exit_description
-from .streams import HIGH, flush
+from .process_cleanup import kill_children, exit_description
+from .streams import MIN_PROTOCOL_DESCRIPTOR, flush
 
 # Kept by name: a bot may replace them where it finds them.
 _fork, _exit, _waitpid, _kill = os.fork, os._exit, os.waitpid, os.kill
 _pipe, _read, _write, _close, _closerange = os.pipe, os.read, os.write, os.close, os.closerange
 
 MAX_ANSWER_BYTES = 64 * 1024
-RESULT = {"answer", "fault", "says"}
+ALLOWED_KEYS = {"answer", "fault", "says"}
 """All that a fork may tell."""
-GRACE_MS = 25.0
+LATE_GRACE_MS = 25.0
 """Past its limit by so much, a call is ended."""
 
 
@@ -28,13 +28,13 @@ def run_in_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -
     reader, writer = _pipe()
     child = _fork()
     if child == 0:
-        _live_and_die(work, reader, writer)
+        _run_and_exit(work, reader, writer)
     _close(writer)
     data, in_time = _read_answer(reader, child, limit_ms)
     _close(reader)
     _kill(child, signal.SIGKILL)
     status = _waitpid(child, 0)[1]
-    end_children()
+    kill_children()
     if not in_time:
         return {"fault": "timeout", "says": f"no answer within {limit_ms} ms"}
     result = decode(data)
@@ -43,12 +43,12 @@ def run_in_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -
     return result
 
 
-def _live_and_die(work: Callable[[], Dict[str, Any]], reader: int, writer: int) -> None:
+def _run_and_exit(work: Callable[[], Dict[str, Any]], reader: int, writer: int) -> None:
     """In the fork: does the work, writes what it gave, ends. Never returns."""
     try:
         _close(reader)
         # Not the protocol's descriptors: a call must not speak for the bot.
-        _closerange(HIGH, HIGH + 8)
+        _closerange(MIN_PROTOCOL_DESCRIPTOR, MIN_PROTOCOL_DESCRIPTOR + 8)
         data = encode(work())
         flush()
         while data:
@@ -76,7 +76,7 @@ def decode(data: bytes) -> Optional[Dict[str, Any]]:
         result = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return result if isinstance(result, dict) and set(result) <= RESULT else None
+    return result if isinstance(result, dict) and set(result) <= ALLOWED_KEYS else None
 
 
 def _read_answer(reader: int, child: int, limit_ms: Optional[float]) -> Tuple[bytes, bool]:
@@ -89,11 +89,11 @@ def _read_answer(reader: int, child: int, limit_ms: Optional[float]) -> Tuple[by
     poller = select.poll()
     poller.register(reader, select.POLLIN)
     data = b""
-    spare = None if limit_ms is None else float(limit_ms) + GRACE_MS
+    spare = None if limit_ms is None else float(limit_ms) + LATE_GRACE_MS
     while not data.endswith(b"\n") and len(data) <= MAX_ANSWER_BYTES:
         if not poller.poll(spare):
-            charged = (time.monotonic() - began) * 1000 - waited_ms(child)
-            spare = float(limit_ms or 0) + GRACE_MS - charged
+            charged = (time.monotonic() - began) * 1000 - run_queue_wait_ms(child)
+            spare = float(limit_ms or 0) + LATE_GRACE_MS - charged
             if spare <= 0:
                 return data, False
             spare = max(1.0, spare)
@@ -105,7 +105,7 @@ def _read_answer(reader: int, child: int, limit_ms: Optional[float]) -> Tuple[by
     return data, True
 
 
-def waited_ms(process: int) -> float:
+def run_queue_wait_ms(process: int) -> float:
     """How long a process has stood ready and waited for a processor."""
     try:
         with open(f"/proc/{process}/schedstat", "rb") as file:

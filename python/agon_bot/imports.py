@@ -25,7 +25,7 @@ from .virtual_packages import install
 _relative = re.compile(rb"\bfrom[\s\\]*\.").search
 
 
-class Alias:
+class ExistingModuleLoader:
     """Hands out a module that exists already, under one more name."""
 
     def __init__(self, module: ModuleType) -> None:
@@ -40,7 +40,7 @@ class Alias:
         module.__name__, module.__spec__, module.__loader__ = self._own
 
 
-class GameModules:
+class GameModuleFinder:
     """Finds a competition's modules (`bot_control`, ...) by their last name, in any package: `robots.bot_control`,
     `a.b.bot_control`.
 
@@ -55,12 +55,12 @@ class GameModules:
         module = self._modules.get(fullname.rpartition(".")[2])
         if module is None:
             return None
-        return importlib.machinery.ModuleSpec(fullname, Alias(module))  # type: ignore[arg-type]
+        return importlib.machinery.ModuleSpec(fullname, ExistingModuleLoader(module))  # type: ignore[arg-type]
 
 
 def install_game_modules(modules: Dict[str, ModuleType]) -> None:
     """Makes a competition's modules importable under every spelling."""
-    sys.meta_path.append(GameModules(modules))  # type: ignore[arg-type]
+    sys.meta_path.append(GameModuleFinder(modules))  # type: ignore[arg-type]
 
 
 def relative_import_depth(file: str) -> int:
@@ -90,12 +90,12 @@ def relative_import_depth(file: str) -> int:
 
 def install_virtual_package(file: str, root: str) -> str:
     """Makes the package tree for a bot's file and returns the full name its module gets."""
-    name, packages = plan(file, root)
+    name, packages = plan_packages(file, root)
     install(packages)
     return name
 
 
-def plan(file: str, root: str) -> Tuple[str, List[Tuple[str, List[str]]]]:
+def plan_packages(file: str, root: str) -> Tuple[str, List[Tuple[str, List[str]]]]:
     """The full name that the module of a bot's file gets, and the packages above it with their folders.
 
     Folders from `root` on down can be imported from; those above it are names only, so that no bot reaches its

@@ -48,7 +48,7 @@ def bot_root(shim: Shim) -> str:
     return os.path.join(os.path.realpath(inner.root), "")
 
 
-class OwnFiles:
+class BotFiles:
     """Which code is the bot's own."""
 
     def __init__(self, root: str) -> None:

@@ -12,7 +12,7 @@ from .errors import LoadError
 from .games import call_arguments
 from .json_imports import import_json_from
 from .virtual_packages import Module
-from .process_cleanup import end_children, exit_description, open_descriptors, shared_memory, threads
+from .process_cleanup import kill_children, exit_description, open_descriptors, has_shared_memory, thread_count
 from .tinyjson import loads
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ def check_loadable(game: str, target: str, hello: Message) -> Message:
         data += chunk
     os.close(reader)
     _, status = os.waitpid(child, 0)
-    end_children()
+    kill_children()
     try:
         found = loads(data.decode())
         return found if type(found) is dict else {"error": {"what": "says what no bot would say"}}
@@ -89,9 +89,9 @@ def forbid_background_work(known: List[int], file: str, function: str) -> None:
                 _signal.signal(number, _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    end_children()
+    kill_children()
     hint = f"a bot must be stateless: start nothing outside {function}"
-    if threads() > 1:
+    if thread_count() > 1:
         raise LoadError("starts a thread while it is loaded", file, None, hint)
-    if shared_memory():
+    if has_shared_memory():
         raise LoadError("makes shared memory while it is loaded", file, None, hint)

@@ -45,12 +45,12 @@ class Loaded(NamedTuple):
     tree: ast.Module
 
     @property
-    def shown(self) -> str:
+    def display_name(self) -> str:
         """The file's name as errors show it."""
         return os.path.relpath(self.file, self.root)
 
 
-Mend = Callable[[ast.Module], ast.Module]
+SyntaxFix = Callable[[ast.Module], ast.Module]
 
 
 def parse(file: str, root: str) -> ast.Module:
@@ -128,22 +128,22 @@ def same_name(a: str, b: str) -> bool:
 
 
 def execute(
-    file: str, root: Optional[str], given: Optional[Dict[str, Any]] = None, mend: Optional[Mend] = None
+    file: str, root: Optional[str], predefined: Optional[Dict[str, Any]] = None, fix_syntax: Optional[SyntaxFix] = None
 ) -> Loaded:
-    """Executes a bot's file as a module. `given` are names it may use without importing them; `mend` repairs its
+    """Executes a bot's file as a module. `predefined` are names it may use without importing them; `fix_syntax` repairs its
     syntax tree."""
     folder = os.path.dirname(file)
     root = root or folder
     tree = parse(file, root)
-    if mend is not None:
-        tree = mend(tree)
+    if fix_syntax is not None:
+        tree = fix_syntax(tree)
     try:
         name = imports.install_virtual_package(file, root)
         code = compile(tree, file, "exec", dont_inherit=True)
         module = ModuleType(name)
         module.__file__ = file
         module.__package__ = name.rpartition(".")[0]
-        module.__dict__.update(given or {})
+        module.__dict__.update(predefined or {})
         sys.modules[name] = module
         # Helpers import each other, and sometimes the bot's own file, by bare names: as if it had been started from
         # its folder.
@@ -181,11 +181,11 @@ def choose_class(loaded: Loaded, method: str, wanted: Optional[str], also_named:
         kind = getattr(module, wanted, None)
         if not isinstance(kind, type):
             names = ", ".join(sorted(k.__name__ for k in usable)) or "none"
-            raise LoadError(f"has no class {wanted}", loaded.shown, None, f"its bot classes: {names}")
+            raise LoadError(f"has no class {wanted}", loaded.display_name, None, f"its bot classes: {names}")
         if not callable(getattr(kind, method, None)):
             raise LoadError(
                 f"class {wanted} has no method {method}",
-                loaded.shown,
+                loaded.display_name,
                 lines.get(wanted),
                 f"write def {method}(self, ...)",
             )
@@ -201,10 +201,10 @@ def choose_class(loaded: Loaded, method: str, wanted: Optional[str], also_named:
         if len(own) == 1:
             name = own[0].__name__
             raise LoadError(
-                f"class {name} has no method {method}", loaded.shown, lines.get(name), f"write def {method}(self, ...)"
+                f"class {name} has no method {method}", loaded.display_name, lines.get(name), f"write def {method}(self, ...)"
             )
         raise LoadError(
-            f"has no class with a method {method}", loaded.shown, None, f"write a class with def {method}(self, ...)"
+            f"has no class with a method {method}", loaded.display_name, None, f"write a class with def {method}(self, ...)"
         )
     for name in (_stem(loaded.file), also_named, os.path.basename(os.path.dirname(loaded.file))):
         alike = [kind for kind in usable if name and same_name(kind.__name__, name)]
@@ -212,5 +212,5 @@ def choose_class(loaded: Loaded, method: str, wanted: Optional[str], also_named:
             return alike[0]
     names = ", ".join(f"{kind.__name__} (line {lines.get(kind.__name__, '?')})" for kind in usable)
     raise LoadError(
-        f"has several bot classes: {names}", loaded.shown, None, f"name one: {loaded.shown}:{usable[0].__name__}"
+        f"has several bot classes: {names}", loaded.display_name, None, f"name one: {loaded.display_name}:{usable[0].__name__}"
     )

@@ -13,7 +13,7 @@ only this package understands (`games/`):
 | rest | the observation |
 
 After a turn the next one is expected by the pipe. If anything else comes then, or a turn that is too long for it,
-`ELSEWHERE` comes by the pipe, and after that what it is by the socket. After anything but a turn all comes by the socket.
+`NEXT_ON_SOCKET` comes by the pipe, and after that what it is by the socket. After anything but a turn all comes by the socket.
 
 What is too long for a packet comes in parts: `PARTS`, three zero bytes and the length of the whole come first. An
 answer is `=`, the id in four bytes, and the answer's text; or JSON. Where each answer is given by a fork, `+` says
@@ -40,15 +40,15 @@ _readv, _write = os.readv, os.write
 _pack = struct.Struct("<cI").pack
 _whole = struct.Struct("<4xI").unpack_from
 
-TURN, PARTS, ELSEWHERE = 1, 2, 3
+TURN, PARTS, NEXT_ON_SOCKET = 1, 2, 3
 CALL_ENDED = b"+"
 """Sent when the fork that gave an answer has ended, where each answer is given by a fork."""
 HEADER = struct.Struct("<4xII")
-FIRST_SIZE = 1 << 18
-LONGEST = 16 << 20
+INITIAL_BUFFER_BYTES = 1 << 18
+MAX_MESSAGE_BYTES = 16 << 20
 
 
-def plain(number: int, text: str) -> bytes:
+def answer_packet(number: int, text: str) -> bytes:
     """The answer to a turn as a packet."""
     return _pack(b"=", number) + text.encode("ascii", "replace")
 
@@ -57,15 +57,15 @@ class PacketChannel:
     """Packets in, packets out. What has come stands at the beginning of `buffer`, which stays the same object unless
     something longer than ever before has come."""
 
-    def __init__(self, asked: int, answers: int, size: int = FIRST_SIZE, turns: int = -1) -> None:
-        self.asked = asked
+    def __init__(self, requests: int, answers: int, size: int = INITIAL_BUFFER_BYTES, turn_pipe: int = -1) -> None:
+        self.requests = requests
         self.answers = answers
-        self.turns = turns
+        self.turn_pipe = turn_pipe
         self.buffer = bytearray(size)
         self.view = memoryview(self.buffer)
         # The shortest way from a descriptor into a buffer that Python has.
-        self.read = FileIO(asked, closefd=False).readinto
-        self.read_turn = self.read if turns < 0 else FileIO(turns, closefd=False).readinto
+        self.read = FileIO(requests, closefd=False).readinto
+        self.read_turn = self.read if turn_pipe < 0 else FileIO(turn_pipe, closefd=False).readinto
 
     def receive(self) -> int:
         """Waits for a message and says how long it is; 0 when the host has gone."""
@@ -80,14 +80,14 @@ class PacketChannel:
 
     def finish_receiving(self, count: int) -> int:
         """The same when the beginning of a message has come already, of so many bytes, after a turn."""
-        if count and self.buffer[0] == ELSEWHERE:
+        if count and self.buffer[0] == NEXT_ON_SOCKET:
             return self.receive()
         if count and self.buffer[0] == PARTS:
             return self._receive_parts(_whole(self.buffer)[0])
         return count
 
     def _receive_parts(self, length: int) -> int:
-        if length > LONGEST:
+        if length > MAX_MESSAGE_BYTES:
             return 0
         if length > len(self.buffer):
             # Even: Colour Battle sees it as numbers of two bytes.
@@ -95,7 +95,7 @@ class PacketChannel:
             self.view = memoryview(self.buffer)
         have = 0
         while have < length:
-            count = _readv(self.asked, (self.view[have:length],))
+            count = _readv(self.requests, (self.view[have:length],))
             if count == 0:
                 return 0
             have += count
@@ -103,7 +103,7 @@ class PacketChannel:
 
     def answer(self, number: int, text: str) -> None:
         """Sends the answer to a turn."""
-        _write(self.answers, plain(number, text))
+        _write(self.answers, answer_packet(number, text))
 
     def send(self, message: Dict[str, Any]) -> None:
         """Sends a message."""

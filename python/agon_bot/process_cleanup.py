@@ -1,4 +1,4 @@
-"""What is left of a process's work: descriptors, threads, children. (Imports little: see `stateless_session.py`.)"""
+"""What is left of a process's work: descriptors, thread_count, children. (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def exit_description(status: int) -> str:
     return f"exit code {os.WEXITSTATUS(status)}"
 
 
-def end_children() -> None:
+def kill_children() -> None:
     """Kills and reaps every child that is left (orphans of a call come here: see `sandbox_enter.adopt_orphans`)."""
     for _ in range(1000):
         try:
@@ -59,7 +59,7 @@ def open_descriptors() -> List[int]:
     return found
 
 
-def threads() -> int:
+def thread_count() -> int:
     """How many threads this process has."""
     try:
         return len(os.listdir("/proc/self/task"))
@@ -69,7 +69,7 @@ def threads() -> int:
         return threading.active_count()
 
 
-def shared_memory() -> bool:
+def has_shared_memory() -> bool:
     """Whether a writable mapping is shared with forks."""
     try:
         with open("/proc/self/maps", "rb") as file:

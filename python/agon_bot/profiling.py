@@ -22,24 +22,24 @@ from types import FrameType
 from typing import Any, Dict, List, Optional, Tuple
 
 from .games.base import Message, Shim
-from .in_process_session import InProcessSession, OwnFiles, bot_root
+from .in_process_session import InProcessSession, BotFiles, bot_root
 from .session import outcome
 
-EVERY = 0.001
+SAMPLE_INTERVAL = 0.001
 """Seconds of processor time between two samples. The kernel rounds it up to its own tick."""
-PIECE = 24 * 1024
+MAX_PIECE_CHARS = 24 * 1024
 """So much of the result fits a line, even if every character has to be escaped."""
 MAX_LINES_SHOWN = 200
 
 Line = Tuple[str, int]
 # Not the process's clock: while a timer runs on it, Linux brings it up to date only now and then.
-_used = time.thread_time
+_cpu_time = time.thread_time
 
 
-class Functions:
+class FunctionProfiler:
     """cProfile around each call."""
 
-    def __init__(self, files: OwnFiles) -> None:
+    def __init__(self, files: BotFiles) -> None:
         self.profile = cProfile.Profile()
 
     def begin(self) -> None:
@@ -56,35 +56,35 @@ class Functions:
         return {"stats": marshal.dumps(self.profile.stats).hex()}  # type: ignore[attr-defined]
 
 
-class Lines:
+class LineProfiler:
     """Time by line of the bot's own files. A sample weighs the processor time since the one before it: one that was
     kept waiting by a long call into C weighs as much as that call. What is left at the end of a call is part of the
     next call's first sample."""
 
-    def __init__(self, files: OwnFiles) -> None:
+    def __init__(self, files: BotFiles) -> None:
         self.files = files
         self.spent: Dict[Line, float] = {}
         self.inside = False
-        self.last = self.spare = 0.0
+        self.last = self.carried_time = 0.0
         signal.signal(signal.SIGPROF, self.sample)
         # Never stopped: a call may be shorter than the time between two samples.
-        signal.setitimer(signal.ITIMER_PROF, EVERY, EVERY)
+        signal.setitimer(signal.ITIMER_PROF, SAMPLE_INTERVAL, SAMPLE_INTERVAL)
 
     def begin(self) -> None:
         """A call begins."""
-        self.last = _used() - self.spare
+        self.last = _cpu_time() - self.carried_time
         self.inside = True
 
     def end(self) -> None:
         """The call is over."""
         self.inside = False
-        self.spare = _used() - self.last
+        self.carried_time = _cpu_time() - self.last
 
     def sample(self, number: int, frame: Optional[FrameType]) -> None:
         """Looks what the bot is at: in the innermost frame that is its own."""
         if not self.inside:
             return
-        now = _used()
+        now = _cpu_time()
         # A signal is looked at when a function is entered (at its first line, or none): what was at work is the line
         # that calls it.
         if frame is not None and frame.f_lineno in (None, frame.f_code.co_firstlineno):
@@ -114,14 +114,14 @@ class Lines:
         }
 
 
-WAYS = {"functions": Functions, "lines": Lines}
+PROFILERS = {"functions": FunctionProfiler, "lines": LineProfiler}
 
 
-class Profiled(InProcessSession):
+class ProfileSession(InProcessSession):
     """A bot under the profiler."""
 
-    way: Any = None
-    rest: Optional[str] = None
+    profiler: Any = None
+    unsent: Optional[str] = None
 
     def reply(self, message: Message) -> Message:
         if message.get("type") == "profile":
@@ -129,35 +129,35 @@ class Profiled(InProcessSession):
         return super().reply(message)
 
     def ask(self, shim: Shim, message: Message) -> Message:
-        if self.way is None:
-            self.way = WAYS[os.environ.get("AGON_PROFILE", "functions")](OwnFiles(bot_root(shim)))
-        self.way.begin()
+        if self.profiler is None:
+            self.profiler = PROFILERS[os.environ.get("AGON_PROFILE", "functions")](BotFiles(bot_root(shim)))
+        self.profiler.begin()
         try:
             return outcome(shim, message)
         finally:
-            self.way.end()
+            self.profiler.end()
 
     def piece(self) -> Message:
         """The next piece of the result; an empty one is the end."""
-        if self.rest is None:
-            self.rest = json.dumps(self.way.result() if self.way is not None else {})
-        piece, self.rest = self.rest[:PIECE], self.rest[PIECE:]
+        if self.unsent is None:
+            self.unsent = json.dumps(self.profiler.result() if self.profiler is not None else {})
+        piece, self.unsent = self.unsent[:MAX_PIECE_CHARS], self.unsent[MAX_PIECE_CHARS:]
         return {"piece": piece}
 
 
 def main(arguments: List[str]) -> int:
     """Reads the command line."""
-    from .__main__ import settle_environment
+    from .__main__ import prepare_environment
     from .channel import from_environment
     from .streams import flush
     from .loading import Target
 
-    settle_environment()
-    if len(arguments) != 2 or os.environ.get("AGON_PROFILE", "functions") not in WAYS:
+    prepare_environment()
+    if len(arguments) != 2 or os.environ.get("AGON_PROFILE", "functions") not in PROFILERS:
         usage = "usage: AGON_PROFILE=functions|lines python -m agon_bot.profiling GAME PATH[:Class]"
         print(usage, file=sys.stderr)
         return 2
-    code = Profiled(from_environment(), arguments[0], Target.parse(arguments[1])).run()
+    code = ProfileSession(from_environment(), arguments[0], Target.parse(arguments[1])).run()
     flush()
     os._exit(code)
 

@@ -1,6 +1,6 @@
 """Walls around this process, put up before any byte of a bot is read.
 
-`enter(order)` is what a child of the warm parent calls. The order is plain data from the host, which decides; this
+`enter(request)` is what a child of the warm parent calls. The order is plain data from the host, which decides; this
 file only obeys:
 
 | key | meaning |
@@ -49,9 +49,9 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REFER, TRUNCATE, IOCTL_DEV = (
     1 << 15,
 )
 MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 13))
-FOR_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
+FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 """What can be allowed on a single file; the rest is about folders."""
-WRITING = WRITE_FILE | MAKE_AND_REMOVE | REFER | TRUNCATE
+WRITE_RIGHTS = WRITE_FILE | MAKE_AND_REMOVE | REFER | TRUNCATE
 
 
 class EnterError(Exception):
@@ -72,37 +72,37 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
 
 
-def enter(order: Dict[str, Any]) -> None:
-    """Puts up all walls of an order, the narrowest last. There is no way back."""
+def enter(request: Dict[str, Any]) -> None:
+    """Puts up all walls of an request, the narrowest last. There is no way back."""
     try:
-        environment = order.get("environment")
+        environment = request.get("environment")
         if environment is not None:
             os.environ.clear()
             os.environ.update({str(k): str(v) for k, v in environment.items()})
-        set_limits({"CORE": 0, **(order.get("limits") or {})})
-        if order.get("drop"):
-            give_up_privileges(order.get("user"))
+        set_limits({"CORE": 0, **(request.get("limits") or {})})
+        if request.get("drop"):
+            give_up_privileges(request.get("user"))
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
         # Changing the user clears both of these.
         _prctl(PR_SET_DUMPABLE, 0)
-        if order.get("namespaces") is None:
+        if request.get("namespaces") is None:
             # In namespaces of its own it ends with their first process.
             die_with_parent()
-        if order.get("folder"):
-            os.chdir(order["folder"])
-        if order.get("landlock"):
-            restrict(_rules_in_numbers(**order["landlock"]))
+        if request.get("folder"):
+            os.chdir(request["folder"])
+        if request.get("landlock"):
+            apply_ruleset(_make_ruleset(**request["landlock"]))
         os.umask(0o077)
-        filters = [bytes.fromhex(text) for text in order.get("seccomp") or ()]
+        filters = [bytes.fromhex(text) for text in request.get("seccomp") or ()]
         for code in filters:
-            filter_calls(_for_this_process(code, order.get("own")))
+            install_seccomp_filter(_for_this_process(code, request.get("own")))
     except Exception as error:
         raise EnterError(f"{type(error).__name__}: {error}") from error
 
 
-def setns(world: int, kinds: int) -> None:
+def setns(pidfd: int, kinds: int) -> None:
     """Into the namespaces of the process behind a pidfd. For the process namespace that is true of children only."""
-    if _libc.setns(ctypes.c_int(world), ctypes.c_int(kinds)) != 0:
+    if _libc.setns(ctypes.c_int(pidfd), ctypes.c_int(kinds)) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"setns: {os.strerror(number)}")
 
@@ -193,7 +193,7 @@ def landlock_version() -> int:
         return 0
 
 
-def _known(rights: int, version: int) -> int:
+def _supported(rights: int, version: int) -> int:
     """The rights this kernel can handle."""
     for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)):
         if version < since:
@@ -208,17 +208,17 @@ def _ruleset(rights: int, allowed: Iterable[Tuple[str, int]], closed: bool) -> i
     if version < 1:
         raise OSError(0, "the kernel has no Landlock")
     attributes = _Ruleset(
-        _known(rights, version), 3 if closed and version >= 4 else 0, 3 if closed and version >= 6 else 0
+        _supported(rights, version), 3 if closed and version >= 4 else 0, 3 if closed and version >= 6 else 0
     )
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     rules = _syscall(SYS_LANDLOCK_CREATE, ctypes.byref(attributes), ctypes.c_size_t(size), ctypes.c_uint32(0))
     for path, wanted in allowed:
-        wanted = _known(wanted & rights, version)
-        _allow(rules, path, wanted if os.path.isdir(path) else wanted & FOR_FILES)
+        wanted = _supported(wanted & rights, version)
+        _allow(rules, path, wanted if os.path.isdir(path) else wanted & FILE_RIGHTS)
     return rules
 
 
-def _rules_in_numbers(
+def _make_ruleset(
     files: int, network: int, scopes: int, rules: List[List[Any]], proc: Optional[List[Any]]
 ) -> int:
     """A rule set as the host has worked it out."""
@@ -240,13 +240,13 @@ def _allow(rules: int, path: str, bits: int) -> None:
     os.close(parent)
 
 
-def restrict(rules: int) -> None:
+def apply_ruleset(rules: int) -> None:
     """Puts a rule set into force."""
     _syscall(SYS_LANDLOCK_RESTRICT, ctypes.c_int(rules), ctypes.c_uint32(0))
     os.close(rules)
 
 
-def filter_calls(code: bytes) -> None:
+def install_seccomp_filter(code: bytes) -> None:
     """Puts a seccomp filter into force."""
     if not code or len(code) % 8:
         raise ValueError("a seccomp filter is an array of 8-byte instructions")
@@ -260,14 +260,14 @@ def forbid_writing() -> bool:
     size of files is held to 0. Says whether it was Landlock."""
     try:
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
-        restrict(_ruleset(WRITING, [(os.devnull, WRITE_FILE | TRUNCATE)], closed=False))
+        apply_ruleset(_ruleset(WRITE_RIGHTS, [(os.devnull, WRITE_FILE | TRUNCATE)], closed=False))
         return True
     except OSError:
         set_limits({"FSIZE": 0})
         return False
 
 
-def give_back_memory() -> None:
+def trim_heap() -> None:
     """Hands what was freed back to the system, where the C library can: a fork shares less then."""
     try:
         _libc.malloc_trim(ctypes.c_size_t(0))

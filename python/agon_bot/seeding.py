@@ -49,7 +49,7 @@ def seed_all(seed: int) -> None:
         numpy_random.seed(seed & 0xFFFFFFFF)
 
 
-def warm_numpy(path: str) -> None:
+def preload_numpy(path: str) -> None:
     """Imports NumPy's generator before the bot does, if the bot's files mention NumPy: what is not loaded cannot be
     seeded, and a bot may draw while it is loaded. Others are spared the time."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)

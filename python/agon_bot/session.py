@@ -24,7 +24,7 @@ from .errors import LoadError, fault_of
 from .games import bot_api, game_part, has_python_api, lifetime
 from .games.base import Message, Shim
 from .loading import Target
-from .seeding import derive, seed_all, warm_numpy
+from .seeding import derive, seed_all, preload_numpy
 
 # Kept by name: a bot may replace them where it finds them. It is what `os.environ` has its variables in.
 _putenv, _variables = os.putenv, os.environ._data  # type: ignore[attr-defined]
@@ -106,7 +106,7 @@ class Session:
     def hello(self, message: Message) -> Message:
         """Loads the bot. Chance is seeded first: a bot may draw at import."""
         try:
-            warm_numpy(self.target.path)
+            preload_numpy(self.target.path)
             game = str(message.get("game") or self.game)
             self.seed_loading(game, message)
             self.shim = self.make_shim(game)
@@ -114,7 +114,7 @@ class Session:
             about = self.shim.load(message)
         except LoadError as error:
             print(error, file=sys.stderr)
-            return {"error": error.message()}
+            return {"error": error.to_json()}
         known = {name: text for name, text in about.items() if text}
         return {"protocol": PROTOCOL, **known}
 

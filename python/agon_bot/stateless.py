@@ -21,7 +21,7 @@ from .errors import LoadError
 from .fork_call import run_in_fork
 from .games import call_arguments, game_part
 from .games.base import Message, Shim, StatelessShim
-from .imports import plan
+from .imports import plan_packages
 from .stateless_session import call_seed, warm_up
 from .loading import Target
 from .process_cleanup import open_descriptors
@@ -89,8 +89,8 @@ def check_target(game: str, target: str, hello: Message) -> bytes:
         shim.load(hello)
     except LoadError as error:
         print(error, file=sys.stderr)
-        return json.dumps({"error": error.message()}).encode()
+        return json.dumps({"error": error.to_json()}).encode()
     file = shim.bot.file
     root = shim.target.root or os.path.dirname(file)
-    name, packages = plan(file, root)
+    name, packages = plan_packages(file, root)
     return json.dumps({"file": file, "name": name, "packages": packages, "root": root}).encode()

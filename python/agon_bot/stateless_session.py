@@ -17,12 +17,12 @@ import resource
 
 from . import PROTOCOL, sandbox_enter
 from .virtual_packages import install
-from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, plain
+from .packet_channel import CALL_ENDED, HEADER, TURN, PacketChannel, answer_packet
 from .games import call_arguments, game_part
 from .process_cleanup import exit_description, open_descriptors
 from .load_stateless import check_loadable, execute, forbid_background_work
-from .seeding import derive, seed_all, warm_numpy
-from .streams import write_at_once
+from .seeding import derive, seed_all, preload_numpy
+from .streams import disable_output_buffering
 from .tinyjson import loads
 
 TYPE_CHECKING = False
@@ -36,18 +36,18 @@ _exit, _waitpid, _waitid, _close, _write = os._exit, os.waitpid, os.waitid, os.c
 _setrlimit, _NPROC, _PID, _ENDED = resource.setrlimit, resource.RLIMIT_NPROC, os.P_PID, os.WEXITED | os.WNOWAIT
 _fcntl, _GETFL, _SETFL, _EXITED = fcntl.fcntl, fcntl.F_GETFL, fcntl.F_SETFL, os.CLD_EXITED
 _header = HEADER.unpack_from
-_NOTHING = (0, 0)
+_NO_PROCESSES = (0, 0)
 # Straight to the C library. Python's own functions see to much that matters to threads (`fork`), or let other threads
 # run meanwhile (all of them), which is pages touched for nothing where there are none.
 _libc = ctypes.PyDLL(None)
 _fork = getattr(_libc, "_Fork", _libc.fork)
 _NATIVE = _libc.close, _libc.setrlimit, _libc.write, _libc._exit
-_NONE = (ctypes.c_ulong * 2)()
+_ZERO_LIMIT = (ctypes.c_ulong * 2)()
 """A limit of nothing."""
 
-DONE = 77
+DONE_EXIT_CODE = 77
 """The exit code of a fork that has done what it was for."""
-FIRST_SIZE = 1 << 16
+INITIAL_BUFFER_BYTES = 1 << 16
 """Room for what comes: the longest packet. Every page of it is one that forks share."""
 
 
@@ -56,10 +56,10 @@ def call_seed(game: int, turn: int) -> int:
     return game + turn * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 
 
-def play(order: Message, asked: int, answers: int) -> int:
-    """Plays the bot of an order. Returns the exit code."""
-    game, packets = str(order["game"]), PacketChannel(asked, answers, FIRST_SIZE)
-    return StatelessSession(packets, game, call_arguments(game), str(order["target"])).run()
+def play(request: Message, request_socket: int, answer_socket: int) -> int:
+    """Plays the bot of an request. Returns the exit code."""
+    game, packets = str(request["game"]), PacketChannel(request_socket, answer_socket, INITIAL_BUFFER_BYTES)
+    return StatelessSession(packets, game, call_arguments(game), str(request["target"])).run()
 
 
 class StatelessSession:
@@ -76,8 +76,8 @@ class StatelessSession:
         self.arguments = arguments_class([])
         self.base_seed = 0
         self.game_seed = 0
-        self.flags = 0
-        self.call = 0
+        self.stderr_flags = 0
+        self.last_child = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
     def run(self) -> int:
@@ -95,7 +95,7 @@ class StatelessSession:
             if kind == "bye":
                 return 0
             if kind == "turn":
-                self.long_turn(message)
+                self.json_turn(message)
                 continue
             reply = self.reply(kind, message)
             packets.send({**reply, "id": message.get("id")})
@@ -123,27 +123,27 @@ class StatelessSession:
             except BaseException as error:  # what was fine a moment ago
                 from .errors import load_error
 
-                return {"error": load_error(error, checked["root"], checked["file"]).message()}
+                return {"error": load_error(error, checked["root"], checked["file"]).to_json()}
         self.names = [str(name) for name in message.get("names") or []]
         self.base_seed = derive(message.get("seed", ""))
         return {"protocol": PROTOCOL}
 
     def load(self, plan: Message) -> None:
         """Executes the bot's file. Everything that can be wrong with it was found in a fork."""
-        write_at_once()
+        disable_output_buffering()
         # Nobody asks it anything there, and what is no longer open cannot be marked for the next call.
         _close(0)
         sandbox_enter.forbid_writing()
         sandbox_enter.adopt_orphans()
         known = open_descriptors()
-        warm_numpy(plan["file"])
+        preload_numpy(plan["file"])
         seed_all(0)
         install(plan["packages"])
         self.root = plan["root"]
         entry = game_part(self.game, "ENTRY_FUNCTION")
         self.function = execute(plan["file"], plan["name"]).__dict__[entry]
         forbid_background_work(known, self.arguments_class.SOURCE_FILE, entry)
-        self.flags = _fcntl(2, _GETFL)
+        self.stderr_flags = _fcntl(2, _GETFL)
         make_ready(self.arguments_class)
 
     def start(self, message: Message) -> None:
@@ -162,18 +162,18 @@ class StatelessSession:
         arguments = self.arguments
         state = arguments.state(data)
         seed_all(call_seed(self.game_seed, data[12]))
-        if self.call:
-            _waitpid(self.call, 0)
+        if self.last_child:
+            _waitpid(self.last_child, 0)
         # All forks share it: a mark that one left there would be seen by the next.
-        _fcntl(2, _SETFL, self.flags)
+        _fcntl(2, _SETFL, self.stderr_flags)
         history, head = arguments.history, b"=" + data[4:8]
         child = _fork()
         if child == 0:
             self.run_call(_NATIVE, state, history, head)
-        self.call = child
+        self.last_child = child
         end = _waitid(_PID, child, _ENDED)
-        if end is None or end.si_status != DONE or end.si_code != _EXITED:
-            self.broken(_header(data)[0])
+        if end is None or end.si_status != DONE_EXIT_CODE or end.si_code != _EXITED:
+            self.report_failed_call(_header(data)[0])
         else:
             # Only now can another call be made: until a fork has ended, its end may wait for a processor.
             _write(packets.answers, CALL_ENDED)
@@ -185,7 +185,7 @@ class StatelessSession:
         code = 1
         try:
             # Not the next question: that is for another. And nothing is started that could outlive the answer.
-            if close(self.packets.asked) == 0 and limit(_NPROC, _NONE) == 0:
+            if close(self.packets.requests) == 0 and limit(_NPROC, _ZERO_LIMIT) == 0:
                 try:
                     move = self.function(state, history)
                 except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
@@ -194,45 +194,45 @@ class StatelessSession:
                     if type(move) is str and move in self.direct_answers:
                         packet = head + self.direct_answers[move]
                         if write(self.packets.answers, packet, len(packet)) > 0:
-                            code = DONE
+                            code = DONE_EXIT_CODE
                         return
                     result = self.indirect_answer(move)
                 self.packets.send({**result, "id": int.from_bytes(head[1:], "little")})
-                code = DONE
+                code = DONE_EXIT_CODE
         finally:
             leave(code)
 
-    def long_turn(self, message: Message) -> None:
+    def json_turn(self, message: Message) -> None:
         """One call of a game that is longer than the short form can tell."""
         seen = message["observation"]
         state, history = self.arguments_class.from_observation(seen, self.names)
         seed_all(call_seed(self.game_seed, seen["turn"]))
-        if self.call:
-            _waitpid(self.call, 0)
+        if self.last_child:
+            _waitpid(self.last_child, 0)
         child = _fork()
         if child == 0:
             code = 1
             try:
-                _close(self.packets.asked)
-                _setrlimit(_NPROC, _NOTHING)
-                self.call_and_send(int(message["id"]), state, history)
-                code = DONE
+                _close(self.packets.requests)
+                _setrlimit(_NPROC, _NO_PROCESSES)
+                self.call_and_reply(int(message["id"]), state, history)
+                code = DONE_EXIT_CODE
             finally:
                 _exit(code)
-        self.call = child
+        self.last_child = child
         end = _waitid(_PID, child, _ENDED)
-        if end is None or end.si_status != DONE or end.si_code != _EXITED:
-            self.broken(int(message["id"]))
+        if end is None or end.si_status != DONE_EXIT_CODE or end.si_code != _EXITED:
+            self.report_failed_call(int(message["id"]))
         else:
             _write(self.packets.answers, CALL_ENDED)
 
-    def broken(self, number: int) -> None:
+    def report_failed_call(self, number: int) -> None:
         """Says how a fork ended that did not end as it should."""
-        status = _waitpid(self.call, 0)[1]
-        self.call = 0
+        status = _waitpid(self.last_child, 0)[1]
+        self.last_child = 0
         self.packets.send({"id": number, "ended": exit_description(status)})
 
-    def call_and_send(self, number: int, state: Message, history: List[Message]) -> None:
+    def call_and_reply(self, number: int, state: Message, history: List[Message]) -> None:
         """The call itself."""
         try:
             move = self.function(state, history)
@@ -240,7 +240,7 @@ class StatelessSession:
             result = fault(error, self.root)
         else:
             if type(move) is str and move in self.direct_answers:
-                _write(self.packets.answers, plain(number, move))
+                _write(self.packets.answers, answer_packet(number, move))
                 return
             result = self.indirect_answer(move)
         self.packets.send({**result, "id": number})
@@ -258,7 +258,7 @@ def fault(error: BaseException, root: str) -> Message:
     from .errors import AnswerFault, crash_text
 
     if isinstance(error, AnswerFault):
-        return {"fault": error.fault, "says": error.says}
+        return {"fault": error.fault, "says": error.message}
     return {"fault": "crash", "says": crash_text(error, root)}
 
 
@@ -269,7 +269,7 @@ def make_ready(arguments_class: Any) -> None:
     # What exists now is shared with every fork; the collector need not look at it again, nor run in a short call.
     gc.freeze()
     gc.set_threshold(20000, 10, 10)
-    sandbox_enter.give_back_memory()
+    sandbox_enter.trim_heap()
 
 
 def warm_up(arguments_class: Any) -> None:

@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from typing import List, TextIO
 
 # The sandbox allows few descriptors.
-HIGH = min(200, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 16)
+MIN_PROTOCOL_DESCRIPTOR = min(200, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 16)
 """The protocol's descriptors live above this number, out of the way of a bot that closes 0 to 99."""
 
 
-def lift(descriptor: int) -> int:
+def move_descriptor_up(descriptor: int) -> int:
     """The same stream under a high number, closed on exec."""
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH)
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, MIN_PROTOCOL_DESCRIPTOR)
 
 
-def write_at_once() -> None:
+def disable_output_buffering() -> None:
     """Whatever is printed from now on is out at once, so that nobody needs to see to it."""
     for number, name in ((1, "stdout"), (2, "stderr")):
         raw = open(number, "wb", buffering=0, closefd=False)
@@ -31,12 +31,12 @@ def write_at_once() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def mute(log: int, *kept: int) -> List[int]:
+def isolate_streams(log: int, *kept: int) -> List[int]:
     """Gives the bot an empty input and `log` for output, moves the descriptors that are kept out of the way, and
     closes all others. Returns the new numbers of those that are kept."""
     os.dup2(log, 2)
-    lifted = [lift(descriptor) for descriptor in kept]
-    give_streams()
+    lifted = [move_descriptor_up(descriptor) for descriptor in kept]
+    replace_standard_streams()
     last = 2
     for descriptor in [*sorted(lifted), 1 << 16]:
         os.closerange(last + 1, descriptor)
@@ -44,7 +44,7 @@ def mute(log: int, *kept: int) -> List[int]:
     return lifted
 
 
-def give_streams() -> None:
+def replace_standard_streams() -> None:
     empty = os.open(os.devnull, os.O_RDONLY)
     if empty != 0:
         os.dup2(empty, 0)

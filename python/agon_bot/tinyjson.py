@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 try:
     from _json import encode_basestring_ascii, make_scanner
 
-    class _Usual:
+    class _DecoderOptions:
         strict = True
         object_hook = None
         object_pairs_hook = None
@@ -19,7 +19,7 @@ try:
         parse_constant = float
         memo: dict = {}
 
-    _scan = make_scanner(_Usual)
+    _scan = make_scanner(_DecoderOptions)
 
     def loads(text: str) -> Any:
         """The value of a text that our own host has written."""

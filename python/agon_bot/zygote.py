@@ -2,7 +2,7 @@
 
 Whoever wants a bot (the sandbox's launcher) holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet
 of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packet_channel.py`, with
-`turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (doors of cgroups).
+`turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (cgroup_files of cgroups).
 
     {"game": GAME, "target": "/bots/steve.py:Steve", "core": 1, ...the sandbox, see sandbox_enter.py}
 
@@ -23,9 +23,9 @@ import select
 import _signal
 import _socket
 
-from .sandbox_enter import EnterError, adopt_orphans, enter, give_back_memory, setns
+from .sandbox_enter import EnterError, adopt_orphans, enter, trim_heap, setns
 from .games import game_ids, game_part, has_python_api, lifetime
-from .streams import mute
+from .streams import isolate_streams
 from .tinyjson import dumps, loads
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def preload(stateless: bool) -> None:
                 raise
 
 
-class Forked:
+class ForkedChild:
     """A bot that was forked."""
 
     def __init__(self, pid: int, news: int) -> None:
@@ -77,9 +77,9 @@ class Zygote:
     def __init__(self, control: _socket.socket) -> None:
         self.control = control
         self.poller = select.poll()
-        self.running: Dict[int, Forked] = {}
+        self.running: Dict[int, ForkedChild] = {}
         """By pidfd."""
-        self.known: Dict[int, Forked] = {}
+        self.known: Dict[int, ForkedChild] = {}
         """By the descriptor of its news."""
 
     def serve(self) -> int:
@@ -93,7 +93,7 @@ class Zygote:
         adopt_orphans()
         gc.collect()
         gc.freeze()
-        give_back_memory()
+        trim_heap()
         self.poller.register(self.control.fileno(), select.POLLIN)
         try:
             while True:
@@ -102,7 +102,7 @@ class Zygote:
                         self.report_exit(descriptor)
                     elif descriptor in self.known:
                         self.kill_and_reap(descriptor)
-                    elif descriptor == self.control.fileno() and not self.request():
+                    elif descriptor == self.control.fileno() and not self.handle_request():
                         return 0
         finally:
             for news in list(self.known):
@@ -117,7 +117,7 @@ class Zygote:
         forked.pidfd = None
         exited = end is not None and end.si_code == os.CLD_EXITED
         status = 0 if end is None else end.si_status << 8 if exited else end.si_status
-        tell(forked.news, {"ended": status})
+        send_news(forked.news, {"ended": status})
 
     def kill_and_reap(self, news: int) -> None:
         """Nobody asks for this bot any more."""
@@ -139,7 +139,7 @@ class Zygote:
         except ChildProcessError:
             os.close(news)
 
-    def request(self) -> bool:
+    def handle_request(self) -> bool:
         """Serves one request; false when nobody can ask any more."""
         try:
             data, descriptors = receive(self.control)
@@ -149,12 +149,12 @@ class Zygote:
             return False
         news = descriptors.pop(0) if descriptors else -1
         try:
-            order = loads(data.decode())
-            if len(descriptors) < 3 + (order["namespaces"] is not None) + bool(order.get("turns")):
+            request = loads(data.decode())
+            if len(descriptors) < 3 + (request["namespaces"] is not None) + bool(request.get("turns")):
                 raise ValueError("a request comes with descriptors for news, log, asking and answering")
-            self.fork(order, news, descriptors)
+            self.fork(request, news, descriptors)
         except (ValueError, KeyError, TypeError, OSError) as error:
-            tell(news, failed("forking the bot", error))
+            send_news(news, failed("forking the bot", error))
             if news >= 0 and news not in self.known:
                 os.close(news)
         finally:
@@ -162,11 +162,11 @@ class Zygote:
                 os.close(descriptor)
         return True
 
-    def fork(self, order: Dict[str, Any], news: int, descriptors: List[int]) -> None:
+    def fork(self, request: Dict[str, Any], news: int, descriptors: List[int]) -> None:
         """Forks a child for a bot, into its namespaces if it has some."""
         log, *more = descriptors
-        ways = [more.pop(0) for _ in range(3 if order.get("turns") else 2)]
-        world = more.pop(0) if order["namespaces"] is not None else None
+        channels = [more.pop(0) for _ in range(3 if request.get("turns") else 2)]
+        namespace_pidfd = more.pop(0) if request["namespaces"] is not None else None
         read_pid, write_pid = os.pipe()
         # Only a fork of one that has stepped into a process namespace is in it.
         between = os.fork()
@@ -177,32 +177,32 @@ class Zygote:
                 self.control.close()
                 pid = 0
                 try:
-                    prepare(order, more)
-                    if world is not None:
-                        setns(world, order["namespaces"])
+                    prepare(request, more)
+                    if namespace_pidfd is not None:
+                        setns(namespace_pidfd, request["namespaces"])
                         pid = os.fork()
                 except OSError as error:
-                    tell(news, failed("stepping into the namespaces", error))
+                    send_news(news, failed("stepping into the namespaces", error))
                     os._exit(code)
-                if pid or world is None:
+                if pid or namespace_pidfd is None:
                     os.write(write_pid, str(pid or os.getpid()).encode())
                 if pid == 0:
                     os.close(write_pid)
-                    code = live(order, news, log, ways)
+                    code = run_bot(request, news, log, channels)
             except Exception as error:
-                tell(news, failed("after the fork", error))
+                send_news(news, failed("after the fork", error))
             finally:
                 os._exit(code)
         os.close(write_pid)
         words = os.read(read_pid, 32)
         os.close(read_pid)
-        if world is not None or not words:
+        if namespace_pidfd is not None or not words:
             os.waitpid(between, 0)
         if not words:
             os.close(news)
             return
-        forked = Forked(int(words), news)
-        tell(news, {"pid": forked.pid})
+        forked = ForkedChild(int(words), news)
+        send_news(news, {"pid": forked.pid})
         self.known[news] = forked
         self.poller.register(news, select.POLLIN)
         if forked.pidfd is not None:
@@ -220,7 +220,7 @@ def receive(control: _socket.socket) -> Tuple[bytes, List[int]]:
     return data, descriptors
 
 
-def tell(news: int, message: Any) -> None:
+def send_news(news: int, message: Any) -> None:
     """Sends news. That nobody hears them shows elsewhere."""
     try:
         os.write(news, dumps(message).encode())
@@ -233,7 +233,7 @@ def failed(step: str, error: Exception) -> Dict[str, Any]:
     return {"failed": {"step": step, "reason": str(error)}}
 
 
-def prepare(order: Dict[str, Any], doors: List[int]) -> None:
+def prepare(request: Dict[str, Any], cgroup_files: List[int]) -> None:
     """What has to be done before the outside is out of sight."""
     try:
         # When memory runs out, a bot goes before anything that matters.
@@ -241,42 +241,42 @@ def prepare(order: Dict[str, Any], doors: List[int]) -> None:
             file.write("1000")
     except OSError:
         pass
-    for door in doors:
-        os.write(door, b"0")
-    if order.get("core") is not None:
-        os.sched_setaffinity(0, {order["core"]})
+    for cgroup_file in cgroup_files:
+        os.write(cgroup_file, b"0")
+    if request.get("core") is not None:
+        os.sched_setaffinity(0, {request["core"]})
         # The host and all bots of a game share that core. Where many are asked at once, they begin when the host has asked
         # all of them and waits, not in the midst of it: each change to another process and back costs a tenth of a call.
-        if order.get("together"):
+        if request.get("together"):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
-    """In the child: its own session, descriptors and walls; then the bot. `ways` are those of `packet_channel.py`."""
+def run_bot(request: Dict[str, Any], news: int, log: int, channels: List[int]) -> int:
+    """In the child: its own session, descriptors and walls; then the bot. `channels` are those of `packet_channel.py`."""
     os.setsid()
     for number in range(1, 65):
         try:
             _signal.signal(number, _signal.SIG_IGN if number in IGNORED else _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    *ways, news = mute(log, *ways, news)
+    *channels, news = isolate_streams(log, *channels, news)
     try:
-        enter(order)
+        enter(request)
     except EnterError as error:
-        tell(news, failed("entering the sandbox", error))
+        send_news(news, failed("entering the sandbox", error))
         return 3
-    tell(news, "entered")
+    send_news(news, "entered")
     os.close(news)
     try:
-        game = str(order["game"])
+        game = str(request["game"])
         # A game without a Python API is reported by the session in its reply to hello.
         if has_python_api(game) and lifetime(game) == "call":
             from .stateless_session import play as play_stateless
 
-            return play_stateless(order, *ways)
+            return play_stateless(request, *channels)
         from .forked_session import play
 
-        return play(order, *ways)
+        return play(request, *channels)
     except Exception as error:
         # The news are closed; this way the log says why the bot ended.
         os.write(2, f"the bot's process fails: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))

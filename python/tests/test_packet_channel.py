@@ -9,7 +9,7 @@ import unittest
 from bot_process import colour, connect, hide, needs_numpy
 from zygote_client import ZygoteTestCase, pack_colour, pack_connect, pack_hide
 
-from agon_bot.packet_channel import FIRST_SIZE, LONGEST, PacketChannel
+from agon_bot.packet_channel import INITIAL_BUFFER_BYTES, MAX_MESSAGE_BYTES, PacketChannel
 
 
 class Buffer(unittest.TestCase):
@@ -39,7 +39,7 @@ class Buffer(unittest.TestCase):
 
     def test_parts_of_any_size(self):
         buffer = self.packets.buffer
-        for length, size in ((1, 1), (7, 3), (100_000, 64 << 10), (FIRST_SIZE // 2, 40_000)):
+        for length, size in ((1, 1), (7, 3), (100_000, 64 << 10), (INITIAL_BUFFER_BYTES // 2, 40_000)):
             with self.subTest(length=length, size=size):
                 data = os.urandom(length)
                 self.parts(data, size)
@@ -50,7 +50,7 @@ class Buffer(unittest.TestCase):
     def test_a_growing_buffer(self):
         import threading
 
-        data = os.urandom(FIRST_SIZE + 4321)
+        data = os.urandom(INITIAL_BUFFER_BYTES + 4321)
         sender = threading.Thread(target=self.parts, args=(data,))
         sender.start()
         self.assertEqual(self.packets.receive(), len(data))
@@ -70,14 +70,14 @@ class Buffer(unittest.TestCase):
         self.assertEqual(self.packets.receive(), 0)
 
     def test_a_length_beyond_all_bounds(self):
-        self.host.send(struct.pack("<B3xI", 2, LONGEST + 1))
+        self.host.send(struct.pack("<B3xI", 2, MAX_MESSAGE_BYTES + 1))
         self.assertEqual(self.packets.receive(), 0)
-        self.assertEqual(len(self.packets.buffer), FIRST_SIZE)
+        self.assertEqual(len(self.packets.buffer), INITIAL_BUFFER_BYTES)
 
     def test_turns_by_a_pipe_and_anything_else_by_the_socket(self):
         theirs, turns = os.pipe2(os.O_DIRECT)
         self.addCleanup(os.close, theirs)
-        packets = PacketChannel(self.packets.asked, self.packets.answers, turns=theirs)
+        packets = PacketChannel(self.packets.requests, self.packets.answers, turn_pipe=theirs)
         os.write(turns, b"\1first")
         os.write(turns, b"\1second")
         os.write(turns, b"\3")
@@ -207,7 +207,7 @@ class Forms(ZygoteTestCase):
         )
         for more in (0, 1):
             child = self.bot(path, "colour-battle")
-            child.hello(settings="x" * (FIRST_SIZE + more))
+            child.hello(settings="x" * (INITIAL_BUFFER_BYTES + more))
             child.start()
             self.assertEqual(child.turn(pack_colour(colour())), {"answer": "UP"})
 

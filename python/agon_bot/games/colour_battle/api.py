@@ -44,7 +44,7 @@ class ColourBattle(Shim):
         loaded = loading.execute(file, self.target.root, {"Move": bot_control.Move})
         self.root = loaded.root
         self.kind = loading.choose_class(loaded, ENTRY_FUNCTION, self.target.wanted)
-        first = self.construct(self.kind, loaded.shown)
+        first = self.construct(self.kind, loaded.display_name)
         self.bot: Any = None
         self.buffer: Any = None
         # By identity: a bot cannot make one move look like another by changing a move or how moves compare. (The moves are

@@ -30,7 +30,7 @@ class ConnectFive(Shim):
         loaded = loading.execute(file, self.target.root)
         self.root = loaded.root
         kind = loading.choose_class(loaded, ENTRY_FUNCTION, self.target.wanted)
-        self.bot = self.construct(kind, loaded.shown)
+        self.bot = self.construct(kind, loaded.display_name)
         return {"name": text_from_method(self.bot, "get_name") or kind.__name__, "contributor": None}
 
     def turn(self, message: Message) -> str:

@@ -47,7 +47,7 @@ class HideAndSeek(Shim):
         own = sorted(name for name in ROLES.values() if isinstance(getattr(loaded.module, name, None), type))
         if self.target.wanted is None and wanted not in own:
             has = f"it has {own[0]}, the other role" if own else f"write class {wanted}(Player) with def move(self)"
-            raise LoadError(f"has no class {wanted}", loaded.shown, None, has)
+            raise LoadError(f"has no class {wanted}", loaded.display_name, None, has)
         self.kind = loading.choose_class(loaded, ENTRY_FUNCTION, wanted)
         self.columns: Any = None
         self.array = np.array

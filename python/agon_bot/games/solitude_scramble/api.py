@@ -38,7 +38,7 @@ class SolitudeScramble(StatelessShim):
         function = getattr(loaded.module, ENTRY_FUNCTION, None)
         if not callable(function):
             raise LoadError(
-                f"has no function {ENTRY_FUNCTION}", loaded.shown, None, f"write def {ENTRY_FUNCTION}(state, match_history)"
+                f"has no function {ENTRY_FUNCTION}", loaded.display_name, None, f"write def {ENTRY_FUNCTION}(state, match_history)"
             )
         code = getattr(function, "__code__", None)
         # `*args` (flag 4) takes any number.
@@ -49,7 +49,7 @@ class SolitudeScramble(StatelessShim):
         ):
             raise LoadError(
                 f"{ENTRY_FUNCTION} takes {code.co_argcount} parameters, not 2",
-                loaded.shown,
+                loaded.display_name,
                 code.co_firstlineno,
                 f"write def {ENTRY_FUNCTION}(state, match_history)",
             )
