@@ -1,8 +1,8 @@
-"""`python -m agon_bot GAME PATH[:Class]` plays a bot; `python -m agon_bot --zygote [plain]` is the warm parent (see
-`zygote.py`).
+"""`python -m agon_bot GAME PATH[:Class]` plays a bot. `python -m agon_bot --zygote [plain]` is the fork server (see
+`zygote.py`); `plain` is the one for stateless bots.
 
 Environment: `AGON_IN`, `AGON_OUT` (descriptors of the protocol; default: standard input and output), `AGON_SEED`,
-`AGON_ROOT` (the folder the submission begins at), `AGON_CONTROL` (the warm parent's socket; default: standard input).
+`AGON_ROOT` (root folder of the submission), `AGON_CONTROL` (the fork server's socket; default: standard input).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"
 
 
 def prepare_environment() -> None:
-    """One thread for NumPy (before it is imported: its threads do not survive a fork), and the order of sets the
-    same in every run. The latter is decided when the interpreter starts, so it is started again if the host has not
-    seen to it."""
+    """Sets NumPy to one thread before it is imported, because its threads do not survive a fork, and makes the order of
+    sets the same in every run. Python reads the latter setting only at its start, so it is started again if the host
+    has not set it."""
     for name in THREAD_VARIABLES:
         os.environ[name] = "1"
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
@@ -40,7 +40,7 @@ def main() -> int:
 
         from .zygote import Zygote, preload
 
-        # Without what `site` imports, but with the packages it makes known.
+        # The interpreter was started without `site`, so the paths that `site` would add come from the host.
         known = os.environ.pop("AGON_PATH", "").split(os.pathsep)
         sys.path.extend(path for path in known if path and path not in sys.path)
         preload(stateless=arguments[1:] == ["plain"])
@@ -58,7 +58,7 @@ def main() -> int:
     channel = from_environment()
     code = Session(channel, arguments[0], Target.parse(arguments[1])).run()
     flush()
-    # Not sys.exit: threads a bot left, and what it registered to run at the end, have no say any more.
+    # Not sys.exit: it would wait for the bot's threads and run the bot's exit handlers.
     os._exit(code)
 
 

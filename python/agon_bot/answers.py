@@ -1,8 +1,8 @@
 """Functions that games use to turn the object that a bot returned into an answer.
 
 A returned object may lie about its class, its equality and its text. So no method of the object is ever called. These
-functions look at its real type (`type(x)`, never `x.__class__` or `isinstance`, which the object can fake) and read its value
-with the methods of the built-in type.
+functions look at its real type (`type(x)`, never `x.__class__` or `isinstance`, which the object can fake) and read its
+value with the methods of the built-in type.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def describe(value: object) -> str:
 
 
 def _numpy_integer(value: object) -> Optional[int]:
-    """A NumPy integer or bool, or an array without dimensions that holds one, as a Python int. Only NumPy's types: a subclass
-    could override methods."""
+    """A NumPy integer or bool, or an array without dimensions that holds one, as a Python int. Only NumPy's types: a
+    subclass could override methods."""
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return None
@@ -69,8 +69,8 @@ def _numpy_integer(value: object) -> Optional[int]:
 
 
 def whole_number(value: object, what: str) -> int:
-    """The integer that a bot returned: an int, a bool, an `IntEnum`, a NumPy integer or bool. A float is not accepted, not even
-    3.0."""
+    """The integer that a bot returned: an int, a bool, an `IntEnum`, a NumPy integer or bool. A float is not accepted,
+    not even 3.0."""
     if type(value) is int and -MAX_INTEGER <= value <= MAX_INTEGER:  # the usual case
         return value
     if issubclass(type(value), int):

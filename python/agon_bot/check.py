@@ -1,7 +1,8 @@
-"""`python -m agon_bot.check GAME PATH[:Class]` checks a bot's source without running it. It prints one line of JSON with
-`files`, `candidates`, `roles`, `findings` and `left_out`.
+"""`python -m agon_bot.check GAME PATH[:Class]` checks a bot's source without running it. It prints one line of JSON
+with `files`, `candidates`, `roles`, `findings` and `left_out`.
 
-A finding is `bad` (the bot would be rejected) or a piece of advice. The report has all findings, not only the first one.
+A finding is `bad` (the bot would be rejected) or a piece of advice. The report has all findings, not only the first
+one.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ MAX_CANDIDATES = 50
 
 
 def python_files(folder: str) -> Iterator[str]:
-    """All Python files below a folder, sorted by name. Folders may be links, because the host shows a bot's files through links;
-    no folder is entered twice."""
+    """All Python files below a folder, sorted by name. Folders may be links, because the host shows a bot's files
+    through links; no folder is entered twice."""
     entered: Set[str] = set()
     for at, folders, names in os.walk(folder, followlinks=True):
         if os.path.realpath(at) in entered:

@@ -45,7 +45,7 @@ def _imported_modules(node: ast.ImportFrom) -> List[str]:
 
 
 def _inside_try(tree: ast.Module) -> Set[ast.AST]:
-    """What stands inside a try that catches something."""
+    """The nodes inside a `try` that has an `except`."""
     tries = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers]
     return {inner for node in tries for part in node.body for inner in ast.walk(part)}
 
@@ -72,14 +72,14 @@ def _origin(name: str, path: str, root: str) -> str:
 
 
 def _relative_origin(name: str, level: int, path: str, root: str) -> str:
-    """A relative import. What climbs out of the submission finds nothing but the game's own modules."""
+    """Where a relative import comes from. An import from above the submission finds only the game's modules."""
     folder = os.path.dirname(path)
     for _ in range(level - 1):
         folder = os.path.dirname(folder)
     inside = os.path.realpath(folder) + os.sep
     if not inside.startswith(os.path.realpath(root) + os.sep):
         return "missing"
-    # A name of a package's own is as good as a module: `from . import version`.
+    # Any name in a package's `__init__.py` is accepted: `from . import version`.
     package = os.path.isfile(os.path.join(folder, "__init__.py"))
     return "own" if package or _is_module(folder, name.split(".")[0]) else "missing"
 

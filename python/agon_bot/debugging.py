@@ -1,6 +1,6 @@
-"""`python -m agon_bot.debugging GAME PATH[:Class]` plays a bot in its author's terminal: standard input and output
-are the terminal's, the protocol runs on `AGON_IN` and `AGON_OUT`. After the message `break` the next call break_next in
-pdb, at the first line of the bot's own function."""
+"""`python -m agon_bot.debugging GAME PATH[:Class]` plays a bot in its author's terminal. Standard input and output
+belong to the terminal; the protocol runs on `AGON_IN` and `AGON_OUT`. After the message `break` the next call stops in
+pdb, at the first line of the bot's function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Trace = Optional[Callable[[FrameType, str, Any], Any]]
 
 
 class Debugger(pdb.Pdb):
-    """pdb that tells its own end from a mistake of the bot."""
+    """pdb that remembers whether the user quit, to tell this from an error of the bot."""
 
     quit_requested = False
 
@@ -29,7 +29,7 @@ class Debugger(pdb.Pdb):
 
 
 class EntryBreakpoint:
-    """Starts pdb as soon as the bot's own function is called."""
+    """Starts pdb when the bot's function is called."""
 
     def __init__(self, files: BotFiles, function: str) -> None:
         self.files = files
@@ -47,7 +47,7 @@ class EntryBreakpoint:
 
 
 class DebugSession(InProcessSession):
-    """A bot under the debugger."""
+    """A session with a bot under the debugger."""
 
     break_next = False
 

@@ -1,4 +1,4 @@
-"""What went wrong, in words an author can use: what, in which file, on which line, and what to do."""
+"""Errors for authors of bots: what is wrong, in which file, on which line, and how to fix it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional
 
 MAX_CRASH_BYTES = 8 * 1024
-"""The host keeps so many bytes of a bot's own words; the end of a traceback says most, so the end is kept."""
+"""Maximum length of a crash text. The end of a traceback says most, so the end is kept."""
 
 
 class LoadError(Exception):
-    """A bot that cannot be seated: found before any game starts."""
+    """The bot cannot be loaded. Found before any game starts."""
 
     def __init__(
         self, what: str, file: Optional[str] = None, line: Optional[int] = None, hint: str = "", trace: str = ""
@@ -28,7 +28,7 @@ class LoadError(Exception):
         self.trace = trace
 
     def to_json(self) -> Dict[str, Any]:
-        """The error as it travels to the host. Keys without a value are left out."""
+        """The error as it is sent to the host. Keys without a value are left out."""
         fields = {"what": self.what, "file": self.file, "line": self.line, "hint": self.hint, "trace": self.trace}
         return {name: value for name, value in fields.items() if value}
 
@@ -38,7 +38,7 @@ class LoadError(Exception):
 
 
 class AnswerFault(Exception):
-    """The bot's answer cannot be passed on: `illegal` or `garbled`, with the reason."""
+    """The bot's answer is rejected as `illegal` or `garbled`, with the reason."""
 
     def __init__(self, fault: str, message: str) -> None:
         super().__init__(message)
@@ -47,29 +47,30 @@ class AnswerFault(Exception):
 
 
 def garbled(message: str) -> AnswerFault:
-    """Not an answer at all."""
+    """An error for a value that is not an answer."""
     return AnswerFault("garbled", message)
 
 
 def illegal(message: str) -> AnswerFault:
-    """Well-formed, not allowed."""
+    """An error for a well-formed answer that is not allowed."""
     return AnswerFault("illegal", message)
 
 
 def one_line(text: str, most: int = 500) -> str:
-    """The text without line breaks and control characters, cut to size."""
+    """The text as one line without control characters, cut to `most` characters."""
     clean = "".join(c if c.isprintable() else " " for c in text[: 4 * most])
     clean = " ".join(clean.split())
     return clean if len(clean) <= most else clean[: most - 3] + "..."
 
 
 def type_name(value: object) -> str:
-    """The name of a value's real type, whatever its class or metaclass pretends."""
+    """The name of a value's real type, even if its class or metaclass lies."""
     return str(type.__dict__["__name__"].__get__(type(value)))
 
 
 def exception_text(error: BaseException) -> str:
-    """`ValueError: no such column`, even if the exception's own `__str__` fails."""
+    """Type and text of an exception, such as `ValueError: no such column`. Works even if the exception's `__str__`
+    fails."""
     try:
         text = str(error)
     except BaseException:  # a bot's exception may raise anything here
@@ -79,16 +80,16 @@ def exception_text(error: BaseException) -> str:
 
 
 def bot_frames(trace: Optional[TracebackType], root: str) -> List[traceback.FrameSummary]:
-    """The frames of a traceback that lie in the bot's own files."""
-    import traceback  # only now: most bots never need it
+    """The frames of a traceback that are in the bot's files."""
+    import traceback  # imported here because most bots never need it
 
     frames = traceback.extract_tb(trace, limit=-200) if trace else []
     return [frame for frame in frames if path_in_bot_folder(frame.filename, root) is not None]
 
 
 def path_in_bot_folder(file: str, root: str) -> Optional[str]:
-    """A file's name seen from the bot's folder; `None` if it is not below it. By its path as it stands, for a folder of
-    the bot's may be a link to where it really is, else by where it really is."""
+    """A file's path relative to the bot's folder; `None` if it is not in it. Compares the paths as given first, because
+    a folder of the bot may be a link, then the real paths."""
     for whole in (os.path.abspath, os.path.realpath):
         path, home = whole(file), os.path.join(whole(root), "")
         if path.startswith(home):
@@ -97,8 +98,8 @@ def path_in_bot_folder(file: str, root: str) -> Optional[str]:
 
 
 def crash_text(error: BaseException, root: str) -> str:
-    """Type, text and the lines of the bot's own files on the way there: at most the last 8 KiB. File names are
-    shown from the bot's folder on, so that no path of the machine gets into a record."""
+    """Type and text of an exception, and the lines of the bot's files that led to it: at most the last 8 KiB. Paths are
+    relative to the bot's folder, so that no path of the machine gets into a record."""
     lines = []
     for frame in bot_frames(error.__traceback__, root):
         name = path_in_bot_folder(frame.filename, root)
@@ -110,14 +111,15 @@ def crash_text(error: BaseException, root: str) -> str:
 
 
 def fault_of(error: BaseException, root: str) -> Dict[str, Any]:
-    """What goes into the record for an exception. By its real type: its `__class__` may say anything."""
+    """The fault that is recorded for an exception. Uses the exception's real type: its `__class__` may lie."""
     if issubclass(type(error), AnswerFault):
         return {"fault": error.fault, "says": error.message}  # type: ignore[attr-defined]
     return {"fault": "crash", "says": crash_text(error, root)}
 
 
 def load_error(error: BaseException, root: str, file: str) -> LoadError:
-    """An exception while the bot's file was read or executed, pinned to the line of the bot that caused it."""
+    """The error for an exception raised while the bot's file was read or executed, with the bot's line that caused
+    it."""
     shown = os.path.basename(file)
     if isinstance(error, LoadError):
         return error

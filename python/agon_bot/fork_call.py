@@ -1,4 +1,4 @@
-"""Work in a fork of this process, and what is left of it afterwards: nothing."""
+"""Runs a function in a fork of this process. Afterwards nothing of the fork is left."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from .process_cleanup import kill_children, exit_description
 from .streams import MIN_PROTOCOL_DESCRIPTOR, flush
 
-# Kept by name: a bot may replace them where it finds them.
+# Kept under names of this module: a bot may replace the originals.
 _fork, _exit, _waitpid, _kill = os.fork, os._exit, os.waitpid, os.kill
 _pipe, _read, _write, _close, _closerange = os.pipe, os.read, os.write, os.close, os.closerange
 
 MAX_ANSWER_BYTES = 64 * 1024
 ALLOWED_KEYS = {"answer", "fault", "says"}
-"""All that a fork may tell."""
+"""The only keys accepted in a fork's result."""
 LATE_GRACE_MS = 25.0
-"""Past its limit by so much, a call is ended."""
+"""A call that exceeds its limit by this time is killed."""
 
 
 def run_in_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -> Dict[str, Any]:
-    """Runs something in a fork and returns what it gave. The fork, and whatever it started, is gone afterwards."""
+    """Runs a function in a fork and returns its result. Kills the fork and all processes that it started."""
     reader, writer = _pipe()
     child = _fork()
     if child == 0:
@@ -44,10 +44,10 @@ def run_in_fork(work: Callable[[], Dict[str, Any]], limit_ms: Optional[float]) -
 
 
 def _run_and_exit(work: Callable[[], Dict[str, Any]], reader: int, writer: int) -> None:
-    """In the fork: does the work, writes what it gave, ends. Never returns."""
+    """In the fork: runs the function, writes its result and exits. Never returns."""
     try:
         _close(reader)
-        # Not the protocol's descriptors: a call must not speak for the bot.
+        # Close the protocol's descriptors, so that a call cannot answer for the bot.
         _closerange(MIN_PROTOCOL_DESCRIPTOR, MIN_PROTOCOL_DESCRIPTOR + 8)
         data = encode(work())
         flush()
@@ -58,15 +58,14 @@ def _run_and_exit(work: Callable[[], Dict[str, Any]], reader: int, writer: int) 
 
 
 def encode(result: Dict[str, Any]) -> bytes:
-    """What a fork tells, as a line. The usual case goes without JSON: in a fork every page touched is a page copied."""
+    """A fork's result as a line. The usual case needs no JSON: a fork copies every page of memory that it touches."""
     answer = result.get("answer")
     plain = type(answer) is str and len(result) == 1 and answer.isalnum()
     return f"={answer}\n".encode() if plain else json.dumps(result).encode() + b"\n"
 
 
 def decode(data: bytes) -> Optional[Dict[str, Any]]:
-    """What a fork told; `None` if that is nothing a fork of ours would say: the bot can write there as well as we
-    can."""
+    """Parses a fork's result. `None` if no function of this module wrote it: the bot can write to the pipe too."""
     line, end, _ = data.partition(b"\n")
     if not end:
         return None
@@ -80,10 +79,10 @@ def decode(data: bytes) -> Optional[Dict[str, Any]]:
 
 
 def _read_answer(reader: int, child: int, limit_ms: Optional[float]) -> Tuple[bytes, bool]:
-    """One line from the fork, or what there is when it ends; and whether that was in time.
+    """Reads one line from the fork, or what there is when it ends. Also returns whether that was in time.
 
-    The host's clock is the one that counts. This one frees the bot's process from a call that hangs, so that it
-    costs one move and not the match; like the host's it does not count the time a call stood ready and waited for a
+    The host's clock decides about lateness. This clock only frees the bot's process from a call that hangs, so that the
+    call costs one move and not the match. Like the host's clock, it does not count the time that the call waited for a
     processor."""
     began = time.monotonic()
     poller = select.poll()
@@ -106,7 +105,7 @@ def _read_answer(reader: int, child: int, limit_ms: Optional[float]) -> Tuple[by
 
 
 def run_queue_wait_ms(process: int) -> float:
-    """How long a process has stood ready and waited for a processor."""
+    """How long a process has been ready to run and waited for a processor."""
     try:
         with open(f"/proc/{process}/schedstat", "rb") as file:
             return int(file.read().split()[1]) / 1e6

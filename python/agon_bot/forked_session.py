@@ -1,11 +1,11 @@
-"""The conversation with a host that forked this process (see `zygote.py`), by packets.
+"""The session with a host that got this process from the fork server (see `zygote.py`). It uses packets.
 
-The bot is loaded once and then plays many games. That none of them can leave anything behind for the next is seen to
-by forks of this process, which itself never runs a move: a fork for each game where a bot's memory lasts for a game.
-Where it lasts for a match this process plays itself, and ends with the match. (Where it lasts for a call: `stateless_session.py`.)
+The bot is loaded once and then plays many games. If the bot's memory lasts for a game, each game is played by a fork of
+this process, so that no game leaves anything for the next one; this process itself never runs a move. If it lasts for a
+match, this process plays the games itself and ends with the match. (If it lasts for a call: `stateless_session.py`.)
 
-A fork speaks to the host itself, so that the host can measure it; how it ended is told by its parent, if it ended in
-any other way than it should.
+A fork talks to the host directly, so that the host can measure it. Its parent reports how it ended, unless it ended
+normally.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ from .packet_channel import HEADER, TURN, PacketChannel
 from .session import Session
 from .tinyjson import dumps
 
-# Kept by name: a bot may replace them where it finds them.
+# Kept under names of this module: a bot may replace the originals.
 _fork, _exit, _waitpid = os.fork, os._exit, os.waitpid
 _write, _set_blocking = os.write, os.set_blocking
 _thread_count = _thread._count
-# Python's own `os.fork` first sees to much that matters to threads only, and every page that it touches is copied.
+# Not `os.fork`: it prepares for threads first, and the fork copies every page that this touches.
 _libc_fork = ctypes.PyDLL(None).fork
 _setrlimit = resource.setrlimit
 _header = HEADER.unpack_from
 _loads = json.loads
 
 DONE_EXIT_CODE = 77
-"""The exit code of a fork that has done what it was for."""
+"""Exit code of a fork that has done its work."""
 NO_GAME_TEXT = "its process for this game is gone"
 HELLO_PREFIX, START_PREFIX, END_PREFIX = b'{"type":"hello","id":1,', b'{"type":"start",', b'{"type":"end",'
-"""How the host's messages around a game begin."""
+"""The first bytes of the host's messages around a game."""
 WARM_UP_ROUNDS = 20
 
 
 def play(request: Dict[str, Any], request_socket: int, answer_socket: int, turn_pipe: int = -1) -> int:
-    """Plays the bot of an request. Returns the exit code."""
+    """Plays the bot of a request to the fork server. Returns the exit code."""
     packets = PacketChannel(request_socket, answer_socket, turn_pipe=turn_pipe)
     session = ForkedSession(packets, str(request["game"]), Target.parse(str(request["target"])))
     code = session.run()
@@ -56,34 +56,34 @@ def play(request: Dict[str, Any], request_socket: int, answer_socket: int, turn_
 
 
 def fork_process() -> int:
-    """Forks: 0 in the fork, here its number."""
+    """Forks. Returns 0 in the fork, and the fork's process id in the parent."""
     child = -1 if _thread_count() else _libc_fork()
-    # With threads, or to have it say what is wrong.
+    # With threads, or after an error: `os.fork` raises an exception that names the error.
     return child if child >= 0 else _fork()
 
 
 def forbid_new_processes() -> None:
-    """From now on this process can start neither threads nor processes."""
+    """Forbids this process to start threads and processes."""
     _setrlimit(resource.RLIMIT_NPROC, (0, 0))
 
 
 class ForkedSession(Session):
-    """One bot, one host, from hello to the end."""
+    """The session of one bot with one host, from hello to bye."""
 
     def __init__(self, packets: PacketChannel, game: str, target: Target) -> None:
         super().__init__(packets, game, target)  # type: ignore[arg-type]  # only its `send` is used
         self.packets = packets
         self.playing = False
-        """This is the fork for a game."""
+        """Whether this process is the fork for a game."""
         self.started = False
-        """The fork's game has begun."""
+        """Whether the fork's game has started."""
         self.hello_reply = b""
-        """What a loaded bot that plays its games in forks replies to the next hello."""
+        """The reply to the next hello, of a loaded bot that plays its games in forks."""
         self.idle_poll = select.poll()
-        """Between games: for what comes by the pipe, and by the socket."""
+        """Polls the pipe and the socket between games."""
 
     def run(self) -> int:
-        """Talks until the host says bye or hangs up."""
+        """Answers messages until the host says bye or closes the connection."""
         packets = self.packets
         while True:
             count = self.receive()
@@ -115,7 +115,7 @@ class ForkedSession(Session):
                 _exit(DONE_EXIT_CODE)
 
     def receive(self) -> int:
-        """Waits for a message that is not dealt with in one of the short ways, and says how long it is."""
+        """Waits for a message that none of the fast paths handles. Returns its length."""
         if self.answers_turns_here():
             return self.answer_turns()
         if self.hello_reply:
@@ -123,9 +123,9 @@ class ForkedSession(Session):
         return self.packets.receive()
 
     def between_games(self) -> int:
-        """A loaded bot between games: forks for each, and says how long the first message is that is neither hello nor
-        start; or, in a fork, that is dealt with in none of the short ways. After a fork every page that is touched costs a microsecond here, so that this
-        process does next to nothing, and leaves all reading to the fork."""
+        """Forks for each game of a loaded bot. Returns the length of the first message that is neither hello nor start;
+        in a fork, of the first message that no fast path handles. After a fork, each page that this process touches
+        costs a microsecond, so it does almost nothing and leaves all parsing to the fork."""
         packets, hello_reply, done = self.packets, self.hello_reply, DONE_EXIT_CODE << 8
         while True:
             count = self.receive_between_games()
@@ -139,17 +139,18 @@ class ForkedSession(Session):
                 if status != done:
                     self.report_if_failed(status, None)
             elif count and packets.buffer.startswith(HELLO_PREFIX):
-                # What is new to a loaded bot in it stands in the turns, too.
+                # A loaded bot needs nothing from hello: the turns contain everything.
                 _write(packets.answers, hello_reply)
             else:
                 return count
 
     def receive_between_games(self) -> int:
-        """Waits for a message while no fork plays. By the pipe comes a turn at most, for a fork that has ended before its
-        game. Whatever else is there was left by a fork, and the next one must not find it."""
+        """Waits for a message while no fork plays. The host sends at most a turn through the pipe, to a fork that ended
+        before its game did. Anything else in the pipe was written by a fork; it is discarded, because the next fork
+        must not read it."""
         packets = self.packets
         while True:
-            # What came by the pipe is named first.
+            # The pipe was registered first, so it comes first.
             if self.idle_poll.poll()[0][0] != packets.turn_pipe:
                 return packets.receive()
             count = packets.read_turn(packets.buffer)
@@ -158,17 +159,18 @@ class ForkedSession(Session):
             packets.buffer[:count] = bytes(count)
 
     def restore_blocking_mode(self) -> None:
-        """Whether a descriptor waits is the same for all who have it: the last game may have changed that."""
+        """Makes all descriptors blocking again. The mode is shared by all processes, and the last game may have changed
+        it."""
         packets = self.packets
         for number in (0, 1, packets.requests, packets.answers, packets.turn_pipe):
             try:
                 _set_blocking(number, True)
-            except OSError:  # the bot has closed it, for itself
+            except OSError:  # the bot has closed its copy
                 pass
 
     def start_fast(self, count: int) -> bool:
-        """Begins the fork's game if its start is written as the host writes it, without all that reading JSON takes:
-        each page of memory that is touched in a fork is copied first."""
+        """Starts the fork's game without a JSON parser if the message has the exact form that the host writes. A fork
+        copies every page of memory that it touches."""
         reply = self.handle_start_text(bytes(self.packets.view[:count]))
         if not reply:
             return False
@@ -177,7 +179,8 @@ class ForkedSession(Session):
         return True
 
     def handle_start_text(self, text: bytes) -> bytes:
-        """What `start` does, and the reply to it; nothing of it if this is not how the host writes it."""
+        """Does what `start` does and returns the reply. Returns nothing, and does nothing, if the message has another
+        form."""
         words = text.split(b'"')
         if len(words) != 13 or words[5] != b"id" or words[9] != b"seed" or not words[11].isdigit():
             return b""
@@ -185,7 +188,7 @@ class ForkedSession(Session):
         return b'{"id":' + words[6][1:-1] + b"}"
 
     def end_fast(self, count: int) -> None:
-        """Ends this fork with its game, if that is told as the host tells it: there is nothing to say to it."""
+        """Ends this fork after its game, if the message has the exact form that the host writes."""
         reply = self.reply_to_end_text(bytes(self.packets.view[:count]))
         if reply:
             _write(self.packets.answers, reply)
@@ -194,12 +197,12 @@ class ForkedSession(Session):
 
     @staticmethod
     def reply_to_end_text(text: bytes) -> bytes:
-        """The reply to the end of a game, or nothing if this is not how the host writes it."""
+        """The reply to the end of a game. Empty if the message has another form than the host's."""
         words = text.split(b'"')
         return b'{"id"' + words[6] if len(words) == 7 and words[5] == b"id" else b""
 
     def fork_game(self) -> bool:
-        """Forks for a game. True in the fork; false here, when the game is over."""
+        """Forks for a game. Returns true in the fork, and false in the parent when the game has ended."""
         self.restore_blocking_mode()
         child = fork_process()
         if child == 0:
@@ -210,23 +213,23 @@ class ForkedSession(Session):
         return False
 
     def become_game_process(self) -> None:
-        """This is the fork for a game from now on."""
+        """Makes this process the fork for a game."""
         if self.shim is not None and self.shim.single_threaded:
             forbid_new_processes()
         self.playing = True
         self.started = False
 
     def answers_turns_here(self) -> bool:
-        """Whether turns are answered by this very process."""
+        """Whether this process answers turns itself."""
         return self.shim is not None and not self.needs_game_fork()
 
     def needs_game_fork(self) -> bool:
-        """Whether a move here would be there in every later game: a fork can end, as if its game were over, before it
-        is."""
+        """Whether turns must be answered by a fork for the game, and this process is not one. (A fork can end before
+        its game does.) A move here would change the bot for all later games."""
         return self.shim is not None and self.shim.lifetime == "game" and not self.playing
 
     def report_if_failed(self, status: int, number: Optional[int]) -> None:
-        """Tells the host if a fork ended in a way it should not."""
+        """Tells the host how a fork ended, unless it ended normally."""
         if status != DONE_EXIT_CODE << 8:
             self.packets.send({"id": number or 0, "ended": exit_description(status)})
 
@@ -241,38 +244,38 @@ class ForkedSession(Session):
                 for number in (self.packets.turn_pipe, self.packets.requests):
                     self.idle_poll.register(number, select.POLLIN)
                 self.hello_reply = dumps({**self.about, "id": 1}).encode("ascii")
-            # What exists now is shared with every fork; the collector need not look at it again.
+            # All objects so far are shared with every fork; the garbage collector need not visit them again.
             gc.collect()
             gc.freeze()
         return self.about
 
     def warm_up(self, shim: Shim) -> None:
-        """Does our own part of a game a few times before there is one. What Python and NumPy rewrite or set up when a
-        thing is done for the first time need not be copied in every fork then. None of the bot's code is run."""
+        """Runs the host's part of a game a few times before the first game. What Python and NumPy set up or rewrite at
+        the first use is then not copied in every fork. Runs none of the bot's code."""
         try:
             for _ in range(WARM_UP_ROUNDS):
                 self.handle_start_text(b'{"type":"start","id":2,"number":1,"seed":"1"}')
                 shim.warm_up(self.packets)
                 self.reply_to_end_text(b'{"type":"end","id":3}')
-        except BaseException:  # whatever the bot has put in something's place: its games will tell
+        except BaseException:  # the bot may have replaced anything; its games will show it
             pass
         shim.start({})
 
     def reject_turn(self) -> None:
-        """A turn in the game's short form that is not answered by this process."""
+        """Rejects a turn in the game's short form that this process must not answer."""
         packets, shim = self.packets, self.shim
         number = _header(packets.buffer)[0]
         if shim is None:
             return
         packets.send({"id": number, "ended": NO_GAME_TEXT})
-        # It may have been written by a fork, and the next one must not find it.
+        # A fork may have written it, and the next fork must not read it.
         packets.buffer[:] = bytes(len(packets.buffer))
 
     def answer_turns(self) -> int:
-        """Answers turns in the game's short form until something else comes, and says how long that is."""
+        """Answers turns in the game's short form until another message comes. Returns its length."""
         packets, shim = self.packets, self.shim
         assert shim is not None
-        # What is done here is done thousands of times in a game: what stays the same is looked up before.
+        # This loop runs thousands of times in a game, so all attributes are looked up before it.
         packed, answer, following = shim.packed, packets.answer, packets.receive_after_turn
         if type(shim).turns is not Shim.turns:
             following = lambda: shim.turns(packets)
@@ -281,7 +284,7 @@ class ForkedSession(Session):
             number = _header(packets.buffer)[0]
             try:
                 text = packed(packets)
-            except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+            except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
                 packets.send({"id": number, **fault_of(error, shim.root)})
             else:
                 answer(number, text)

@@ -1,5 +1,5 @@
-"""What the debugger and the profiler share: a session whose bot runs in this very process, so that they see its
-frames. Only an author's own tools run it so; in a game, `stateless.py` decides where a Solitude call runs."""
+"""The base of the debugger's and the profiler's sessions. The bot runs in this process, so that they see its frames.
+Only tools for authors use it; in a game, `stateless.py` runs each call of a stateless bot in a fork."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .stateless import ForkPerCall
 
 
 class InProcessCalls(ForkPerCall):
-    """A Solitude bot whose calls run here. Each is seeded as in a game; that nothing is kept between them is the
-    bot's own promise."""
+    """A stateless bot whose calls run in this process. Each call is seeded as in a game, but the bot could keep state
+    between calls."""
 
     def load(self, hello: Message) -> Message:
         self.base = derive(os.environ.get("AGON_SEED", ""), hello.get("seed", ""))
@@ -26,7 +26,7 @@ class InProcessCalls(ForkPerCall):
 
 
 class InProcessSession(Session):
-    """A session that looks on while the bot is asked."""
+    """A session that observes each call of the bot."""
 
     def make_shim(self, game: str) -> Shim:
         shim = super().make_shim(game)
@@ -43,24 +43,24 @@ class InProcessSession(Session):
 
 
 def bot_root(shim: Shim) -> str:
-    """The folder the bot's own files lie in."""
+    """The folder of the bot's files."""
     inner = shim.bot if isinstance(shim, InProcessCalls) else shim
     return os.path.join(os.path.realpath(inner.root), "")
 
 
 class BotFiles:
-    """Which code is the bot's own."""
+    """Tells the bot's files from other files."""
 
     def __init__(self, root: str) -> None:
         self.root = root
         self.known: Dict[str, bool] = {}
 
     def has(self, file: str) -> bool:
-        """Whether a file is one of the bot's."""
+        """Whether a file belongs to the bot."""
         own = self.known.get(file)
         if own is None:
             path = os.path.realpath(file)
-            # `<frozen importlib>` and its like are no files: as paths they would lie in any folder.
+            # `<frozen importlib>` and similar names are not files; as paths they would be inside any folder.
             own = path.startswith(self.root) and file[:1] != "<" and "site-packages" not in path
             self.known[file] = own
         return own

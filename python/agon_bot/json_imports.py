@@ -1,7 +1,7 @@
-"""JSON files beside a bot can be imported: `import history` finds `history.json`. Bots that may not open files read their
-data, and what a competition has published, this way. (Imports little: see `stateless_session.py`.)
+"""Makes JSON files beside a bot importable: `import history` finds `history.json`. Bots that may not open files read
+their data and published results this way. (Imports little: see `stateless_session.py`.)
 
-The module has the whole content as `data`, and what stands in an object under its own names where those are names."""
+The module has the whole content as `data`. If the content is an object, its keys that are identifiers are names too."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 class JsonFinder:
-    """Finds what nobody else has found."""
+    """Finds modules that no other finder has found."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
 
     def find_spec(self, name: str, path: Optional[Sequence[str]] = None, target: Any = None) -> Optional[ModuleSpec]:
-        """Of a module in the bot's folder, or in a package of its own."""
+        """Finds the JSON file of a module in the bot's folder or in one of its packages."""
         last = name.rpartition(".")[2]
         for folder in [self.folder] if path is None else path:
             file = os.path.join(folder, last + ".json")
@@ -33,10 +33,10 @@ class JsonFinder:
         return None
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """An ordinary one."""
+        """Lets Python make an ordinary module."""
 
     def exec_module(self, module: Any) -> None:
-        """Reads the file."""
+        """Reads the JSON file into the module."""
         import json
 
         with open(module.__spec__.origin, encoding="utf-8") as file:
@@ -48,5 +48,5 @@ class JsonFinder:
 
 
 def import_json_from(folder: str) -> None:
-    """From now on JSON files in this folder can be imported."""
+    """Makes the JSON files of a folder importable."""
     sys.meta_path.append(JsonFinder(folder))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Seating a bot that forgets: trying it, executing its file, and seeing to it that nothing goes on between calls.
+"""Loads a stateless bot: tries it in a fork, executes its file, and makes sure that nothing runs between calls.
 (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
     Message = Dict[str, Any]
 
-# Kept by name: a bot may replace it where it finds it.
+# Kept under a name of this module: a bot may replace the original.
 _exit = os._exit
 
 
 def check_loadable(game: str, target: str, hello: Message) -> Message:
-    """Loads the bot in a fork that imports what it likes: what is wrong with it, or how to load it here."""
+    """Loads the bot in a fork that may import anything. Returns the error, or what is needed to load the bot here."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -51,13 +51,16 @@ def check_loadable(game: str, target: str, hello: Message) -> Message:
     kill_children()
     try:
         found = loads(data.decode())
-        return found if type(found) is dict else {"error": {"what": "says what no bot would say"}}
+        if type(found) is dict:
+            return found
+        return {"error": {"what": "the trial load returned something else than an object"}}
     except ValueError:
-        return {"error": {"what": f"ends while it is loaded: {exit_description(status)}", "file": call_arguments(game).SOURCE_FILE}}
+        what = f"ends while it is loaded: {exit_description(status)}"
+        return {"error": {"what": what, "file": call_arguments(game).SOURCE_FILE}}
 
 
 def execute(file: str, name: str) -> Any:
-    """Executes a bot's file as a module of this name."""
+    """Executes a bot's file as a module with this name."""
     with open(file, "rb") as source:
         code = compile(source.read(), file, "exec", dont_inherit=True)
     module = Module(name)
@@ -73,16 +76,17 @@ def execute(file: str, name: str) -> Any:
 
 
 def forbid_background_work(known: List[int], file: str, function: str) -> None:
-    """After the bot's file has run: nothing it opened stays, nothing it started goes on."""
-    # What it opened leads nowhere now. Not just closed: the number would be given to something else, which the bot
-    # would take for its own.
+    """Runs after the bot's file was executed: closes what it opened and stops what it started. Raises an error if the
+    bot has threads or shared memory."""
+    # Redirected to /dev/null instead of closed: a closed number would be reused for another file, which the bot would
+    # take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
     for descriptor in set(open_descriptors()) - {*known, nowhere}:
         os.dup2(nowhere, descriptor)
     os.close(nowhere)
     sys.settrace(None)
     sys.setprofile(None)
-    # A handler would run here, between calls.
+    # A signal handler would run in this process, between calls.
     for number in range(1, _signal.NSIG):
         try:
             if callable(_signal.getsignal(number)):

@@ -1,8 +1,8 @@
-"""The way to a host that forked this process: two packet sockets, one for what is asked and one for what is answered, and for
-bots that play a whole game in one process a pipe, by which a turn costs a third as much.
+"""The channel to a host that got this process from the fork server: two packet sockets, one for requests and one for
+answers. Bots that play a whole game in one process also have a pipe for turns, which costs a third of a socket's time.
 
-A packet is one message of `docs/protocol.md` (JSON, begins with `{`), or a turn in the game's own short form, which
-only this package understands (`games/`):
+A packet is one message of `docs/protocol.md` (JSON, starts with `{`), or a turn in the game's short form, which only
+this package understands (`games/`):
 
 | bytes | meaning |
 |---|---|
@@ -12,15 +12,16 @@ only this package understands (`games/`):
 | 4 | its limit in milliseconds |
 | rest | the observation |
 
-After a turn the next one is expected by the pipe. If anything else comes then, or a turn that is too long for it,
-`NEXT_ON_SOCKET` comes by the pipe, and after that what it is by the socket. After anything but a turn all comes by the socket.
+After a turn the next turn is expected on the pipe. Before another message, or a turn that is too long for the pipe, the
+host sends `NEXT_ON_SOCKET` through the pipe, and then the message through the socket. After a message that is not a
+turn, all messages come through the socket.
 
-What is too long for a packet comes in parts: `PARTS`, three zero bytes and the length of the whole come first. An
-answer is `=`, the id in four bytes, and the answer's text; or JSON. Where each answer is given by a fork, `+` says
-that it has ended, and that the next question can be asked.
+A message that is too long for a packet comes in parts; before them comes a packet with `PARTS`, three zero bytes and
+the total length. An answer is `=`, the id in four bytes, and the answer's text; or JSON. Where a fork gives each
+answer, `+` says that the fork has ended and that the host can send the next request.
 
-Asking and answering are apart so that a fork which is to give one answer can be left without the means to hear the
-next question.
+Requests and answers have separate sockets, so that a fork which gives one answer can be prevented from reading the next
+request.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict
 
-# Kept by name here: a bot may replace them in their own modules, where others would find the replacement.
+# Kept under names of this module: a bot may replace the originals.
 _readv, _write = os.readv, os.write
 _pack = struct.Struct("<cI").pack
 _whole = struct.Struct("<4xI").unpack_from
 
 TURN, PARTS, NEXT_ON_SOCKET = 1, 2, 3
 CALL_ENDED = b"+"
-"""Sent when the fork that gave an answer has ended, where each answer is given by a fork."""
+"""Sent when the fork that gave an answer has ended, where a fork gives each answer."""
 HEADER = struct.Struct("<4xII")
 INITIAL_BUFFER_BYTES = 1 << 18
 MAX_MESSAGE_BYTES = 16 << 20
@@ -54,8 +55,8 @@ def answer_packet(number: int, text: str) -> bytes:
 
 
 class PacketChannel:
-    """Packets in, packets out. What has come stands at the beginning of `buffer`, which stays the same object unless
-    something longer than ever before has come."""
+    """Sends and receives packets. A received message is at the start of `buffer`. The buffer stays the same object
+    until a longer message comes than ever before."""
 
     def __init__(self, requests: int, answers: int, size: int = INITIAL_BUFFER_BYTES, turn_pipe: int = -1) -> None:
         self.requests = requests
@@ -63,23 +64,23 @@ class PacketChannel:
         self.turn_pipe = turn_pipe
         self.buffer = bytearray(size)
         self.view = memoryview(self.buffer)
-        # The shortest way from a descriptor into a buffer that Python has.
+        # Python's fastest way to read from a descriptor into a buffer.
         self.read = FileIO(requests, closefd=False).readinto
         self.read_turn = self.read if turn_pipe < 0 else FileIO(turn_pipe, closefd=False).readinto
 
     def receive(self) -> int:
-        """Waits for a message and says how long it is; 0 when the host has gone."""
+        """Waits for a message and returns its length; 0 when the host has closed the connection."""
         count = self.read(self.buffer)
         if count and self.buffer[0] == PARTS:
             return self._receive_parts(_whole(self.buffer)[0])
         return count
 
     def receive_after_turn(self) -> int:
-        """The same after a turn."""
+        """Waits for a message after a turn and returns its length."""
         return self.finish_receiving(self.read_turn(self.buffer))
 
     def finish_receiving(self, count: int) -> int:
-        """The same when the beginning of a message has come already, of so many bytes, after a turn."""
+        """Receives the rest of a message after a turn, of which `count` bytes are in the buffer. Returns its length."""
         if count and self.buffer[0] == NEXT_ON_SOCKET:
             return self.receive()
         if count and self.buffer[0] == PARTS:
@@ -90,7 +91,7 @@ class PacketChannel:
         if length > MAX_MESSAGE_BYTES:
             return 0
         if length > len(self.buffer):
-            # Even: Colour Battle sees it as numbers of two bytes.
+            # Even, because a game may view it as numbers of two bytes.
             self.buffer = bytearray(length + length % 2)
             self.view = memoryview(self.buffer)
         have = 0

@@ -1,4 +1,4 @@
-"""What is left of a process's work: descriptors, thread_count, children. (Imports little: see `stateless_session.py`.)"""
+"""What a process has left: descriptors, threads, children. (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import List
 
-# Kept by name: a bot may replace them where it finds them.
+# Kept under names of this module: a bot may replace the originals.
 _waitpid, _kill = os.waitpid, os.kill
 SIGKILL = 9
 
 
 def exit_description(status: int) -> str:
-    """A wait status in words."""
+    """A wait status as text."""
     if os.WIFSIGNALED(status):
         import signal
 
         number = os.WTERMSIG(status)
         try:
             return f"killed by {signal.Signals(number).name}"
-        except ValueError:  # most of those for real time have no name
+        except ValueError:  # most real-time signals have no name
             return f"killed by signal {number}"
     return f"exit code {os.WEXITSTATUS(status)}"
 
 
 def kill_children() -> None:
-    """Kills and reaps every child that is left (orphans of a call come here: see `sandbox_enter.adopt_orphans`)."""
+    """Kills and reaps all children, including orphans of a call (see `sandbox_enter.adopt_orphans`)."""
     for _ in range(1000):
         try:
             if _waitpid(-1, os.WNOHANG)[0] == 0:
@@ -48,11 +48,11 @@ def children() -> List[int]:
 
 
 def open_descriptors() -> List[int]:
-    """The descriptors open now."""
+    """The open descriptors."""
     found = []
     for number in [int(name) for name in os.listdir("/proc/self/fd")] if os.path.isdir("/proc/self/fd") else range(256):
         try:
-            os.fstat(number)  # the listing's own descriptor is closed by now
+            os.fstat(number)  # fails for the descriptor of the listing itself
             found.append(number)
         except OSError:
             pass
@@ -60,7 +60,7 @@ def open_descriptors() -> List[int]:
 
 
 def thread_count() -> int:
-    """How many threads this process has."""
+    """The number of threads of this process."""
     try:
         return len(os.listdir("/proc/self/task"))
     except OSError:
@@ -70,7 +70,7 @@ def thread_count() -> int:
 
 
 def has_shared_memory() -> bool:
-    """Whether a writable mapping is shared with forks."""
+    """Whether the process has a writable mapping that it shares with forks."""
     try:
         with open("/proc/self/maps", "rb") as file:
             return any(line.split(None, 2)[1] == b"rw-s" for line in file)

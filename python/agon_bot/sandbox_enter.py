@@ -1,7 +1,6 @@
-"""Walls around this process, put up before any byte of a bot is read.
+"""Puts this process into its sandbox before it reads any byte of a bot.
 
-`enter(request)` is what a child of the warm parent calls. The order is plain data from the host, which decides; this
-file only obeys:
+A child of the fork server calls `enter(request)`. The request is plain data from the host, which makes all decisions:
 
 | key | meaning |
 |---|---|
@@ -9,12 +8,12 @@ file only obeys:
 | `folder` | working directory |
 | `limits` | `{"NPROC": 64, ...}` by the names of the `resource` module, without `RLIMIT_` |
 | `user` | `[user, group]` to become; supplementary groups are dropped |
-| `drop` | every capability is given up, for good |
-| `landlock` | `{"files", "network", "scopes"}`: what is closed, as bits; `rules`: `[path, bits]` that stay open; `proc`: one more if that path is there |
-| `seccomp` | compiled filters (arrays of `sock_filter`), hexadecimal, in order; the number `own` in them stands for this process |
+| `drop` | gives up every capability permanently |
+| `landlock` | `files`, `network`, `scopes`: denied rights as bits; `rules`: allowed `[path, bits]`; `proc`: one more, if it exists |
+| `seccomp` | filters (arrays of `sock_filter`, hexadecimal) in order; the number `own` in them stands for this process |
 
-Always: `no_new_privs`, no core dumps, nobody may look inside. A layer that cannot be put up raises `EnterError`; a
-bot is never run with less than was asked for.
+Always: `no_new_privs`, no core dumps, not dumpable. A layer that cannot be applied raises `EnterError`. A bot never
+runs with fewer restrictions than requested.
 """
 
 from __future__ import annotations
@@ -50,12 +49,12 @@ EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, REFER, TRUNCATE, IOCTL_DEV = (
 )
 MAKE_AND_REMOVE = sum(1 << bit for bit in range(4, 13))
 FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
-"""What can be allowed on a single file; the rest is about folders."""
+"""Rights that can be allowed on a single file; the others are for folders."""
 WRITE_RIGHTS = WRITE_FILE | MAKE_AND_REMOVE | REFER | TRUNCATE
 
 
 class EnterError(Exception):
-    """A wall could not be put up."""
+    """A restriction could not be applied."""
 
 
 class _Ruleset(ctypes.Structure):
@@ -73,7 +72,7 @@ class _Program(ctypes.Structure):
 
 
 def enter(request: Dict[str, Any]) -> None:
-    """Puts up all walls of an request, the narrowest last. There is no way back."""
+    """Applies all restrictions of a request, the strictest last. They cannot be undone."""
     try:
         environment = request.get("environment")
         if environment is not None:
@@ -83,10 +82,10 @@ def enter(request: Dict[str, Any]) -> None:
         if request.get("drop"):
             give_up_privileges(request.get("user"))
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
-        # Changing the user clears both of these.
+        # After the change of user, which resets both settings.
         _prctl(PR_SET_DUMPABLE, 0)
         if request.get("namespaces") is None:
-            # In namespaces of its own it ends with their first process.
+            # In its own namespaces it ends with their first process.
             die_with_parent()
         if request.get("folder"):
             os.chdir(request["folder"])
@@ -101,14 +100,14 @@ def enter(request: Dict[str, Any]) -> None:
 
 
 def setns(pidfd: int, kinds: int) -> None:
-    """Into the namespaces of the process behind a pidfd. For the process namespace that is true of children only."""
+    """Enters the namespaces of the process behind a pidfd. For the PID namespace this applies to children only."""
     if _libc.setns(ctypes.c_int(pidfd), ctypes.c_int(kinds)) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"setns: {os.strerror(number)}")
 
 
 def give_up_privileges(user: Optional[List[int]]) -> None:
-    """Another user for good, and no capability left or to be had."""
+    """Changes the user permanently and gives up all capabilities."""
     try:
         _prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
     except OSError:
@@ -117,9 +116,9 @@ def give_up_privileges(user: Optional[List[int]]) -> None:
         try:
             _prctl(PR_CAPBSET_DROP, capability)
         except OSError as error:
-            # What this process may not do, it cannot pass on either.
+            # Without the right to drop capabilities, this process cannot pass any on either.
             if error.errno == errno.EINVAL:
-                break  # the first that this kernel does not know
+                break  # the first one that this kernel does not know
     if user is not None:
         os.setgroups([])
         os.setresgid(user[1], user[1], user[1])
@@ -131,7 +130,7 @@ def give_up_privileges(user: Optional[List[int]]) -> None:
 
 
 def _for_this_process(code: bytes, own: Optional[int]) -> bytes:
-    """A filter in which the number `own` is this process."""
+    """A filter in which the number `own` is replaced by the id of this process."""
     if own is None:
         return code
     sought, mine, found = struct.pack("=I", own), struct.pack("=I", os.getpid()), bytearray(code)
@@ -160,7 +159,7 @@ def _syscall(number: int, *arguments: Any) -> int:
 
 
 def set_limits(limits: Dict[str, int]) -> None:
-    """Resource limits by name, soft and hard. One that is lower already stays."""
+    """Sets resource limits by name, soft and hard. A limit that is lower already stays."""
     for name, most in limits.items():
         kind = getattr(resource, f"RLIMIT_{name}")
         already = resource.getrlimit(kind)[1]
@@ -169,7 +168,7 @@ def set_limits(limits: Dict[str, int]) -> None:
 
 
 def die_with_parent() -> None:
-    """Killed when the process that forked this one ends, so that nothing survives the host."""
+    """Has the kernel kill this process when its parent ends, so that no bot survives the host."""
     parent = os.getppid()
     _prctl(PR_SET_PDEATHSIG, 9)
     if os.getppid() != parent:
@@ -177,8 +176,8 @@ def die_with_parent() -> None:
 
 
 def adopt_orphans() -> None:
-    """Grandchildren whose parent ends come to this process, which can then end them too. A sandbox may forbid it:
-    then it sees to them itself."""
+    """Makes this process the parent of grandchildren whose parent ends, so that it can kill them. A sandbox may forbid
+    this; then the sandbox kills them."""
     try:
         _prctl(PR_SET_CHILD_SUBREAPER, 1)
     except OSError:
@@ -194,7 +193,7 @@ def landlock_version() -> int:
 
 
 def _supported(rights: int, version: int) -> int:
-    """The rights this kernel can handle."""
+    """The rights that this kernel knows."""
     for since, right in ((2, REFER), (3, TRUNCATE), (5, IOCTL_DEV)):
         if version < since:
             rights &= ~right
@@ -202,8 +201,8 @@ def _supported(rights: int, version: int) -> int:
 
 
 def _ruleset(rights: int, allowed: Iterable[Tuple[str, int]], closed: bool) -> int:
-    """A rule set that handles these rights and allows some of them below some paths. `closed`: also no TCP, and no
-    signals or abstract sockets to processes outside, where the kernel can do that."""
+    """Makes a ruleset that denies rights and allows some of them below some paths. `closed` also denies TCP, and
+    signals and abstract sockets to processes outside, if the kernel can do that."""
     version = landlock_version()
     if version < 1:
         raise OSError(0, "the kernel has no Landlock")
@@ -221,7 +220,7 @@ def _ruleset(rights: int, allowed: Iterable[Tuple[str, int]], closed: bool) -> i
 def _make_ruleset(
     files: int, network: int, scopes: int, rules: List[List[Any]], proc: Optional[List[Any]]
 ) -> int:
-    """A rule set as the host has worked it out."""
+    """Makes the ruleset that the host has computed."""
     version = landlock_version()
     attributes = _Ruleset(files, network, scopes)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
@@ -241,13 +240,13 @@ def _allow(rules: int, path: str, bits: int) -> None:
 
 
 def apply_ruleset(rules: int) -> None:
-    """Puts a rule set into force."""
+    """Applies a ruleset to this process."""
     _syscall(SYS_LANDLOCK_RESTRICT, ctypes.c_int(rules), ctypes.c_uint32(0))
     os.close(rules)
 
 
 def install_seccomp_filter(code: bytes) -> None:
-    """Puts a seccomp filter into force."""
+    """Applies a seccomp filter to this process."""
     if not code or len(code) % 8:
         raise ValueError("a seccomp filter is an array of 8-byte instructions")
     buffer = ctypes.create_string_buffer(code, len(code))
@@ -256,8 +255,8 @@ def install_seccomp_filter(code: bytes) -> None:
 
 
 def forbid_writing() -> bool:
-    """From now on no file can be written, made, renamed or removed, `/dev/null` excepted. Without Landlock only the
-    size of files is held to 0. Says whether it was Landlock."""
+    """Forbids to write, make, rename and remove files, except `/dev/null`. Without Landlock it only limits the size of
+    files to 0. Returns whether Landlock was used."""
     try:
         _prctl(PR_SET_NO_NEW_PRIVS, 1)
         apply_ruleset(_ruleset(WRITE_RIGHTS, [(os.devnull, WRITE_FILE | TRUNCATE)], closed=False))
@@ -268,7 +267,7 @@ def forbid_writing() -> bool:
 
 
 def trim_heap() -> None:
-    """Hands what was freed back to the system, where the C library can: a fork shares less then."""
+    """Returns freed memory to the system, if the C library can: a fork then shares less."""
     try:
         _libc.malloc_trim(ctypes.c_size_t(0))
     except AttributeError:

@@ -1,10 +1,11 @@
-"""Stateless means stateless: nothing a call leaves behind is there in the next one.
+"""Stateless bots: nothing that a call leaves behind exists in the next call.
 
-The bot is loaded once, and each call runs in a fork of that process which ends with its answer. Globals, modules,
-built-ins and threads are gone with it; children it left are killed; files cannot be written at all (Landlock). After
-loading, whatever could connect two forks is taken away or refused: open descriptors, shared memory, threads.
+The bot is loaded once. Each call runs in a fork of that process, which ends with its answer. Globals, modules,
+built-ins and threads end with it. Children that it left are killed. Files cannot be written at all (Landlock). After
+loading, everything that could connect two forks is removed or rejected: open descriptors, shared memory, threads.
 
-This is the way by lines, for a host that starts the process; `stateless_session.py` is the same for forks of the warm parent.
+This module is for hosts that start the process themselves and talk in lines; `stateless_session.py` does the same for
+children of the fork server.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class ForkPerCall(Shim):
     def __init__(self, shim: Shim) -> None:
         super().__init__(shim.target)
         if not isinstance(shim, StatelessShim):
-            raise TypeError(f"the Python API of {shim.game} keeps nothing between calls: derive it from StatelessShim")
+            raise TypeError(f"the lifetime of {shim.game} is call: derive its Python API from StatelessShim")
         self.bot: StatelessShim = shim
         self.game, self.lifetime, self.single_threaded = shim.game, shim.lifetime, shim.single_threaded
         self.base = 0
@@ -51,7 +52,7 @@ class ForkPerCall(Shim):
         arguments = call_arguments(self.game)
         forbid_background_work(known, arguments.SOURCE_FILE, game_part(self.game, "ENTRY_FUNCTION"))
         warm_up(arguments)
-        # What exists now is shared with every fork; the collector need not look at it again.
+        # All objects so far are shared with every fork; the garbage collector need not visit them again.
         gc.collect()
         gc.freeze()
         return about
@@ -65,24 +66,24 @@ class ForkPerCall(Shim):
         self.game_seed = derive(self.base, derive(message.get("seed", "")))
 
     def seed_call(self, message: Message) -> None:
-        """Chance for one call."""
+        """Seeds the generators for one call."""
         seed_all(call_seed(self.game_seed, message["observation"]["turn"]))
 
     def turn(self, message: Message) -> str:
-        raise NotImplementedError("a call runs in a process of its own: see answer()")
+        raise NotImplementedError("each call runs in its own process: see answer()")
 
     def call(self, message: Message) -> Dict[str, Any]:
-        """The call itself."""
+        """Runs the call."""
         self.seed_call(message)
         return attempt(self.bot, partial(self.bot.decide, *self.bot.arguments(message)))
 
     def answer(self, message: Message) -> Dict[str, Any]:
-        """What the call gave, in a fork."""
+        """Runs the call in a fork and returns its result."""
         return run_in_fork(partial(self.call, message), message.get("limit_ms"))
 
 
 def check_target(game: str, target: str, hello: Message) -> bytes:
-    """Loads a bot, as a trial: what is wrong with it, or how `stateless_session.py` can load it with less."""
+    """Loads a bot as a trial. Returns the error, or what `stateless_session.py` needs to load it with fewer imports."""
     shim = ForkPerCall(make_shim(game, Target.parse(target)))
     try:
         seed_all(0)

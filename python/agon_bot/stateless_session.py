@@ -1,9 +1,9 @@
-"""A bot that forgets, with as little around it as can be.
+"""The session of a stateless bot in a child of the fork server. Runs each call in a fork.
 
-Each call of such a bot is a fork of the process that has loaded it, and a fork costs what the process has: memory to be
-shared, and pages to be copied when they are touched, in the fork and here. So this module and what it imports do
-without most of Python's library; what is seldom needed (checking a bot, words for a fault) is done in forks that
-import what they like. See `forked_session.py` for the conversation, `stateless.py` for what is promised.
+A fork costs what the process has: memory to share, and pages to copy when the fork or this process touches them. So
+this module and its imports avoid most of Python's library. Work that is rarely needed (checking a bot, the text of a
+fault) is done in forks that import what they need. See `forked_session.py` for the messages and `stateless.py` for what
+stateless means.
 """
 
 from __future__ import annotations
@@ -31,39 +31,40 @@ if TYPE_CHECKING:
 
     Message = Dict[str, Any]
 
-# Kept by name: a bot may replace them where it finds them.
+# Kept under names of this module: a bot may replace the originals.
 _exit, _waitpid, _waitid, _close, _write = os._exit, os.waitpid, os.waitid, os.close, os.write
 _setrlimit, _NPROC, _PID, _ENDED = resource.setrlimit, resource.RLIMIT_NPROC, os.P_PID, os.WEXITED | os.WNOWAIT
 _fcntl, _GETFL, _SETFL, _EXITED = fcntl.fcntl, fcntl.F_GETFL, fcntl.F_SETFL, os.CLD_EXITED
 _header = HEADER.unpack_from
 _NO_PROCESSES = (0, 0)
-# Straight to the C library. Python's own functions see to much that matters to threads (`fork`), or let other threads
-# run meanwhile (all of them), which is pages touched for nothing where there are none.
+# Called in the C library directly. Python's `fork` prepares for threads first, and all of Python's functions let other
+# threads run meanwhile. Without threads this only touches pages for nothing.
 _libc = ctypes.PyDLL(None)
 _fork = getattr(_libc, "_Fork", _libc.fork)
 _NATIVE = _libc.close, _libc.setrlimit, _libc.write, _libc._exit
 _ZERO_LIMIT = (ctypes.c_ulong * 2)()
-"""A limit of nothing."""
+"""A resource limit of zero."""
 
 DONE_EXIT_CODE = 77
-"""The exit code of a fork that has done what it was for."""
+"""Exit code of a fork that has done its work."""
 INITIAL_BUFFER_BYTES = 1 << 16
-"""Room for what comes: the longest packet. Every page of it is one that forks share."""
+"""Size of the longest packet. Forks share every page of the buffer, so it is not larger."""
 
 
 def call_seed(game: int, turn: int) -> int:
-    """Chance for one call: decided by the bot's seed, the game and the turn, by nothing that happened before."""
+    """The seed of one call. It depends on the bot's seed, the game and the turn, and on nothing that happened
+    before."""
     return game + turn * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 
 
 def play(request: Message, request_socket: int, answer_socket: int) -> int:
-    """Plays the bot of an request. Returns the exit code."""
+    """Plays the bot of a request to the fork server. Returns the exit code."""
     game, packets = str(request["game"]), PacketChannel(request_socket, answer_socket, INITIAL_BUFFER_BYTES)
     return StatelessSession(packets, game, call_arguments(game), str(request["target"])).run()
 
 
 class StatelessSession:
-    """One bot, one host, from hello to the end. Each call in a fork."""
+    """The session of one bot with one host, from hello to bye."""
 
     def __init__(self, packets: PacketChannel, game: str, arguments_class: Any, target: str) -> None:
         self.packets = packets
@@ -78,10 +79,11 @@ class StatelessSession:
         self.game_seed = 0
         self.stderr_flags = 0
         self.last_child = 0
-        """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
+        """The fork that gave the last answer. It stays a zombie until the next call, so that the host can measure
+        it."""
 
     def run(self) -> int:
-        """Talks until the host says bye or hangs up."""
+        """Answers messages until the host says bye or closes the connection."""
         packets = self.packets
         while True:
             count = packets.receive()
@@ -103,7 +105,7 @@ class StatelessSession:
                 return 2
 
     def reply(self, kind: Any, message: Message) -> Message:
-        """What is said to a message that is no turn."""
+        """The reply to a message that is not a turn."""
         if kind == "hello":
             return self.hello(message)
         if kind == "start":
@@ -113,14 +115,14 @@ class StatelessSession:
         return {}
 
     def hello(self, message: Message) -> Message:
-        """Loads the bot, if that was not done for an earlier game."""
+        """Loads the bot, unless an earlier game has loaded it."""
         if self.function is None:
             checked = check_loadable(self.game, self.target, message)
             if "error" in checked:
                 return checked
             try:
                 self.load(checked)
-            except BaseException as error:  # what was fine a moment ago
+            except BaseException as error:  # the trial in the fork had no error
                 from .errors import load_error
 
                 return {"error": load_error(error, checked["root"], checked["file"]).to_json()}
@@ -129,9 +131,9 @@ class StatelessSession:
         return {"protocol": PROTOCOL}
 
     def load(self, plan: Message) -> None:
-        """Executes the bot's file. Everything that can be wrong with it was found in a fork."""
+        """Executes the bot's file. A fork has tried this before, so errors are unlikely."""
         disable_output_buffering()
-        # Nobody asks it anything there, and what is no longer open cannot be marked for the next call.
+        # A bot gets no input, and a closed descriptor cannot carry a flag from one call to the next.
         _close(0)
         sandbox_enter.forbid_writing()
         sandbox_enter.adopt_orphans()
@@ -147,16 +149,16 @@ class StatelessSession:
         make_ready(self.arguments_class)
 
     def start(self, message: Message) -> None:
-        """A game begins."""
+        """A game starts."""
         self.game_seed = derive(self.base_seed, derive(message.get("seed", "")))
         self.arguments = self.arguments_class(self.names)
 
     def end(self) -> Message:
-        """The game is over."""
+        """The game has ended."""
         return {}
 
     def turn(self) -> None:
-        """One call, in a fork."""
+        """Runs one call in a fork."""
         packets = self.packets
         data = packets.buffer
         arguments = self.arguments
@@ -164,7 +166,7 @@ class StatelessSession:
         seed_all(call_seed(self.game_seed, data[12]))
         if self.last_child:
             _waitpid(self.last_child, 0)
-        # All forks share it: a mark that one left there would be seen by the next.
+        # All forks share the flags of this descriptor: the next call could see what one call has set.
         _fcntl(2, _SETFL, self.stderr_flags)
         history, head = arguments.history, b"=" + data[4:8]
         child = _fork()
@@ -175,20 +177,20 @@ class StatelessSession:
         if end is None or end.si_status != DONE_EXIT_CODE or end.si_code != _EXITED:
             self.report_failed_call(_header(data)[0])
         else:
-            # Only now can another call be made: until a fork has ended, its end may wait for a processor.
+            # The next call can start only now: until the fork has ended, its exit may wait for a processor.
             _write(packets.answers, CALL_ENDED)
 
     def run_call(self, native: Any, state: Message, history: List[Message], head: bytes) -> None:
-        """In the fork: the call, and the end. Every page touched here is a page copied: as little as can be, by short
-        ways, and rehearsed."""
+        """In the fork: runs the call and exits. A fork copies every page that it touches, so this function does as
+        little as possible, calls the C library directly, and is run by the warm-up before the first fork."""
         close, limit, write, leave = native
         code = 1
         try:
-            # Not the next question: that is for another. And nothing is started that could outlive the answer.
+            # The fork must not read the next request, and must not start anything that outlives the answer.
             if close(self.packets.requests) == 0 and limit(_NPROC, _ZERO_LIMIT) == 0:
                 try:
                     move = self.function(state, history)
-                except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+                except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
                     result = fault(error, self.root)
                 else:
                     if type(move) is str and move in self.direct_answers:
@@ -203,7 +205,7 @@ class StatelessSession:
             leave(code)
 
     def json_turn(self, message: Message) -> None:
-        """One call of a game that is longer than the short form can tell."""
+        """Runs one call of a game that is too long for the short form."""
         seen = message["observation"]
         state, history = self.arguments_class.from_observation(seen, self.names)
         seed_all(call_seed(self.game_seed, seen["turn"]))
@@ -227,16 +229,16 @@ class StatelessSession:
             _write(self.packets.answers, CALL_ENDED)
 
     def report_failed_call(self, number: int) -> None:
-        """Says how a fork ended that did not end as it should."""
+        """Reports how a fork ended that did not end normally."""
         status = _waitpid(self.last_child, 0)[1]
         self.last_child = 0
         self.packets.send({"id": number, "ended": exit_description(status)})
 
     def call_and_reply(self, number: int, state: Message, history: List[Message]) -> None:
-        """The call itself."""
+        """Runs the call and sends its answer."""
         try:
             move = self.function(state, history)
-        except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+        except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
             result = fault(error, self.root)
         else:
             if type(move) is str and move in self.direct_answers:
@@ -254,7 +256,7 @@ class StatelessSession:
 
 
 def fault(error: BaseException, root: str) -> Message:
-    """What goes into the record for an exception."""
+    """The fault that is recorded for an exception."""
     from .errors import AnswerFault, crash_text
 
     if isinstance(error, AnswerFault):
@@ -266,15 +268,16 @@ def make_ready(arguments_class: Any) -> None:
     """Prepares the process for its first fork, when the bot is loaded."""
     warm_up(arguments_class)
     gc.collect()
-    # What exists now is shared with every fork; the collector need not look at it again, nor run in a short call.
+    # All objects so far are shared with every fork; the garbage collector need not visit them again, nor run in a short
+    # call.
     gc.freeze()
     gc.set_threshold(20000, 10, 10)
     sandbox_enter.trim_heap()
 
 
 def warm_up(arguments_class: Any) -> None:
-    """Runs the host's part of a call a few times, and the functions that bots use most. The interpreter rewrites code that runs
-    often. Pages that it rewrites before the fork are not copied after it."""
+    """Runs the host's part of a call a few times, and the functions that bots use most. The interpreter rewrites code
+    that runs often. Pages that it rewrites before the fork are not copied after it."""
     data = arguments_class.SAMPLE_TURN
     # Nothing is read from these descriptors; they must only be open.
     session = StatelessSession(PacketChannel(2, 1, 16), "", arguments_class, "")

@@ -1,4 +1,4 @@
-"""Packages that exist nowhere but in `sys.modules`: see `imports.py`. (Imports little: see `stateless_session.py`.)"""
+"""Packages that exist only in `sys.modules`: see `imports.py`. (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _make(name: str, path: List[str]) -> Any:
 
 
 def _run_init(name: str, folder: str) -> None:
-    """Executes a package's `__init__.py`, as an import would have done."""
+    """Executes a package's `__init__.py`, as an import would do."""
     module = sys.modules[name]
     file = os.path.join(folder, "__init__.py")
     module.__file__ = file

@@ -1,16 +1,17 @@
-"""The warm parent: imports NumPy and the shims once, then forks a child for each bot.
+"""The fork server: imports NumPy and the games' modules once, then forks a child for each bot.
 
-Whoever wants a bot (the sandbox's launcher) holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet
-of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packet_channel.py`, with
-`turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (cgroup_files of cgroups).
+The sandbox's launcher holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet of JSON with
+descriptors, in this order: where the fork server reports about this bot, the bot's log, the two sockets of
+`packet_channel.py`, with `turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then the cgroup
+files to write `0` to.
 
     {"game": GAME, "target": "/bots/steve.py:Steve", "core": 1, ...the sandbox, see sandbox_enter.py}
 
-News: `{"pid": 4711}`, then `"entered"` when all walls are up or `{"failed": {"step", "reason"}}`; `{"ended": status}`
-when the bot has ended. Its number is kept from being used again until the asker hangs up; then it is killed, if it is
-still there, with all of its group, and reaped.
+Reports: `{"pid": 4711}`, then `"entered"` when the child is in its sandbox, or `{"failed": {"step", "reason"}}`;
+`{"ended": status}` when the bot has ended. Its process id is not reused until the launcher closes its end. Then the bot
+and its process group are killed, if they still run, and reaped.
 
-A child puts up its walls before it opens the bot's file. This process never reads one, so that a child inherits
+A child enters its sandbox before it opens the bot's file. The fork server never reads a bot's file, so a child inherits
 nothing of another bot.
 """
 
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 
 MAX_REQUEST_BYTES = 1 << 20
 IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
-"""Like in every Python: writing then fails with an exception."""
+"""Ignored as in every Python process: a write then fails with an exception."""
 STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random")
-"""Imported by the fork server for stateless bots. Such a bot forks for each call, and each fork copies pages of memory, so
-this fork server imports little."""
+"""Imported by the fork server for stateless bots. Such a bot forks for each call, and each fork copies pages of memory,
+so this fork server imports little."""
 COMMON_MODULES = (
     *("bisect", "collections", "copy", "enum", "functools", "heapq", "itertools", "json", "math", "operator", "queue"),
     *("random", "re", "statistics", "string", "time", "typing", "dataclasses", "agon_bot.forked_session"),
@@ -63,11 +64,11 @@ def preload(stateless: bool) -> None:
 
 
 class ForkedChild:
-    """A bot that was forked."""
+    """A bot's process."""
 
-    def __init__(self, pid: int, news: int) -> None:
+    def __init__(self, pid: int, reports: int) -> None:
         self.pid = pid
-        self.news = news
+        self.reports = reports
         self.pidfd: Optional[int] = os.pidfd_open(pid)
 
 
@@ -78,18 +79,18 @@ class Zygote:
         self.control = control
         self.poller = select.poll()
         self.running: Dict[int, ForkedChild] = {}
-        """By pidfd."""
+        """Children that still run, by pidfd."""
         self.known: Dict[int, ForkedChild] = {}
-        """By the descriptor of its news."""
+        """All children, by the descriptor for reports about them."""
 
     def serve(self) -> int:
-        """Until nobody holds the other end any more. Then every child still alive is killed."""
+        """Serves requests until the launcher closes its end. Then kills every child that still runs."""
         try:
-            # Whoever started this process may have been on a core of its own.
+            # The process that started this one may have been pinned to a core.
             os.sched_setaffinity(0, range(os.cpu_count() or 1))
         except OSError:
             pass
-        # What a child in other namespaces leaves, and that child itself, comes here.
+        # Children in other namespaces, and what they leave, become children of this process.
         adopt_orphans()
         gc.collect()
         gc.freeze()
@@ -105,11 +106,11 @@ class Zygote:
                     elif descriptor == self.control.fileno() and not self.handle_request():
                         return 0
         finally:
-            for news in list(self.known):
-                self.kill_and_reap(news)
+            for reports in list(self.known):
+                self.kill_and_reap(reports)
 
     def report_exit(self, pidfd: int) -> None:
-        """A bot has ended: says how. It stays a zombie for now."""
+        """Reports how a bot ended. It stays a zombie until the launcher closes its end."""
         forked = self.running.pop(pidfd)
         end = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOWAIT)
         self.poller.unregister(pidfd)
@@ -117,17 +118,17 @@ class Zygote:
         forked.pidfd = None
         exited = end is not None and end.si_code == os.CLD_EXITED
         status = 0 if end is None else end.si_status << 8 if exited else end.si_status
-        send_news(forked.news, {"ended": status})
+        send_report(forked.reports, {"ended": status})
 
-    def kill_and_reap(self, news: int) -> None:
-        """Nobody asks for this bot any more."""
-        forked = self.known.pop(news)
-        self.poller.unregister(news)
+    def kill_and_reap(self, reports: int) -> None:
+        """Kills and reaps a bot, after the launcher has closed its end."""
+        forked = self.known.pop(reports)
+        self.poller.unregister(reports)
         if forked.pidfd is not None:
             self.poller.unregister(forked.pidfd)
             del self.running[forked.pidfd]
             os.close(forked.pidfd)
-        # Nothing of a bot's can leave its group.
+        # No process of a bot can leave its process group.
         for number in (-forked.pid, forked.pid):
             try:
                 os.kill(number, _signal.SIGKILL)
@@ -137,38 +138,38 @@ class Zygote:
             while True:
                 os.waitpid(-forked.pid, 0)
         except ChildProcessError:
-            os.close(news)
+            os.close(reports)
 
     def handle_request(self) -> bool:
-        """Serves one request; false when nobody can ask any more."""
+        """Serves one request. Returns false when the launcher has closed its end."""
         try:
             data, descriptors = receive(self.control)
         except ConnectionResetError:
             return False
         if not data:
             return False
-        news = descriptors.pop(0) if descriptors else -1
+        reports = descriptors.pop(0) if descriptors else -1
         try:
             request = loads(data.decode())
             if len(descriptors) < 3 + (request["namespaces"] is not None) + bool(request.get("turns")):
-                raise ValueError("a request comes with descriptors for news, log, asking and answering")
-            self.fork(request, news, descriptors)
+                raise ValueError("a request comes with descriptors for reports, log, requests and answers")
+            self.fork(request, reports, descriptors)
         except (ValueError, KeyError, TypeError, OSError) as error:
-            send_news(news, failed("forking the bot", error))
-            if news >= 0 and news not in self.known:
-                os.close(news)
+            send_report(reports, failed("forking the bot", error))
+            if reports >= 0 and reports not in self.known:
+                os.close(reports)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         return True
 
-    def fork(self, request: Dict[str, Any], news: int, descriptors: List[int]) -> None:
-        """Forks a child for a bot, into its namespaces if it has some."""
+    def fork(self, request: Dict[str, Any], reports: int, descriptors: List[int]) -> None:
+        """Forks a child for a bot, in the bot's namespaces if it has some."""
         log, *more = descriptors
         channels = [more.pop(0) for _ in range(3 if request.get("turns") else 2)]
         namespace_pidfd = more.pop(0) if request["namespaces"] is not None else None
         read_pid, write_pid = os.pipe()
-        # Only a fork of one that has stepped into a process namespace is in it.
+        # A process that enters a PID namespace stays outside itself; only its children are inside.
         between = os.fork()
         if between == 0:
             code = 3
@@ -182,15 +183,15 @@ class Zygote:
                         setns(namespace_pidfd, request["namespaces"])
                         pid = os.fork()
                 except OSError as error:
-                    send_news(news, failed("stepping into the namespaces", error))
+                    send_report(reports, failed("entering the namespaces", error))
                     os._exit(code)
                 if pid or namespace_pidfd is None:
                     os.write(write_pid, str(pid or os.getpid()).encode())
                 if pid == 0:
                     os.close(write_pid)
-                    code = run_bot(request, news, log, channels)
+                    code = run_bot(request, reports, log, channels)
             except Exception as error:
-                send_news(news, failed("after the fork", error))
+                send_report(reports, failed("after the fork", error))
             finally:
                 os._exit(code)
         os.close(write_pid)
@@ -199,19 +200,19 @@ class Zygote:
         if namespace_pidfd is not None or not words:
             os.waitpid(between, 0)
         if not words:
-            os.close(news)
+            os.close(reports)
             return
-        forked = ForkedChild(int(words), news)
-        send_news(news, {"pid": forked.pid})
-        self.known[news] = forked
-        self.poller.register(news, select.POLLIN)
+        forked = ForkedChild(int(words), reports)
+        send_report(reports, {"pid": forked.pid})
+        self.known[reports] = forked
+        self.poller.register(reports, select.POLLIN)
         if forked.pidfd is not None:
             self.running[forked.pidfd] = forked
             self.poller.register(forked.pidfd, select.POLLIN)
 
 
 def receive(control: _socket.socket) -> Tuple[bytes, List[int]]:
-    """A packet and the descriptors that came with it."""
+    """Receives a packet and its descriptors."""
     data, more, _, _ = control.recvmsg(MAX_REQUEST_BYTES, _socket.CMSG_LEN(4 * 32))
     descriptors: List[int] = []
     for level, kind, content in more:
@@ -220,23 +221,23 @@ def receive(control: _socket.socket) -> Tuple[bytes, List[int]]:
     return data, descriptors
 
 
-def send_news(news: int, message: Any) -> None:
-    """Sends news. That nobody hears them shows elsewhere."""
+def send_report(reports: int, message: Any) -> None:
+    """Sends a report. An error is ignored: `serve` sees a closed connection."""
     try:
-        os.write(news, dumps(message).encode())
+        os.write(reports, dumps(message).encode())
     except OSError:
         pass
 
 
 def failed(step: str, error: Exception) -> Dict[str, Any]:
-    """News of a bot that could not be made."""
+    """The report about a bot that could not be started."""
     return {"failed": {"step": step, "reason": str(error)}}
 
 
 def prepare(request: Dict[str, Any], cgroup_files: List[int]) -> None:
-    """What has to be done before the outside is out of sight."""
+    """Does what must be done before the process leaves the host's namespaces."""
     try:
-        # When memory runs out, a bot goes before anything that matters.
+        # When memory runs out, the kernel kills a bot first.
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
     except OSError:
@@ -245,28 +246,29 @@ def prepare(request: Dict[str, Any], cgroup_files: List[int]) -> None:
         os.write(cgroup_file, b"0")
     if request.get("core") is not None:
         os.sched_setaffinity(0, {request["core"]})
-        # The host and all bots of a game share that core. Where many are asked at once, they begin when the host has asked
-        # all of them and waits, not in the midst of it: each change to another process and back costs a tenth of a call.
+        # The host and all bots of a game share that core. Where the host asks many bots at once, they start when it has
+        # asked all of them and waits: each switch to another process and back costs a tenth of a call.
         if request.get("together"):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def run_bot(request: Dict[str, Any], news: int, log: int, channels: List[int]) -> int:
-    """In the child: its own session, descriptors and walls; then the bot. `channels` are those of `packet_channel.py`."""
+def run_bot(request: Dict[str, Any], reports: int, log: int, channels: List[int]) -> int:
+    """In the child: makes its own session, sets up descriptors, enters the sandbox, then plays the bot. `channels` are
+    the descriptors of `packet_channel.py`."""
     os.setsid()
     for number in range(1, 65):
         try:
             _signal.signal(number, _signal.SIG_IGN if number in IGNORED else _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    *channels, news = isolate_streams(log, *channels, news)
+    *channels, reports = isolate_streams(log, *channels, reports)
     try:
         enter(request)
     except EnterError as error:
-        send_news(news, failed("entering the sandbox", error))
+        send_report(reports, failed("entering the sandbox", error))
         return 3
-    send_news(news, "entered")
-    os.close(news)
+    send_report(reports, "entered")
+    os.close(reports)
     try:
         game = str(request["game"])
         # A game without a Python API is reported by the session in its reply to hello.
@@ -278,6 +280,6 @@ def run_bot(request: Dict[str, Any], news: int, log: int, channels: List[int]) -
 
         return play(request, *channels)
     except Exception as error:
-        # The news are closed; this way the log says why the bot ended.
+        # The descriptor for reports is closed, so the reason goes to the log.
         os.write(2, f"the bot's process fails: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         return 3

@@ -1,11 +1,12 @@
 """Registry of the games that have a Python API.
 
 Each game has a package in this folder, named like the game's id with `_` for `-`. The package declares what the rest of
-`agon_bot` asks (see `PARTS`). No code outside a game's package names a game. A part that a package does not declare is a
-`MissingGamePart`, which names the game and the part. There are no defaults.
+`agon_bot` asks (see `PARTS`). No code outside a game's package names a game. A part that a package does not declare is
+a `MissingGamePart`, which names the game and the part. There are no defaults.
 
-A package's `__init__.py` holds constants only and imports nothing: the fork server imports all of them, and every page of
-its memory is paid for at each fork. Parts that need code are named as `module:attribute` or `module` inside the package.
+A package's `__init__.py` holds constants only and imports nothing: the fork server imports all of them, and every page
+of its memory is paid for at each fork. Parts that need code are named as `module:attribute` or `module` inside the
+package.
 """
 
 from __future__ import annotations
@@ -61,9 +62,8 @@ class MissingGamePart(LoadError):
     """A game's package does not declare a part, or declares a wrong value."""
 
     def __init__(self, game: str, part: str, meaning: str) -> None:
-        super().__init__(
-            f"the Python package of the game {game!r} lacks {part}", hint=f"declare {part} in {_package(game)}: {meaning}"
-        )
+        hint = f"declare {part} in {_package(game)}: {meaning}"
+        super().__init__(f"the Python package of the game {game!r} lacks {part}", hint=hint)
 
 
 def game_ids() -> List[str]:

@@ -14,8 +14,8 @@ _loads = json.loads
 
 
 class Shim:
-    """A bot of one game: calls the bot's functions for requests and turns what they return into answers. `load` may raise
-    :class:`LoadError`. The other calls run the bot's code and do not catch its exceptions."""
+    """A bot of one game: calls the bot's functions for requests and turns what they return into answers. `load` may
+    raise :class:`LoadError`. The other calls run the bot's code and do not catch its exceptions."""
 
     game = ""
     """The game's id. Set, like the next two, by `session.make_shim` from what the game's package declares."""
@@ -34,8 +34,8 @@ class Shim:
         raise NotImplementedError
 
     def on_hello(self, hello: Message) -> None:
-        """The loaded bot joins another match. Not called for bots whose memory lasts for a game: a fork plays each of their
-        games, and each turn contains everything they need."""
+        """The loaded bot joins another match. Not called for bots whose memory lasts for a game: a fork plays each of
+        their games, and each turn contains everything they need."""
         self.hello = hello
 
     def start(self, message: Message) -> None:
@@ -54,8 +54,8 @@ class Shim:
         raise NotImplementedError
 
     def turns(self, packets: PacketChannel) -> int:
-        """Answers turns in a loop of the game's own, if the game has one. Returns the length of the first message that is not
-        such a turn."""
+        """Answers turns in a loop of the game's own, if the game has one. Returns the length of the first message that
+        is not such a turn."""
         return packets.receive_after_turn()
 
     def warm_up(self, packets: PacketChannel) -> None:

@@ -1,4 +1,5 @@
-"""The Python API of Colour Battle: `determine_next_move(self, grid, enemies, game_info)` on a new instance for each game."""
+"""The Python API of Colour Battle: `determine_next_move(self, grid, enemies, game_info)` on a new instance for each
+game."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from . import ENTRY_FUNCTION
 
 MOVES = ("UP", "DOWN", "LEFT", "RIGHT", "STAY")
 PACKED = struct.Struct("<IIHHH2x")
-"""Round, rounds, size of the canvas, number of bots, own id. Then the ids of all bots, own x and y, x and y of all bots, and
-the canvas row by row; two bytes each."""
+"""Round, rounds, size of the canvas, number of bots, own id. Then the ids of all bots, own x and y, x and y of all
+bots, and the canvas row by row; two bytes each."""
 # Kept under names of this module: a bot may replace the originals.
 _id, _write = id, os.write
 _round = struct.Struct(f"<{HEADER.size}xI").unpack_from
@@ -47,8 +48,8 @@ class ColourBattle(Shim):
         first = self.construct(self.kind, loaded.display_name)
         self.bot: Any = None
         self.buffer: Any = None
-        # By identity: a bot cannot make one move look like another by changing a move or how moves compare. (The moves are
-        # kept alive, or another object could get the same id.)
+        # By identity: a bot cannot make one move look like another by changing a move or how moves compare. (The moves
+        # are kept alive, or another object could get the same id.)
         self.all_moves = tuple(bot_control.Move)
         self.moves = {_id(move): move.name for move in self.all_moves}
         self.move_bytes = {number: name.encode("ascii") for number, name in self.moves.items()}
@@ -72,7 +73,8 @@ class ColourBattle(Shim):
         if bot is None or packets.buffer is not self.buffer:
             bot = self._frame(packets)
         self.info.current_round = _round(packets.buffer)[0]
-        # A new array each turn: a bot may keep the previous one to see which bots moved. One array for all, a row for each.
+        # A new array each turn: a bot may keep the previous one to see which bots moved. One array for all, a row for
+        # each.
         rows = iter(self.rows.copy())
         bot.id = self.own
         bot.position = next(rows)
@@ -81,13 +83,15 @@ class ColourBattle(Shim):
         return self.moves.get(_id(move)) or read_move(move)
 
     def turns(self, packets: PacketChannel) -> int:
-        """Does what `packed` does, in a loop. With many bots on a core the processor's caches hold almost nothing of this bot at
-        each turn, so attribute lookups cost more than the work itself. The loop looks everything up once."""
+        """Does what `packed` does, in a loop. With many bots on a core the processor's caches hold almost nothing of
+        this bot at each turn, so attribute lookups cost more than the work itself. The loop looks everything up
+        once."""
         bot, buffer = self.bot, packets.buffer
         if bot is None or buffer is not self.buffer:
             return packets.receive_after_turn()
         info = self.info
-        read, answers, grid, own, ids, rows = packets.read_turn, packets.answers, self.grid, self.own, self.ids, self.rows
+        read, answers = packets.read_turn, packets.answers
+        grid, own, ids, rows = self.grid, self.own, self.ids, self.rows
         move_bytes, write, identity, current, turn = self.move_bytes, _write, _id, _round, TURN
         while True:
             count = read(buffer)
@@ -111,8 +115,8 @@ class ColourBattle(Shim):
                 write(answers, b"=" + request_id + text)
 
     def _frame(self, packets: PacketChannel) -> Any:
-        """Makes arrays of the canvas and the positions that share the memory of the packet buffer, so that a turn copies nothing.
-        Returns the bot."""
+        """Makes arrays of the canvas and the positions that share the memory of the packet buffer, so that a turn
+        copies nothing. Returns the bot."""
         np = self.numpy
         _, rounds, size, count, own = PACKED.unpack_from(packets.buffer, HEADER.size)
         if self.bot is None:
@@ -141,7 +145,8 @@ class ColourBattle(Shim):
         bot = self.bot
         self.canvas[:] = seen["grid"]
         self.info.__dict__.update(info)
-        # A new array each turn: a bot may keep the previous one to see which bots moved. One array for all, a row for each.
+        # A new array each turn: a bot may keep the previous one to see which bots moved. One array for all, a row for
+        # each.
         positions = np.array([enemy["position"] for enemy in seen["enemies"]], dtype=np.int16)
         enemies = [{"id": enemy["id"], "position": place} for enemy, place in zip(seen["enemies"], positions)]
         bot.id = seen["id"]
@@ -150,8 +155,8 @@ class ColourBattle(Shim):
 
 
 def read_move(value: object) -> str:
-    """A member of `Move`. A member of another enumeration with the same name counts too, because a bot may have its own copy
-    of `bot_control.py`."""
+    """A member of `Move`. A member of another enumeration with the same name counts too, because a bot may have its own
+    copy of `bot_control.py`."""
     if issubclass(type(value), enum.Enum):
         try:
             name = object.__getattribute__(value, "_name_")

@@ -1,5 +1,5 @@
-"""The Python API of Connect Five: `get_move(self, board, player, T, N)` on one object for the whole match, `adjust()` after
-each game, `train()` after the match."""
+"""The Python API of Connect Five: `get_move(self, board, player, T, N)` on one object for the whole match, `adjust()`
+after each game, `train()` after the match."""
 
 from __future__ import annotations
 

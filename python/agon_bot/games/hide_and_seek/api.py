@@ -1,4 +1,5 @@
-"""The Python API of Hide and Seek: `class Seeker(Player)` / `class Hider(Player)` with a `move()` that changes `self.pos`."""
+"""The Python API of Hide and Seek: `class Seeker(Player)` / `class Hider(Player)` with a `move()` that changes
+`self.pos`."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ from ..base import Message, Shim, require_numpy
 from . import ENTRY_FUNCTION
 
 PACKED = struct.Struct("<IBBBx8h")
-"""Step, whether the enemy is visible, width and height of the map if it follows (one byte a cell, column by column), then
-positions: own, the enemy's, own spawn, the enemy's spawn."""
+"""Step, whether the enemy is visible, width and height of the map if it follows (one byte a cell, column by column),
+then positions: own, the enemy's, own spawn, the enemy's spawn."""
 _turn = struct.Struct(f"<{HEADER.size}x4xB3x4h").unpack_from
 """The fields that change from turn to turn."""
 ROLES = {"seeker": "Seeker", "hider": "Hider"}
@@ -37,9 +38,11 @@ class HideAndSeek(Shim):
         imports.install_game_modules({"players": players, "game_utils": game_utils, "map": game_map})
         role = hello.get("role") or ("seeker", "hider")[int(hello.get("seat", 0)) % 2]
         wanted = self.target.wanted or ROLES[role]
-        fits = lambda tree, file: wanted in {name for name, _ in loading.classes_with(fix_class_syntax(tree), ENTRY_FUNCTION)}
+        names = lambda tree: {name for name, _ in loading.classes_with(fix_class_syntax(tree), ENTRY_FUNCTION)}
+        fits = lambda tree, file: wanted in names(tree)
         file = self._file(wanted, fits)
-        # In the original competition a submission is pasted into `players.py`, below that file's imports and its class Player.
+        # In the original competition a submission is pasted into `players.py`, below that file's imports and its class
+        # Player.
         given = {name: getattr(game_utils, name) for name in game_utils.__all__}
         given.update(Player=players.Player, np=np)
         loaded = loading.execute(file, self.target.root, given, fix_class_syntax)
@@ -55,7 +58,8 @@ class HideAndSeek(Shim):
         return {"name": None, "contributor": None}
 
     def _file(self, wanted: str, fits: Any) -> str:
-        """The file to load. In a folder: the file named like the class, else `players.py`, else the only file with the class."""
+        """The file to load. In a folder: the file named like the class, else `players.py`, else the only file with the
+        class."""
         if os.path.isdir(self.target.path):
             for name in (f"{wanted.lower()}.py", f"{wanted}.py", "players.py"):
                 file = os.path.join(self.target.path, name)
@@ -73,7 +77,8 @@ class HideAndSeek(Shim):
         self._reset()
 
     def _begin(self, room: Any, spawn: Any, enemy_spawn: Any) -> None:
-        """Makes the player. Its constructor runs once a game. If it fails, every move of the game fails with the same error."""
+        """Makes the player. Its constructor runs once a game. If it fails, every move of the game fails with the same
+        error."""
         if self.failed is not None:
             raise self.failed
         try:
@@ -83,8 +88,8 @@ class HideAndSeek(Shim):
             raise
 
     def decode(self, line: bytes) -> Message:
-        """Parses a message. The map is two thirds of every line and does not change during a game, so it is not parsed again if
-        the line ends like the previous one."""
+        """Parses a message. The map is two thirds of every line and does not change during a game, so it is not parsed
+        again if the line ends like the previous one."""
         head, key, tail = line.rpartition(b',"game_map":')
         if not key or tail != self.known_tail:
             self.known_tail = tail
@@ -145,8 +150,8 @@ class HideAndSeek(Shim):
         return f"{x},{y}"
 
     def _put(self, bot: Any, where: Any) -> None:
-        """Sets the bot's position to the one in the game. If it is right already, the bot's object is kept. If not (its last move
-        was rejected), the bot gets the position in the form that it uses: tuple, list or array."""
+        """Sets the bot's position to the one in the game. If it is right already, the bot's object is kept. If not (its
+        last move was rejected), the bot gets the position in the form that it uses: tuple, list or array."""
         mine = getattr(bot, "pos", None)
         try:
             if read_position(mine) == tuple(where):
@@ -172,7 +177,8 @@ def read_position(value: object) -> Tuple[int, int]:
     if type(items) is not list or len(items) != 2:
         raise garbled(f"self.pos is {describe(value)} after move(), expected a position [x, y]")
     x, y = items
-    if type(x) is int and type(y) is int and -MAX_COORDINATE <= x < MAX_COORDINATE and -MAX_COORDINATE <= y < MAX_COORDINATE:  # the usual case
+    far = MAX_COORDINATE
+    if type(x) is int and type(y) is int and -far <= x < far and -far <= y < far:  # the usual case
         return x, y
     return whole_coordinate(x, "a coordinate of self.pos"), whole_coordinate(y, "a coordinate of self.pos")
 
@@ -188,8 +194,8 @@ class PlaceholderPlayer:
 
 
 def fix_class_syntax(tree: ast.Module) -> ast.Module:
-    """Changes `def Seeker(Player):` into `class Seeker(Player):`. The competition's document prints the former, which does
-    nothing as a function."""
+    """Changes `def Seeker(Player):` into `class Seeker(Player):`. The competition's document prints the former, which
+    does nothing as a function."""
     for index, node in enumerate(tree.body):
         if not isinstance(node, ast.FunctionDef) or node.name not in ROLES.values():
             continue

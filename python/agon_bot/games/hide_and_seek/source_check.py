@@ -28,7 +28,7 @@ def find_roles(sources: List[Source], wanted: Optional[str]) -> List[str]:
 
 
 def find_problems(sources: List[Source], target: Target) -> Iterator[Finding]:
-    """None of its own: loading the bot finds the rest."""
+    """None: loading the bot finds its problems."""
     return iter(())
 
 

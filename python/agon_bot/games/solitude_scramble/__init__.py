@@ -1,4 +1,5 @@
-"""Solitude Scramble: `get_action(state, match_history)` of `Submission.py`. Each call runs in a fork of the loaded bot."""
+"""Solitude Scramble: `get_action(state, match_history)` of `Submission.py`. Each call runs in a fork of the loaded
+bot."""
 
 LIFETIME = "call"
 SINGLE_THREADED = True

@@ -1,5 +1,5 @@
-"""The Python API of Solitude Scramble: `get_action(state, match_history)` of `Submission.py`. Nothing is kept from one call to
-the next: see `stateless.py`."""
+"""The Python API of Solitude Scramble: `get_action(state, match_history)` of `Submission.py`. Nothing is kept from one
+call to the next: see `stateless.py`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from . import ENTRY_FUNCTION
 from .solitude_args import SolitudeArgs
 
 FILE = SolitudeArgs.SOURCE_FILE
+HINT = f"write def {ENTRY_FUNCTION}(state, match_history)"
 
 
 class SolitudeScramble(StatelessShim):
@@ -25,11 +26,11 @@ class SolitudeScramble(StatelessShim):
             self.target, lambda tree, file: True, f"def {ENTRY_FUNCTION}(state, match_history)", FILE
         )
         tree = loading.parse(self.file, self.target.root or self.target.path)
-        defined = [
-            n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)) and n.name == ENTRY_FUNCTION
-        ]
+        functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+        defined = [node for node in ast.walk(tree) if isinstance(node, functions) and node.name == ENTRY_FUNCTION]
         if any(isinstance(node, ast.AsyncFunctionDef) for node in defined):
-            raise LoadError(f"{ENTRY_FUNCTION} is an async function", FILE, defined[0].lineno, "write def, not async def")
+            what = f"{ENTRY_FUNCTION} is an async function"
+            raise LoadError(what, FILE, defined[0].lineno, "write def, not async def")
 
     def load(self, hello: Message) -> Message:
         self.prepare(hello)
@@ -37,9 +38,7 @@ class SolitudeScramble(StatelessShim):
         self.root = loaded.root
         function = getattr(loaded.module, ENTRY_FUNCTION, None)
         if not callable(function):
-            raise LoadError(
-                f"has no function {ENTRY_FUNCTION}", loaded.display_name, None, f"write def {ENTRY_FUNCTION}(state, match_history)"
-            )
+            raise LoadError(f"has no function {ENTRY_FUNCTION}", loaded.display_name, None, HINT)
         code = getattr(function, "__code__", None)
         # `*args` (flag 4) takes any number.
         if (
@@ -51,7 +50,7 @@ class SolitudeScramble(StatelessShim):
                 f"{ENTRY_FUNCTION} takes {code.co_argcount} parameters, not 2",
                 loaded.display_name,
                 code.co_firstlineno,
-                f"write def {ENTRY_FUNCTION}(state, match_history)",
+                HINT,
             )
         self.function: Callable[[Dict[str, Any], List[Dict[str, Any]]], Any] = function
         return {"name": None, "contributor": None}

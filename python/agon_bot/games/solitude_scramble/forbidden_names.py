@@ -48,14 +48,14 @@ def _uses(tree: ast.Module) -> Iterator[Tuple[ast.expr | ast.stmt, str, str]]:
             if owner == "builtins" and node.attr in CALLS:
                 yield node, node.attr, "uses"
             elif owner and node.attr.lstrip("_") in MODULES:
-                # `random._os`: many modules hold another that they imported for themselves.
+                # `random._os`: many modules hold other modules that they have imported.
                 yield node, node.attr.lstrip("_"), "reaches"
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
             yield from ((node, word, "reaches") for word in _by_getattr(node, modules))
 
 
 def _hidden(node: ast.ImportFrom, top: str) -> List[str]:
-    """Forbidden things taken out of another module: `from builtins import open`, `from random import _os`."""
+    """Forbidden names imported from another module: `from builtins import open`, `from random import _os`."""
     names = [alias.name for alias in node.names]
     if top == "builtins":
         return [name for name in names if name in CALLS]
@@ -63,7 +63,7 @@ def _hidden(node: ast.ImportFrom, top: str) -> List[str]:
 
 
 def _by_getattr(node: ast.Call, modules: Dict[str, str]) -> List[str]:
-    """`getattr(builtins, "open")`."""
+    """Forbidden names in `getattr(builtins, "open")`."""
     if len(node.args) < 2 or not isinstance(node.args[0], ast.Name) or not isinstance(node.args[1], ast.Constant):
         return []
     word = node.args[1].value
@@ -73,7 +73,7 @@ def _by_getattr(node: ast.Call, modules: Dict[str, str]) -> List[str]:
 
 
 def _module_names(tree: ast.Module) -> Dict[str, str]:
-    """What modules are called here: `import random as r` gives `r` for `random`."""
+    """The modules by their local names: `import random as r` gives `r` for `random`."""
     names: Dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -83,9 +83,9 @@ def _module_names(tree: ast.Module) -> Dict[str, str]:
 
 
 def _bound(tree: ast.Module) -> Set[str]:
-    """Names the file gives a meaning of its own: a parameter called `input` is not the function."""
+    """Names that the file itself defines: a parameter called `input` is not the function."""
     names: Set[str] = set()
-    # `open = open` gives it no meaning of its own.
+    # `open = open` does not redefine it.
     same = {
         id(target)
         for node in ast.walk(tree)

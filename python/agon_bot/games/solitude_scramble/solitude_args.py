@@ -1,7 +1,7 @@
 """The arguments of a call of a Solitude Scramble bot. (Imports nothing: see `stateless_session.py`.)
 
-A turn in the short form: twelve bytes as in `packet_channel.py`, the turn's number, the seat, this turn's deal (scores of
-`PLATFORMS`, sides by number); then a row for each earlier turn, with its deal, moves and awards.
+A turn in the short form: twelve bytes as in `packet_channel.py`, the turn's number, the seat, this turn's deal (scores
+of `PLATFORMS`, sides by number); then a row for each earlier turn, with its deal, moves and awards.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def distinct(names: List[str], seats: int) -> List[str]:
 class SolitudeArgs:
     """The arguments of all calls of one game. Each call adds only the new turns to `history`.
 
-    Written without loops: a fork copies every page that was touched since the last fork, and each kind of temporary object (a
-    slice, a list, a function for a comprehension) touches one more page."""
+    Written without loops: a fork copies every page that was touched since the last fork, and each kind of temporary
+    object (a slice, a list, a function for a comprehension) touches one more page."""
 
     SOURCE_FILE = "Submission.py"
     ANSWERS = {"LEFT": b"LEFT", "RIGHT": b"RIGHT", "CENTER": b"CENTER"}
