@@ -1,8 +1,8 @@
-"""`python -m agon_bot GAME PATH[:Class]` plays a bot; `python -m agon_bot --zygote [plain]` is the warm parent (see
-`zygote.py`).
+"""`python -m agon_bot GAME PATH[:Class]` plays a bot. `python -m agon_bot --zygote [plain]` is the fork server (see
+`zygote.py`); `plain` is the one for stateless bots.
 
 Environment: `AGON_IN`, `AGON_OUT` (descriptors of the protocol; default: standard input and output), `AGON_SEED`,
-`AGON_ROOT` (the folder the submission begins at), `AGON_CONTROL` (the warm parent's socket; default: standard input).
+`AGON_ROOT` (root folder of the submission), `AGON_CONTROL` (the fork server's socket; default: standard input).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 import sys
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def settle_environment() -> None:
-    """One thread for NumPy (before it is imported: its threads do not survive a fork), and the order of sets the
-    same in every run. The latter is decided when the interpreter starts, so it is started again if the host has not
-    seen to it."""
-    for name in THREADS:
+def prepare_environment() -> None:
+    """Sets NumPy to one thread before it is imported, because its threads do not survive a fork, and makes the order of
+    sets the same in every run. Python reads the latter setting only at its start, so it is started again if the host
+    has not set it."""
+    for name in THREAD_VARIABLES:
         os.environ[name] = "1"
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True
@@ -34,29 +34,21 @@ def settle_environment() -> None:
 def main() -> int:
     """Reads the command line."""
     arguments = sys.argv[1:]
-    settle_environment()
-    if arguments in (["--zygote"], ["--zygote", "forks"], ["--zygote", "plain"]):
+    prepare_environment()
+    if arguments in (["--zygote"], ["--zygote", "plain"]):
         import _socket
 
-        from .zygote import Zygote, warm_up
+        from .zygote import Zygote, preload
 
-        # Without what `site` imports, but with the packages it makes known.
+        # The interpreter was started without `site`, so the paths that `site` would add come from the host.
         known = os.environ.pop("AGON_PATH", "").split(os.pathsep)
         sys.path.extend(path for path in known if path and path not in sys.path)
-        plain = arguments[1:] == ["plain"]
-        warm_up(plain)
-        if arguments[1:]:
-            # Its bots are forked again, for each game or call.
-            from .mappings import enlarge_pages, join_mappings
-
-            join_mappings()
-            for library in ("libpython", "_multiarray_umath"):
-                enlarge_pages(library)
+        preload(stateless=arguments[1:] == ["plain"])
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
-        return Zygote(control, plain).serve()
+        return Zygote(control).serve()
     if len(arguments) != 2:
-        print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [forks|plain]", file=sys.stderr)
+        print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [plain]", file=sys.stderr)
         return 2
     from .channel import from_environment
     from .loading import Target
@@ -66,7 +58,7 @@ def main() -> int:
     channel = from_environment()
     code = Session(channel, arguments[0], Target.parse(arguments[1])).run()
     flush()
-    # Not sys.exit: threads a bot left, and what it registered to run at the end, have no say any more.
+    # Not sys.exit: it would wait for the bot's threads and run the bot's exit handlers.
     os._exit(code)
 
 

@@ -1,4 +1,4 @@
-"""Imports that would fail: modules that neither the bot's folder, Python's own library, NumPy nor the game offers."""
+"""Imports that would fail: modules that are not in the bot's folder, Python's library, NumPy or the game's library."""
 
 from __future__ import annotations
 
@@ -6,53 +6,51 @@ import ast
 import importlib.util
 import os
 import sys
-from typing import Iterator, List, Optional, Set, Tuple
+from typing import Iterator, List, Set
 
-LIBRARY = {"colour-battle": {"bot_control"}, "hide-and-seek": {"players", "game_utils", "map"}}
+from .check_findings import Finding
+
 HINT = "only Python's own library, NumPy and files beside the bot can be imported"
 
-Found = Tuple[bool, str, str, str, Optional[int], Optional[int], str]
 
-
-def missing_imports(tree: ast.Module, file: str, path: str, root: str, game: str) -> Iterator[Found]:
-    """Every import of the file that finds nothing. One that is only tried (`try: import x`) may."""
-    tried = _tried(tree)
-    library = LIBRARY.get(game, set())
+def find_missing_imports(tree: ast.Module, file: str, path: str, root: str, library: Set[str]) -> Iterator[Finding]:
+    """Every import of the file that would fail, except those inside a `try`. `library` holds the game's modules."""
+    tried = _inside_try(tree)
     for node in ast.walk(tree):
         if node in tried:
             continue
         if isinstance(node, ast.Import):
             wanted = [(alias.name, 0) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            wanted = [(name, node.level) for name in _from(node)]
+            wanted = [(name, node.level) for name in _imported_modules(node)]
         else:
             continue
         for name, level in wanted:
             if set(name.split(".")) & library:
                 continue
-            there = _local(name, level, path, root) if level else _found(name, path, root)
+            there = _relative_origin(name, level, path, root) if level else _origin(name, path, root)
             if there == "missing":
                 dots = "." * level
                 what = f"imports {dots}{name}, and there is no such module"
-                yield (True, "import", what, file, node.lineno, node.col_offset + 1, HINT)
+                yield Finding(True, "import", what, file, node.lineno, node.col_offset + 1, HINT)
             elif there == "foreign":
                 what = f"imports {name}, which is here but belongs to neither Python nor NumPy"
                 hint = "where the competition runs it may be missing"
-                yield (False, "import", what, file, node.lineno, node.col_offset + 1, hint)
+                yield Finding(False, "import", what, file, node.lineno, node.col_offset + 1, hint)
 
 
-def _from(node: ast.ImportFrom) -> List[str]:
+def _imported_modules(node: ast.ImportFrom) -> List[str]:
     """The modules of `from x import y`: x, or each y of `from . import y`."""
     return [node.module] if node.module else [alias.name for alias in node.names if alias.name != "*"]
 
 
-def _tried(tree: ast.Module) -> Set[ast.AST]:
-    """What stands inside a try that catches something."""
+def _inside_try(tree: ast.Module) -> Set[ast.AST]:
+    """The nodes inside a `try` that has an `except`."""
     tries = [node for node in ast.walk(tree) if isinstance(node, ast.Try) and node.handlers]
     return {inner for node in tries for part in node.body for inner in ast.walk(part)}
 
 
-def _found(name: str, path: str, root: str) -> str:
+def _origin(name: str, path: str, root: str) -> str:
     """Where a module would come from: `own`, `python`, `foreign` or `missing`."""
     top = name.split(".")[0]
     if any(_is_module(folder, top) for folder in (os.path.dirname(path), root)):
@@ -73,15 +71,15 @@ def _found(name: str, path: str, root: str) -> str:
     return "python" if is_python or top == "numpy" else "foreign"
 
 
-def _local(name: str, level: int, path: str, root: str) -> str:
-    """A relative import. What climbs out of the submission finds nothing but the game's own modules."""
+def _relative_origin(name: str, level: int, path: str, root: str) -> str:
+    """Where a relative import comes from. An import from above the submission finds only the game's modules."""
     folder = os.path.dirname(path)
     for _ in range(level - 1):
         folder = os.path.dirname(folder)
     inside = os.path.realpath(folder) + os.sep
     if not inside.startswith(os.path.realpath(root) + os.sep):
         return "missing"
-    # A name of a package's own is as good as a module: `from . import version`.
+    # Any name in a package's `__init__.py` is accepted: `from . import version`.
     package = os.path.isfile(os.path.join(folder, "__init__.py"))
     return "own" if package or _is_module(folder, name.split(".")[0]) else "missing"
 

@@ -1,6 +1,6 @@
-"""`python -m agon_bot.debugging GAME PATH[:Class]` plays a bot in its author's terminal: standard input and output
-are the terminal's, the protocol runs on `AGON_IN` and `AGON_OUT`. After the message `break` the next call stops in
-pdb, at the first line of the bot's own function."""
+"""`python -m agon_bot.debugging GAME PATH[:Class]` plays a bot in its author's terminal. Standard input and output
+belong to the terminal; the protocol runs on `AGON_IN` and `AGON_OUT`. After the message `break` the next call stops in
+pdb, at the first line of the bot's function."""
 
 from __future__ import annotations
 
@@ -10,35 +10,28 @@ import sys
 from types import FrameType
 from typing import Any, Callable, Optional
 
+from .games import game_part
 from .games.base import Message, Shim
-from .inside import Inside, OwnFiles, bot_root
+from .in_process_session import InProcessSession, BotFiles, bot_root
 from .session import outcome
-
-FUNCTIONS = {
-    "solitude-scramble": "get_action",
-    "colour-battle": "determine_next_move",
-    "connect-five": "get_move",
-    "hide-and-seek": "move",
-}
-"""Where each API enters the bot."""
 
 Trace = Optional[Callable[[FrameType, str, Any], Any]]
 
 
 class Debugger(pdb.Pdb):
-    """pdb that tells its own end from a mistake of the bot."""
+    """pdb that remembers whether the user quit, to tell this from an error of the bot."""
 
-    left = False
+    quit_requested = False
 
     def set_quit(self) -> None:
-        self.left = True
+        self.quit_requested = True
         super().set_quit()
 
 
-class Stop:
-    """Starts pdb as soon as the bot's own function is called."""
+class EntryBreakpoint:
+    """Starts pdb when the bot's function is called."""
 
-    def __init__(self, files: OwnFiles, function: str) -> None:
+    def __init__(self, files: BotFiles, function: str) -> None:
         self.files = files
         self.function = function
         self.debugger = Debugger(nosigint=True)
@@ -53,42 +46,42 @@ class Stop:
         return self.debugger.trace_dispatch(frame, event, arg)
 
 
-class Debugged(Inside):
-    """A bot under the debugger."""
+class DebugSession(InProcessSession):
+    """A session with a bot under the debugger."""
 
-    stops = False
+    break_next = False
 
     def reply(self, message: Message) -> Message:
         if message.get("type") == "break":
-            self.stops = True
+            self.break_next = True
             return {}
         return super().reply(message)
 
     def ask(self, shim: Shim, message: Message) -> Message:
-        if not self.stops:
+        if not self.break_next:
             return outcome(shim, message)
-        self.stops = False
-        stop = Stop(OwnFiles(bot_root(shim)), FUNCTIONS[shim.game])
+        self.break_next = False
+        stop = EntryBreakpoint(BotFiles(bot_root(shim)), game_part(shim.game, "ENTRY_FUNCTION"))
         sys.settrace(stop)
         try:
             reply = outcome(shim, message)
         finally:
             sys.settrace(None)
-        return {"quit": True} if stop.debugger.left else reply
+        return {"quit": True} if stop.debugger.quit_requested else reply
 
 
 def main() -> int:
     """Reads the command line."""
-    from .__main__ import settle_environment
+    from .__main__ import prepare_environment
     from .channel import Channel
     from .loading import Target
 
-    settle_environment()
+    prepare_environment()
     if len(sys.argv) != 3 or not {"AGON_IN", "AGON_OUT"} <= set(os.environ):
         print("usage: AGON_IN=N AGON_OUT=N python -m agon_bot.debugging GAME PATH[:Class]", file=sys.stderr)
         return 2
     channel = Channel(int(os.environ.pop("AGON_IN")), int(os.environ.pop("AGON_OUT")))
-    return Debugged(channel, sys.argv[1], Target.parse(sys.argv[2])).run()
+    return DebugSession(channel, sys.argv[1], Target.parse(sys.argv[2])).run()
 
 
 if __name__ == "__main__":

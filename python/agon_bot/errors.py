@@ -1,4 +1,4 @@
-"""What went wrong, in words an author can use: what, in which file, on which line, and what to do."""
+"""Errors for authors of bots: what is wrong, in which file, on which line, and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any, Dict, List, Optional
 
-MOST_WORDS = 8 * 1024
-"""The host keeps so many bytes of a bot's own words; the end of a traceback says most, so the end is kept."""
+MAX_CRASH_BYTES = 8 * 1024
+"""Maximum length of a crash text. The end of a traceback says most, so the end is kept."""
 
 
 class LoadError(Exception):
-    """A bot that cannot be seated: found before any game starts."""
+    """The bot cannot be loaded. Found before any game starts."""
 
     def __init__(
         self, what: str, file: Optional[str] = None, line: Optional[int] = None, hint: str = "", trace: str = ""
@@ -27,8 +27,8 @@ class LoadError(Exception):
         self.hint = hint
         self.trace = trace
 
-    def message(self) -> Dict[str, Any]:
-        """The error as it travels to the host. Keys without a value are left out."""
+    def to_json(self) -> Dict[str, Any]:
+        """The error as it is sent to the host. Keys without a value are left out."""
         fields = {"what": self.what, "file": self.file, "line": self.line, "hint": self.hint, "trace": self.trace}
         return {name: value for name, value in fields.items() if value}
 
@@ -38,38 +38,39 @@ class LoadError(Exception):
 
 
 class AnswerFault(Exception):
-    """The bot's answer cannot be passed on: `illegal` or `garbled`, with the reason."""
+    """The bot's answer is rejected as `illegal` or `garbled`, with the reason."""
 
-    def __init__(self, fault: str, says: str) -> None:
-        super().__init__(says)
+    def __init__(self, fault: str, message: str) -> None:
+        super().__init__(message)
         self.fault = fault
-        self.says = says
+        self.message = message
 
 
-def garbled(says: str) -> AnswerFault:
-    """Not an answer at all."""
-    return AnswerFault("garbled", says)
+def garbled(message: str) -> AnswerFault:
+    """An error for a value that is not an answer."""
+    return AnswerFault("garbled", message)
 
 
-def illegal(says: str) -> AnswerFault:
-    """Well-formed, not allowed."""
-    return AnswerFault("illegal", says)
+def illegal(message: str) -> AnswerFault:
+    """An error for a well-formed answer that is not allowed."""
+    return AnswerFault("illegal", message)
 
 
 def one_line(text: str, most: int = 500) -> str:
-    """The text without line breaks and control characters, cut to size."""
+    """The text as one line without control characters, cut to `most` characters."""
     clean = "".join(c if c.isprintable() else " " for c in text[: 4 * most])
     clean = " ".join(clean.split())
     return clean if len(clean) <= most else clean[: most - 3] + "..."
 
 
 def type_name(value: object) -> str:
-    """The name of a value's real type, whatever its class or metaclass pretends."""
+    """The name of a value's real type, even if its class or metaclass lies."""
     return str(type.__dict__["__name__"].__get__(type(value)))
 
 
-def exception_words(error: BaseException) -> str:
-    """`ValueError: no such column`, even if the exception's own `__str__` fails."""
+def exception_text(error: BaseException) -> str:
+    """Type and text of an exception, such as `ValueError: no such column`. Works even if the exception's `__str__`
+    fails."""
     try:
         text = str(error)
     except BaseException:  # a bot's exception may raise anything here
@@ -79,16 +80,16 @@ def exception_words(error: BaseException) -> str:
 
 
 def bot_frames(trace: Optional[TracebackType], root: str) -> List[traceback.FrameSummary]:
-    """The frames of a traceback that lie in the bot's own files."""
-    import traceback  # only now: most bots never need it
+    """The frames of a traceback that are in the bot's files."""
+    import traceback  # imported here because most bots never need it
 
     frames = traceback.extract_tb(trace, limit=-200) if trace else []
-    return [frame for frame in frames if inside(frame.filename, root) is not None]
+    return [frame for frame in frames if path_in_bot_folder(frame.filename, root) is not None]
 
 
-def inside(file: str, root: str) -> Optional[str]:
-    """A file's name seen from the bot's folder; `None` if it is not below it. By its path as it stands, for a folder of
-    the bot's may be a link to where it really is, else by where it really is."""
+def path_in_bot_folder(file: str, root: str) -> Optional[str]:
+    """A file's path relative to the bot's folder; `None` if it is not in it. Compares the paths as given first, because
+    a folder of the bot may be a link, then the real paths."""
     for whole in (os.path.abspath, os.path.realpath):
         path, home = whole(file), os.path.join(whole(root), "")
         if path.startswith(home):
@@ -96,41 +97,42 @@ def inside(file: str, root: str) -> Optional[str]:
     return None
 
 
-def crash_words(error: BaseException, root: str) -> str:
-    """Type, text and the lines of the bot's own files on the way there: at most the last 8 KiB. File names are
-    shown from the bot's folder on, so that no path of the machine gets into a record."""
+def crash_text(error: BaseException, root: str) -> str:
+    """Type and text of an exception, and the lines of the bot's files that led to it: at most the last 8 KiB. Paths are
+    relative to the bot's folder, so that no path of the machine gets into a record."""
     lines = []
     for frame in bot_frames(error.__traceback__, root):
-        name = inside(frame.filename, root)
+        name = path_in_bot_folder(frame.filename, root)
         lines.append(f'File "{name}", line {frame.lineno}, in {frame.name}')
         if frame.line:
             lines.append(f"    {frame.line}")
-    text = "\n".join([*lines, exception_words(error)])
-    return text.encode("utf-8", "backslashreplace")[-MOST_WORDS:].decode("utf-8", "ignore")
+    text = "\n".join([*lines, exception_text(error)])
+    return text.encode("utf-8", "backslashreplace")[-MAX_CRASH_BYTES:].decode("utf-8", "ignore")
 
 
 def fault_of(error: BaseException, root: str) -> Dict[str, Any]:
-    """What goes into the record for an exception. By its real type: its `__class__` may say anything."""
+    """The fault that is recorded for an exception. Uses the exception's real type: its `__class__` may lie."""
     if issubclass(type(error), AnswerFault):
-        return {"fault": error.fault, "says": error.says}  # type: ignore[attr-defined]
-    return {"fault": "crash", "says": crash_words(error, root)}
+        return {"fault": error.fault, "says": error.message}  # type: ignore[attr-defined]
+    return {"fault": "crash", "says": crash_text(error, root)}
 
 
 def load_error(error: BaseException, root: str, file: str) -> LoadError:
-    """An exception while the bot's file was read or executed, pinned to the line of the bot that caused it."""
+    """The error for an exception raised while the bot's file was read or executed, with the bot's line that caused
+    it."""
     shown = os.path.basename(file)
     if isinstance(error, LoadError):
         return error
     if isinstance(error, SyntaxError):
-        name = inside(error.filename or file, root) or shown
-        return LoadError(f"does not parse: {error.msg}", name, error.lineno, "mend the syntax")
+        name = path_in_bot_folder(error.filename or file, root) or shown
+        return LoadError(f"does not parse: {error.msg}", name, error.lineno, "fix the syntax")
     frames = bot_frames(error.__traceback__, root)
     line = None
     if frames:
-        shown = inside(frames[-1].filename, root) or shown
+        shown = path_in_bot_folder(frames[-1].filename, root) or shown
         line = frames[-1].lineno
-    words = exception_words(error)
+    words = exception_text(error)
     if isinstance(error, ImportError):
         hint = "only Python's own library, NumPy and files beside the bot can be imported"
-        return LoadError(f"an import fails: {words}", shown, line, hint, crash_words(error, root))
-    return LoadError(f"fails while it is loaded: {words}", shown, line, "", crash_words(error, root))
+        return LoadError(f"an import fails: {words}", shown, line, hint, crash_text(error, root))
+    return LoadError(f"fails while it is loaded: {words}", shown, line, "", crash_text(error, root))

@@ -1,9 +1,7 @@
-"""Finding and executing a bot's file: which file of a folder, which class of a file, and a plain error when there
-is none.
+"""Finds and executes a bot's file: which file of a folder, which class of a file, and a clear error if there is none.
 
-A *target* is `PATH` or `PATH:Class`; `PATH` is a `.py` file or a folder. Everything that can be known without
-running the bot (its classes and their methods) is read from its syntax tree, so that a folder is searched without
-executing strangers' files one by one.
+A *target* is `PATH` or `PATH:Class`; `PATH` is a `.py` file or a folder. Classes and methods are read from the syntax
+tree, so that searching a folder executes none of its files.
 """
 
 from __future__ import annotations
@@ -17,11 +15,11 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from . import imports
 from .errors import LoadError, load_error
-from .jsons import import_json_from
+from .json_imports import import_json_from
 
 
 class Target(NamedTuple):
-    """What to load: a file or folder, the class asked for, and the folder the submission begins at."""
+    """What to load: a file or folder, the wanted class, and the root folder of the submission."""
 
     path: str
     wanted: Optional[str] = None
@@ -29,7 +27,7 @@ class Target(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Target:
-        """Reads `PATH` or `PATH:Class`. A path that exists as it stands is a path, colons and all."""
+        """Parses `PATH` or `PATH:Class`. If the whole text is an existing path, it is a path, even with colons."""
         path, colon, name = text.rpartition(":")
         if colon and not os.path.exists(text) and name.isidentifier():
             return cls(os.path.abspath(path), name, os.environ.get("AGON_ROOT"))
@@ -37,7 +35,7 @@ class Target(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A bot's file, executed."""
+    """A bot's file after it was executed."""
 
     module: ModuleType
     file: str
@@ -45,12 +43,12 @@ class Loaded(NamedTuple):
     tree: ast.Module
 
     @property
-    def shown(self) -> str:
-        """The file's name as errors show it."""
+    def display_name(self) -> str:
+        """The file's name in error messages."""
         return os.path.relpath(self.file, self.root)
 
 
-Mend = Callable[[ast.Module], ast.Module]
+SyntaxFix = Callable[[ast.Module], ast.Module]
 
 
 def parse(file: str, root: str) -> ast.Module:
@@ -67,8 +65,8 @@ def parse(file: str, root: str) -> ast.Module:
 
 
 def choose_file(target: Target, fits: Callable[[ast.Module, str], bool], expected: str, fixed: str = "") -> str:
-    """The file to load. In a folder: the one with the fixed name, else the only `.py` that fits, else the one of
-    them that is named like the folder."""
+    """The file to load. In a folder: the file with the fixed name, or the only `.py` that fits, or the fitting one that
+    is named like the folder."""
     if os.path.isfile(target.path):
         if not target.path.endswith(".py"):
             raise LoadError("is not a Python file", os.path.basename(target.path), None, "name a .py file or a folder")
@@ -85,7 +83,7 @@ def choose_file(target: Target, fits: Callable[[ast.Module, str], bool], expecte
     files = _python_files(folder)
     if not files:
         raise LoadError("the folder has no .py file", shown, None, f"put {expected} there")
-    # One file only: its own error says more than "nothing fits".
+    # If there is only one file, its error says more than "none fits".
     fitting = files if len(files) == 1 else [file for file in files if _fits_quietly(file, folder, fits)]
     if not fitting:
         raise LoadError(f"none of its files has {expected}", shown, None, "or name the file itself")
@@ -97,8 +95,8 @@ def choose_file(target: Target, fits: Callable[[ast.Module, str], bool], expecte
 
 
 def _python_files(folder: str) -> List[str]:
-    """The `.py` files of a folder; if there are none, those of its only sub-folder (an unpacked archive often has
-    one more level)."""
+    """The `.py` files of a folder. If there are none, those of its only subfolder: an unpacked archive often has one
+    more level."""
     names = sorted(name for name in os.listdir(folder) if not name.startswith((".", "__")))
     files = [os.path.join(folder, name) for name in names if name.endswith(".py")]
     inner = [os.path.join(folder, name) for name in names if os.path.isdir(os.path.join(folder, name))]
@@ -107,7 +105,7 @@ def _python_files(folder: str) -> List[str]:
 
 
 def _fits_quietly(file: str, root: str, fits: Callable[[ast.Module, str], bool]) -> bool:
-    """Whether a file fits; one that does not parse does not."""
+    """Whether a file fits. A file that does not parse does not fit."""
     try:
         return fits(parse(file, root), file)
     except LoadError:
@@ -119,7 +117,8 @@ def _stem(file: str) -> str:
 
 
 def same_name(a: str, b: str) -> bool:
-    """`rambo_the_rando` and `RamboTheRando`, `id10+_bot` and `id10plus_bot` are the same name."""
+    """Whether two names are the same apart from case and punctuation: `rambo_the_rando` and `RamboTheRando`,
+    `id10+_bot` and `id10plus_bot`."""
 
     def bare(name: str) -> str:
         return re.sub(r"[^a-z0-9]", "", name.lower().replace("+", "plus"))
@@ -128,37 +127,37 @@ def same_name(a: str, b: str) -> bool:
 
 
 def execute(
-    file: str, root: Optional[str], given: Optional[Dict[str, Any]] = None, mend: Optional[Mend] = None
+    file: str, root: Optional[str], predefined: Optional[Dict[str, Any]] = None, fix_syntax: Optional[SyntaxFix] = None
 ) -> Loaded:
-    """Executes a bot's file as a module. `given` are names it may use without importing them; `mend` repairs its
-    syntax tree."""
+    """Executes a bot's file as a module. `predefined` are names that it can use without an import; `fix_syntax` changes
+    its syntax tree first."""
     folder = os.path.dirname(file)
     root = root or folder
     tree = parse(file, root)
-    if mend is not None:
-        tree = mend(tree)
+    if fix_syntax is not None:
+        tree = fix_syntax(tree)
     try:
-        name = imports.plant(file, root)
+        name = imports.install_virtual_package(file, root)
         code = compile(tree, file, "exec", dont_inherit=True)
         module = ModuleType(name)
         module.__file__ = file
         module.__package__ = name.rpartition(".")[0]
-        module.__dict__.update(given or {})
+        module.__dict__.update(predefined or {})
         sys.modules[name] = module
-        # Helpers import each other, and sometimes the bot's own file, by bare names: as if it had been started from
-        # its folder.
+        # Helper files import each other, and sometimes the bot's file, by their bare names, as if Python had been
+        # started in the bot's folder.
         sys.path.insert(0, folder)
         import_json_from(folder)
         sys.modules.setdefault(_stem(file), module)
         sys.argv[:] = [file]
         exec(code, module.__dict__)
-    except BaseException as error:  # a module may raise SystemExit as well
+    except BaseException as error:  # also SystemExit
         raise load_error(error, root, file) from None
     return Loaded(module, file, root, tree)
 
 
 def classes_with(tree: ast.Module, method: str) -> List[Tuple[str, int]]:
-    """Name and line of the top-level classes that have a method, themselves or by a base of the same file."""
+    """Name and line of the top-level classes that have a method, directly or from a base class in the same file."""
     known = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
     def has(node: ast.ClassDef, depth: int = 0) -> bool:
@@ -171,8 +170,8 @@ def classes_with(tree: ast.Module, method: str) -> List[Tuple[str, int]]:
 
 
 def choose_class(loaded: Loaded, method: str, wanted: Optional[str], also_named: str = "") -> type:
-    """The bot's class: the one asked for, else the only one with the method, else the one named like the file or
-    the folder."""
+    """The bot's class: the wanted one, or the only one with the method, or the one named like the file or the
+    folder."""
     module = loaded.module
     lines = {node.name: node.lineno for node in loaded.tree.body if isinstance(node, ast.ClassDef)}
     own = [v for v in vars(module).values() if isinstance(v, type) and v.__module__ == module.__name__]
@@ -181,11 +180,11 @@ def choose_class(loaded: Loaded, method: str, wanted: Optional[str], also_named:
         kind = getattr(module, wanted, None)
         if not isinstance(kind, type):
             names = ", ".join(sorted(k.__name__ for k in usable)) or "none"
-            raise LoadError(f"has no class {wanted}", loaded.shown, None, f"its bot classes: {names}")
+            raise LoadError(f"has no class {wanted}", loaded.display_name, None, f"its bot classes: {names}")
         if not callable(getattr(kind, method, None)):
             raise LoadError(
                 f"class {wanted} has no method {method}",
-                loaded.shown,
+                loaded.display_name,
                 lines.get(wanted),
                 f"write def {method}(self, ...)",
             )
@@ -196,21 +195,18 @@ def choose_class(loaded: Loaded, method: str, wanted: Optional[str], also_named:
     if not usable:
         bare = getattr(module, method, None)
         if isinstance(bare, FunctionType) and bare.__code__.co_varnames[:1] == ("self",):
-            # The documents print the method alone; pasted into a file as it stands it is a bot all the same.
+            # The competition's documents print the method alone; a file with only that is accepted as a bot.
             return type(_stem(loaded.file), (), {method: bare})
         if len(own) == 1:
             name = own[0].__name__
-            raise LoadError(
-                f"class {name} has no method {method}", loaded.shown, lines.get(name), f"write def {method}(self, ...)"
-            )
-        raise LoadError(
-            f"has no class with a method {method}", loaded.shown, None, f"write a class with def {method}(self, ...)"
-        )
+            hint = f"write def {method}(self, ...)"
+            raise LoadError(f"class {name} has no method {method}", loaded.display_name, lines.get(name), hint)
+        hint = f"write a class with def {method}(self, ...)"
+        raise LoadError(f"has no class with a method {method}", loaded.display_name, None, hint)
     for name in (_stem(loaded.file), also_named, os.path.basename(os.path.dirname(loaded.file))):
         alike = [kind for kind in usable if name and same_name(kind.__name__, name)]
         if len(alike) == 1:
             return alike[0]
     names = ", ".join(f"{kind.__name__} (line {lines.get(kind.__name__, '?')})" for kind in usable)
-    raise LoadError(
-        f"has several bot classes: {names}", loaded.shown, None, f"name one: {loaded.shown}:{usable[0].__name__}"
-    )
+    hint = f"name one: {loaded.display_name}:{usable[0].__name__}"
+    raise LoadError(f"has several bot classes: {names}", loaded.display_name, None, hint)

@@ -1,11 +1,10 @@
-"""`python -m agon_bot.profiling GAME PATH[:Class]` plays a bot and notes where it spends its time. `AGON_PROFILE`
-says how:
+"""`python -m agon_bot.profiling GAME PATH[:Class]` plays a bot and measures where it spends its time. `AGON_PROFILE`
+selects how:
 
-- `functions`: each function, by cProfile. The result is what `pstats` and the tools built on it read.
-- `lines`: each line, by looking now and then what the bot is at (`SIGPROF`). Costs next to nothing, so that the
-  figures are those of the bot.
+- `functions`: each function, with cProfile. `pstats` and similar tools read the result.
+- `lines`: each line, by sampling (`SIGPROF`). This costs almost nothing, so the figures are those of the bot.
 
-The message `profile` fetches the result piece by piece: it is larger than a line may be.
+The message `profile` fetches the result in pieces, because it is longer than a line may be.
 """
 
 from __future__ import annotations
@@ -22,71 +21,71 @@ from types import FrameType
 from typing import Any, Dict, List, Optional, Tuple
 
 from .games.base import Message, Shim
-from .inside import Inside, OwnFiles, bot_root
+from .in_process_session import InProcessSession, BotFiles, bot_root
 from .session import outcome
 
-EVERY = 0.001
-"""Seconds of processor time between two samples. The kernel rounds it up to its own tick."""
-PIECE = 24 * 1024
-"""So much of the result fits a line, even if every character has to be escaped."""
-MOST_LINES = 200
+SAMPLE_INTERVAL = 0.001
+"""Seconds of processor time between two samples. The kernel rounds it up to its tick."""
+MAX_PIECE_CHARS = 24 * 1024
+"""Maximum length of a piece. It fits a line even if every character must be escaped."""
+MAX_LINES_SHOWN = 200
 
 Line = Tuple[str, int]
-# Not the process's clock: while a timer runs on it, Linux brings it up to date only now and then.
-_used = time.thread_time
+# Not the process's clock: while a timer uses it, Linux updates it only from time to time.
+_cpu_time = time.thread_time
 
 
-class Functions:
-    """cProfile around each call."""
+class FunctionProfiler:
+    """Runs cProfile around each call."""
 
-    def __init__(self, files: OwnFiles) -> None:
+    def __init__(self, files: BotFiles) -> None:
         self.profile = cProfile.Profile()
 
     def begin(self) -> None:
-        """A call begins."""
+        """A call starts."""
         self.profile.enable()
 
     def end(self) -> None:
-        """The call is over."""
+        """The call has ended."""
         self.profile.disable()
 
     def result(self) -> Message:
-        """The table that `pstats` reads."""
+        """The table in the form that `pstats` reads."""
         self.profile.create_stats()
         return {"stats": marshal.dumps(self.profile.stats).hex()}  # type: ignore[attr-defined]
 
 
-class Lines:
-    """Time by line of the bot's own files. A sample weighs the processor time since the one before it: one that was
-    kept waiting by a long call into C weighs as much as that call. What is left at the end of a call is part of the
+class LineProfiler:
+    """Measures time by line of the bot's files. A sample counts the processor time since the previous one, so a sample
+    that was delayed by a long call into C counts as much as that call. The time after a call's last sample goes to the
     next call's first sample."""
 
-    def __init__(self, files: OwnFiles) -> None:
+    def __init__(self, files: BotFiles) -> None:
         self.files = files
         self.spent: Dict[Line, float] = {}
         self.inside = False
-        self.last = self.spare = 0.0
+        self.last = self.carried_time = 0.0
         signal.signal(signal.SIGPROF, self.sample)
-        # Never stopped: a call may be shorter than the time between two samples.
-        signal.setitimer(signal.ITIMER_PROF, EVERY, EVERY)
+        # Never stopped between calls: a call may be shorter than the interval.
+        signal.setitimer(signal.ITIMER_PROF, SAMPLE_INTERVAL, SAMPLE_INTERVAL)
 
     def begin(self) -> None:
-        """A call begins."""
-        self.last = _used() - self.spare
+        """A call starts."""
+        self.last = _cpu_time() - self.carried_time
         self.inside = True
 
     def end(self) -> None:
-        """The call is over."""
+        """The call has ended."""
         self.inside = False
-        self.spare = _used() - self.last
+        self.carried_time = _cpu_time() - self.last
 
     def sample(self, number: int, frame: Optional[FrameType]) -> None:
-        """Looks what the bot is at: in the innermost frame that is its own."""
+        """Takes a sample: the line in the innermost frame that belongs to the bot."""
         if not self.inside:
             return
-        now = _used()
-        # A signal is looked at when a function is entered (at its first line, or none): what was at work is the line
-        # that calls it.
+        now = _cpu_time()
+        # Python handles a signal when it enters a function (at its first line or before it). The time belongs to the
+        # line that calls the function.
         if frame is not None and frame.f_lineno in (None, frame.f_code.co_firstlineno):
             frame = frame.f_back
         while frame is not None and not self.files.has(frame.f_code.co_filename):
@@ -97,9 +96,9 @@ class Lines:
         self.last = now
 
     def result(self) -> Message:
-        """The lines that took most, most first."""
+        """The lines that took the most time, in descending order."""
         signal.setitimer(signal.ITIMER_PROF, 0.0)
-        most = sorted(self.spent.items(), key=lambda item: -item[1])[:MOST_LINES]
+        most = sorted(self.spent.items(), key=lambda item: -item[1])[:MAX_LINES_SHOWN]
         return {
             "seconds": sum(self.spent.values()),
             "lines": [
@@ -114,14 +113,14 @@ class Lines:
         }
 
 
-WAYS = {"functions": Functions, "lines": Lines}
+PROFILERS = {"functions": FunctionProfiler, "lines": LineProfiler}
 
 
-class Profiled(Inside):
-    """A bot under the profiler."""
+class ProfileSession(InProcessSession):
+    """A session with a bot under the profiler."""
 
-    way: Any = None
-    rest: Optional[str] = None
+    profiler: Any = None
+    unsent: Optional[str] = None
 
     def reply(self, message: Message) -> Message:
         if message.get("type") == "profile":
@@ -129,35 +128,35 @@ class Profiled(Inside):
         return super().reply(message)
 
     def ask(self, shim: Shim, message: Message) -> Message:
-        if self.way is None:
-            self.way = WAYS[os.environ.get("AGON_PROFILE", "functions")](OwnFiles(bot_root(shim)))
-        self.way.begin()
+        if self.profiler is None:
+            self.profiler = PROFILERS[os.environ.get("AGON_PROFILE", "functions")](BotFiles(bot_root(shim)))
+        self.profiler.begin()
         try:
             return outcome(shim, message)
         finally:
-            self.way.end()
+            self.profiler.end()
 
     def piece(self) -> Message:
-        """The next piece of the result; an empty one is the end."""
-        if self.rest is None:
-            self.rest = json.dumps(self.way.result() if self.way is not None else {})
-        piece, self.rest = self.rest[:PIECE], self.rest[PIECE:]
+        """The next piece of the result. An empty piece is the end."""
+        if self.unsent is None:
+            self.unsent = json.dumps(self.profiler.result() if self.profiler is not None else {})
+        piece, self.unsent = self.unsent[:MAX_PIECE_CHARS], self.unsent[MAX_PIECE_CHARS:]
         return {"piece": piece}
 
 
 def main(arguments: List[str]) -> int:
     """Reads the command line."""
-    from .__main__ import settle_environment
+    from .__main__ import prepare_environment
     from .channel import from_environment
     from .streams import flush
     from .loading import Target
 
-    settle_environment()
-    if len(arguments) != 2 or os.environ.get("AGON_PROFILE", "functions") not in WAYS:
+    prepare_environment()
+    if len(arguments) != 2 or os.environ.get("AGON_PROFILE", "functions") not in PROFILERS:
         usage = "usage: AGON_PROFILE=functions|lines python -m agon_bot.profiling GAME PATH[:Class]"
         print(usage, file=sys.stderr)
         return 2
-    code = Profiled(from_environment(), arguments[0], Target.parse(arguments[1])).run()
+    code = ProfileSession(from_environment(), arguments[0], Target.parse(arguments[1])).run()
     flush()
     os._exit(code)
 

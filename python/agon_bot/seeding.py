@@ -1,13 +1,13 @@
-"""Chance for bots: the bot's own seed decides what `random` and `numpy.random` give, so that a well-behaved random
-bot repeats."""
+"""Seeds for bots: the bot's seed decides what `random` and `numpy.random` return, so that a random bot repeats its
+moves."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-# Python's own generator reseeds itself in every fork, from the system's entropy. We seed it in every fork
-# ourselves, and forks are what we pay for: it is imported without that.
+# Python's generator reseeds itself in every fork. This package seeds it in every fork anyway, and forks must be cheap,
+# so `random` is imported without its fork handler.
 _register = getattr(os, "register_at_fork", None)
 if _register is not None:
     os.register_at_fork = lambda **_: None
@@ -17,7 +17,7 @@ finally:
     if _register is not None:
         os.register_at_fork = _register
 
-# `hashlib` would load all of OpenSSL for one sum.
+# `hashlib` would load all of OpenSSL for one hash.
 try:
     from _sha512 import sha512  # type: ignore[import-not-found]
 except ImportError:
@@ -26,20 +26,20 @@ except ImportError:
     except ImportError:
         from hashlib import sha512
 
-# What `random.seed` comes to for a whole number, without what it does on the way.
+# What `random.seed` does for an integer, without its checks.
 _generator = random._inst  # type: ignore[attr-defined]
 _seed_generator = super(random.Random, _generator).seed
 _modules = sys.modules
 
 
 def derive(*parts: object) -> int:
-    """A seed of 64 bits from seeds, turn numbers and the like; any change in a part changes it all."""
+    """A 64-bit seed from seeds, turn numbers and the like. A change in any part changes the whole seed."""
     text = "/".join(str(part) for part in parts)
     return int.from_bytes(sha512(text.encode()).digest()[:8], "big")
 
 
 def seed_all(seed: int) -> None:
-    """Seeds Python's and, where loaded, NumPy's global generator."""
+    """Seeds Python's global generator, and NumPy's if it is loaded."""
     _seed_generator(seed)
     if _generator.gauss_next is not None:
         _generator.gauss_next = None
@@ -49,9 +49,9 @@ def seed_all(seed: int) -> None:
         numpy_random.seed(seed & 0xFFFFFFFF)
 
 
-def warm_numpy(path: str) -> None:
-    """Imports NumPy's generator before the bot does, if the bot's files mention NumPy: what is not loaded cannot be
-    seeded, and a bot may draw while it is loaded. Others are spared the time."""
+def preload_numpy(path: str) -> None:
+    """Imports NumPy's generator before the bot does, if the bot's files mention NumPy: a generator that is not loaded
+    cannot be seeded, and a bot may draw numbers while it is loaded. Other bots do not pay for the import."""
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     try:
         files = [entry.path for entry in os.scandir(folder) if entry.name.endswith(".py")]

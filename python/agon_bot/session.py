@@ -1,14 +1,14 @@
-"""The conversation with the host, by the protocol of `docs/protocol.md`.
+"""The session with the host, by the protocol of `docs/protocol.md`.
 
-| from the host | here | reply, always with the message's `id` |
+| from the host | action | reply, always with the message's `id` |
 |---|---|---|
-| `hello` | the bot is loaded | `protocol`, and `name`, `contributor` where the bot has them; or `error` |
-| `start` | a game begins: chance is seeded anew | |
-| `turn` | one call | `answer`; or `fault` (`crash`, `garbled`, `illegal`, `timeout`) with what it `says` |
-| `end` | the game is over: `adjust()` | `crash` where there is something to say |
-| `bye` | the match is over: `train()`, then the process ends | none |
+| `hello` | loads the bot | `protocol`, and the bot's `name` and `contributor` if it has them; or `error` |
+| `start` | starts a game: sets the seed | |
+| `turn` | one call | `answer`; or `fault` (`crash`, `garbled`, `illegal`, `timeout`) with its text in `says` |
+| `end` | ends the game: `adjust()` | `crash` if something failed |
+| `bye` | ends the match: `train()`, then the process exits | none |
 
-Whatever a bot's code raises becomes a reply; the process goes on, because the game may.
+An exception of the bot's code becomes a reply. The process continues, because the game may.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from typing import Any, Callable, Dict, Optional
 from . import PROTOCOL
 from .channel import Channel
 from .errors import LoadError, fault_of
-from .games import SHIMS, shim_for
+from .games import bot_api, game_part, has_python_api, lifetime
 from .games.base import Message, Shim
 from .loading import Target
-from .seeding import derive, seed_all, warm_numpy
+from .seeding import derive, seed_all, preload_numpy
 
-# Kept by name: a bot may replace them where it finds them. It is what `os.environ` has its variables in.
+# Kept under names of this module: a bot may replace the originals. `os.environ` stores its variables in `_data`.
 _putenv, _variables = os.putenv, os.environ._data  # type: ignore[attr-defined]
 
 
 def set_variable(name: bytes, value: bytes) -> None:
-    """Sets a variable of the environment, without what `os.environ` does on the way: each game does so in a fork."""
+    """Sets an environment variable without the checks of `os.environ`: each game does this in a fork."""
     _putenv(name, value)
     _variables[name] = value
 
 
 def outcome(shim: Shim, message: Message) -> Dict[str, Any]:
-    """What a turn gave: `answer`, or `fault` with what it `says`."""
+    """The result of a turn: `answer`, or `fault` with its text in `says`."""
     try:
         return shim.answer(message)
-    except BaseException as error:  # sys.exit, KeyboardInterrupt: all the bot's doing
+    except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
         return fault_of(error, shim.root)
 
 
 def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
-    """What a call of the bot gave: `answer`, or `fault` with what it `says`."""
+    """The result of a call of the bot: `answer`, or `fault` with its text in `says`."""
     try:
         return {"answer": call()}
     except BaseException as error:  # as above
@@ -53,20 +53,16 @@ def attempt(shim: Shim, call: Callable[[], str]) -> Dict[str, Any]:
 
 
 def make_shim(game: str, target: Target) -> Shim:
-    """The shim for a game, wrapped where the game's rules want more than a call."""
-    if game not in SHIMS:
-        known = ", ".join(SHIMS)
-        raise LoadError(f"no Python API for the game {game!r}", None, None, f"games: {known}")
-    shim = shim_for(game)(target)
-    if game == "solitude-scramble":
-        from .stateless import Strict
-
-        return Strict(shim)
+    """The shim for a bot of a game. Raises an error if the game's package lacks a part."""
+    shim: Shim = bot_api(game)(target)
+    shim.game = game
+    shim.lifetime = lifetime(game)
+    shim.single_threaded = game_part(game, "SINGLE_THREADED")
     return shim
 
 
 class Session:
-    """One bot, one host, from hello to the end."""
+    """The session of one bot with one host, from hello to bye."""
 
     def __init__(self, channel: Channel, game: str, target: Target) -> None:
         self.channel = channel
@@ -75,7 +71,8 @@ class Session:
         self.shim: Optional[Shim] = None
 
     def run(self) -> int:
-        """Talks until the host says bye or hangs up. The exit code: 0, or 2 when the bot could not be loaded."""
+        """Answers messages until the host says bye or closes the connection. Returns the exit code: 0, or 2 if the bot
+        could not be loaded."""
         while True:
             line = self.channel.receive_line()
             if line is None:
@@ -91,8 +88,8 @@ class Session:
                 return 2
 
     def reply(self, message: Message) -> Message:
-        """The answer to one message. Kinds not known here are answered by their `id` alone: a newer host may send
-        them."""
+        """The reply to one message. The reply to an unknown type is its `id` alone: a newer host may send such
+        messages."""
         kind = message.get("type")
         if kind == "hello":
             return self.hello(message)
@@ -108,41 +105,50 @@ class Session:
         return {}
 
     def hello(self, message: Message) -> Message:
-        """Loads the bot. Chance is seeded first: a bot may draw at import."""
+        """Loads the bot. The generators are seeded first, because a bot may draw numbers at import."""
         try:
-            warm_numpy(self.target.path)
+            preload_numpy(self.target.path)
             game = str(message.get("game") or self.game)
             self.seed_loading(game, message)
-            self.shim = make_shim(game, self.target)
+            self.shim = self.make_shim(game)
             self.shim.hello = message
             about = self.shim.load(message)
         except LoadError as error:
             print(error, file=sys.stderr)
-            return {"error": error.message()}
+            return {"error": error.to_json()}
         known = {name: text for name, text in about.items() if text}
         return {"protocol": PROTOCOL, **known}
 
     def seed_loading(self, game: str, message: Message) -> None:
-        """Chance while the bot is loaded. A bot whose memory lasts for less than a match may have been loaded for an
-        earlier game: what it drew then must not depend on which one that was."""
-        lasting = game in SHIMS and shim_for(game).lives == "match"
-        seed_all(self.seed(message) if lasting else 0)
+        """Seeds the generators for loading the bot. A bot whose memory lasts for less than a match may have been loaded
+        for an earlier game; what it drew then must not depend on that game."""
+        for_match = has_python_api(game) and lifetime(game) == "match"
+        seed_all(self.seed(message) if for_match else 0)
+
+    def make_shim(self, game: str) -> Shim:
+        """The shim of the session's bot. A bot whose memory lasts for a call runs each call in a fork."""
+        shim = make_shim(game, self.target)
+        if shim.lifetime == "call":
+            from .stateless import ForkPerCall
+
+            return ForkPerCall(shim)
+        return shim
 
     def start(self, message: Message) -> None:
-        """A game begins: the bot's own chance begins anew."""
+        """Starts a game and seeds the bot's generators."""
         self.seed_game(self.seed(message))
         if self.shim is not None:
             self.shim.start(message)
 
     @staticmethod
     def seed_game(seed: int) -> None:
-        """The bot's own chance begins anew."""
+        """Seeds the bot's generators for a game."""
         set_variable(b"AGON_SEED", b"%d" % seed)
         seed_all(seed)
 
     @staticmethod
     def seed(message: Message) -> int:
-        """The bot's own seed: from the message, else from `AGON_SEED`."""
+        """The bot's seed: from the message, or from `AGON_SEED`."""
         seed = message.get("seed", os.environ.get("AGON_SEED", 0))
         try:
             return int(seed)

@@ -1,10 +1,11 @@
-"""Stateless means stateless: nothing a call leaves behind is there in the next one.
+"""Stateless bots: nothing that a call leaves behind exists in the next call.
 
-The bot is loaded once, and each call runs in a fork of that process which ends with its answer. Globals, modules,
-built-ins and threads are gone with it; children it left are killed; files cannot be written at all (Landlock). After
-loading, whatever could connect two forks is taken away or refused: open descriptors, shared memory, threads.
+The bot is loaded once. Each call runs in a fork of that process, which ends with its answer. Globals, modules,
+built-ins and threads end with it. Children that it left are killed. Files cannot be written at all (Landlock). After
+loading, everything that could connect two forks is removed or rejected: open descriptors, shared memory, threads.
 
-This is the way by lines, for a host that starts the process; `lean.py` is the same for forks of the warm parent.
+This module is for hosts that start the process themselves and talk in lines; `stateless_session.py` does the same for
+children of the fork server.
 """
 
 from __future__ import annotations
@@ -16,44 +17,48 @@ import sys
 from functools import partial
 from typing import Any, Dict
 
-from . import enter
+from . import sandbox_enter
 from .errors import LoadError
-from .forks import in_a_fork
-from .games.base import Message
-from .games.solitude import Solitude
-from .imports import plan
-from .lean import call_seed, rehearse
+from .fork_call import run_in_fork
+from .games import call_arguments, game_part
+from .games.base import Message, Shim, StatelessShim
+from .imports import plan_packages
+from .stateless_session import call_seed, warm_up
 from .loading import Target
-from .remains import open_descriptors
-from .seating import settle
+from .process_cleanup import open_descriptors
+from .load_stateless import forbid_background_work
 from .seeding import derive, seed_all
-from .session import attempt
+from .session import attempt, make_shim
 
 
-class Strict(Solitude):
-    """Each call in a fork of the loaded bot."""
+class ForkPerCall(Shim):
+    """Runs each call in a fork of the process that has loaded the bot."""
 
-    def __init__(self, shim: Solitude) -> None:
+    def __init__(self, shim: Shim) -> None:
         super().__init__(shim.target)
-        self.bot = shim
+        if not isinstance(shim, StatelessShim):
+            raise TypeError(f"the lifetime of {shim.game} is call: derive its Python API from StatelessShim")
+        self.bot: StatelessShim = shim
+        self.game, self.lifetime, self.single_threaded = shim.game, shim.lifetime, shim.single_threaded
         self.base = 0
         self.game_seed = 0
 
     def load(self, hello: Message) -> Message:
         self.base = derive(hello.get("seed", ""))
-        enter.forbid_writing()
-        enter.adopt_orphans()
+        sandbox_enter.forbid_writing()
+        sandbox_enter.adopt_orphans()
         known = open_descriptors()
         about = self.bot.load(hello)
-        settle(known)
-        rehearse()
-        # What exists now is shared with every fork; the collector need not look at it again.
+        arguments = call_arguments(self.game)
+        forbid_background_work(known, arguments.SOURCE_FILE, game_part(self.game, "ENTRY_FUNCTION"))
+        warm_up(arguments)
+        # All objects so far are shared with every fork; the garbage collector need not visit them again.
         gc.collect()
         gc.freeze()
         return about
 
-    def meet(self, hello: Message) -> None:
-        self.bot.meet(hello)
+    def on_hello(self, hello: Message) -> None:
+        self.bot.on_hello(hello)
         self.base = derive(hello.get("seed", ""))
 
     def start(self, message: Message) -> None:
@@ -61,32 +66,32 @@ class Strict(Solitude):
         self.game_seed = derive(self.base, derive(message.get("seed", "")))
 
     def seed_call(self, message: Message) -> None:
-        """Chance for one call."""
+        """Seeds the generators for one call."""
         seed_all(call_seed(self.game_seed, message["observation"]["turn"]))
 
     def turn(self, message: Message) -> str:
-        raise NotImplementedError("a call runs in a process of its own: see answer()")
+        raise NotImplementedError("each call runs in its own process: see answer()")
 
     def call(self, message: Message) -> Dict[str, Any]:
-        """The call itself."""
+        """Runs the call."""
         self.seed_call(message)
         return attempt(self.bot, partial(self.bot.decide, *self.bot.arguments(message)))
 
     def answer(self, message: Message) -> Dict[str, Any]:
-        """What the call gave, in a fork."""
-        return in_a_fork(partial(self.call, message), message.get("limit_ms"))
+        """Runs the call in a fork and returns its result."""
+        return run_in_fork(partial(self.call, message), message.get("limit_ms"))
 
 
-def examine(target: str, hello: Message) -> bytes:
-    """Loads a bot, as a trial: what is wrong with it, or how `lean.py` can load it with less."""
-    shim = Strict(Solitude(Target.parse(target)))
+def check_target(game: str, target: str, hello: Message) -> bytes:
+    """Loads a bot as a trial. Returns the error, or what `stateless_session.py` needs to load it with fewer imports."""
+    shim = ForkPerCall(make_shim(game, Target.parse(target)))
     try:
         seed_all(0)
         shim.load(hello)
     except LoadError as error:
         print(error, file=sys.stderr)
-        return json.dumps({"error": error.message()}).encode()
+        return json.dumps({"error": error.to_json()}).encode()
     file = shim.bot.file
     root = shim.target.root or os.path.dirname(file)
-    name, packages = plan(file, root)
+    name, packages = plan_packages(file, root)
     return json.dumps({"file": file, "name": name, "packages": packages, "root": root}).encode()

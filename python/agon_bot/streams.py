@@ -1,4 +1,4 @@
-"""A bot's standard streams, and the descriptors that are none of its business. (Imports little: see `lean.py`.)"""
+"""A bot's standard streams, and descriptors that the bot must not use. (Imports little: see `stateless_session.py`.)"""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import List, TextIO
 
-# The sandbox allows few descriptors.
-HIGH = min(200, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 16)
-"""The protocol's descriptors live above this number, out of the way of a bot that closes 0 to 99."""
+# The sandbox allows only few descriptors.
+MIN_PROTOCOL_DESCRIPTOR = min(200, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 16)
+"""The protocol's descriptors have numbers from here on, because some bots close 0 to 99."""
 
 
-def lift(descriptor: int) -> int:
-    """The same stream under a high number, closed on exec."""
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH)
+def move_descriptor_up(descriptor: int) -> int:
+    """Copies a descriptor to a high number, closed on exec."""
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, MIN_PROTOCOL_DESCRIPTOR)
 
 
-def write_at_once() -> None:
-    """Whatever is printed from now on is out at once, so that nobody needs to see to it."""
+def disable_output_buffering() -> None:
+    """Makes the standard streams unbuffered, so that they never need a flush."""
     for number, name in ((1, "stdout"), (2, "stderr")):
         raw = open(number, "wb", buffering=0, closefd=False)
         stream = io.TextIOWrapper(raw, "utf-8", "backslashreplace", write_through=True)  # type: ignore[arg-type]
@@ -31,12 +31,12 @@ def write_at_once() -> None:
         setattr(sys, f"__{name}__", stream)
 
 
-def mute(log: int, *kept: int) -> List[int]:
-    """Gives the bot an empty input and `log` for output, moves the descriptors that are kept out of the way, and
-    closes all others. Returns the new numbers of those that are kept."""
+def isolate_streams(log: int, *kept: int) -> List[int]:
+    """Gives the bot an empty input and `log` as output, moves the descriptors in `kept` to high numbers, and closes all
+    others. Returns the new numbers of `kept`."""
     os.dup2(log, 2)
-    lifted = [lift(descriptor) for descriptor in kept]
-    give_streams()
+    lifted = [move_descriptor_up(descriptor) for descriptor in kept]
+    replace_standard_streams()
     last = 2
     for descriptor in [*sorted(lifted), 1 << 16]:
         os.closerange(last + 1, descriptor)
@@ -44,13 +44,13 @@ def mute(log: int, *kept: int) -> List[int]:
     return lifted
 
 
-def give_streams() -> None:
+def replace_standard_streams() -> None:
     empty = os.open(os.devnull, os.O_RDONLY)
     if empty != 0:
         os.dup2(empty, 0)
         os.close(empty)
     os.dup2(2, 1)
-    # New objects: the old ones remember what kind of file was behind the number. By line, so that the log is whole
+    # New objects, because the old ones remember the kind of the old file. Buffered by line, so that the log is complete
     # even if the process is killed in the next call.
     sys.stdin = sys.__stdin__ = open(0, closefd=False, encoding="utf-8")  # type: ignore[misc]
     sys.stdout = sys.__stdout__ = _log(1)  # type: ignore
@@ -58,14 +58,14 @@ def give_streams() -> None:
 
 
 def _log(descriptor: int) -> TextIO:
-    """A stream into the bot's log that takes any text."""
+    """A stream into the bot's log that accepts any text."""
     return open(descriptor, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def flush() -> None:
-    """Writes out what the bot has printed."""
+    """Flushes the bot's output."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except BaseException:  # the bot may have put anything in its place
+        except BaseException:  # the bot may have replaced the stream
             pass

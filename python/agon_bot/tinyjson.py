@@ -1,5 +1,5 @@
-"""JSON with little around it: Python's own module brings regular expressions along, and memory is paid for at each fork
-(see `lean.py`)."""
+"""JSON without Python's `json` module, which imports regular expressions: each fork pays for memory (see
+`stateless_session.py`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 try:
     from _json import encode_basestring_ascii, make_scanner
 
-    class _Usual:
+    class _DecoderOptions:
         strict = True
         object_hook = None
         object_pairs_hook = None
@@ -19,10 +19,10 @@ try:
         parse_constant = float
         memo: dict = {}
 
-    _scan = make_scanner(_Usual)
+    _scan = make_scanner(_DecoderOptions)
 
     def loads(text: str) -> Any:
-        """The value of a text that our own host has written."""
+        """Parses a text that the host has written."""
         text = text.strip(" \t\r\n")
         try:
             value, end = _scan(text, 0)
@@ -33,7 +33,7 @@ try:
         return value
 
     def dumps(value: Any) -> str:
-        """A value of plain types as text."""
+        """A value of built-in types as JSON."""
         kind = type(value)
         if kind is str:
             return str(encode_basestring_ascii(value))
@@ -47,7 +47,7 @@ try:
             if value - value != 0:
                 raise ValueError("neither infinity nor nan is JSON")
             return repr(value)
-        raise TypeError(f"not plain: {kind.__name__}")
+        raise TypeError(f"not a built-in type: {kind.__name__}")
 
-except ImportError:  # another Python than CPython
+except ImportError:  # not CPython
     from json import dumps, loads  # type: ignore[assignment]

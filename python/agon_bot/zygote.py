@@ -1,16 +1,17 @@
-"""The warm parent: imports NumPy and the shims once, then forks a child for each bot.
+"""The fork server: imports NumPy and the games' modules once, then forks a child for each bot.
 
-Whoever wants a bot (the sandbox's launcher) holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet
-of JSON with descriptors: where the parent's news about this bot go, the bot's log, the two sockets of `packets.py`, with
-`turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then files to write `0` to (doors of cgroups).
+The sandbox's launcher holds the other end of a `SOCK_SEQPACKET` socket. A request is one packet of JSON with
+descriptors, in this order: where the fork server reports about this bot, the bot's log, the two sockets of
+`packet_channel.py`, with `turns` the pipe, with `namespaces` a pidfd of a process that is in them, and then the cgroup
+files to write `0` to.
 
-    {"game": "colour-battle", "target": "/bots/steve.py:Steve", "core": 1, ...the walls, see enter.py}
+    {"game": GAME, "target": "/bots/steve.py:Steve", "core": 1, ...the sandbox, see sandbox_enter.py}
 
-News: `{"pid": 4711}`, then `"entered"` when all walls are up or `{"failed": {"step", "reason"}}`; `{"ended": status}`
-when the bot has ended. Its number is kept from being used again until the asker hangs up; then it is killed, if it is
-still there, with all of its group, and reaped.
+Reports: `{"pid": 4711}`, then `"entered"` when the child is in its sandbox, or `{"failed": {"step", "reason"}}`;
+`{"ended": status}` when the bot has ended. Its process id is not reused until the launcher closes its end. Then the bot
+and its process group are killed, if they still run, and reaped.
 
-A child puts up its walls before it opens the bot's file. This process never reads one, so that a child inherits
+A child enters its sandbox before it opens the bot's file. The fork server never reads a bot's file, so a child inherits
 nothing of another bot.
 """
 
@@ -23,98 +24,93 @@ import select
 import _signal
 import _socket
 
-from . import cold
-from .enter import EnterError, adopt_orphans, enter, give_back_memory, step_into
-from .mappings import begin_new_pools
-from .streams import mute
+from .sandbox_enter import EnterError, adopt_orphans, enter, trim_heap, setns
+from .games import game_ids, game_part, has_python_api, lifetime
+from .streams import isolate_streams
 from .tinyjson import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Tuple
 
-LARGEST = 1 << 20
+MAX_REQUEST_BYTES = 1 << 20
 IGNORED = (_signal.SIGPIPE, _signal.SIGXFSZ)
-"""Like in every Python: writing then fails with an exception."""
-PLAIN = ("agon_bot.lean", "math", "random")
-"""What Solitude's bots import, loaded once for all of them. A Solitude bot is forked for each call, and every page it
-does not have is a page not copied: its parent has little else."""
-COMMON = (
+"""Ignored as in every Python process: a write then fails with an exception."""
+STATELESS_MODULES = ("agon_bot.stateless_session", "math", "random")
+"""Imported by the fork server for stateless bots. Such a bot forks for each call, and each fork copies pages of memory,
+so this fork server imports little."""
+COMMON_MODULES = (
     *("bisect", "collections", "copy", "enum", "functools", "heapq", "itertools", "json", "math", "operator", "queue"),
-    *("random", "re", "statistics", "string", "time", "typing", "dataclasses", "agon_bot.warm", "agon_bot.games.connect"),
-    *("numpy", "numpy.random", "numpy.linalg", "agon_bot.games.colour", "agon_bot.games.hide", "agon_bot.library.map"),
+    *("random", "re", "statistics", "string", "time", "typing", "dataclasses", "agon_bot.forked_session"),
 )
-"""What the other bots import most."""
+"""Imported by the fork server for all other bots: the modules that bots import most."""
 
 
-def learn_what_rests() -> None:
-    """Finds out what of this process a call of a bot that forgets does not need."""
-    from .lean import go_through_calls, make_ready
+def preloaded_modules(stateless: bool) -> List[str]:
+    """The modules that a fork server imports before it forks, without duplicates."""
+    games = [game for game in game_ids() if (lifetime(game) == "call") == stateless]
+    of_games = [name for game in games for name in game_part(game, "PRELOADED_MODULES")]
+    return list(dict.fromkeys([*(STATELESS_MODULES if stateless else COMMON_MODULES), *of_games]))
 
-    begin_new_pools()
-    cold.learn(make_ready, go_through_calls)
 
-
-def warm_up(plain: bool) -> None:
-    """Imports what bots import. NumPy may be missing: then only bots that need it are refused."""
-    for name in PLAIN if plain else COMMON:
+def preload(stateless: bool) -> None:
+    """Imports the modules that bots need. NumPy may be missing: then only bots that need it are rejected."""
+    for name in preloaded_modules(stateless):
         try:
             __import__(name)
-        except ImportError:
-            pass
+        except ImportError as error:
+            if (error.name or "").split(".")[0] == "agon_bot":
+                raise
 
 
-class Forked:
-    """A bot that was forked."""
+class ForkedChild:
+    """A bot's process."""
 
-    def __init__(self, pid: int, news: int) -> None:
+    def __init__(self, pid: int, reports: int) -> None:
         self.pid = pid
-        self.news = news
+        self.reports = reports
         self.pidfd: Optional[int] = os.pidfd_open(pid)
 
 
 class Zygote:
     """Forks bots on request."""
 
-    def __init__(self, control: _socket.socket, plain: bool = False) -> None:
+    def __init__(self, control: _socket.socket) -> None:
         self.control = control
-        self.plain = plain
         self.poller = select.poll()
-        self.running: Dict[int, Forked] = {}
-        """By pidfd."""
-        self.known: Dict[int, Forked] = {}
-        """By the descriptor of its news."""
+        self.running: Dict[int, ForkedChild] = {}
+        """Children that still run, by pidfd."""
+        self.known: Dict[int, ForkedChild] = {}
+        """All children, by the descriptor for reports about them."""
 
     def serve(self) -> int:
-        """Until nobody holds the other end any more. Then every child still alive is killed."""
+        """Serves requests until the launcher closes its end. Then kills every child that still runs."""
         try:
-            # Whoever started this process may have been on a core of its own.
+            # The process that started this one may have been pinned to a core.
             os.sched_setaffinity(0, range(os.cpu_count() or 1))
         except OSError:
             pass
-        # What a child in other namespaces leaves, and that child itself, comes here.
+        # Children in other namespaces, and what they leave, become children of this process.
         adopt_orphans()
         gc.collect()
         gc.freeze()
-        give_back_memory()
-        if self.plain:
-            learn_what_rests()
+        trim_heap()
         self.poller.register(self.control.fileno(), select.POLLIN)
         try:
             while True:
                 for descriptor, _ in self.poller.poll():
                     if descriptor in self.running:
-                        self.tell_end(descriptor)
+                        self.report_exit(descriptor)
                     elif descriptor in self.known:
-                        self.bury(descriptor)
-                    elif descriptor == self.control.fileno() and not self.request():
+                        self.kill_and_reap(descriptor)
+                    elif descriptor == self.control.fileno() and not self.handle_request():
                         return 0
         finally:
-            for news in list(self.known):
-                self.bury(news)
+            for reports in list(self.known):
+                self.kill_and_reap(reports)
 
-    def tell_end(self, pidfd: int) -> None:
-        """A bot has ended: says how. It stays a zombie for now."""
+    def report_exit(self, pidfd: int) -> None:
+        """Reports how a bot ended. It stays a zombie until the launcher closes its end."""
         forked = self.running.pop(pidfd)
         end = os.waitid(os.P_PIDFD, pidfd, os.WEXITED | os.WNOWAIT)
         self.poller.unregister(pidfd)
@@ -122,17 +118,17 @@ class Zygote:
         forked.pidfd = None
         exited = end is not None and end.si_code == os.CLD_EXITED
         status = 0 if end is None else end.si_status << 8 if exited else end.si_status
-        tell(forked.news, {"ended": status})
+        send_report(forked.reports, {"ended": status})
 
-    def bury(self, news: int) -> None:
-        """Nobody asks for this bot any more."""
-        forked = self.known.pop(news)
-        self.poller.unregister(news)
+    def kill_and_reap(self, reports: int) -> None:
+        """Kills and reaps a bot, after the launcher has closed its end."""
+        forked = self.known.pop(reports)
+        self.poller.unregister(reports)
         if forked.pidfd is not None:
             self.poller.unregister(forked.pidfd)
             del self.running[forked.pidfd]
             os.close(forked.pidfd)
-        # Nothing of a bot's can leave its group.
+        # No process of a bot can leave its process group.
         for number in (-forked.pid, forked.pid):
             try:
                 os.kill(number, _signal.SIGKILL)
@@ -142,38 +138,38 @@ class Zygote:
             while True:
                 os.waitpid(-forked.pid, 0)
         except ChildProcessError:
-            os.close(news)
+            os.close(reports)
 
-    def request(self) -> bool:
-        """Serves one request; false when nobody can ask any more."""
+    def handle_request(self) -> bool:
+        """Serves one request. Returns false when the launcher has closed its end."""
         try:
             data, descriptors = receive(self.control)
         except ConnectionResetError:
             return False
         if not data:
             return False
-        news = descriptors.pop(0) if descriptors else -1
+        reports = descriptors.pop(0) if descriptors else -1
         try:
-            order = loads(data.decode())
-            if len(descriptors) < 3 + (order["namespaces"] is not None) + bool(order.get("turns")):
-                raise ValueError("a request comes with descriptors for news, log, asking and answering")
-            self.fork(order, news, descriptors)
+            request = loads(data.decode())
+            if len(descriptors) < 3 + (request["namespaces"] is not None) + bool(request.get("turns")):
+                raise ValueError("a request comes with descriptors for reports, log, requests and answers")
+            self.fork(request, reports, descriptors)
         except (ValueError, KeyError, TypeError, OSError) as error:
-            tell(news, failed("forking the bot", error))
-            if news >= 0 and news not in self.known:
-                os.close(news)
+            send_report(reports, failed("forking the bot", error))
+            if reports >= 0 and reports not in self.known:
+                os.close(reports)
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         return True
 
-    def fork(self, order: Dict[str, Any], news: int, descriptors: List[int]) -> None:
-        """Forks a child for a bot, into its namespaces if it has some."""
+    def fork(self, request: Dict[str, Any], reports: int, descriptors: List[int]) -> None:
+        """Forks a child for a bot, in the bot's namespaces if it has some."""
         log, *more = descriptors
-        ways = [more.pop(0) for _ in range(3 if order.get("turns") else 2)]
-        world = more.pop(0) if order["namespaces"] is not None else None
+        channels = [more.pop(0) for _ in range(3 if request.get("turns") else 2)]
+        namespace_pidfd = more.pop(0) if request["namespaces"] is not None else None
         read_pid, write_pid = os.pipe()
-        # Only a fork of one that has stepped into a process namespace is in it.
+        # A process that enters a PID namespace stays outside itself; only its children are inside.
         between = os.fork()
         if between == 0:
             code = 3
@@ -182,42 +178,42 @@ class Zygote:
                 self.control.close()
                 pid = 0
                 try:
-                    prepare(order, more)
-                    if world is not None:
-                        step_into(world, order["namespaces"])
+                    prepare(request, more)
+                    if namespace_pidfd is not None:
+                        setns(namespace_pidfd, request["namespaces"])
                         pid = os.fork()
                 except OSError as error:
-                    tell(news, failed("stepping into the namespaces", error))
+                    send_report(reports, failed("entering the namespaces", error))
                     os._exit(code)
-                if pid or world is None:
+                if pid or namespace_pidfd is None:
                     os.write(write_pid, str(pid or os.getpid()).encode())
                 if pid == 0:
                     os.close(write_pid)
-                    code = live(order, news, log, ways)
+                    code = run_bot(request, reports, log, channels)
             except Exception as error:
-                tell(news, failed("after the fork", error))
+                send_report(reports, failed("after the fork", error))
             finally:
                 os._exit(code)
         os.close(write_pid)
         words = os.read(read_pid, 32)
         os.close(read_pid)
-        if world is not None or not words:
+        if namespace_pidfd is not None or not words:
             os.waitpid(between, 0)
         if not words:
-            os.close(news)
+            os.close(reports)
             return
-        forked = Forked(int(words), news)
-        tell(news, {"pid": forked.pid})
-        self.known[news] = forked
-        self.poller.register(news, select.POLLIN)
+        forked = ForkedChild(int(words), reports)
+        send_report(reports, {"pid": forked.pid})
+        self.known[reports] = forked
+        self.poller.register(reports, select.POLLIN)
         if forked.pidfd is not None:
             self.running[forked.pidfd] = forked
             self.poller.register(forked.pidfd, select.POLLIN)
 
 
 def receive(control: _socket.socket) -> Tuple[bytes, List[int]]:
-    """A packet and the descriptors that came with it."""
-    data, more, _, _ = control.recvmsg(LARGEST, _socket.CMSG_LEN(4 * 32))
+    """Receives a packet and its descriptors."""
+    data, more, _, _ = control.recvmsg(MAX_REQUEST_BYTES, _socket.CMSG_LEN(4 * 32))
     descriptors: List[int] = []
     for level, kind, content in more:
         if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
@@ -225,72 +221,65 @@ def receive(control: _socket.socket) -> Tuple[bytes, List[int]]:
     return data, descriptors
 
 
-def tell(news: int, message: Any) -> None:
-    """Sends news. That nobody hears them shows elsewhere."""
+def send_report(reports: int, message: Any) -> None:
+    """Sends a report. An error is ignored: `serve` sees a closed connection."""
     try:
-        os.write(news, dumps(message).encode())
+        os.write(reports, dumps(message).encode())
     except OSError:
         pass
 
 
 def failed(step: str, error: Exception) -> Dict[str, Any]:
-    """News of a bot that could not be made."""
+    """The report about a bot that could not be started."""
     return {"failed": {"step": step, "reason": str(error)}}
 
 
-def prepare(order: Dict[str, Any], doors: List[int]) -> None:
-    """What has to be done before the outside is out of sight."""
+def prepare(request: Dict[str, Any], cgroup_files: List[int]) -> None:
+    """Does what must be done before the process leaves the host's namespaces."""
     try:
-        # When memory runs out, a bot goes before anything that matters.
+        # When memory runs out, the kernel kills a bot first.
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
     except OSError:
         pass
-    for door in doors:
-        os.write(door, b"0")
-    if order.get("core") is not None:
-        os.sched_setaffinity(0, {order["core"]})
-        # The host and all bots of a game share that core. Where many are asked at once, they begin when the host has asked
-        # all of them and waits, not in the midst of it: each change to another process and back costs a tenth of a call.
-        if order.get("together"):
+    for cgroup_file in cgroup_files:
+        os.write(cgroup_file, b"0")
+    if request.get("core") is not None:
+        os.sched_setaffinity(0, {request["core"]})
+        # The host and all bots of a game share that core. Where the host asks many bots at once, they start when it has
+        # asked all of them and waits: each switch to another process and back costs a tenth of a call.
+        if request.get("together"):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def make_room(order: Dict[str, Any]) -> Tuple[int, int]:
-    """Where a bot that is forked for each call can put its memory away (see `cold.py`)."""
-    try:
-        return cold.make() if order["game"] == "solitude-scramble" else (0, 0)
-    except OSError:
-        return 0, 0
-
-
-def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
-    """In the child: its own session, descriptors and walls; then the bot. `ways` are those of `packets.py`."""
+def run_bot(request: Dict[str, Any], reports: int, log: int, channels: List[int]) -> int:
+    """In the child: makes its own session, sets up descriptors, enters the sandbox, then plays the bot. `channels` are
+    the descriptors of `packet_channel.py`."""
     os.setsid()
     for number in range(1, 65):
         try:
             _signal.signal(number, _signal.SIG_IGN if number in IGNORED else _signal.SIG_DFL)
         except (OSError, ValueError):
             pass
-    *ways, news = mute(log, *ways, news)
-    rest = make_room(order)
+    *channels, reports = isolate_streams(log, *channels, reports)
     try:
-        enter(order)
+        enter(request)
     except EnterError as error:
-        tell(news, failed("entering the sandbox", error))
+        send_report(reports, failed("entering the sandbox", error))
         return 3
-    tell(news, "entered")
-    os.close(news)
-    forgets = order["game"] == "solitude-scramble"
+    send_report(reports, "entered")
+    os.close(reports)
     try:
-        if forgets:
-            from .lean import play as play_lean
+        game = str(request["game"])
+        # A game without a Python API is reported by the session in its reply to hello.
+        if has_python_api(game) and lifetime(game) == "call":
+            from .stateless_session import play as play_stateless
 
-            return play_lean(order, *ways, rest)
-        from .warm import play
+            return play_stateless(request, *channels)
+        from .forked_session import play
 
-        return play(order, *ways)
+        return play(request, *channels)
     except Exception as error:
-        # The news are closed; this way the log says why the bot ended.
+        # The descriptor for reports is closed, so the reason goes to the log.
         os.write(2, f"the bot's process fails: {type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         return 3

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Tuple
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from agon_bot.check import survey  # noqa: E402
+from agon_bot.check import check_source  # noqa: E402
 from agon_bot.loading import Target  # noqa: E402
 
 
@@ -24,7 +24,7 @@ def look(game: str, files: Dict[str, str], at: str = "") -> Dict[str, Any]:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(textwrap.dedent(text))
         path, colon, wanted = at.partition(":")
-        return survey(game, Target(os.path.join(folder, path) if path else folder, wanted if colon else None))
+        return check_source(game, Target(os.path.join(folder, path) if path else folder, wanted if colon else None))
 
 
 def bad(found: Dict[str, Any], kind: str) -> List[Tuple[str, int, str]]:
@@ -165,7 +165,7 @@ class Surveys(unittest.TestCase):
             os.symlink("..", os.path.join(folder, "real/deep/up"))
             os.mkdir(os.path.join(folder, "view"))
             os.symlink("../real/deep", os.path.join(folder, "view/deep"))
-            found = survey("connect-five", Target(os.path.join(folder, "view")))
+            found = check_source("connect-five", Target(os.path.join(folder, "view")))
         self.assertEqual([f["file"] for f in found["findings"]], ["deep/bad.py"])
 
     def test_candidates_and_roles(self) -> None:

@@ -3,10 +3,10 @@
 import os
 import unittest
 
-from talk import Folder, Talk, connect, hide, needs_numpy, solitude
+from bot_process import BotFolderTestCase, BotProcess, connect, hide, needs_numpy, solitude
 
 
-class BeforeTheGame(Folder):
+class BeforeTheGame(BotFolderTestCase):
     def solitude(self, text):
         self.write("Submission.py", text)
         return self.error("solitude-scramble", self.folder)
@@ -82,7 +82,7 @@ class BeforeTheGame(Folder):
         self.assertIn("it has Hider", error["hint"])
 
 
-class DuringTheGame(Folder):
+class DuringTheGame(BotFolderTestCase):
     def test_an_exception_is_a_crash_with_the_bots_own_lines(self):
         path = self.write(
             "bot.py",
@@ -96,7 +96,7 @@ class DuringTheGame(Folder):
                     raise ValueError("no idea")
         """,
         )
-        with Talk("connect-five", path) as talk:
+        with BotProcess("connect-five", path) as talk:
             talk.start()
             reply = talk.turn(connect())
             self.assertEqual(reply["fault"], "crash")
@@ -134,7 +134,7 @@ class DuringTheGame(Folder):
                     1 / 0
         """,
         )
-        with Talk("connect-five", path) as talk:
+        with BotProcess("connect-five", path) as talk:
             talk.start()
             for games, name in enumerate(
                 ["SystemExit: 3", "KeyboardInterrupt", "RecursionError", "Odd: (its", "ValueError: x", "AssertionError"]
@@ -152,18 +152,18 @@ class DuringTheGame(Folder):
             "bot.py",
             "class Hider(Player):\n    def __init__(self, *a):\n        raise OSError('no')\n    def move(self): pass\n",
         )
-        with Talk("hide-and-seek", path, seat=1) as talk:
+        with BotProcess("hide-and-seek", path, seat=1) as talk:
             talk.start()
             for step in (2, 4):
                 self.assertIn("OSError: no", talk.turn(hide(step=step, role="hider"))["says"])
 
     def test_the_host_hangs_up_or_talks_nonsense(self):
         path = self.write("bot.py", "class Bot:\n    def get_move(self, board, player, T, N): return 0\n")
-        with Talk("connect-five", path) as talk:
+        with BotProcess("connect-five", path) as talk:
             self.assertEqual(talk.close(), 0)
-        with Talk("connect-five", path, hello=False) as talk:
+        with BotProcess("connect-five", path, hello=False) as talk:
             self.assertIn("must be hello", talk.ask(type="turn", observation={})["error"]["what"])
-        with Talk("connect-five", path) as talk:
+        with BotProcess("connect-five", path) as talk:
             self.assertEqual(talk.ask(type="weather", sky="blue"), {"id": 2}, "what is not known is answered by its id")
             self.assertEqual(talk.start(), {"id": 3})
 
@@ -180,7 +180,7 @@ class DuringTheGame(Folder):
                 return "CENTER"
         """,
         )
-        with Talk("solitude-scramble", self.folder) as talk:
+        with BotProcess("solitude-scramble", self.folder) as talk:
             talk.start()
             self.assertIn("exit code 7", talk.turn(solitude(1))["says"])
             self.assertIn("SIGSEGV", talk.turn(solitude(2))["says"])
@@ -207,7 +207,7 @@ class DuringTheGame(Folder):
                     return 1
         """,
         )
-        with Talk("connect-five", path) as talk:
+        with BotProcess("connect-five", path) as talk:
             talk.start()
             self.assertEqual(talk.turn(connect()), {"answer": "1", "id": 3})
             talk.close()
@@ -220,7 +220,7 @@ class DuringTheGame(Folder):
         import subprocess
         import sys
 
-        from talk import PACKAGE
+        from bot_process import PACKAGE
 
         inside, outside = os.pipe(), os.pipe()
         env = {"PYTHONPATH": PACKAGE, "PYTHONHASHSEED": "0", "AGON_IN": str(inside[0]), "AGON_OUT": str(outside[1])}

@@ -4,13 +4,13 @@ import json
 import os
 import unittest
 
-from talk import PACKAGE, Folder, Talk, colour, connect, hide, needs_numpy, solitude
+from bot_process import PACKAGE, BotFolderTestCase, BotProcess, colour, connect, hide, needs_numpy, solitude
 
 VECTORS = os.path.join(os.path.dirname(PACKAGE), "crates", "agon-games", "tests", "vectors", "hide-and-seek")
 
 
 @needs_numpy
-class ColourBattle(Folder):
+class ColourBattle(BotFolderTestCase):
     def bot(self, body, more=""):
         lines = "\n".join("        " + line for line in body.strip("\n").splitlines())
         text = f"import numpy as np\nfrom ..bot_control import Move\n{more}\nclass B:\n    def determine_next_move(self, grid, enemies, game_info):\n{lines}\n"
@@ -20,7 +20,7 @@ class ColourBattle(Folder):
         return path
 
     def first(self, path):
-        with Talk("colour-battle", path) as talk:
+        with BotProcess("colour-battle", path) as talk:
             self.assertNotIn("error", talk.ready)
             talk.start()
             return talk.turn(colour())
@@ -48,7 +48,7 @@ if not hasattr(self, "kept"):
     self.kept = grid
 return Move.UP if self.kept[3, 3] == grid[3, 3] else Move.LEFT
 """)
-        with Talk("colour-battle", path) as talk:
+        with BotProcess("colour-battle", path) as talk:
             talk.start()
             self.assertEqual(talk.turn(colour())["answer"], "UP")
             grid = [[0] * 12 for _ in range(12)]
@@ -64,7 +64,7 @@ moved = [e["id"] for e, old in zip(enemies, last) if not np.array_equal(e["posit
 enemies[0]["position"][0] = 99
 return Move.LEFT if moved == [1] else Move.RIGHT
 """)
-        with Talk("colour-battle", path) as talk:
+        with BotProcess("colour-battle", path) as talk:
             talk.start()
             self.assertEqual(talk.turn(colour())["answer"], "STAY")
             self.assertEqual(talk.turn(colour(2, places=[[2, 1], [5, 6]]))["answer"], "LEFT")
@@ -78,7 +78,7 @@ return list(Move)[(np.random.randint(5) + random.randrange(5)) % 5] if self.n <=
             "import random",
         )
 
-        with Talk("colour-battle", path) as talk:
+        with BotProcess("colour-battle", path) as talk:
             games = []
             for seed in (1, 2, 1):
                 talk.start(seed)
@@ -106,7 +106,7 @@ return list(Move)[(np.random.randint(5) + random.randrange(5)) % 5] if self.n <=
 
     def test_a_hostile_name(self):
         text = "class B:\n    def determine_next_move(self, g, e, i): pass\n    def get_name(self): return '\\x1b[31m' + 'x' * 10000\n    def get_contributor(self): 1 / 0\n"
-        with Talk("colour-battle", self.write("bot.py", text)) as talk:
+        with BotProcess("colour-battle", self.write("bot.py", text)) as talk:
             self.assertEqual(len(talk.ready["name"]), 200)
             self.assertNotIn("\x1b", talk.ready["name"])
             self.assertNotIn("contributor", talk.ready)
@@ -131,12 +131,12 @@ class MetaLiar(metaclass=Meta):
 """
 
 
-class Answers(Folder):
+class Answers(BotFolderTestCase):
     def answer(self, value, more=""):
         path = os.path.join(self.folder, "Bot.py")
         with open(path, "w") as file:
             file.write(f"{more}\nclass Bot:\n    def get_move(self, board, player, T, N):\n        return {value}\n")
-        with Talk("connect-five", path) as talk:
+        with BotProcess("connect-five", path) as talk:
             talk.start()
             return talk.turn(connect())
 
@@ -195,14 +195,14 @@ class Answers(Folder):
         }
         for value, result in wanted.items():
             self.write("Submission.py", f"{more}def get_action(s, h):\n    return {value}\n")
-            with Talk("solitude-scramble", self.folder) as talk:
+            with BotProcess("solitude-scramble", self.folder) as talk:
                 talk.start()
                 reply = talk.turn(solitude())
                 self.assertEqual(reply.get("answer", reply.get("fault")), result, value)
 
 
 @needs_numpy
-class HideAndSeek(Folder):
+class HideAndSeek(BotFolderTestCase):
     def test_no_imports_needed(self):
         path = self.write(
             "bot.py",
@@ -218,7 +218,7 @@ class HideAndSeek(Folder):
                         self.pos = next_pos
         """,
         )
-        with Talk("hide-and-seek", path) as talk:
+        with BotProcess("hide-and-seek", path) as talk:
             talk.start()
             self.assertEqual(talk.turn(hide())["answer"], "4,4")
             self.assertEqual(talk.turn(hide(2, pos=(4, 4)))["answer"], "5,4")
@@ -247,7 +247,7 @@ class HideAndSeek(Folder):
         """,
         )
         for target in (path, self.folder):
-            with Talk("hide-and-seek", target, seat=1) as talk:
+            with BotProcess("hide-and-seek", target, seat=1) as talk:
                 talk.start()
                 reply = talk.turn(hide(2, visible=True, enemy=(9, 9), role="hider", walls={(2, 7)}))
                 self.assertEqual(reply.get("answer"), "3,3", reply)
@@ -278,7 +278,7 @@ class HideAndSeek(Folder):
                         self.pos = (np.int64(3), 10 ** 30)
         """,
         )
-        with Talk("hide-and-seek", path) as talk:
+        with BotProcess("hide-and-seek", path) as talk:
             talk.start()
             self.assertEqual(talk.turn(hide(1))["answer"], "8,4")
             self.assertEqual(talk.turn(hide(2))["answer"], "3,5")
@@ -292,7 +292,7 @@ class HideAndSeek(Folder):
             "bot.py",
             "class Hider():\n    def __init__(self, m, s, e):\n        self.pos = s\n    def move(self):\n        self.pos = (0, 0)\n        1 / 0\n",
         )
-        with Talk("hide-and-seek", path, seat=1) as talk:
+        with BotProcess("hide-and-seek", path, seat=1) as talk:
             talk.start()
             self.assertEqual(talk.turn(hide(2, role="hider"))["fault"], "crash")
 

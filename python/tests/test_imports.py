@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from talk import Folder, Talk, colour, connect, needs_numpy, solitude
+from bot_process import BotFolderTestCase, BotProcess, colour, connect, needs_numpy, solitude
 
 BOT = """
     {line}
@@ -42,9 +42,9 @@ NAMES = [
 
 
 @needs_numpy
-class ColourBattleImports(Folder):
+class ColourBattleImports(BotFolderTestCase):
     def plays(self, target, answer="LEFT"):
-        with Talk("colour-battle", target) as talk:
+        with BotProcess("colour-battle", target) as talk:
             self.assertNotIn("error", talk.ready)
             talk.start()
             reply = talk.turn(colour())
@@ -153,7 +153,7 @@ class ColourBattleImports(Folder):
         self.assertIn("an import fails", self.error("colour-battle", path)["what"])
 
 
-class OtherGames(Folder):
+class OtherGames(BotFolderTestCase):
     def test_solitude_with_supporting_files(self):
         self.write("team-7 final/model.py", "TABLE = {'NORTH': 'RIGHT'}\n")
         self.write(
@@ -166,7 +166,7 @@ class OtherGames(Folder):
                 return TABLE[state["my_position"]]
         """,
         )
-        with Talk("solitude-scramble", os.path.join(self.folder, "team-7 final")) as talk:
+        with BotProcess("solitude-scramble", os.path.join(self.folder, "team-7 final")) as talk:
             talk.start()
             self.assertEqual(talk.turn(solitude())["answer"], "RIGHT")
             self.assertIn("loading", talk.said())
@@ -196,7 +196,7 @@ class OtherGames(Folder):
                     open("data/weights.txt", "w").write(str(self.column + self.games))
         """,
         )
-        with Talk("connect-five", os.path.join(self.folder, "BotFolder")) as talk:
+        with BotProcess("connect-five", os.path.join(self.folder, "BotFolder")) as talk:
             self.assertEqual(talk.ready["name"], "Deep")
             talk.start()
             self.assertEqual(talk.turn(connect())["answer"], "5")
@@ -224,13 +224,13 @@ class OtherGames(Folder):
                 return moves[len(matches) - 1]
         """,
         )
-        with Talk("solitude-scramble", os.path.join(self.folder, "team")) as talk:
+        with BotProcess("solitude-scramble", os.path.join(self.folder, "team")) as talk:
             talk.start()
             self.assertEqual(talk.turn(solitude())["answer"], "RIGHT")
 
     def test_connect_five_one_folder_deeper(self):
         self.write("Ana.zip/Ana/Bot.py", "class Bot:\n    def get_move(self, board, player, T, N):\n        return 2\n")
-        with Talk("connect-five", os.path.join(self.folder, "Ana.zip")) as talk:
+        with BotProcess("connect-five", os.path.join(self.folder, "Ana.zip")) as talk:
             talk.start()
             self.assertEqual(talk.turn(connect())["answer"], "2")
 

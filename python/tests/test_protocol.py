@@ -5,7 +5,7 @@ import os
 import re
 import unittest
 
-from talk import PACKAGE, Folder, Talk, needs_numpy
+from bot_process import PACKAGE, BotFolderTestCase, BotProcess, needs_numpy
 
 DOCUMENT = os.environ.get("AGON_PROTOCOL", os.path.join(os.path.dirname(PACKAGE), "docs", "protocol.md"))
 BOTS = {
@@ -34,7 +34,7 @@ BOTS = {
 
 @needs_numpy
 @unittest.skipUnless(os.path.isfile(DOCUMENT), "no docs/protocol.md here")
-class RecordedDialogues(Folder):
+class RecordedDialogues(BotFolderTestCase):
     def test_all_four(self):
         with open(DOCUMENT, encoding="utf-8") as file:
             text = file.read()
@@ -43,7 +43,7 @@ class RecordedDialogues(Folder):
                 path = self.write(f"{game}/{name}", bot)
                 dialogue = re.search(rf"<!-- dialogue {game} -->(.*?)<!-- end -->", text, re.DOTALL).group(1)
                 lines = [line[2:] for line in dialogue.splitlines() if line.startswith("> ")]
-                with Talk(game, path, hello=False) as talk:
+                with BotProcess(game, path, hello=False) as talk:
                     for line in lines:
                         message = json.loads(line)
                         talk.process.stdin.write(line.encode() + b"\n")

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from talk import SIDES, Folder, Talk, solitude
+from bot_process import SIDES, BotFolderTestCase, BotProcess, solitude
 
 # Each bot says LEFT in its first call of a process and RIGHT if it finds a trace of an earlier call.
 LEAKS = {
@@ -92,12 +92,12 @@ LEAKS = {
 }
 
 
-class Stateless(Folder):
+class Stateless(BotFolderTestCase):
     def test_nothing_survives_a_call(self):
         for what, text in LEAKS.items():
             with self.subTest(what):
                 path = self.write(f"{what}/Submission.py", text)
-                with Talk("solitude-scramble", os.path.dirname(path)) as talk:
+                with BotProcess("solitude-scramble", os.path.dirname(path)) as talk:
                     if "error" in talk.ready:
                         self.assertEqual(talk.ready["error"]["what"], "makes shared memory while it is loaded")
                         continue
@@ -119,7 +119,7 @@ class Stateless(Folder):
                 return "LEFT"
         """,
         )
-        with Talk("solitude-scramble", os.path.dirname(path)) as talk:
+        with BotProcess("solitude-scramble", os.path.dirname(path)) as talk:
             talk.start()
             for turn in (1, 2):
                 self.assertEqual(talk.turn(solitude(turn))["answer"], "LEFT")
@@ -148,7 +148,7 @@ class Stateless(Folder):
                 return "LEFT"
         """,
         )
-        with Talk("solitude-scramble", self.folder) as talk:
+        with BotProcess("solitude-scramble", self.folder) as talk:
             talk.start()
             self.assertEqual(talk.turn(solitude())["fault"], "crash", "it can only spoil its own answer")
             self.assertEqual(talk.turn(solitude(2))["id"], 4)
@@ -160,7 +160,7 @@ class Stateless(Folder):
             "Submission.py",
             "import json\ndef get_action(state, match_history):\n    print(json.dumps([state, match_history]))\n    return 'LEFT'\n",
         )
-        with Talk("solitude-scramble", self.folder, seat=2, names=["ann", "bob", "cy", "dee"]) as talk:
+        with BotProcess("solitude-scramble", self.folder, seat=2, names=["ann", "bob", "cy", "dee"]) as talk:
             talk.start()
             talk.turn(solitude(turn=2, seat=2))
             state, history = json.loads(talk.said())
@@ -195,7 +195,7 @@ class Stateless(Folder):
             "Submission.py",
             "def get_action(state, match_history):\n    assert len(state['opponent_positions']) == 3\n    return 'LEFT'\n",
         )
-        with Talk("solitude-scramble", self.folder, names=["x", "x", "x", "x"]) as talk:
+        with BotProcess("solitude-scramble", self.folder, names=["x", "x", "x", "x"]) as talk:
             talk.start()
             self.assertEqual(talk.turn(solitude())["answer"], "LEFT")
 

@@ -4,7 +4,7 @@ import json
 import random
 import unittest
 
-import talk  # noqa: F401  # finds the package
+import bot_process  # noqa: F401  # finds the package
 
 from agon_bot.tinyjson import dumps, loads
 

@@ -8,8 +8,8 @@ import sys
 import time
 import unittest
 
-from talk import PACKAGE, PATIENCE, Folder, connect, needs_numpy
-from warmth import Child, Parent, WarmFolder, pack_connect
+from bot_process import PACKAGE, HANG_TIMEOUT, BotFolderTestCase, connect, needs_numpy
+from zygote_client import ForkedBot, ZygoteProcess, ZygoteTestCase, pack_connect
 
 BOT = """
 import os, socket
@@ -26,7 +26,7 @@ ALL_OF_VERSION_1 = (1 << 13) - 1
 
 def gone(pid):
     """Waits until a process is no more, not even as a zombie."""
-    for _ in range(int(PATIENCE * 100)):
+    for _ in range(int(HANG_TIMEOUT * 100)):
         if not os.path.exists(f"/proc/{pid}"):
             return True
         time.sleep(0.01)
@@ -35,7 +35,7 @@ def gone(pid):
 
 def dead(pid):
     """Waits until a process does nothing more: it may be a zombie."""
-    for _ in range(int(PATIENCE * 100)):
+    for _ in range(int(HANG_TIMEOUT * 100)):
         try:
             with open(f"/proc/{pid}/stat") as file:
                 if file.read().rpartition(")")[2].split()[0] == "Z":
@@ -46,7 +46,7 @@ def dead(pid):
     return False
 
 
-class Bots(WarmFolder):
+class Bots(ZygoteTestCase):
     def play(self, text, **order):
         child = self.bot(self.write("own/Bot.py", text), **order)
         ready = child.hello()
@@ -136,7 +136,7 @@ class Bots(WarmFolder):
     def test_a_request_that_makes_no_sense(self):
         for order in (b"nonsense", b"{}", b"[]", b'{"namespaces": null}', b'{"namespaces": 0}', b"\xff"):
             with self.subTest(order):
-                child = Child()
+                child = ForkedBot()
                 self.addCleanup(child.close)
                 self.parent.send(order, [child.their_news, child.log.fileno()])
                 child.hand_over()
@@ -177,7 +177,7 @@ class Bots(WarmFolder):
             self.assertIn("reason", self.refusal(doors=[closed.fileno()]))
 
     def test_landlock(self):
-        from agon_bot.enter import landlock_version
+        from agon_bot.sandbox_enter import landlock_version
 
         version = landlock_version()
         if not version:
@@ -265,9 +265,9 @@ class Bot:
         self.assertEqual(self.play(text), {"answer": "4"})
 
 
-class TheParent(Folder):
+class TheParent(BotFolderTestCase):
     def parent(self, **more):
-        parent = Parent(**more)
+        parent = ZygoteProcess(**more)
         self.addCleanup(parent.process.kill)
         self.addCleanup(parent.close)
         return parent
@@ -323,7 +323,7 @@ class TheParent(Folder):
             self.bot(parent).close()
         parent.send(b"nonsense", [])
         child = self.bot(parent)
-        for _ in range(int(PATIENCE * 100)):
+        for _ in range(int(HANG_TIMEOUT * 100)):
             left = (parent.children(), len(os.listdir(f"/proc/{parent.process.pid}/fd")))
             if left == ([child.pid], files + 2):
                 return

@@ -1,4 +1,4 @@
-//! A competition of each kind (`tests/cups`), with Python bots behind the sandbox, by a coordinator and three workers: the table is that of one machine, to the
+//! A competition of each kind (`test-bots/competitions`), with Python bots behind the sandbox, by a coordinator and three workers: the table is that of one machine, to the
 //! last byte, times left out; so is every game. The same where bots keep something from match to match, when the coordinator is started anew, and when
 //! everything that was played is taken back.
 //!
@@ -120,7 +120,7 @@ fn cups() -> TempDir {
         }
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cups"), folder.path());
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-bots/competitions"), folder.path());
     folder
 }
 

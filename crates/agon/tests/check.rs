@@ -60,7 +60,7 @@ fn check_says_yes_or_all_that_is_to_be_mended() {
             "    Submission.py, line 6, column 12: uses eval, which is not allowed",
             &format!("    {word}"),
             "    helper.py, line 2, column 5: does not parse: invalid syntax",
-            "    hint: mend the syntax",
+            "    hint: fix the syntax",
             "loads   no   for what is said of its source",
             "plays   -    it does not load",
             "no: 5 things to mend",

@@ -218,7 +218,7 @@ fn stop_after_a_match(folder: &Path) {
 
 #[test]
 fn the_visualizer_plays_a_list_of_players() {
-    let lines = include_str!("../../../tests/cups/lines.py");
+    let lines = include_str!("../../../test-bots/competitions/lines.py");
     let list = "players:\n- name: One\n  directory: one\n  command: python3 lines.py\n- name: Two\n  directory: two\n  command: python3 lines.py\n";
     let folder =
         folder_with(&[("players.yml", list), ("run/one/lines.py", lines), ("run/two/lines.py", lines)]);

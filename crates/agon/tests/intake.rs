@@ -26,7 +26,7 @@ fn what_cannot_be_loaded_is_refused_before_the_first_game_with_its_line() {
     ]);
     assert_eq!(
         place.five("Broken.py"),
-        "error: Broken.py, line 2: does not parse: '(' was never closed\nhint: mend the syntax\n"
+        "error: Broken.py, line 2: does not parse: '(' was never closed\nhint: fix the syntax\n"
     );
     assert_eq!(
         place.five("NoMethod.py"),

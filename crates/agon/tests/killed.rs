@@ -1,4 +1,4 @@
-//! Five small competitions (`tests/cups`), run with one game at once and with two, and killed at random moments: always the same table, no
+//! Five small competitions (`test-bots/competitions`), run with one game at once and with two, and killed at random moments: always the same table, no
 //! game lost, none counted twice. Under `AGON_SOAK` killed 40 times each, otherwise 4 times.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
@@ -29,7 +29,7 @@ fn cups() -> TempDir {
         }
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cups"), folder.path());
+    copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-bots/competitions"), folder.path());
     folder
 }
 

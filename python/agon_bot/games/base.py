@@ -1,27 +1,28 @@
-"""What all shims share."""
+"""The base class of all game APIs, and functions that they share."""
 
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
 
-from ..errors import LoadError, crash_words, one_line
+from ..errors import LoadError, crash_text, one_line
 from ..loading import Target
-from ..packets import Packets
+from ..packet_channel import PacketChannel
 
 Message = Dict[str, Any]
 _loads = json.loads
 
 
 class Shim:
-    """A bot of one game. `load` may raise :class:`LoadError`; the other calls run the bot's code and let its
-    exceptions out."""
+    """A bot of one game: calls the bot's functions for requests and turns what they return into answers. `load` may
+    raise :class:`LoadError`. The other calls run the bot's code and do not catch its exceptions."""
 
     game = ""
-    lives = "game"
+    """The game's id. Set, like the next two, by `session.make_shim` from what the game's package declares."""
+    lifetime = ""
     """How long the bot's memory lasts: for a call, a game or a match."""
-    alone = False
-    """Whether its competition allows it one thread and no more."""
+    single_threaded = False
+    """Whether the bot may start neither threads nor processes during a game."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
@@ -29,64 +30,79 @@ class Shim:
         self.hello: Message = {}
 
     def load(self, hello: Message) -> Message:
-        """Loads the bot. Returns what it says of itself: `name` and `contributor`, where it has them."""
+        """Loads the bot. Returns the bot's `name` and `contributor`, if it has them."""
         raise NotImplementedError
 
-    def meet(self, hello: Message) -> None:
-        """The loaded bot is to sit down at another table. Not told to bots whose memory lasts for a game: each of their
-        games is played by a fork, and their turns say all that matters."""
+    def on_hello(self, hello: Message) -> None:
+        """The loaded bot joins another match. Not called for bots whose memory lasts for a game: a fork plays each of
+        their games, and each turn contains everything they need."""
         self.hello = hello
 
     def start(self, message: Message) -> None:
-        """A game begins."""
+        """A game starts."""
 
     def decode(self, line: bytes) -> Message:
-        """A message from its line. Overridden where most of a line is the same as last time."""
+        """Parses a message from its line. Overridden where most of a line is the same as in the previous one."""
         return _loads(line)
 
     def turn(self, message: Message) -> str:
         """Answers a request."""
         raise NotImplementedError
 
-    def packed(self, packets: Packets) -> str:
-        """Answers a turn in the game's own short form, which stands in the packets' buffer."""
+    def packed(self, packets: PacketChannel) -> str:
+        """Answers a turn in the game's short form, which is in the channel's buffer."""
         raise NotImplementedError
 
-    def turns(self, packets: Packets) -> int:
-        """Answers turns in the shortest way a game has, if it has one, and says how long the first message is that is
-        left to others."""
+    def turns(self, packets: PacketChannel) -> int:
+        """Answers turns in a loop of the game's own, if the game has one. Returns the length of the first message that
+        is not such a turn."""
         return packets.receive_after_turn()
 
-    def rehearse(self, packets: Packets) -> None:
-        """Answers a few turns of a game with something in the bot's place (see `warm.py`)."""
+    def warm_up(self, packets: PacketChannel) -> None:
+        """Answers a few turns of a game with a placeholder instead of the bot (see `forked_session.py`)."""
 
     def answer(self, message: Message) -> Message:
-        """What a turn gave: `answer`, or `fault` with what it `says`. Exceptions of the bot come out."""
+        """The result of a turn: `answer`, or `fault` with its text in `says`. Does not catch the bot's exceptions."""
         return {"answer": self.turn(message)}
 
     def game_over(self, message: Message) -> Optional[Message]:
-        """The game is over. What is returned is added to the reply."""
+        """The game has ended. The result is added to the reply."""
         return None
 
     def match_over(self, message: Message) -> Optional[Message]:
-        """The match is over."""
+        """The match has ended."""
         return None
 
     def construct(self, kind: type, shown: str) -> Any:
-        """An instance of the bot's class, made before any game so that a constructor that fails is found in time."""
+        """An instance of the bot's class. Made before any game, so that an error in the constructor is found early."""
         try:
             return kind()
         except BaseException as error:  # a constructor may call sys.exit
-            words = crash_words(error, self.root)
-            last = words.rpartition("\n")[2]
+            text = crash_text(error, self.root)
+            last = text.rpartition("\n")[2]
             raise LoadError(
-                f"{kind.__name__}() fails: {last}", shown, None, "the bot is made without arguments", words
+                f"{kind.__name__}() fails: {last}", shown, None, "the bot is made without arguments", text
             ) from None
 
 
-def said(bot: Any, method: str) -> Optional[str]:
-    """What a bot's `get_name` or `get_contributor` says: one line, no control characters, not endless. `None` if it
-    has none or it fails."""
+class StatelessShim(Shim):
+    """A bot of a game with the lifetime `call`: a function with two arguments, the state and the history."""
+
+    file = ""
+    """The bot's file. Set by `load`."""
+
+    def arguments(self, message: Message) -> Tuple[Any, Any]:
+        """The arguments for a turn in JSON."""
+        raise NotImplementedError
+
+    def decide(self, state: Any, history: Any) -> str:
+        """Calls the bot's function and reads its answer."""
+        raise NotImplementedError
+
+
+def text_from_method(bot: Any, method: str) -> Optional[str]:
+    """The text that a bot's `get_name` or `get_contributor` returns, as one line without control characters, cut to 200
+    characters. `None` if the bot has no such method or the method fails."""
     try:
         text = getattr(bot, method)()
     except BaseException:  # a name is not worth a crash
@@ -96,14 +112,14 @@ def said(bot: Any, method: str) -> Optional[str]:
     return one_line(str.__str__(text), 200) or None
 
 
-def need_numpy(game: str) -> Any:
-    """NumPy, or an error that says what to do."""
+def require_numpy(game: str) -> Any:
+    """The module NumPy, or an error with a hint."""
     try:
         import numpy
-        import numpy.random  # NumPy loads it late; it must be there to be seeded
+        import numpy.random  # NumPy loads it lazily; it must be loaded to be seeded
 
         return numpy
     except ImportError:
         raise LoadError(
-            f"{game} hands NumPy arrays to its bots, and NumPy is missing here", None, None, "pip install numpy"
+            f"{game} passes NumPy arrays to its bots, and NumPy is not installed", None, None, "pip install numpy"
         ) from None

@@ -1,1 +1,1 @@
-"""The modules that bots of the original competitions import, under every name they used for them."""
+"""The modules that bots of the original competitions import. They can be imported under every name that bots use."""

@@ -1,4 +1,4 @@
-"""Colour Battle's `bot_control`: what a bot may answer, and a base class for those who like one."""
+"""Colour Battle's `bot_control`: the moves, and an optional base class for bots."""
 
 from enum import Enum
 
@@ -20,11 +20,11 @@ class Bot:
     position = None
 
     def get_name(self):
-        """What the tables call it."""
+        """The bot's name in tables."""
         return type(self).__name__
 
     def get_contributor(self):
-        """Who wrote it."""
+        """The bot's author."""
         return ""
 
     def determine_next_move(self, grid, enemies, game_info):

@@ -1,10 +1,10 @@
-"""Hide and Seek's `game_utils`: distance, movement and vision, as the rules judge them."""
+"""Hide and Seek's `game_utils`: distance, movement and vision, by the rules of the game."""
 
 __all__ = ["distance", "movement_rules_obided", "see_each_other"]
 
 
 def _walls(game_map):
-    """The array of a map, whichever of the two spellings it has."""
+    """The array of a map, which may be a `Map` or an array."""
     return getattr(game_map, "nodes", game_map)
 
 

@@ -1,5 +1,5 @@
-"""Hide and Seek's `map`: the room, in both spellings bots know: an array indexed `[x, y]`, and `.nodes .width
-.height .connections`."""
+"""Hide and Seek's `map`: the room, in both forms that bots use: an array indexed `[x, y]`, and an object with `.nodes
+.width .height .connections`."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Map(np.ndarray):
 
     @classmethod
     def of_cells(cls, width, height, cells):
-        """The same from one byte a cell, column by column."""
+        """A map from one byte a cell, column by column."""
         return np.ndarray((width, height), np.uint8, cells).astype(int).view(cls)
 
     @property
@@ -37,17 +37,17 @@ class Map(np.ndarray):
 
     @property
     def width(self):
-        """How many columns."""
+        """The number of columns."""
         return self.shape[0]
 
     @property
     def height(self):
-        """How many rows."""
+        """The number of rows."""
         return self.shape[1]
 
     @property
     def connections(self):
-        """For each cell the cells next to it that a player can step on; none for a wall."""
+        """For each cell, the neighbouring cells that a player can step on; none for a wall."""
         if "_connections" not in self.__dict__:
             self._connections = _connections(self.nodes)
         return self._connections
@@ -74,8 +74,8 @@ def _in_one_piece(free):
 
 
 def _generate(seed):
-    """The room of a seed: shapes at random places until a quarter is wall; a cell that would cut the room in two
-    stays empty."""
+    """The room of a seed: shapes at random places until a quarter of the cells is wall. A cell that would cut the room
+    in two stays empty."""
     draws = np.random.RandomState(seed)
     free = {(x, y) for x in range(SIDE) for y in range(SIDE)}
     while (SIDE * SIDE - len(free)) / (SIDE * SIDE) < 0.25:

@@ -1,10 +1,10 @@
-"""Hide and Seek's `players`: the class every seeker and hider inherits."""
+"""Hide and Seek's `players`: the base class of every seeker and hider."""
 
 from .game_utils import see_each_other
 
 
 class Player:
-    """A player: where it stands, and what it knows of its enemy. The game sets `enemy_pos` and `enemy_is_visible`
+    """A player: its position, and what it knows about its enemy. The game sets `enemy_pos` and `enemy_is_visible`
     before each move."""
 
     def __init__(self, game_map, spawn_position, enemy_spawn_position):

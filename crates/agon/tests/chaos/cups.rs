@@ -89,7 +89,7 @@ legs = 2
 parts = [{ games = 3, first_to = 2, seconds = 5 }]
 "#;
 
-const LEARNER: &str = include_str!("../../../../tests/cups/learner/Learner.py");
+const LEARNER: &str = include_str!("../../../../test-bots/competitions/learner/Learner.py");
 
 /// Writes all of it.
 pub fn write(folder: &Path) {

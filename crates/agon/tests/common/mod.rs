@@ -29,9 +29,9 @@ pub fn agon(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// A new folder with the files of this folder of `tests`. Bots run in a copy: Python writes beside them.
+/// A new folder with the files of this folder of `test-bots`. Bots run in a copy: Python writes beside them.
 pub fn copy_of(name: &str) -> TempDir {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name);
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-bots").join(name);
     let folder = tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let files = std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap().path());
     for file in files.filter(|path| path.is_file()) {

@@ -357,7 +357,7 @@ impl Arena {
 
 /// The folder of the hostile bots.
 pub fn collection() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/hostile");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../test-bots/hostile");
     root.canonicalize().expect("the collection")
 }
 

@@ -1,4 +1,4 @@
-//! The hostile collection: every bot of `tests/hostile` plays two games against an honest one, through the whole command line and
+//! The hostile collection: every bot of `test-bots/hostile` plays two games against an honest one, through the whole command line and
 //! behind the real sandbox, as root and as an ordinary user. Each attack must fail, and the game, the other bot and the next game
 //! must go on; nobody around must notice anything, and nothing may be left behind.
 //!

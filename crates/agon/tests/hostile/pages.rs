@@ -51,7 +51,7 @@ fn the_page_tells_of_every_bot() {
     if std::env::var_os("AGON_BLESS").is_some() {
         fs::write(&page, &expected).expect("write");
     } else {
-        assert_eq!(text, expected, "tests/hostile/README.md is out of date: AGON_BLESS=1 writes it anew");
+        assert_eq!(text, expected, "test-bots/hostile/README.md is out of date: AGON_BLESS=1 writes it anew");
     }
 }
 

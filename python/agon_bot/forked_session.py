@@ -1,0 +1,294 @@
+"""The session with a host that got this process from the fork server (see `zygote.py`). It uses packets.
+
+The bot is loaded once and then plays many games. If the bot's memory lasts for a game, each game is played by a fork of
+this process, so that no game leaves anything for the next one; this process itself never runs a move. If it lasts for a
+match, this process plays the games itself and ends with the match. (If it lasts for a call: `stateless_session.py`.)
+
+A fork talks to the host directly, so that the host can measure it. Its parent reports how it ended, unless it ended
+normally.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import gc
+import json
+import os
+import resource
+import select
+from typing import Any, Dict, Optional
+
+from .streams import flush
+from .errors import fault_of
+from .process_cleanup import exit_description
+from .games.base import Message, Shim
+from .loading import Target
+from .packet_channel import HEADER, TURN, PacketChannel
+from .session import Session
+from .tinyjson import dumps
+
+# Kept under names of this module: a bot may replace the originals.
+_fork, _exit, _waitpid = os.fork, os._exit, os.waitpid
+_write, _set_blocking = os.write, os.set_blocking
+_thread_count = _thread._count
+# Not `os.fork`: it prepares for threads first, and the fork copies every page that this touches.
+_libc_fork = ctypes.PyDLL(None).fork
+_setrlimit = resource.setrlimit
+_header = HEADER.unpack_from
+_loads = json.loads
+
+DONE_EXIT_CODE = 77
+"""Exit code of a fork that has done its work."""
+NO_GAME_TEXT = "its process for this game is gone"
+HELLO_PREFIX, START_PREFIX, END_PREFIX = b'{"type":"hello","id":1,', b'{"type":"start",', b'{"type":"end",'
+"""The first bytes of the host's messages around a game."""
+WARM_UP_ROUNDS = 20
+
+
+def play(request: Dict[str, Any], request_socket: int, answer_socket: int, turn_pipe: int = -1) -> int:
+    """Plays the bot of a request to the fork server. Returns the exit code."""
+    packets = PacketChannel(request_socket, answer_socket, turn_pipe=turn_pipe)
+    session = ForkedSession(packets, str(request["game"]), Target.parse(str(request["target"])))
+    code = session.run()
+    flush()
+    return code
+
+
+def fork_process() -> int:
+    """Forks. Returns 0 in the fork, and the fork's process id in the parent."""
+    child = -1 if _thread_count() else _libc_fork()
+    # With threads, or after an error: `os.fork` raises an exception that names the error.
+    return child if child >= 0 else _fork()
+
+
+def forbid_new_processes() -> None:
+    """Forbids this process to start threads and processes."""
+    _setrlimit(resource.RLIMIT_NPROC, (0, 0))
+
+
+class ForkedSession(Session):
+    """The session of one bot with one host, from hello to bye."""
+
+    def __init__(self, packets: PacketChannel, game: str, target: Target) -> None:
+        super().__init__(packets, game, target)  # type: ignore[arg-type]  # only its `send` is used
+        self.packets = packets
+        self.playing = False
+        """Whether this process is the fork for a game."""
+        self.started = False
+        """Whether the fork's game has started."""
+        self.hello_reply = b""
+        """The reply to the next hello, of a loaded bot that plays its games in forks."""
+        self.idle_poll = select.poll()
+        """Polls the pipe and the socket between games."""
+
+    def run(self) -> int:
+        """Answers messages until the host says bye or closes the connection."""
+        packets = self.packets
+        while True:
+            count = self.receive()
+            if count == 0:
+                return 0
+            if packets.buffer[0] == TURN:
+                self.reject_turn()
+                continue
+            message = _loads(packets.view[:count].tobytes())
+            kind = message.get("type")
+            shim = self.shim
+            if kind == "bye":
+                if shim is not None:
+                    shim.match_over(message)
+                return 0
+            if kind == "start" and shim is not None and shim.lifetime == "game":
+                if (self.started or not self.playing) and not self.fork_game():
+                    continue
+                self.started = True
+            if kind == "turn" and self.needs_game_fork():
+                packets.send({"id": message.get("id"), "ended": NO_GAME_TEXT})
+                continue
+            reply = self.reply(message)
+            packets.send({**reply, "id": message.get("id")})
+            if "error" in reply:
+                return 2
+            if kind == "end" and self.playing:
+                flush()
+                _exit(DONE_EXIT_CODE)
+
+    def receive(self) -> int:
+        """Waits for a message that none of the fast paths handles. Returns its length."""
+        if self.answers_turns_here():
+            return self.answer_turns()
+        if self.hello_reply:
+            return self.between_games()
+        return self.packets.receive()
+
+    def between_games(self) -> int:
+        """Forks for each game of a loaded bot. Returns the length of the first message that is neither hello nor start;
+        in a fork, of the first message that no fast path handles. After a fork, each page that this process touches
+        costs a microsecond, so it does almost nothing and leaves all parsing to the fork."""
+        packets, hello_reply, done = self.packets, self.hello_reply, DONE_EXIT_CODE << 8
+        while True:
+            count = self.receive_between_games()
+            if count and packets.buffer.startswith(START_PREFIX):
+                self.restore_blocking_mode()
+                child = fork_process()
+                if child == 0:
+                    self.become_game_process()
+                    return self.answer_turns() if self.start_fast(count) else count
+                status = _waitpid(child, 0)[1]
+                if status != done:
+                    self.report_if_failed(status, None)
+            elif count and packets.buffer.startswith(HELLO_PREFIX):
+                # A loaded bot needs nothing from hello: the turns contain everything.
+                _write(packets.answers, hello_reply)
+            else:
+                return count
+
+    def receive_between_games(self) -> int:
+        """Waits for a message while no fork plays. The host sends at most a turn through the pipe, to a fork that ended
+        before its game did. Anything else in the pipe was written by a fork; it is discarded, because the next fork
+        must not read it."""
+        packets = self.packets
+        while True:
+            # The pipe was registered first, so it comes first.
+            if self.idle_poll.poll()[0][0] != packets.turn_pipe:
+                return packets.receive()
+            count = packets.read_turn(packets.buffer)
+            if not count or packets.buffer[0] == TURN:
+                return count
+            packets.buffer[:count] = bytes(count)
+
+    def restore_blocking_mode(self) -> None:
+        """Makes all descriptors blocking again. The mode is shared by all processes, and the last game may have changed
+        it."""
+        packets = self.packets
+        for number in (0, 1, packets.requests, packets.answers, packets.turn_pipe):
+            try:
+                _set_blocking(number, True)
+            except OSError:  # the bot has closed its copy
+                pass
+
+    def start_fast(self, count: int) -> bool:
+        """Starts the fork's game without a JSON parser if the message has the exact form that the host writes. A fork
+        copies every page of memory that it touches."""
+        reply = self.handle_start_text(bytes(self.packets.view[:count]))
+        if not reply:
+            return False
+        self.started = True
+        _write(self.packets.answers, reply)
+        return True
+
+    def handle_start_text(self, text: bytes) -> bytes:
+        """Does what `start` does and returns the reply. Returns nothing, and does nothing, if the message has another
+        form."""
+        words = text.split(b'"')
+        if len(words) != 13 or words[5] != b"id" or words[9] != b"seed" or not words[11].isdigit():
+            return b""
+        self.seed_game(int(words[11]))
+        return b'{"id":' + words[6][1:-1] + b"}"
+
+    def end_fast(self, count: int) -> None:
+        """Ends this fork after its game, if the message has the exact form that the host writes."""
+        reply = self.reply_to_end_text(bytes(self.packets.view[:count]))
+        if reply:
+            _write(self.packets.answers, reply)
+            flush()
+            _exit(DONE_EXIT_CODE)
+
+    @staticmethod
+    def reply_to_end_text(text: bytes) -> bytes:
+        """The reply to the end of a game. Empty if the message has another form than the host's."""
+        words = text.split(b'"')
+        return b'{"id"' + words[6] if len(words) == 7 and words[5] == b"id" else b""
+
+    def fork_game(self) -> bool:
+        """Forks for a game. Returns true in the fork, and false in the parent when the game has ended."""
+        self.restore_blocking_mode()
+        child = fork_process()
+        if child == 0:
+            self.become_game_process()
+            return True
+        status = _waitpid(child, 0)[1]
+        self.report_if_failed(status, None)
+        return False
+
+    def become_game_process(self) -> None:
+        """Makes this process the fork for a game."""
+        if self.shim is not None and self.shim.single_threaded:
+            forbid_new_processes()
+        self.playing = True
+        self.started = False
+
+    def answers_turns_here(self) -> bool:
+        """Whether this process answers turns itself."""
+        return self.shim is not None and not self.needs_game_fork()
+
+    def needs_game_fork(self) -> bool:
+        """Whether turns must be answered by a fork for the game, and this process is not one. (A fork can end before
+        its game does.) A move here would change the bot for all later games."""
+        return self.shim is not None and self.shim.lifetime == "game" and not self.playing
+
+    def report_if_failed(self, status: int, number: Optional[int]) -> None:
+        """Tells the host how a fork ended, unless it ended normally."""
+        if status != DONE_EXIT_CODE << 8:
+            self.packets.send({"id": number or 0, "ended": exit_description(status)})
+
+    def hello(self, message: Message) -> Message:
+        if self.shim is not None:
+            self.shim.on_hello(message)
+            return dict(self.about)
+        self.about = super().hello(message)
+        if self.shim is not None and "error" not in self.about:
+            if self.shim.lifetime == "game":
+                self.warm_up(self.shim)
+                for number in (self.packets.turn_pipe, self.packets.requests):
+                    self.idle_poll.register(number, select.POLLIN)
+                self.hello_reply = dumps({**self.about, "id": 1}).encode("ascii")
+            # All objects so far are shared with every fork; the garbage collector need not visit them again.
+            gc.collect()
+            gc.freeze()
+        return self.about
+
+    def warm_up(self, shim: Shim) -> None:
+        """Runs the host's part of a game a few times before the first game. What Python and NumPy set up or rewrite at
+        the first use is then not copied in every fork. Runs none of the bot's code."""
+        try:
+            for _ in range(WARM_UP_ROUNDS):
+                self.handle_start_text(b'{"type":"start","id":2,"number":1,"seed":"1"}')
+                shim.warm_up(self.packets)
+                self.reply_to_end_text(b'{"type":"end","id":3}')
+        except BaseException:  # the bot may have replaced anything; its games will show it
+            pass
+        shim.start({})
+
+    def reject_turn(self) -> None:
+        """Rejects a turn in the game's short form that this process must not answer."""
+        packets, shim = self.packets, self.shim
+        number = _header(packets.buffer)[0]
+        if shim is None:
+            return
+        packets.send({"id": number, "ended": NO_GAME_TEXT})
+        # A fork may have written it, and the next fork must not read it.
+        packets.buffer[:] = bytes(len(packets.buffer))
+
+    def answer_turns(self) -> int:
+        """Answers turns in the game's short form until another message comes. Returns its length."""
+        packets, shim = self.packets, self.shim
+        assert shim is not None
+        # This loop runs thousands of times in a game, so all attributes are looked up before it.
+        packed, answer, following = shim.packed, packets.answer, packets.receive_after_turn
+        if type(shim).turns is not Shim.turns:
+            following = lambda: shim.turns(packets)
+        count = packets.receive()
+        while count and packets.buffer[0] == TURN:
+            number = _header(packets.buffer)[0]
+            try:
+                text = packed(packets)
+            except BaseException as error:  # also sys.exit and KeyboardInterrupt: the bot raised them
+                packets.send({"id": number, **fault_of(error, shim.root)})
+            else:
+                answer(number, text)
+            count = following()
+        if self.playing and packets.buffer.startswith(END_PREFIX):
+            self.end_fast(count)
+        return count
