@@ -35,7 +35,7 @@ def main() -> int:
     """Reads the command line."""
     arguments = sys.argv[1:]
     settle_environment()
-    if arguments in (["--zygote"], ["--zygote", "forks"], ["--zygote", "plain"]):
+    if arguments in (["--zygote"], ["--zygote", "plain"]):
         import _socket
 
         from .zygote import Zygote, warm_up
@@ -43,20 +43,12 @@ def main() -> int:
         # Without what `site` imports, but with the packages it makes known.
         known = os.environ.pop("AGON_PATH", "").split(os.pathsep)
         sys.path.extend(path for path in known if path and path not in sys.path)
-        plain = arguments[1:] == ["plain"]
-        warm_up(plain)
-        if arguments[1:]:
-            # Its bots are forked again, for each game or call.
-            from .mappings import enlarge_pages, join_mappings
-
-            join_mappings()
-            for library in ("libpython", "_multiarray_umath"):
-                enlarge_pages(library)
+        warm_up(arguments[1:] == ["plain"])
         control = _socket.socket(fileno=int(os.environ.pop("AGON_CONTROL", "0")))
         control.send(b"ready")
-        return Zygote(control, plain).serve()
+        return Zygote(control).serve()
     if len(arguments) != 2:
-        print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [forks|plain]", file=sys.stderr)
+        print("usage: python -m agon_bot GAME PATH[:Class]   or   python -m agon_bot --zygote [plain]", file=sys.stderr)
         return 2
     from .channel import from_environment
     from .loading import Target

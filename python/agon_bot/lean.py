@@ -16,7 +16,6 @@ import random
 import resource
 
 from . import PROTOCOL, enter
-from .cold import put_away_what_rests
 from .packages import lay
 from .packets import AGAIN, HEADER, TURN, Packets, plain
 from .remains import how_it_ended, open_descriptors
@@ -24,7 +23,7 @@ from .seating import check, execute, settle
 from .seeding import derive, seed_all, warm_numpy
 from .streams import write_at_once
 from .tinyjson import loads
-from .views import MOVES, View
+from .views import View
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,11 +62,9 @@ def call_seed(game: int, turn: int) -> int:
     return game + turn * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF
 
 
-def play(order: Message, asked: int, answers: int, rest: Any = _NOTHING) -> int:
-    """Plays the bot of an order. Returns the exit code. `rest` is where its memory can be put away (see `cold.py`)."""
-    bot = Lean(Packets(asked, answers, FIRST_SIZE), str(order["target"]))
-    bot.rest = rest
-    return bot.run()
+def play(order: Message, asked: int, answers: int) -> int:
+    """Plays the bot of an order. Returns the exit code."""
+    return Lean(Packets(asked, answers, FIRST_SIZE), str(order["target"])).run()
 
 
 class Lean:
@@ -82,7 +79,6 @@ class Lean:
         self.base = 0
         self.game = 0
         self.flags = 0
-        self.rest = _NOTHING
         self.call = 0
         """The fork that gave the last answer. It stays a zombie until the next, so that the host can measure it."""
 
@@ -147,10 +143,9 @@ class Lean:
         lay(plan["packages"])
         self.root = plan["root"]
         self.function = execute(plan["file"], plan["name"]).__dict__["get_action"]
-        settle(known, self.rest[0])
+        settle(known)
         self.flags = _fcntl(2, _GETFL)
         make_ready()
-        put_away_what_rests(*self.rest)
 
     def start(self, message: Message) -> None:
         """A game begins."""
@@ -302,21 +297,3 @@ def rehearse() -> None:
         random.randint(1, 6)
         random.random()
         random.shuffle(some)
-
-
-def go_through_calls() -> None:
-    """Goes through calls as they come when a game is played, here and in forks."""
-    asked, question = os.pipe()
-    hears, answers = os.pipe()
-    actor = Lean(Packets(asked, answers, FIRST_SIZE), "")
-    actor.function = lambda state, history: random.choice(MOVES)
-    actor.names = ["a", "b", "c", "d"]
-    actor.flags = _fcntl(2, _GETFL)
-    for _ in range(3):
-        actor.start({"seed": "1"})
-        _write(question, SOME_TURN)
-        actor.packets.receive()
-        actor.turn()
-    rehearse()
-    for descriptor in (asked, question, hears, answers):
-        _close(descriptor)

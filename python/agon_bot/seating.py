@@ -70,9 +70,8 @@ def execute(file: str, name: str) -> Any:
     return module
 
 
-def settle(known: List[int], own: int = 0) -> None:
-    """After the bot's file has run: nothing it opened stays, nothing it started goes on. `own` is shared memory of ours, of
-    which forks have none."""
+def settle(known: List[int]) -> None:
+    """After the bot's file has run: nothing it opened stays, nothing it started goes on."""
     # What it opened leads nowhere now. Not just closed: the number would be given to something else, which the bot
     # would take for its own.
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -92,7 +91,7 @@ def settle(known: List[int], own: int = 0) -> None:
     hint = "a bot must be stateless: start nothing outside get_action"
     if threads() > 1:
         raise_load_error("starts a thread while it is loaded", hint)
-    if shared_memory(own):
+    if shared_memory():
         raise_load_error("makes shared memory while it is loaded", hint)
 
 

@@ -24,7 +24,6 @@ from .errors import fault_of
 from .remains import how_it_ended
 from .games.base import Message, Shim
 from .loading import Target
-from .mappings import begin_new_pools
 from .packets import HEADER, TURN, Packets
 from .session import Session
 from .tinyjson import dumps
@@ -245,8 +244,6 @@ class WarmSession(Session):
             # What exists now is shared with every fork; the collector need not look at it again.
             gc.collect()
             gc.freeze()
-            if self.shim.lives == "game":
-                begin_new_pools()
         return self.about
 
     def rehearse(self, shim: Shim) -> None:

@@ -23,9 +23,7 @@ import select
 import _signal
 import _socket
 
-from . import cold
 from .enter import EnterError, adopt_orphans, enter, give_back_memory, step_into
-from .mappings import begin_new_pools
 from .streams import mute
 from .tinyjson import dumps, loads
 
@@ -45,14 +43,6 @@ COMMON = (
     *("numpy", "numpy.random", "numpy.linalg", "agon_bot.games.colour", "agon_bot.games.hide", "agon_bot.library.map"),
 )
 """What the other bots import most."""
-
-
-def learn_what_rests() -> None:
-    """Finds out what of this process a call of a bot that forgets does not need."""
-    from .lean import go_through_calls, make_ready
-
-    begin_new_pools()
-    cold.learn(make_ready, go_through_calls)
 
 
 def warm_up(plain: bool) -> None:
@@ -76,9 +66,8 @@ class Forked:
 class Zygote:
     """Forks bots on request."""
 
-    def __init__(self, control: _socket.socket, plain: bool = False) -> None:
+    def __init__(self, control: _socket.socket) -> None:
         self.control = control
-        self.plain = plain
         self.poller = select.poll()
         self.running: Dict[int, Forked] = {}
         """By pidfd."""
@@ -97,8 +86,6 @@ class Zygote:
         gc.collect()
         gc.freeze()
         give_back_memory()
-        if self.plain:
-            learn_what_rests()
         self.poller.register(self.control.fileno(), select.POLLIN)
         try:
             while True:
@@ -256,14 +243,6 @@ def prepare(order: Dict[str, Any], doors: List[int]) -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def make_room(order: Dict[str, Any]) -> Tuple[int, int]:
-    """Where a bot that is forked for each call can put its memory away (see `cold.py`)."""
-    try:
-        return cold.make() if order["game"] == "solitude-scramble" else (0, 0)
-    except OSError:
-        return 0, 0
-
-
 def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
     """In the child: its own session, descriptors and walls; then the bot. `ways` are those of `packets.py`."""
     os.setsid()
@@ -273,7 +252,6 @@ def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
         except (OSError, ValueError):
             pass
     *ways, news = mute(log, *ways, news)
-    rest = make_room(order)
     try:
         enter(order)
     except EnterError as error:
@@ -286,7 +264,7 @@ def live(order: Dict[str, Any], news: int, log: int, ways: List[int]) -> int:
         if forgets:
             from .lean import play as play_lean
 
-            return play_lean(order, *ways, rest)
+            return play_lean(order, *ways)
         from .warm import play
 
         return play(order, *ways)

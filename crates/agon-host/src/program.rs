@@ -160,7 +160,7 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
         return Ok(Box::new(jailed));
     }
     let mut command = Command::new(path);
-    die_with_us(&mut command);
+    sandbox::unsafe_syscalls::die_with_parent(&mut command);
     let child = command
         .args(program.words.get(1..).unwrap_or_default())
         .current_dir(&program.folder)
@@ -175,18 +175,6 @@ pub(crate) fn start(program: &Program, more: &[(&str, String)]) -> io::Result<Bo
         .process_group(0)
         .spawn()?;
     Ok(Box::new(UnsandboxedProcess::new(child)?))
-}
-
-/// Has a program end when whoever started it ends without having ended it.
-#[allow(unsafe_code, reason = "the signal can only be asked for between fork and exec")]
-fn die_with_us(command: &mut Command) {
-    // SAFETY: one system call, which takes no lock and no memory.
-    unsafe {
-        command.pre_exec(|| {
-            rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-            Ok(())
-        });
-    }
 }
 
 /// What a guarded program may do.

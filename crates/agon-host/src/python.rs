@@ -66,15 +66,11 @@ pub fn bot(game: &str, path: &Path, class: Option<&str>) -> Result<Program, Prog
 /// The game whose bots must not remember.
 const FORGETFUL: &str = "solitude-scramble";
 
-/// The game whose bots remember from game to game.
-const REMEMBERING: &str = "connect-five";
-
 /// The game with a crowd of bots: all are asked at once, and none of them can start threads or processes.
 const CROWDED: &str = "colour-battle";
 
 /// How such a bot is had from a warm parent. Solitude's are forked for every call: their parent has as little as can be.
-/// Others are for every game, Connect Five's never: for those the memory is left as it is, which is the faster for the one
-/// who stays.
+/// All other bots share a parent, which has imported `NumPy`.
 fn warm(
     game: &str,
     target: String,
@@ -93,10 +89,8 @@ fn warm(
             "--zygote",
             "plain",
         ]
-    } else if game == REMEMBERING {
-        &["-m", "agon_bot", "--zygote"]
     } else {
-        &["-m", "agon_bot", "--zygote", "forks"]
+        &["-m", "agon_bot", "--zygote"]
     };
     let mut environment = environment.to_vec();
     environment.push(("LANG".to_owned(), "C.UTF-8".to_owned()));

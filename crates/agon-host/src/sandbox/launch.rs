@@ -27,6 +27,7 @@ use super::launcher_protocol::{
 };
 use super::memory::MemoryWatch;
 use super::policy::User;
+use super::unsafe_syscalls::Forked;
 use super::zygote_fork::{self, ForkHandle, NamespaceInit};
 use super::{limits, namespaces, probe, unsafe_syscalls};
 
@@ -47,7 +48,8 @@ pub fn run_launcher_if_requested() {
 }
 
 fn run() -> io::Result<()> {
-    unsafe_syscalls::close_from(3)?;
+    // What was inherited is not for the bot. It stays open here, where it may have an owner.
+    unsafe_syscalls::close_on_exec_from(3)?;
     let control = fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let nothing = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, FileMode::empty())?;
     rustix::stdio::dup2_stdin(&nothing)?;
@@ -104,10 +106,12 @@ impl<'a> SupervisedBot<'a> {
             namespaces::open(mode)?;
             first = Some(fork_first()?);
         }
-        let Some(bot) = unsafe_syscalls::fork().step("fork")? else {
-            drop(report);
-            enter::become_bot(Prepared { launch, fds, report: write_report, doors, others });
-            unsafe_syscalls::exit_now(127);
+        let bot = match unsafe_syscalls::fork().step("fork")? {
+            Forked::Parent(bot) => bot,
+            Forked::Child(only) => {
+                drop(report);
+                enter::become_bot(&only, Prepared { launch, fds, report: write_report, doors, others })
+            }
         };
         drop((write_report, fds, doors));
         let running = Self { launch, bot, first, cgroups, fork: None };
@@ -230,17 +234,16 @@ impl<'a> SupervisedBot<'a> {
 
 /// The first process of the namespace: does nothing but reap, and takes all others with it when it ends.
 fn fork_first() -> Result<Pid, StepError> {
-    let Some(pid) = unsafe_syscalls::fork().step("fork")? else {
-        let _ = set_parent_process_death_signal(Some(Signal::KILL));
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-        let _ = limits::drop_privileges(None);
-        unsafe_syscalls::ignore_children();
-        let _ = unsafe_syscalls::close_from(0);
-        loop {
-            std::thread::sleep(Duration::from_hours(1));
+    match unsafe_syscalls::fork().step("fork")? {
+        Forked::Parent(pid) => Ok(pid),
+        Forked::Child(only) => {
+            let _ = set_parent_process_death_signal(Some(Signal::KILL));
+            let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+            let _ = limits::drop_privileges(None);
+            unsafe_syscalls::ignore_children();
+            unsafe_syscalls::close_all_and_sleep(only)
         }
-    };
-    Ok(pid)
+    }
 }
 
 /// Gives the bot's user the folders it may write to, and empties its scratch.

@@ -32,7 +32,7 @@ mod probe;
 mod seccomp;
 mod spawn;
 mod syscall_lists;
-mod unsafe_syscalls;
+pub(crate) mod unsafe_syscalls;
 mod zygote_fork;
 
 use std::os::fd::{BorrowedFd, OwnedFd};

@@ -4,12 +4,15 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr as _};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketType};
 use rustix::process::{Resource, WaitOptions, getpid, getrlimit, getuid, waitpid};
 
 use super::cgroup::{self, Cgroups};
 use super::launcher_protocol::{Mode, SandboxPlan, SandboxProbe, StepContext as _, StepError};
 use super::layer::{Layer, LayerKind};
 use super::policy::{Limits, Policy, User};
+use super::unsafe_syscalls::Forked;
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
 /// Tries every layer.
@@ -40,11 +43,14 @@ fn layer(kind: LayerKind, result: Result<String, StepError>) -> Layer {
 /// Runs something in a child, so that whatever it enters ends with it.
 fn trial(what: impl FnOnce() -> Result<String, StepError>) -> Result<String, StepError> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).step("pipe")?;
-    let Some(child) = unsafe_syscalls::fork().step("fork")? else {
-        drop(read);
-        let bytes = serde_json::to_vec(&what()).unwrap_or_default();
-        let _ = rustix::io::write(&write, &bytes);
-        unsafe_syscalls::exit_now(0);
+    let child = match unsafe_syscalls::fork().step("fork")? {
+        Forked::Parent(child) => child,
+        Forked::Child(_) => {
+            drop(read);
+            let bytes = serde_json::to_vec(&what()).unwrap_or_default();
+            let _ = rustix::io::write(&write, &bytes);
+            unsafe_syscalls::exit_now(0)
+        }
     };
     drop(write);
     let mut said = Vec::new();
@@ -146,9 +152,10 @@ fn try_seccomp() -> Result<String, StepError> {
     let wishes =
         seccomp::SeccompOptions { may_fork: true, signals_stay_inside: false, truncate_is_guarded: false };
     seccomp::restrict(wishes, getpid())?;
-    match unsafe_syscalls::try_socket() {
-        libc::EPERM => Ok(std::env::consts::ARCH.to_owned()),
-        other => Err(StepError::new("seccomp", format!("a socket gave {other} instead of a refusal"))),
+    match rustix::net::socket(AddressFamily::INET, SocketType::STREAM, None) {
+        Err(Errno::PERM) => Ok(std::env::consts::ARCH.to_owned()),
+        Err(other) => Err(StepError::new("seccomp", format!("a socket gave {other} instead of a refusal"))),
+        Ok(_) => Err(StepError::new("seccomp", "a socket could be made")),
     }
 }
 

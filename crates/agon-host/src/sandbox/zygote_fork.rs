@@ -22,6 +22,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::launcher_protocol::{BotExit, Launch, MOST_DESCRIPTORS, Mode, StepContext as _, StepError};
 use super::layer::LayerKind;
+use super::unsafe_syscalls::{Forked, OnlyThread};
 use super::{landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
 /// Forking takes milliseconds, on a very busy machine seconds.
@@ -43,10 +44,12 @@ impl NamespaceInit {
         namespaces::open(mode)?;
         let (mut said, say) = io::pipe().step("pipe")?;
         let (until, open) = io::pipe().step("pipe")?;
-        let Some(first) = unsafe_syscalls::fork().step("fork")? else {
-            drop((said, open));
-            live(launch, say, until);
-            unsafe_syscalls::exit_now(0);
+        let first = match unsafe_syscalls::fork().step("fork")? {
+            Forked::Parent(first) => first,
+            Forked::Child(only) => {
+                drop((said, open));
+                live(only, launch, say, until)
+            }
         };
         drop((say, until));
         let mut words = Vec::new();
@@ -65,11 +68,14 @@ impl NamespaceInit {
     }
 }
 
-fn live(launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) {
+fn live(only: OnlyThread, launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) -> ! {
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     match namespaces::enter(&launch.policy, launch.plan.user) {
         Ok(()) => drop(say.write_all(b"made")),
-        Err(failure) => return drop(say.write_all(&serde_json::to_vec(&failure).unwrap_or_default())),
+        Err(failure) => {
+            let _ = say.write_all(&serde_json::to_vec(&failure).unwrap_or_default());
+            unsafe_syscalls::exit_now(0)
+        }
     }
     drop(say);
     let _ = until.read(&mut [0]);
@@ -77,10 +83,7 @@ fn live(launch: &Launch, mut say: io::PipeWriter, mut until: io::PipeReader) {
     let _ = limits::drop_privileges(None);
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     unsafe_syscalls::ignore_children();
-    let _ = unsafe_syscalls::close_from(0);
-    loop {
-        std::thread::sleep(Duration::from_hours(1));
-    }
+    unsafe_syscalls::close_all_and_sleep(only)
 }
 
 /// What the fork has to put up around itself.

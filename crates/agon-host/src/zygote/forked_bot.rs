@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ const TO_END: Duration = Duration::from_millis(200);
 
 thread_local! {
     /// Where answers are awaited by this thread, in the order in which the bots were asked.
-    static ASKED: RefCell<Vec<RawFd>> = const { RefCell::new(Vec::new()) };
+    static ASKED: RefCell<Vec<Arc<OwnedFd>>> = const { RefCell::new(Vec::new()) };
     static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; LONGEST_LINE]);
 }
 
@@ -62,7 +62,7 @@ pub struct ForkedBot {
     turns: Option<OwnedFd>,
     /// It had a turn last, and expects the next.
     expects_turns: bool,
-    answers: OwnedFd,
+    answers: Arc<OwnedFd>,
     log: SharedLog,
     /// It prints now and then.
     prints: bool,
@@ -139,7 +139,7 @@ impl ForkedBot {
             asking,
             turns,
             expects_turns: false,
-            answers,
+            answers: Arc::new(answers),
             log: SharedLog::new(log.into())?,
             prints: false,
             unseen: 0,
@@ -334,11 +334,9 @@ impl ForkedBot {
     /// Waits until something may have happened. The bots of one game are on one core: by the time the one that was asked
     /// last has answered, the others mostly have, too. When each of them did is in its packet.
     fn doze(&mut self, others_first: bool, time: Duration) {
-        let last = ASKED.with_borrow(|asked| asked.last().copied());
-        let own = self.answers.as_raw_fd();
-        let other = last.filter(|fd| others_first && *fd != own);
+        let other = ASKED.with_borrow(|asked| asked.last().filter(|_| others_first).cloned());
         let timeout = Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() };
-        let answers = other.map_or_else(|| self.answers.as_fd(), super::borrowed);
+        let answers = other.as_ref().unwrap_or(&self.answers).as_fd();
         let printed = log_poller::with_poller(|desk| {
             let log = self.log.lock();
             // Without a log any more, its place is taken by what is waited for anyway.
@@ -361,10 +359,9 @@ impl ForkedBot {
     }
 
     fn forget(&self) {
-        let own = self.answers.as_raw_fd();
         let _ = ASKED.try_with(|asked| {
             if let Ok(mut asked) = asked.try_borrow_mut() {
-                asked.retain(|fd| *fd != own);
+                asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
             }
         });
     }
@@ -413,10 +410,9 @@ impl BotConnection for ForkedBot {
             self.asked.usage = self.meter.read();
             let _ = self.jailed.resume();
         }
-        let own = self.answers.as_raw_fd();
         ASKED.with_borrow_mut(|asked| {
-            asked.retain(|fd| *fd != own);
-            asked.push(own);
+            asked.retain(|fd| !Arc::ptr_eq(fd, &self.answers));
+            asked.push(Arc::clone(&self.answers));
         });
         self.stolen = StealTime::lately();
         self.asked.at = Instant::now();

@@ -18,14 +18,3 @@ mod server;
 mod socket;
 
 pub use forked_bot::ForkedBot;
-
-/// A descriptor that this thread waits on.
-#[allow(
-    unsafe_code,
-    reason = "the owner is another bot of this thread, which takes itself off the list when it goes"
-)]
-fn borrowed<'fd>(fd: std::os::fd::RawFd) -> std::os::fd::BorrowedFd<'fd> {
-    // SAFETY: a link takes its descriptor off this thread's list before it is closed. One that was closed all the same
-    // would be polled in vain, and not read.
-    unsafe { std::os::fd::BorrowedFd::borrow_raw(fd) }
-}

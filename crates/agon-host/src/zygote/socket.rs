@@ -1,12 +1,12 @@
 //! Packet sockets that tell more than the packet: when it was sent, and by which process, both in the kernel's own words.
-#![allow(unsafe_code, reason = "no safe wrapper hands out the kernel's time stamp of a packet")]
 
 use std::io;
-use std::mem::{MaybeUninit, size_of};
-use std::os::fd::{AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
+
+use crate::sandbox::unsafe_syscalls::{self, Received};
 
 /// A packet that has come.
 #[derive(Debug)]
@@ -42,27 +42,13 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 
 /// From now on what comes here carries its time and its sender.
 pub(super) fn stamp(socket: BorrowedFd<'_>) -> io::Result<()> {
-    for option in [libc::SO_TIMESTAMPNS, libc::SO_PASSCRED] {
-        let on: libc::c_int = 1;
-        let size = size_of::<libc::c_int>() as libc::socklen_t;
-        // SAFETY: the option's value is an int, and so long is what we point to.
-        let result = unsafe {
-            libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, (&raw const on).cast(), size)
-        };
-        if result < 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
+    unsafe_syscalls::time_packets(socket)?;
+    Ok(rustix::net::sockopt::set_socket_passcred(socket, true)?)
 }
-
-/// Room for the two things that come with a packet.
-#[repr(align(8))]
-struct Control([MaybeUninit<u8>; 128]);
 
 /// The next packet, if one is there; `None` when the other end is gone. `room` is where it is put first.
 pub(super) fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Option<Packet>> {
-    receive_with(socket, room, libc::MSG_DONTWAIT)
+    receive_with(socket, room, false)
 }
 
 /// From now on [`receive_blocking`] waits for so long.
@@ -73,77 +59,18 @@ pub(super) fn set_read_timeout(socket: BorrowedFd<'_>, patience: Duration) -> io
 
 /// The same, but waits for a packet if none is there.
 pub(super) fn receive_blocking(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Option<Packet>> {
-    receive_with(socket, room, 0)
+    receive_with(socket, room, true)
 }
 
-fn receive_with(socket: BorrowedFd<'_>, room: &mut [u8], flags: libc::c_int) -> io::Result<Option<Packet>> {
-    let mut control = Control([MaybeUninit::uninit(); 128]);
-    let mut part = libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() };
-    // SAFETY: all zeroes is a valid value of this plain structure.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = &raw mut part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.0.as_mut_ptr().cast();
-    message.msg_controllen = control.0.len() as _;
-    let flags = flags | libc::MSG_CMSG_CLOEXEC;
-    // SAFETY: the structure points to room that outlives the call, with its true sizes.
-    let count = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) };
-    let Ok(count) = usize::try_from(count) else { return Err(io::Error::last_os_error()) };
-    let (sent, sender) = about(&message);
+fn receive_with(socket: BorrowedFd<'_>, room: &mut [u8], wait: bool) -> io::Result<Option<Packet>> {
+    let Received { length, cut, sent, sender } = unsafe_syscalls::receive_packet(socket, room, wait)?;
     // An empty packet is no end: only the kernel's end comes without a sender.
-    if count == 0 && sender == 0 {
+    if length == 0 && sender == 0 {
         return Ok(None);
     }
-    let cut = message.msg_flags & libc::MSG_TRUNC != 0;
-    let bytes = room.get(..count).unwrap_or_default().to_vec();
+    let bytes = room.get(..length).unwrap_or_default().to_vec();
     let at = sent.map_or_else(Instant::now, on_our_clock);
     Ok(Some(Packet { bytes, cut, sent: at, stamp: sent, sender }))
-}
-
-/// The time stamp and the sender of a packet.
-fn about(message: &libc::msghdr) -> (Option<Duration>, u32) {
-    let (mut sent, mut sender) = (None, 0);
-    // SAFETY: the kernel has filled in the structure and what it points to.
-    unsafe {
-        let mut one = libc::CMSG_FIRSTHDR(message);
-        while !one.is_null() {
-            let data = libc::CMSG_DATA(one);
-            match ((*one).cmsg_level, (*one).cmsg_type) {
-                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
-                    #[allow(clippy::cast_ptr_alignment, reason = "read as it lies")]
-                    let time = data.cast::<libc::timespec>().read_unaligned();
-                    sent = Some(Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32));
-                }
-                (libc::SOL_SOCKET, libc::SCM_CREDENTIALS) => {
-                    #[allow(clippy::cast_ptr_alignment, reason = "read as it lies")]
-                    let credentials = data.cast::<libc::ucred>().read_unaligned();
-                    sender = credentials.pid.unsigned_abs();
-                }
-                // Descriptors: we want none.
-                (libc::SOL_SOCKET, libc::SCM_RIGHTS) => close_all(one),
-                _ => {}
-            }
-            one = libc::CMSG_NXTHDR(message, one);
-        }
-    }
-    (sent, sender)
-}
-
-/// Closes the descriptors that somebody has sent.
-///
-/// # Safety
-/// The message is one with descriptors, as the kernel has written it.
-unsafe fn close_all(message: *mut libc::cmsghdr) {
-    // SAFETY: so many descriptors stand there, and nobody else knows of them.
-    unsafe {
-        let bytes = (*message).cmsg_len - libc::CMSG_LEN(0) as usize;
-        let first = libc::CMSG_DATA(message);
-        for index in 0..bytes / size_of::<libc::c_int>() {
-            let mut number = [0; size_of::<libc::c_int>()];
-            first.add(index * number.len()).copy_to(number.as_mut_ptr(), number.len());
-            libc::close(libc::c_int::from_ne_bytes(number));
-        }
-    }
 }
 
 /// A time of the system's clock as one of the clock that never jumps.
