@@ -1,7 +1,7 @@
-//! The bot's side of the launcher: from a fresh fork, through every layer, to the bot's program.
+//! The bot's side of the launcher: from a new fork, through every layer, to the bot's program.
 //!
-//! The order matters. Whatever needs privileges comes first, then they go; Landlock comes when all paths are as the bot will see
-//! them; the filter of system calls comes last, for it forbids the others.
+//! The order matters. Steps that need privileges come first, then the privileges are dropped. Landlock comes when all paths are as
+//! the bot will see them. The seccomp filter comes last, because it forbids the other steps.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,23 +20,23 @@ use super::layer::LayerKind;
 use super::unsafe_syscalls::OnlyThread;
 use super::{cgroup, landlock_rules, limits, namespaces, seccomp, unsafe_syscalls};
 
-/// What the launcher has prepared for the bot's side.
+/// Everything the launcher has prepared for the bot's side.
 pub(super) struct Prepared<'a> {
     pub launch: &'a Launch,
-    /// The bot's descriptors: input, output, error, then the extra ones.
+    /// The bot's descriptors: stdin, stdout, stderr, then the extra ones.
     pub fds: Vec<OwnedFd>,
-    /// Where the launcher reads why entering failed. Its end means the program runs.
+    /// The pipe to the launcher for errors. If it closes without data, the program runs.
     pub report: OwnedFd,
-    /// The doors of the bot's cgroups.
+    /// The files through which the bot joins its cgroups.
     pub doors: Vec<File>,
-    /// What counts against the limit of processes besides the bot's.
+    /// The number of other processes that count against the bot's process limit.
     pub others: u64,
 }
 
-/// Enters every layer of the plan and becomes the bot. What goes wrong is reported to the launcher.
+/// Enters every layer of the plan and becomes the bot. Errors are reported to the launcher.
 pub(super) fn become_bot(only: &OnlyThread, prepared: Prepared<'_>) -> ! {
     let Prepared { launch, fds, report, doors, others } = prepared;
-    // All descriptors must stay clear of the numbers that the bot's own get.
+    // All descriptors must have numbers above those that the bot's get.
     let above = RawFd::try_from(fds.len().max(3)).map_err(io::Error::other).and_then(|first| {
         let report = fcntl_dupfd_cloexec(&report, first)?;
         Ok((unsafe_syscalls::move_above(&fds, first)?, report))
@@ -59,7 +59,7 @@ fn enter(launch: &Launch, doors: &[File], others: u64, report: BorrowedFd<'_>) -
     setsid().step("session")?;
     guard(report)?;
     umask(FileMode::WGRP | FileMode::WOTH);
-    // When memory runs out, a bot goes before anything that matters.
+    // When memory runs out, the kernel kills a bot first.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     cgroup::join(doors).step("cgroup")?;
 
@@ -72,7 +72,7 @@ fn enter(launch: &Launch, doors: &[File], others: u64, report: BorrowedFd<'_>) -
     if plan.has(LayerKind::Privileges) || plan.user.is_some() {
         limits::drop_privileges(plan.user)?;
     }
-    // Changing who one is forgets both.
+    // Changing the user id resets both.
     guard(report)?;
     let folder = &policy.folder;
     chdir(folder).map_err(|error| {
@@ -89,11 +89,11 @@ fn enter(launch: &Launch, doors: &[File], others: u64, report: BorrowedFd<'_>) -
     Ok(())
 }
 
-/// Dies with the launcher, and lets nobody look inside.
+/// Has the kernel kill this process when the launcher dies, and makes it non-dumpable.
 fn guard(report: BorrowedFd<'_>) -> Result<(), StepError> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable).step("not dumpable")?;
     set_parent_process_death_signal(Some(Signal::KILL)).step("dying with the launcher")?;
-    // Had the launcher died before, nobody would read the report any more.
+    // If the launcher has already died, the other end of the report pipe is closed.
     let mut fds = [PollFd::new(&report, PollFlags::empty())];
     poll(&mut fds, Some(&rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 }))
         .step("looking for the launcher")?;

@@ -22,9 +22,9 @@ use rustix::thread::UnshareFlags;
 use super::launcher_protocol::StepError;
 use super::policy::Policy;
 
-/// What [`fork`] gives.
+/// Result of [`fork`].
 pub(super) enum Forked {
-    /// Here: the child.
+    /// In the parent, with the child's id.
     Parent(Pid),
     /// In the child.
     Child(OnlyThread),
@@ -35,8 +35,7 @@ pub(super) struct OnlyThread(());
 
 /// Forks.
 ///
-/// Fails unless `/proc` says that the process has exactly one thread: another thread could hold a lock that the child would
-/// then wait for forever.
+/// Fails unless `/proc` reports exactly one thread: another thread could hold a lock for which the child would wait forever.
 pub(super) fn fork() -> io::Result<Forked> {
     require_one_thread()?;
     // SAFETY: the process has one thread, checked above, and only that thread could start another. So no lock is held by a
@@ -48,7 +47,7 @@ pub(super) fn fork() -> io::Result<Forked> {
     Ok(Pid::from_raw(pid).map_or(Forked::Child(OnlyThread(())), Forked::Parent))
 }
 
-/// Fails unless `/proc` says that this process has exactly one thread.
+/// Fails unless `/proc` reports exactly one thread for this process.
 fn require_one_thread() -> io::Result<()> {
     let mut status = String::new();
     File::open("/proc/self/status")?.read_to_string(&mut status)?;
@@ -56,11 +55,11 @@ fn require_one_thread() -> io::Result<()> {
     match threads {
         Some("1") => Ok(()),
         Some(several) => Err(io::Error::other(format!("the launcher has {several} threads, not one"))),
-        None => Err(io::Error::other("/proc/self/status has no number of threads")),
+        None => Err(io::Error::other("/proc/self/status does not report the number of threads")),
     }
 }
 
-/// Ends this process at once, without running anything of the parent's that the fork copied.
+/// Ends this process at once. Exit handlers that the fork copied from its parent do not run.
 pub(super) fn exit_now(code: i32) -> ! {
     // SAFETY: `_exit` takes a plain number and runs no code of this process.
     unsafe { libc::_exit(code) }
@@ -76,7 +75,7 @@ pub(super) fn close_all_and_sleep(_: OnlyThread) -> ! {
     }
 }
 
-/// Every descriptor from `first` on is closed when the next program starts. Until then they stay open.
+/// Sets close-on-exec on every descriptor from `first` on.
 pub(super) fn close_on_exec_from(first: u32) -> io::Result<()> {
     const CLOSE_RANGE_CLOEXEC: u32 = 4;
     // SAFETY: plain numbers. With this flag the kernel closes nothing: it sets a flag that has an effect only when the
@@ -85,10 +84,10 @@ pub(super) fn close_on_exec_from(first: u32) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Replaces this process by the program of a policy, with these descriptors as its 0, 1, 2 and so on, and no others.
+/// Replaces this process with the program of a policy. Its descriptors 0, 1, 2 and so on are `fds`; it has no others.
 ///
-/// Never returns. If the program cannot be started, the reason goes to `report` as a [`StepError`] and the process ends. The
-/// descriptors must have numbers above those they get (see [`move_above`]), and so must `report`.
+/// Never returns. If the program cannot be started, this sends the reason to `report` as a [`StepError`] and ends the process.
+/// The numbers of `fds` and `report` must be at least `fds.len()` (see [`move_above`]); this is checked.
 pub(super) fn become_program(only: &OnlyThread, policy: &Policy, fds: &[OwnedFd], report: &OwnedFd) -> ! {
     let failure = match place(only, fds, report) {
         Err(error) => StepError::new("placing descriptors", error),
@@ -104,22 +103,22 @@ pub(super) fn become_program(only: &OnlyThread, policy: &Policy, fds: &[OwnedFd]
     exit_now(127)
 }
 
-/// The same descriptors with numbers from `first` on.
+/// Duplicates of these descriptors with numbers from `first` on.
 pub(super) fn move_above(fds: &[OwnedFd], first: RawFd) -> io::Result<Vec<OwnedFd>> {
     fds.iter().map(|fd| Ok(fcntl_dupfd_cloexec(fd, first)?)).collect()
 }
 
-/// Gives `fds` the numbers 0, 1, 2 and so on, and has all others closed when the next program starts. Only for
-/// [`become_program`]: whatever had one of these numbers has lost it.
+/// Gives `fds` the numbers 0, 1, 2 and so on, and sets close-on-exec on all others. Only for [`become_program`]: earlier owners
+/// of these numbers lose them.
 fn place(_: &OnlyThread, fds: &[OwnedFd], report: &OwnedFd) -> io::Result<()> {
     let count = fds.len() as RawFd;
     if fds.iter().chain([report]).any(|fd| fd.as_raw_fd() < count) {
-        return Err(io::Error::other("a descriptor has a number that another one is to get"));
+        return Err(io::Error::other("a descriptor's number is needed for another one"));
     }
     for (fd, number) in fds.iter().zip(0..) {
-        // SAFETY: `fd` is open. Whatever had the number loses it, and may have an owner; but the only caller never returns
-        // and uses no descriptor afterwards but `report`, which is none of these by the check above. There is no other
-        // thread (`OnlyThread`).
+        // SAFETY: `fd` is open. The earlier descriptor with this number is closed, and may have an owner. But the only caller never
+        // returns and afterwards uses only `report`, whose number is not one of these by the check above. There is no other thread
+        // (`OnlyThread`).
         if unsafe { libc::dup2(fd.as_raw_fd(), number) } < 0 {
             return Err(io::Error::last_os_error());
         }
@@ -127,7 +126,7 @@ fn place(_: &OnlyThread, fds: &[OwnedFd], report: &OwnedFd) -> io::Result<()> {
     close_on_exec_from(count.unsigned_abs())
 }
 
-/// Has a program killed when the thread that started it ends.
+/// Has the kernel kill a program when the thread that started it ends.
 pub(crate) fn die_with_parent(command: &mut Command) {
     let ask = || Ok(set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: the closure runs between fork and exec, in a copy of a process that may have had other threads. It makes one
@@ -135,7 +134,7 @@ pub(crate) fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(ask) };
 }
 
-/// Sets every signal to what it does by default, whatever was inherited.
+/// Sets every signal to its default action, whatever was inherited.
 pub(super) fn default_signals() {
     for signal in 1..=64 {
         // SAFETY: the call takes plain numbers, and the default action runs no code of this process. For numbers that cannot
@@ -144,13 +143,13 @@ pub(super) fn default_signals() {
     }
 }
 
-/// Lets the kernel reap this process's children by itself.
+/// Has the kernel reap this process's children.
 pub(super) fn ignore_children() {
     // SAFETY: the call takes plain numbers, and a signal that is ignored runs no code.
     unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
-/// A child that has ended and was not reaped yet, without reaping it.
+/// A child that has ended and is not reaped yet. Does not reap it.
 pub(super) fn peek_ended() -> Option<Pid> {
     // SAFETY: `siginfo_t` is made of integers and pointers, for which all zeroes is a valid value.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
@@ -165,7 +164,7 @@ pub(super) fn peek_ended() -> Option<Pid> {
     Pid::from_raw(unsafe { info.si_pid() })
 }
 
-/// Adds attributes (`MOUNT_ATTR_*`) to a mount, and to all below it.
+/// Adds attributes (`MOUNT_ATTR_*`) to a mount, and to all mounts below it if `all_below`.
 pub(super) fn mount_attributes(mount: BorrowedFd<'_>, attributes: u64, all_below: bool) -> io::Result<()> {
     #[repr(C)]
     struct Attributes {
@@ -191,7 +190,7 @@ pub(super) fn mount_attributes(mount: BorrowedFd<'_>, attributes: u64, all_below
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Leaves namespaces for new ones. Fails for anything that is no namespace.
+/// Moves this process to new namespaces. Fails for flags that are not namespaces.
 pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     const NAMESPACES: UnshareFlags = UnshareFlags::NEWNS
         .union(UnshareFlags::NEWNET)
@@ -207,7 +206,7 @@ pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     unsafe { rustix::thread::unshare_unsafe(flags) }.map_err(Into::into)
 }
 
-/// From now on what comes to this socket carries the time at which it was sent.
+/// From now on every packet that this socket receives carries the time at which it was sent.
 pub(crate) fn time_packets(socket: BorrowedFd<'_>) -> io::Result<()> {
     let on: libc::c_int = 1;
     let size = size_of::<libc::c_int>() as libc::socklen_t;
@@ -225,20 +224,20 @@ pub(crate) fn time_packets(socket: BorrowedFd<'_>) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// What the kernel says of a packet that was received.
+/// A received packet's length and the kernel's information about it.
 #[derive(Debug)]
 pub(crate) struct Received {
-    /// So many bytes were written to the buffer.
+    /// Number of bytes written to the buffer.
     pub length: usize,
     /// The packet was longer than the buffer.
     pub cut: bool,
-    /// When it was sent, by the system's clock, if the socket was told to say so ([`time_packets`]).
+    /// When it was sent, by the system clock, if [`time_packets`] was called for the socket.
     pub sent: Option<Duration>,
-    /// The process that sent it, if the socket was told to say so; 0 if not.
+    /// The id of the sending process if the socket has `SO_PASSCRED`, else 0.
     pub sender: u32,
 }
 
-/// Receives a packet, and waits for one if that is wished. Descriptors that come with it are closed.
+/// Receives a packet; waits for one if `wait`. Descriptors that come with it are closed.
 pub(crate) fn receive_packet(socket: BorrowedFd<'_>, buffer: &mut [u8], wait: bool) -> io::Result<Received> {
     let mut control = Control([MaybeUninit::uninit(); CONTROL]);
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
@@ -255,22 +254,22 @@ pub(crate) fn receive_packet(socket: BorrowedFd<'_>, buffer: &mut [u8], wait: bo
     let Ok(length) = usize::try_from(length) else { return Err(io::Error::last_os_error()) };
     let cut = message.msg_flags & libc::MSG_TRUNC != 0;
     let mut received = Received { length, cut, sent: None, sender: 0 };
-    // SAFETY: `recvmsg` succeeded, so that `message` describes what the kernel wrote to `control`, which is still there.
+    // SAFETY: `recvmsg` succeeded, so `message` describes what the kernel wrote to `control`, which is still alive.
     unsafe { read_control(&message, &mut received) };
     Ok(received)
 }
 
-/// Room for what comes with a packet.
+/// Size of the buffer for control messages.
 const CONTROL: usize = 128;
 
-/// Aligned as the kernel aligns it.
+/// Aligned for `cmsghdr`.
 #[repr(align(8))]
 struct Control([MaybeUninit<u8>; CONTROL]);
 
-/// Reads what came with a packet.
+/// Reads the control messages of a packet.
 ///
 /// # Safety
-/// `recvmsg` has filled in the message, and what it points to is still there.
+/// `recvmsg` must have filled in the message, and the buffer it points to must be alive.
 unsafe fn read_control(message: &libc::msghdr, received: &mut Received) {
     // SAFETY: by this function's contract the result is null, or a header within the bytes that the kernel has written.
     let mut one = unsafe { libc::CMSG_FIRSTHDR(message) };
@@ -283,22 +282,22 @@ unsafe fn read_control(message: &libc::msghdr, received: &mut Received) {
         let length = (header.cmsg_len as usize).saturating_sub(unsafe { libc::CMSG_LEN(0) } as usize);
         match (header.cmsg_level, header.cmsg_type) {
             (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) if length >= size_of::<libc::timespec>() => {
-                #[allow(clippy::cast_ptr_alignment, reason = "read as it lies")]
-                // SAFETY: so many bytes were written there by the check above; any bytes are a valid `timespec`.
+                #[allow(clippy::cast_ptr_alignment, reason = "read_unaligned needs no alignment")]
+                // SAFETY: the kernel wrote at least this many bytes by the check above; any bytes are a valid `timespec`.
                 let time = unsafe { data.cast::<libc::timespec>().read_unaligned() };
                 received.sent = Some(Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32));
             }
             (libc::SOL_SOCKET, libc::SCM_CREDENTIALS) if length >= size_of::<libc::ucred>() => {
-                #[allow(clippy::cast_ptr_alignment, reason = "read as it lies")]
-                // SAFETY: so many bytes were written there by the check above; any bytes are a valid `ucred`.
+                #[allow(clippy::cast_ptr_alignment, reason = "read_unaligned needs no alignment")]
+                // SAFETY: the kernel wrote at least this many bytes by the check above; any bytes are a valid `ucred`.
                 let credentials = unsafe { data.cast::<libc::ucred>().read_unaligned() };
                 received.sender = credentials.pid.unsigned_abs();
             }
             (libc::SOL_SOCKET, libc::SCM_RIGHTS) => {
                 for index in 0..length / size_of::<RawFd>() {
-                    #[allow(clippy::cast_ptr_alignment, reason = "read as it lies")]
-                    // SAFETY: so many numbers were written there. Each is a descriptor that the kernel has just opened for
-                    // this process; nothing else knows of it, so that this is its only owner, which closes it.
+                    #[allow(clippy::cast_ptr_alignment, reason = "read_unaligned needs no alignment")]
+                    // SAFETY: the kernel wrote `length` bytes of numbers. Each is a descriptor that the kernel has just opened for this
+                    // process; no other code knows it, so this is its only owner, which closes it.
                     drop(unsafe { OwnedFd::from_raw_fd(data.cast::<RawFd>().add(index).read_unaligned()) });
                 }
             }

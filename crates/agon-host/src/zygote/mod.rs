@@ -1,14 +1,15 @@
-//! Python bots that are forks of a warm parent: started in milliseconds, asked by packets, kept for the next game.
+//! Python bots that are forks of a zygote: started in milliseconds, asked by packets, kept for the next game.
 //!
 //! ```text
-//!   parent (Python, NumPy) ──fork──> the loaded bot ──fork──> one game, or one call
-//!                                       │ behind its sandbox      │
+//!   zygote (Python, NumPy) ──fork──> the loaded bot ──fork──> one game, or one call
+//!                                       │ in its sandbox          │
 //!   engine ───── packets ───────────────┴─────────────────────────┘
 //! ```
 //!
-//! - [`parent`]: the warm parent
-//! - [`link`]: a bot that is asked by packets
-//! - [`stable`]: loaded bots that wait for their next game
+//! - [`server`]: the zygote process
+//! - [`forked_bot`]: a bot that speaks packets
+//! - [`bot_pool`]: loaded bots that wait for their next game
+//! - [`log_poller`]: the stderr of all forked bots of a thread
 //! - [`socket`]: packets with the time at which they were sent
 
 pub mod bot_pool;

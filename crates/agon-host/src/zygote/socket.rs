@@ -1,4 +1,4 @@
-//! Packet sockets that tell more than the packet: when it was sent, and by which process, both in the kernel's own words.
+//! Packet sockets with the kernel's information about each packet: when it was sent, and by which process.
 
 use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -8,30 +8,30 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::sandbox::unsafe_syscalls::{self, Received};
 
-/// A packet that has come.
+/// A received packet.
 #[derive(Debug)]
 pub(super) struct Packet {
-    /// What it says.
+    /// Its content.
     pub bytes: Vec<u8>,
-    /// Longer than there was room for.
+    /// Whether it was longer than the buffer.
     pub cut: bool,
     /// When it was sent.
     pub sent: Instant,
-    /// The same by the kernel's stamp: the system's clock.
+    /// The kernel's timestamp, by the system clock.
     pub stamp: Option<Duration>,
-    /// By whom.
+    /// The id of the sending process.
     pub sender: u32,
 }
 
-/// Two ends of a packet socket.
+/// Both ends of a packet socket.
 pub(super) fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
 }
 
-/// A packet of this size goes through a pipe as a whole.
+/// Maximum size of a packet that a pipe transfers as a whole.
 pub(super) const IN_A_PIPE: usize = 4096;
 
-/// Two ends of a pipe for packets, where we never wait: ours, and theirs.
+/// Both ends of a packet pipe: our end, which never blocks, and the bot's.
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     use rustix::fs::{OFlags, fcntl_setfl};
     use rustix::pipe::{PipeFlags, pipe_with};
@@ -40,18 +40,18 @@ pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok((ours, theirs))
 }
 
-/// From now on what comes here carries its time and its sender.
+/// From now on every packet received here carries its time and its sender.
 pub(super) fn stamp(socket: BorrowedFd<'_>) -> io::Result<()> {
     unsafe_syscalls::time_packets(socket)?;
     Ok(rustix::net::sockopt::set_socket_passcred(socket, true)?)
 }
 
-/// The next packet, if one is there; `None` when the other end is gone. `room` is where it is put first.
+/// The next packet, if one is there; `None` when the other end is closed. `room` is the buffer.
 pub(super) fn receive(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::Result<Option<Packet>> {
     receive_with(socket, room, false)
 }
 
-/// From now on [`receive_blocking`] waits for so long.
+/// Sets the timeout of [`receive_blocking`].
 pub(super) fn set_read_timeout(socket: BorrowedFd<'_>, patience: Duration) -> io::Result<()> {
     use rustix::net::sockopt::{Timeout, set_socket_timeout};
     Ok(set_socket_timeout(socket, Timeout::Recv, Some(patience))?)
@@ -64,7 +64,7 @@ pub(super) fn receive_blocking(socket: BorrowedFd<'_>, room: &mut [u8]) -> io::R
 
 fn receive_with(socket: BorrowedFd<'_>, room: &mut [u8], wait: bool) -> io::Result<Option<Packet>> {
     let Received { length, cut, sent, sender } = unsafe_syscalls::receive_packet(socket, room, wait)?;
-    // An empty packet is no end: only the kernel's end comes without a sender.
+    // An empty packet is not the end: only the end of the stream has no sender.
     if length == 0 && sender == 0 {
         return Ok(None);
     }
@@ -73,24 +73,24 @@ fn receive_with(socket: BorrowedFd<'_>, room: &mut [u8], wait: bool) -> io::Resu
     Ok(Some(Packet { bytes, cut, sent: at, stamp: sent, sender }))
 }
 
-/// A time of the system's clock as one of the clock that never jumps.
+/// Converts a time of the system clock to the monotonic clock.
 fn on_our_clock(sent: Duration) -> Instant {
     let now = Instant::now();
     system_time().checked_sub(sent).and_then(|age| now.checked_sub(age)).unwrap_or(now)
 }
 
-/// Now, by the system's clock.
+/// The current time of the system clock.
 pub(super) fn system_time() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Sends a packet without waiting. Says whether there was room for it.
+/// Sends a packet without waiting. Returns whether there was room for it.
 pub(super) fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<bool> {
     use rustix::net::SendFlags;
     without_waiting(|| rustix::net::send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL))
 }
 
-/// The same with a [`pipe`].
+/// The same for a [`pipe`].
 pub(super) fn write(pipe: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<bool> {
     without_waiting(|| rustix::io::write(pipe, bytes))
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_packet_carries_its_time_and_its_sender() {
+    fn packet_carries_its_time_and_its_sender() {
         let (here, there) = pair().unwrap();
         stamp(here.as_fd()).unwrap();
         let before = Instant::now();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_and_the_end_is_seen() {
+    fn long_packet_is_cut_and_the_end_is_detected() {
         let (here, there) = pair().unwrap();
         stamp(here.as_fd()).unwrap();
         assert_eq!(receive(here.as_fd(), &mut [0; 4]).unwrap_err().kind(), io::ErrorKind::WouldBlock);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_stay_apart_in_a_pipe_and_a_full_one_is_not_waited_for() {
+    fn pipe_keeps_packets_separate_and_a_full_one_does_not_block() {
         let (ours, theirs) = pipe().unwrap();
         let longest = [7; IN_A_PIPE];
         assert!(write(ours.as_fd(), b"one").unwrap() && write(ours.as_fd(), &longest).unwrap());
